@@ -1,0 +1,1 @@
+"""pfmon: a performance-monitoring unit in software."""
