@@ -215,7 +215,7 @@ cdef inline void mark(Cpu* cpu, uint64_t word) noexcept nogil:
     if cpu.mark_count < MAX_MARKS:
         cpu.marks[cpu.mark_count] = word
         cpu.mark_count += 1
-    cpu.limit = cpu.out - 1 if cpu.out != NULL else NULL
+    cpu.limit = NULL             # the end of the block takes the slow way and writes them
 
 
 cdef inline void set_nat(Cpu* cpu, unsigned int r, bint value) noexcept nogil:

@@ -1,0 +1,441 @@
+"""Guest memory (see memory.pxd).
+
+Pages are those of Linux for IA-64, 16 KB. Data accesses are little-endian and aligned in the common case and then
+served by a small host-side translation cache; everything else (first touch of a page, unaligned or big-endian data,
+writes to translated code, faults) takes the functions ``*_slowly``.
+"""
+
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcpy, memmove, memset
+from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
+
+from pfmon.retirement.stream cimport MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE, mark_word
+from pfmon.engine.ia64.cpu cimport mark
+
+from bisect import bisect_right
+
+PAGE_BYTES = PAGE_SIZE
+USER_REGION_BITS = 0x1FFFFFFFFFFFFFFF     # an address is three bits of region number and an offset
+
+
+class GuestMemoryFault(Exception):
+    """An access by the system-call layer to guest memory that is not mapped, or not for this use."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__(f"guest address {address:#x} is not accessible")
+        self.address = address
+
+
+class GuestMemoryLimit(Exception):
+    """The guest asked for more memory than pfmon lets it have."""
+
+
+cdef Region* find_region(MemoryMap* memory, uint64_t address) noexcept nogil:
+    """The region that holds ``address``, or NULL."""
+    cdef int64_t low = 0, high = memory.count - 1, middle
+    cdef Region* region
+    if memory.last < memory.count:
+        region = &memory.regions[memory.last]
+        if region.start <= address < region.end:
+            return region
+    while low <= high:
+        middle = (low + high) >> 1
+        region = &memory.regions[middle]
+        if address < region.start:
+            high = middle - 1
+        elif address >= region.end:
+            low = middle + 1
+        else:
+            memory.last = middle
+            return region
+    return NULL
+
+
+cdef CodePage* code_page(MemoryMap* memory, uint64_t page) noexcept nogil:
+    """The record of translated bundles of ``page``, or the free slot where it would be."""
+    cdef uint64_t i = (page >> PAGE_SHIFT) * <uint64_t>0x9E3779B97F4A7C15 >> 20
+    if memory.code == NULL:
+        return NULL
+    while True:
+        i &= memory.code_slots - 1
+        if memory.code[i].page == page or memory.code[i].page == 0:
+            return &memory.code[i]
+        i += 1
+
+
+cdef int grow_code(MemoryMap* memory) noexcept nogil:
+    """Double the hash of code pages; 0 when there is no memory."""
+    cdef CodePage* old = memory.code
+    cdef uint64_t old_slots = memory.code_slots, i
+    cdef CodePage* fresh = <CodePage*>calloc(old_slots * 2 if old_slots else 64, sizeof(CodePage))
+    if fresh == NULL:
+        return 0
+    memory.code = fresh
+    memory.code_slots = old_slots * 2 if old_slots else 64
+    for i in range(old_slots):
+        if old[i].page:
+            code_page(memory, old[i].page)[0] = old[i]
+    free(old)
+    return 1
+
+
+cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil:
+    """Remember that ``bundle`` is translated, so that a write to it is noticed. 1 when its page is new."""
+    cdef uint64_t page = bundle & ~<uint64_t>(PAGE_SIZE - 1)
+    cdef uint64_t number = (bundle & (PAGE_SIZE - 1)) >> 4
+    cdef CodePage* record
+    cdef int new = 0
+    if memory.code_used * 2 >= memory.code_slots and not grow_code(memory):
+        return 0
+    record = code_page(memory, page)
+    if record.page == 0:
+        record.page = page
+        memory.code_used += 1
+        new = 1
+    record.bundles[number >> 6] |= <uint64_t>1 << (number & 63)
+    return new
+
+
+cdef void forget_code(Cpu* cpu) noexcept nogil:
+    """Nothing is translated any more."""
+    cdef MemoryMap* memory = <MemoryMap*>cpu.memory
+    if memory.code != NULL:
+        memset(memory.code, 0, memory.code_slots * sizeof(CodePage))
+    memory.code_used = 0
+    memory.code_written = 0
+    flush_tlb(cpu)
+
+
+cdef void flush_tlb(Cpu* cpu) noexcept nogil:
+    """Forget all host-side translations. Tag 1 matches no access: bit 0 is outside every tag compared."""
+    cdef int i
+    for i in range(TLB_SIZE):
+        cpu.tlb[i].read_tag = 1 << 12
+        cpu.tlb[i].write_tag = 1 << 12
+
+
+cdef bint is_code(MemoryMap* memory, uint64_t page) noexcept nogil:
+    cdef CodePage* record = code_page(memory, page)
+    return record != NULL and record.page == page
+
+
+cdef bint writes_code(MemoryMap* memory, uint64_t address, uint32_t size) noexcept nogil:
+    """Whether a translated bundle lies in the bytes written."""
+    cdef uint64_t bundle = address & ~<uint64_t>15
+    cdef CodePage* record
+    cdef uint64_t number
+    while bundle < address + size:
+        record = code_page(memory, bundle & ~<uint64_t>(PAGE_SIZE - 1))
+        number = (bundle & (PAGE_SIZE - 1)) >> 4
+        if record != NULL and record.page and (record.bundles[number >> 6] >> (number & 63)) & 1:
+            return True
+        bundle += 16
+    return False
+
+
+cdef uint8_t* fault_at(Cpu* cpu, uint64_t address, int number) noexcept nogil:
+    cpu.fault = number
+    cpu.fault_address = address
+    return NULL
+
+
+cdef uint8_t* host_address(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
+    """Host address of a guest byte that may be used so, else NULL with the fault. Fills the translation cache."""
+    cdef MemoryMap* memory = <MemoryMap*>cpu.memory
+    cdef Region* region = find_region(memory, address)
+    cdef uint64_t page = address & ~<uint64_t>(PAGE_SIZE - 1)
+    cdef Translation* t
+    if region == NULL:
+        return fault_at(cpu, address, FAULT_DATA_PAGE_NOT_PRESENT)
+    if region.protection & protection != protection:
+        return fault_at(cpu, address, FAULT_DATA_ACCESS_RIGHTS)
+    if not cpu.um & UM_BE:
+        t = &cpu.tlb[(address >> PAGE_SHIFT) & (TLB_SIZE - 1)]
+        t.addend = <uint64_t>region.host - region.start
+        t.read_tag = page if region.protection & PROTECT_READ else 1 << 12
+        t.write_tag = page if region.protection & PROTECT_WRITE and not is_code(memory, page) else 1 << 12
+    return region.host + (address - region.start)
+
+
+cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
+    """Host address of a guest byte that may be used so, else NULL; ``cpu.fault`` is set then."""
+    return host_address(cpu, address, protection)
+
+
+cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil:
+    """Host address of a bundle, or NULL when it cannot be executed."""
+    cdef Region* region = find_region(<MemoryMap*>cpu.memory, address)
+    if region == NULL or not region.protection & PROTECT_EXECUTE:
+        return NULL
+    return region.host + (address - region.start)
+
+
+cdef void reverse(uint8_t* data, uint32_t size) noexcept nogil:
+    cdef uint32_t i
+    cdef uint8_t kept
+    for i in range(size >> 1):
+        kept = data[i]
+        data[i] = data[size - 1 - i]
+        data[size - 1 - i] = kept
+
+
+cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
+    """As ``readable``, for every case. Unaligned data is put together in ``cpu.bounce``.
+
+    Linux completes unaligned references in its handler (SDM volume 2, 5.5: Unaligned Data Reference fault), so a
+    program sees them succeed; with PSR.ac they fault here as well.
+    """
+    cdef uint8_t* host
+    cdef uint8_t* second
+    cdef uint32_t first
+    cdef bint unaligned = address & (size - 1) != 0
+    if unaligned and cpu.um & UM_AC:
+        return fault_at(cpu, address, FAULT_UNALIGNED_REFERENCE)
+    host = host_address(cpu, address, PROTECT_READ)
+    if host == NULL:
+        return NULL
+    if unaligned:
+        mark(cpu, mark_word(MARK_MISALIGNED_LOAD, 1))
+        first = PAGE_SIZE - (address & (PAGE_SIZE - 1))
+        if first < size:
+            second = host_address(cpu, address + first, PROTECT_READ)
+            if second == NULL:
+                return NULL
+            memcpy(cpu.bounce, host, first)
+            memcpy(cpu.bounce + first, second, size - first)
+        else:
+            memcpy(cpu.bounce, host, size)
+        host = cpu.bounce
+    if cpu.um & UM_BE:
+        if host != cpu.bounce:
+            memcpy(cpu.bounce, host, size)
+        reverse(cpu.bounce, size)
+        host = cpu.bounce
+    return host
+
+
+cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size) noexcept nogil:
+    """Write ``size`` bytes in every case; 0 and the fault in ``cpu`` when it cannot be done."""
+    cdef uint8_t* host
+    cdef uint8_t* second = NULL
+    cdef uint32_t first = size
+    cdef MemoryMap* memory = <MemoryMap*>cpu.memory
+    cdef uint8_t swapped[32]
+    cdef bint unaligned = address & (size - 1) != 0
+    if unaligned and cpu.um & UM_AC:
+        fault_at(cpu, address, FAULT_UNALIGNED_REFERENCE)
+        return 0
+    host = host_address(cpu, address, PROTECT_WRITE)
+    if host == NULL:
+        return 0
+    if PAGE_SIZE - (address & (PAGE_SIZE - 1)) < size:
+        first = PAGE_SIZE - (address & (PAGE_SIZE - 1))
+        second = host_address(cpu, address + first, PROTECT_WRITE)
+        if second == NULL:
+            return 0
+    if unaligned:
+        mark(cpu, mark_word(MARK_MISALIGNED_STORE, 1))
+    if cpu.um & UM_BE:
+        memcpy(swapped, data, size)
+        reverse(swapped, size)
+        data = swapped
+    memcpy(host, data, first)
+    if second != NULL:
+        memcpy(second, data + first, size - first)
+    if memory.code_used and writes_code(memory, address, size):
+        memory.code_written = 1
+        cpu.limit = NULL
+    return 1
+
+
+cdef class AddressSpace:
+    """The memory of one guest process.
+
+    ``limit`` is the most bytes that may be mapped at a time; asking for more raises GuestMemoryLimit. Addresses and
+    lengths are in bytes; protections are 1 read, 2 write, 4 execute, as in Linux.
+    """
+
+    page_size = PAGE_SIZE
+
+    def __cinit__(self, uint64_t limit=<uint64_t>8 << 30):
+        self.limit = limit
+        self.mapped = 0
+        self.regions = []        # [start, end, host, protection], sorted and disjoint
+        self.cpu = NULL
+
+    def __dealloc__(self):
+        for start, end, host, _ in self.regions or ():
+            munmap(<void*><uint64_t>host, end - start)
+        free(self.c.regions)
+        free(self.c.code)
+
+    cdef attach(self, Cpu* cpu):
+        self.cpu = cpu
+        cpu.memory = &self.c
+        flush_tlb(cpu)
+
+    cdef _publish(self):
+        """Make the C table the same as the list."""
+        cdef Region* fresh = <Region*>realloc(self.c.regions, max(1, len(self.regions)) * sizeof(Region))
+        if fresh == NULL:
+            raise MemoryError
+        self.c.regions = fresh
+        self.c.count = len(self.regions)
+        self.c.last = 0
+        for i, (start, end, host, protection) in enumerate(self.regions):
+            fresh[i].start = start
+            fresh[i].end = end
+            fresh[i].host = <uint8_t*><uint64_t>host
+            fresh[i].protection = protection
+        if self.cpu != NULL:
+            flush_tlb(self.cpu)
+
+    def _split(self, address):
+        """Let no region reach across ``address``."""
+        i = bisect_right(self.regions, address, key=lambda region: region[0]) - 1
+        if i >= 0:
+            start, end, host, protection = self.regions[i]
+            if start < address < end:
+                self.regions[i] = (start, address, host, protection)
+                self.regions.insert(i + 1, (address, end, host + address - start, protection))
+
+    def _range(self, address, length):
+        """Page-aligned bounds of a request; raises ValueError for what no mapping can have."""
+        end = address + length
+        if address % PAGE_SIZE or length <= 0 or end > 1 << 64:
+            raise ValueError(f"bad mapping {address:#x}+{length:#x}")
+        return address, (end + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1)
+
+    def _drop_code(self, start, end):
+        """Translations of what was mapped here are stale."""
+        cdef uint64_t page
+        if self.c.code_used:
+            for page in range(start, min(end, start + (PAGE_SIZE << 12)), PAGE_SIZE):
+                if is_code(&self.c, page):
+                    self.c.code_written = 1
+            if end - start > PAGE_SIZE << 12:
+                self.c.code_written = 1
+
+    def map(self, address: int, length: int, protection: int) -> None:
+        """Map zero-filled pages, in place of whatever was there."""
+        start, end = self._range(address, length)
+        self.unmap(start, end - start)
+        if self.mapped + (end - start) > self.limit:
+            raise GuestMemoryLimit(f"{self.mapped + end - start} bytes of guest memory; the limit is {self.limit}")
+        cdef uint64_t size = end - start
+        cdef void* host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        if host == MAP_FAILED:
+            raise GuestMemoryLimit(f"the host has no {size} bytes of address space left")
+        self.mapped += size
+        i = bisect_right(self.regions, start, key=lambda region: region[0])
+        self.regions.insert(i, (start, end, <uint64_t>host, protection))
+        self._publish()
+
+    def unmap(self, address: int, length: int) -> None:
+        """Unmap whatever is mapped there."""
+        start, end = self._range(address, length)
+        self._split(start)
+        self._split(end)
+        kept = []
+        for region in self.regions:
+            if start <= region[0] and region[1] <= end:
+                munmap(<void*><uint64_t>region[2], region[1] - region[0])
+                self.mapped -= region[1] - region[0]
+            else:
+                kept.append(region)
+        if len(kept) != len(self.regions):
+            self._drop_code(start, end)
+        self.regions = kept
+        self._publish()
+
+    def protect(self, address: int, length: int, protection: int) -> None:
+        """Change the protection of mapped pages; GuestMemoryFault if one of them is not mapped."""
+        start, end = self._range(address, length)
+        if not self.is_mapped(start, end - start):
+            raise GuestMemoryFault(start)
+        self._split(start)
+        self._split(end)
+        self.regions = [
+            (s, e, host, protection if start <= s and e <= end else old) for s, e, host, old in self.regions
+        ]
+        self._drop_code(start, end)
+        self._publish()
+
+    def is_mapped(self, address: int, length: int) -> bool:
+        """Whether every byte of a range is mapped."""
+        end = address + length
+        for s, e, _, _ in self.regions:
+            if s <= address < e:
+                address = e
+                if address >= end:
+                    return True
+        return address >= end
+
+    def find_free(self, length: int, low: int, high: int) -> int | None:
+        """The lowest page-aligned address in [low, high) with ``length`` unmapped bytes, or None."""
+        at = low
+        for s, e, _, _ in self.regions:
+            if e <= at:
+                continue
+            if s >= at + length:
+                break
+            at = e
+        return at if at + length <= high else None
+
+    def regions_map(self) -> list[tuple[int, int, int]]:
+        """(start, end, protection) of every region, sorted."""
+        return [(s, e, protection) for s, e, _, protection in self.regions]
+
+    cdef _copy(self, uint64_t address, uint8_t* data, uint64_t length, uint32_t protection, bint write):
+        cdef Region* region
+        cdef uint64_t part, done = 0
+        while done < length:
+            region = find_region(&self.c, address + done)
+            if region == NULL or region.protection & protection != protection:
+                raise GuestMemoryFault(address + done)
+            part = min(length - done, region.end - (address + done))
+            if write:
+                memcpy(region.host + (address + done - region.start), data + done, part)
+            else:
+                memcpy(data + done, region.host + (address + done - region.start), part)
+            done += part
+
+    def read(self, address: int, length: int) -> bytes:
+        """Bytes as the guest could read them; GuestMemoryFault names the first byte that it could not."""
+        self._check(address, length, PROTECT_READ)
+        data = bytearray(length)
+        cdef uint8_t[:] view = data
+        if length:
+            self._copy(address, &view[0], length, PROTECT_READ, False)
+        return bytes(data)
+
+    def _check(self, address, length, protection):
+        """Refuse a transfer before it starts, so that nothing is allocated or written for an impossible one."""
+        cdef Region* region
+        if not 0 <= address < 1 << 64 or length < 0:
+            raise GuestMemoryFault(address)
+        end = address + length
+        while address < end:
+            if address >= 1 << 64:
+                raise GuestMemoryFault(address)
+            region = find_region(&self.c, address)
+            if region == NULL or region.protection & <uint32_t>protection != <uint32_t>protection:
+                raise GuestMemoryFault(address)
+            address = region.end
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write as the guest could; nothing is written when a byte of it cannot be."""
+        self._check(address, len(data), PROTECT_WRITE)
+        self._store(address, data, PROTECT_WRITE)
+
+    def write_initial(self, address: int, data: bytes) -> None:
+        """Write whatever the protection (for the loader)."""
+        self._check(address, len(data), 0)
+        self._store(address, data, 0)
+
+    def _store(self, address, data, protection):
+        cdef const uint8_t[:] view = data
+        cdef uint64_t start = address
+        if len(data):
+            self._copy(start, <uint8_t*>&view[0], len(data), protection, True)
+            self._drop_code(address & ~(PAGE_SIZE - 1), address + len(data))

@@ -1,0 +1,33 @@
+"""The words of the retirement stream (docs/stream.md).
+
+A word with bit 63 clear is a block that retired: bits 0-31 its number, bits 32-62 which of its conditional
+instructions executed. The addresses of the memory accesses that executed follow, if addresses are asked for, one
+word each, then marks. A word with bit 63 set in the place of a block is a mark: bits 56-62 its kind, bits 0-55 a
+value.
+"""
+
+from libc.stdint cimport uint64_t
+
+cdef enum:
+    CONDITION_SHIFT = 32
+    BLOCK_MASK = 0xFFFFFFFF
+    MARK_SHIFT = 56
+
+cdef enum Mark:
+    MARK_SYSTEM_CALL = 1         # value: its number
+    MARK_FAULT = 2               # value: the vector (cpu.pxd, Fault)
+    MARK_MODE = 3                # value: the user mask from here on
+    MARK_SPILL = 4               # value: registers that the RSE stored (NaT collections included)
+    MARK_FILL = 5                # value: registers that the RSE loaded
+    MARK_ALAT_MISS = 6           # value: 0 integer, 1 floating-point: a check load or chk.a that failed
+    MARK_ALAT_REPLACE = 7        # value: 0 integer, 1 floating-point: an entry lost for want of room
+    MARK_MISALIGNED_LOAD = 8     # value: 1
+    MARK_MISALIGNED_STORE = 9
+    MARK_DEFERRED = 10           # value: 1: a speculative load that delivered NaT
+    MARK_FLUSH_TO_ZERO = 11      # value: results flushed to zero
+    MARK_SIGNAL = 12             # value: signal number: a handler was entered
+    MARK_EXIT = 13               # value: exit status
+    MARK_KINDS = 14
+
+cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
+    return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
