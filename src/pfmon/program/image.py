@@ -1,0 +1,109 @@
+"""A program as it will lie in memory: segments with their bytes, for itself and for its interpreter."""
+
+import os
+import stat
+from typing import NamedTuple
+
+from pfmon.errors import PfmonError
+from pfmon.program import elf
+from pfmon.program.elf import Elf
+from pfmon.program.sysroot import Sysroot
+
+# Where Linux for IA-64 puts position-independent programs and their interpreters (asm/elf.h).
+MAP_BASE = 0x2000_0000_0000_0000
+DYNAMIC_BASE = MAP_BASE + 0x8_0000_0000
+PAGE_SIZE = 1 << 14
+LARGEST_FILE = 1 << 31
+
+
+class Image(NamedTuple):
+    """One ELF file and the bias that its addresses get in memory."""
+
+    path: str
+    data: bytes
+    elf: Elf
+    bias: int
+
+    @property
+    def entry(self) -> int:
+        """Address of the first instruction."""
+        return self.elf.entry + self.bias
+
+    @property
+    def program_headers(self) -> int:
+        """Address of the program headers in memory, 0 if they are not loaded."""
+        return self.elf.program_headers and self.elf.program_headers + self.bias
+
+    @property
+    def end(self) -> int:
+        """First address after the last segment."""
+        return self.bias + max(s.address + s.memory_size for s in self.elf.segments)
+
+
+class Program(NamedTuple):
+    """What a process starts from."""
+
+    image: Image
+    interpreter: Image | None
+
+    @property
+    def entry(self) -> int:
+        """Where execution starts: in the interpreter, if there is one."""
+        return (self.interpreter or self.image).entry
+
+
+def read_file(path: str) -> bytes:
+    """The bytes of a regular, executable file. Raises PfmonError."""
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise PfmonError(f"{path}: is a directory")
+        if not stat.S_ISREG(status.st_mode):
+            raise PfmonError(f"{path}: is not a regular file")
+        if status.st_size > LARGEST_FILE:
+            raise PfmonError(f"{path}: is larger than {LARGEST_FILE >> 30} GiB")
+        if not os.access(path, os.R_OK):
+            raise PfmonError(f"{path}: permission denied")
+        # root may read and execute anything; a file without any x bit is executable for nobody
+        if not status.st_mode & 0o111 or not os.access(path, os.X_OK):
+            raise PfmonError(f"{path}: is not executable")
+        with open(path, "rb") as file:
+            return file.read()
+    except ValueError:
+        raise PfmonError(f"{path!r}: no such file") from None
+    except OSError as error:
+        raise PfmonError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def load(path: str, sysroot: str | None = None) -> Program:
+    """Read an executable and, for a dynamic one, its interpreter under the sysroot. Raises PfmonError."""
+    image = _image(path, read_file(path), DYNAMIC_BASE)
+    if image.elf.interpreter is None:
+        return Program(image, None)
+    wanted = image.elf.interpreter
+    name = os.fsdecode(wanted)
+    if sysroot is None:
+        raise PfmonError(
+            f"{path}: is dynamically linked; give --sysroot DIR, the directory that holds its {name!r}"
+        )
+    if not os.path.isdir(sysroot):
+        raise PfmonError(f"{sysroot}: the sysroot is not a directory")
+    root = Sysroot(sysroot)
+    host = root.host_path(wanted)
+    if not host.startswith(root.directory + b"/") or not os.path.isfile(host):
+        raise PfmonError(f"{path}: its interpreter {name!r} is not under {sysroot}")
+    interpreter_path = os.fsdecode(host)
+    return Program(image, _image(interpreter_path, read_file(interpreter_path), MAP_BASE))
+
+
+def _image(path: str, data: bytes, base: int) -> Image:
+    """Parse a file; a position-independent one gets its lowest segment's page at base."""
+    parsed = elf.parse(data, path)
+    bias = 0
+    if parsed.position_independent:
+        lowest = min(s.address for s in parsed.segments) & -PAGE_SIZE
+        highest = max(s.address + s.memory_size for s in parsed.segments)
+        if highest - lowest > elf.REGION_LIMIT - (base & (elf.REGION_LIMIT - 1)) - PAGE_SIZE:
+            raise PfmonError(f"{path}: inconsistent ELF file: segments span {highest - lowest:#x} bytes")
+        bias = base - lowest
+    return Image(path, data, parsed, bias)

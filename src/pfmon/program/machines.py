@@ -1,0 +1,27 @@
+"""What an ELF header calls a machine (System V ABI, e_machine), in words for messages."""
+
+EM_IA_64 = 50
+
+MACHINES = {
+    2: "a SPARC",
+    3: "an i386",
+    4: "an m68k",
+    8: "a MIPS",
+    15: "a PA-RISC",
+    20: "a 32-bit PowerPC",
+    21: "a PowerPC64",
+    22: "an S/390",
+    40: "an ARM",
+    42: "a SuperH",
+    43: "a SPARC64",
+    EM_IA_64: "an IA-64",
+    62: "an x86-64",
+    183: "an AArch64",
+    243: "a RISC-V",
+    258: "a LoongArch",
+}
+
+
+def machine_name(number: int) -> str:
+    """The machine with its article, such as "an x86-64"."""
+    return MACHINES.get(number, f"a machine-{number}")

@@ -1,0 +1,51 @@
+"""Where a guest's path lies on the host: under the sysroot if it exists there, else as it is.
+
+A sysroot holds the target's libraries; everything else that a program opens is the user's.
+"""
+
+import os
+
+MOST_LINKS = 40
+
+
+class Sysroot:
+    """Maps absolute guest paths to host paths; without a directory it changes nothing."""
+
+    def __init__(self, directory: str | None) -> None:
+        self.directory = os.fsencode(os.path.realpath(directory)) if directory else b""
+
+    def host_path(self, path: bytes, follow: bool = True) -> bytes:
+        """The host path for a guest path; a relative one stays as it is. follow: resolve a final symlink."""
+        if not self.directory or not path.startswith(b"/"):
+            return path
+        inside = self._resolve(path, follow)
+        return inside if inside is not None and os.path.lexists(inside) else path
+
+    def guest_path(self, path: bytes) -> bytes:
+        """The guest's name for an absolute host path."""
+        if self.directory and (path == self.directory or path.startswith(self.directory + b"/")):
+            return path[len(self.directory) :] or b"/"
+        return path
+
+    def _resolve(self, path: bytes, follow: bool) -> bytes | None:
+        """Walk the path inside the sysroot: absolute links and .. stay inside. None: too many links."""
+        todo = [part for part in reversed(path.split(b"/")) if part not in (b"", b".")]
+        done: list[bytes] = []
+        links = 0
+        while todo:
+            part = todo.pop()
+            if part == b"..":
+                del done[-1:]
+                continue
+            here = b"/".join([self.directory, *done, part])
+            if (todo or follow) and os.path.islink(here):
+                links += 1
+                if links > MOST_LINKS:
+                    return None
+                target = os.readlink(here)
+                if target.startswith(b"/"):
+                    done = []
+                todo += [p for p in reversed(target.split(b"/")) if p not in (b"", b".")]
+            else:
+                done.append(part)
+        return b"/".join([self.directory, *done])
