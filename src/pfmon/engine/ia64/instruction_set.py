@@ -1,0 +1,16 @@
+"""The list of modules that hold instructions. Importing this fills rows.ROWS, in this order."""
+
+from importlib import import_module
+
+from pfmon.engine.ia64.rows import ROWS, Row
+
+MODULES = (
+    "unit_a",
+    "unit_a_compare",
+    "unit_i",
+)
+
+for _name in MODULES:
+    import_module(f"pfmon.engine.ia64.{_name}")
+
+INSTRUCTIONS: tuple[Row, ...] = tuple(ROWS)

@@ -1,0 +1,44 @@
+"""Writing predicate registers. Writes to p0 have no effect (SDM volume 1, 3.1.4)."""
+
+from libc.stdint cimport uint64_t
+
+from pfmon.engine.ia64.cpu cimport Cpu, Op
+
+
+cdef inline void set_pr(Cpu* cpu, unsigned int p, uint64_t value) noexcept nogil:
+    """p = value (0 or 1)."""
+    cpu.pr = (cpu.pr & ~(<uint64_t>1 << p)) | (value << p) | 1
+
+
+cdef inline void set_pr_pair(Cpu* cpu, unsigned int p1, uint64_t value1,
+                             unsigned int p2, uint64_t value2) noexcept nogil:
+    """p1 = value1, p2 = value2 (each 0 or 1)."""
+    cpu.pr = (cpu.pr & ~((<uint64_t>1 << p1) | (<uint64_t>1 << p2))) | (value1 << p1) | (value2 << p2) | 1
+
+
+cdef inline void compare_normal(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
+    """The normal comparison type: p1 is the relation, p2 its opposite (SDM volume 3, cmp)."""
+    set_pr_pair(cpu, op.r1, relation, op.r4, relation ^ 1)
+
+
+cdef inline void compare_unc(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
+    """Type unc: as normal, but both targets are 0 when the qualifying predicate is. The row says
+    predicated="own"; op.y is the instruction's condition bit in the block's word."""
+    cdef uint64_t qualified = (cpu.pr >> op.qp) & 1
+    cpu.mask |= <uint64_t>op.y & (0 - qualified)
+    set_pr_pair(cpu, op.r1, relation & qualified, op.r4, (relation ^ 1) & qualified)
+
+
+cdef inline void compare_and(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
+    """Type and: both targets are cleared when the relation is false."""
+    cpu.pr = (cpu.pr & ~(((relation ^ 1) << op.r1) | ((relation ^ 1) << op.r4))) | 1
+
+
+cdef inline void compare_or(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
+    """Type or: both targets are set when the relation is true."""
+    cpu.pr |= (relation << op.r1) | (relation << op.r4)
+
+
+cdef inline void compare_or_andcm(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
+    """Type or.andcm: when the relation is true, p1 is set and p2 cleared."""
+    cpu.pr = (cpu.pr | (relation << op.r1)) & ~(relation << op.r4) | 1

@@ -1,0 +1,10 @@
+from typing import Any
+
+def step(
+    unit: str,
+    encoding: int,
+    state: dict[str, Any],
+    extension: int = 0,
+    bundle_address: int = 0,
+    careful: bool = False,
+) -> tuple[int, dict[str, Any]]: ...
