@@ -30,7 +30,7 @@ cdef enum Emit:                  # as rows.EMIT
     EMIT_CHECK = 3
     EMIT_ALLOC = 4
     EMIT_BREAK = 5
-    EMIT_SPECIAL = 6
+    EMIT_END = 6                 # ends its block: what follows runs under a changed CFM or mode
 
 cdef enum Ctype:                 # as rows.CTYPE
     CTYPE_NO_COMPARISON = 0

@@ -97,8 +97,8 @@ APPLICATION_REGISTERS: dict[int, str] = {
 # Control registers by number (SDM volume 2, 3.3.3).
 CONTROL_REGISTERS: dict[int, str] = {
     0: "dcr", 1: "itm", 2: "iva", 8: "pta", 16: "ipsr", 17: "isr", 19: "iip", 20: "ifa", 21: "itir",
-    22: "iipa", 23: "ifs", 24: "iim", 25: "iha", 64: "lid", 65: "ivr", 66: "tpr", 67: "eoi", 68: "irr0", 69: "irr1",
-    70: "irr2", 71: "irr3", 72: "itv", 73: "pmv", 74: "cmcv", 80: "lrr0", 81: "lrr1",
+    22: "iipa", 23: "ifs", 24: "iim", 25: "iha", 64: "lid", 65: "ivr", 66: "tpr", 67: "eoi",
+    68: "irr0", 69: "irr1", 70: "irr2", 71: "irr3", 72: "itv", 73: "pmv", 74: "cmcv", 80: "lrr0", 81: "lrr1",
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ NAT = ("propagate", "consume", "compare", "own")
 PREDICATED = ("guard", "own", "none")
 
 # What the translator does with a row. Append here, and to decoder.pxd's Emit, in the same order.
-EMIT = ("plain", "branch", "memory", "check", "alloc", "break", "special")
+EMIT = ("plain", "branch", "memory", "check", "alloc", "break", "end")
 
 # Comparison types (SDM volume 3, cmp: table of comparison types); "none" is the normal type.
 CTYPE = ("", "none", "unc", "and", "or", "or.andcm")
