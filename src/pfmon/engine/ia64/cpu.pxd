@@ -104,8 +104,6 @@ cdef struct Instruction:         # one decoded instruction of a block
     uint8_t stop                 # followed by a stop
     uint8_t accesses             # memory accesses when it executes: 0 or 1
     int64_t imm
-    int64_t y
-    uint16_t x
 
 cdef struct Link:
     Block* block                 # NULL until the target was translated

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.cpu cimport Handler, Instruction
+from pfmon.engine.ia64.cpu cimport Handler
 
 cdef enum Unit:                  # slot types
     UNIT_M = 0
@@ -94,7 +94,13 @@ cdef struct Row:
     ImmediateOperand y
     ImmediateOperand x_operand
 
+cdef struct Operands:            # what Op gets of them
+    int64_t imm
+    int64_t y
+    uint16_t x
+    uint8_t r1, r2, r3, r4, qp
+
 cdef Row* decode(int unit, uint64_t encoding, uint64_t extension) noexcept nogil
 cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bundle_address,
-                   Instruction* out) noexcept nogil
+                   Operands* out) noexcept nogil
 cdef Row* row_by_number(uint32_t number) noexcept nogil

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc
 from libc.string cimport memset
 
-from pfmon.engine.ia64.cpu cimport Handler, Instruction
+from pfmon.engine.ia64.cpu cimport Handler
 
 from pfmon.engine.ia64 import decision_tree, rows
 from pfmon.engine.ia64.formats import Field
@@ -79,7 +79,7 @@ cdef int64_t _immediate(ImmediateOperand* operand, uint64_t encoding, uint64_t e
 
 
 cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bundle_address,
-                   Instruction* out) noexcept nogil:
+                   Operands* out) noexcept nogil:
     """Fill r1 to r4, qp, imm, y and x of ``out``; what the row has not is 0."""
     cdef RegisterOperand* registers = row.registers
     out.r1 = <uint8_t>_bits(encoding, 0, registers[0].low, registers[0].width)
@@ -188,7 +188,7 @@ def find(str unit, uint64_t encoding, uint64_t extension=0):
 
 def extract(uint32_t number, uint64_t encoding, uint64_t extension=0, uint64_t bundle_address=0):
     """The operands of a slot that decodes to row ``number``: r1, r2, r3, r4, qp, imm, y, x."""
-    cdef Instruction out
+    cdef Operands out
     if number >= len(INSTRUCTIONS):
         raise IndexError(f"no row {number}")
     memset(&out, 0, sizeof(out))

@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.engine.ia64.cpu cimport STATUS_DONE, Cpu, Instruction, Op, get_nat, set_nat
-from pfmon.engine.ia64.decoder cimport PREDICATED_GUARD, Row, decode, operands
+from pfmon.engine.ia64.cpu cimport STATUS_DONE, Cpu, Op, get_nat, set_nat
+from pfmon.engine.ia64.decoder cimport PREDICATED_GUARD, Operands, Row, decode, operands
 
 from pfmon.engine.ia64.decoder import UNIT_LETTERS
 
@@ -83,7 +83,7 @@ def step(str unit, uint64_t encoding, dict state, uint64_t extension=0, uint64_t
     ``careful``: run the handler as the driver does instruction by instruction. ValueError: reserved encoding.
     """
     cdef Row* row = decode(UNIT_LETTERS.index(unit), encoding, extension)
-    cdef Instruction instruction
+    cdef Operands instruction
     cdef Op chain[2]
     cdef Cpu* cpu
     cdef int status = STATUS_DONE
