@@ -1,5 +1,51 @@
-"""The one exception that means: the user asked for something that cannot be done."""
+"""The errors that a user can cause. Each is one line; the command line prints it and exits with status 2."""
+
+from collections.abc import Iterable
 
 
 class PfmonError(Exception):
-    """A user's mistake, said in one line. The command line prints it and exits with status 2."""
+    """A user's mistake or a request that cannot be met, told in one line."""
+
+    exit_status = 2
+
+
+class UnknownNameError(PfmonError):
+    """A name that is in no table: event, register, field, processor, umask."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.nearest = nearest_names(name, known)
+        hint = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
+        super().__init__(f"unknown {what} {name!r}{hint}")
+
+
+class BadValueError(PfmonError):
+    """A malformed or out-of-range value of an option or a register."""
+
+
+class RuleError(PfmonError):
+    """A combination that the hardware forbids.
+
+    `rule` is the name of the function that holds the rule, `section` where the manual states it.
+    """
+
+    def __init__(self, rule: str, message: str, section: str = "") -> None:
+        self.rule = rule
+        self.section = section
+        where = f" ({section})" if section else ""
+        super().__init__(f"{rule}: {message}{where}")
+
+
+class AssignmentError(RuleError):
+    """No legal assignment of the events to counters exists."""
+
+
+def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:
+    """The names most like `name`, best first; those that contain it count as near."""
+    from difflib import get_close_matches  # loaded only when somebody mistypes
+
+    upper = name.upper()
+    by_upper = {k.upper(): k for k in known}
+    close = get_close_matches(upper, by_upper, count, 0.6)
+    inside = sorted((k for k in by_upper if upper and upper in k), key=len)
+    return [by_upper[k] for k in dict.fromkeys(close + inside)][:count]

@@ -1,0 +1,28 @@
+"""Register-accurate models of performance-monitoring units.
+
+`pfmon.pmu("montecito")` and `pfmon.pmu.get("montecito")` give the model of a processor's PMU: its `events`,
+`registers`, `register_file()` and `program(...)`.
+
+>>> import pfmon.pmu
+>>> pfmon.pmu("montecito").events["loads_retired"].set
+'L1D:3'
+"""
+
+import sys
+from types import ModuleType
+
+from pfmon.pmu.model import PmuModel, get, names
+from pfmon.pmu.programming import Monitor, Programming
+from pfmon.pmu.request import EventRequest
+
+__all__ = ["EventRequest", "Monitor", "PmuModel", "Programming", "get", "names"]
+
+
+class _CallableModule(ModuleType):
+    """Lets the package itself be called as `pfmon.pmu(name)`."""
+
+    def __call__(self, name: str) -> PmuModel:
+        return get(name)
+
+
+sys.modules[__name__].__class__ = _CallableModule

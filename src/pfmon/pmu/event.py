@@ -1,0 +1,120 @@
+"""Event tables: one CSV per PMU in `events/`, one row per event and unit mask, columns by name."""
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+
+TABLES = Path(__file__).with_name("events")
+
+
+class Event(NamedTuple):
+    """One event: what a counter's configuration register selects, and what is known about it.
+
+    `counters` are PMD numbers. `max_increment` is the most that one cycle can add. `iar`, `opc`, `dar`:
+    whether instruction ranges, opcode matchers and data ranges qualify it. `set` is a group and number such
+    as `L1D:3`, `type` Montecito's thread type, `ear` the event address register mode of a virtual event.
+    "-" stands for none. `signal` names what is counted, `fidelity` is exact, modelled or unmodelled and
+    `reason` says why it is not modelled.
+    """
+
+    name: str
+    code: int
+    umask: int
+    counters: tuple[int, ...]
+    max_increment: int
+    iar: bool
+    opc: bool
+    dar: bool
+    set: str
+    type: str
+    all: bool
+    mesi: bool
+    ear: str
+    branch_buffer: bool
+    alias_of: str
+    signal: str
+    fidelity: str
+    reason: str
+    source: str
+    description: str
+
+    @property
+    def group(self) -> str:
+        """The group of the event's set (`L1D`, `L2`, `L2D`), or "" for none."""
+        return "" if self.set == "-" else self.set.partition(":")[0]
+
+
+def _event(row: list[str]) -> Event:
+    """One CSV row as an event; the columns stand in the order of the fields of `Event`."""
+    name, code, umask, counters, increment, iar, opc, dar, group, kind, every, mesi, ear, buffer, *rest = row
+    return Event(
+        name,
+        int(code, 16),
+        int(umask, 16),
+        tuple(map(int, counters.split())),
+        int(increment),
+        iar == "1",
+        opc == "1",
+        dar == "1",
+        group,
+        kind,
+        every == "1",
+        mesi == "1",
+        ear,
+        buffer == "1",
+        *rest,
+    )
+
+
+class EventTable:
+    """The events of one PMU, by name; names are matched whatever their case."""
+
+    def __init__(self, pmu: str, events: list[Event]) -> None:
+        self.pmu = pmu
+        self._by_name = {event.name: event for event in events}
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __contains__(self, name: str) -> bool:
+        return name.upper() in self._by_name
+
+    def __getitem__(self, name: str) -> Event:
+        event = self._by_name.get(name.upper())
+        if event is None:
+            raise UnknownNameError(f"{self.pmu} event", name, self._by_name)
+        return event
+
+    def matching(self, pattern: str) -> list[Event]:
+        """The events whose name contains a match of the regular expression, whatever the case."""
+        try:
+            match = re.compile(pattern, re.IGNORECASE)
+        except re.error as error:
+            raise BadValueError(f"bad regular expression {pattern!r}: {error}") from None
+        return [event for event in self if match.search(event.name)]
+
+    def with_code(self, code: int) -> list[Event]:
+        """The events that an event code selects: code alone, or code with the umask in bits 19:16."""
+        return [e for e in self if code in (e.code, e.code | e.umask << 16)]
+
+
+@cache
+def load_events(pmu: str) -> EventTable:
+    """The event table of a PMU, read once."""
+    path = TABLES / f"{pmu}.csv"
+    if not path.exists():
+        raise PfmonError(f"no event table for PMU {pmu!r}")
+    with path.open(newline="", encoding="utf-8") as table:
+        rows = csv.reader(table)
+        header = next(rows)
+        if tuple(header) != Event._fields:
+            raise PfmonError(f"{path.name}: columns are not {','.join(Event._fields)}")
+        return EventTable(pmu, [_event(row) for row in rows])

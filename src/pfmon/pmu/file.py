@@ -1,0 +1,133 @@
+"""The register file of one PMU instance: what it holds, what reads return, and its counters at work.
+
+Generic performance counters of IA-64 processors count in the low W bits (32 on Itanium, 47 on Itanium 2 and
+Montecito). A carry out of them sets the counter's bit in PMC0 and, when PMC.oi is set, PMC0.fr, which
+freezes all monitoring, and the interrupt (Montecito manual sections 3.3.2, 3.3.4 and 3.3.11).
+"""
+
+from typing import NamedTuple
+
+from pfmon.errors import BadValueError
+from pfmon.pmu.register import RegisterSet
+
+
+class CounterBank(NamedTuple):
+    """Which PMDs are event counters, and how many bits they count in."""
+
+    numbers: tuple[int, ...]
+    width: int
+
+
+class RegisterFile:
+    """All registers of one PMU, as the hardware would hold them.
+
+    `read` and `write` take names (`pmc4`, `pmd4`, `ibr0`, `psr`) and 64-bit values. `add` is what the
+    counting path calls: it adds any number of increments to a counter at once.
+    """
+
+    def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
+        self.registers = registers
+        self.bank = bank
+        self.interrupt = False
+        self._held = {name: register.reset for name, register in registers.items()}
+        self._limit = 1 << bank.width
+
+    def reset(self) -> None:
+        """The state after processor reset and PAL (Montecito manual section 3.3.12).
+
+        State that the manual leaves undefined is zero here.
+        """
+        self.interrupt = False
+        self._held = {name: register.reset for name, register in self.registers.items()}
+
+    def read(self, name: str, cpl: int = 0) -> int:
+        """What a read at a privilege level returns.
+
+        A PMC is read at level 0 only. An unprivileged read of a PMD returns 0 when PSR.sp is set or when the
+        counter is privileged (PMC.pm, table 3-5).
+        """
+        register = self.registers[name]
+        if cpl:
+            if not register.name.startswith("pmd"):
+                raise BadValueError(f"{register.name} is read at privilege level 0 only")
+            if self._hidden(register.number):
+                return 0
+        return register.shown(self._held[register.name])
+
+    def _hidden(self, number: int) -> bool:
+        """Whether unprivileged software reads PMD `number` as 0."""
+        if self._held["psr"] & self.registers["psr"].field("sp").mask:
+            return True
+        return number in self.bank.numbers and self.field(f"pmc{number}", "pm") == 1
+
+    def write(self, name: str, value: int, cpl: int = 0) -> None:
+        """Write a register as the hardware does: reserved bits keep their value, ignored ones stay zero."""
+        register = self.registers[name]
+        if cpl:
+            raise BadValueError(f"{register.name} is written at privilege level 0 only")
+        self._held[register.name] = register.accept(value)
+
+    def field(self, name: str, field: str) -> int:
+        """One field of a register."""
+        register = self.registers[name]
+        return register.field(field).get(self._held[register.name])
+
+    def set_field(self, name: str, field: str, value: int) -> None:
+        """Write one field, the others as they are."""
+        register = self.registers[name]
+        spec = register.field(field)
+        self.write(name, (self._held[register.name] & ~spec.mask) | spec.put(register.name, value))
+
+    @property
+    def frozen(self) -> bool:
+        """Whether PMC0.fr stops all monitoring."""
+        return bool(self._held["pmc0"] & 1)
+
+    def enabled(self, pmd: int) -> bool:
+        """Whether the counter runs: not frozen, PSR.up or PSR.pp by PMC.pm, PSR.cpl within PMC.plm.
+
+        Montecito manual section 3.3.1.
+        """
+        psr = self.registers["psr"].decode(self._held["psr"])
+        configuration = f"pmc{pmd}"
+        running = psr["pp"] if self.field(configuration, "pm") else psr["up"]
+        level = self.field(configuration, "plm") >> psr["cpl"] & 1
+        return bool(running and level and not self.frozen)
+
+    def add(self, pmd: int, increment: int) -> bool:
+        """Add to a counter; True when it wraps.
+
+        Wrapping sets the counter's bit in PMC0, and with PMC.oi also PMC0.fr and the interrupt. A frozen PMU
+        counts nothing. Whether the monitor is enabled is the caller's to know (`enabled`).
+        """
+        if self._held["pmc0"] & 1 or not increment:
+            return False
+        name = f"pmd{pmd}"
+        count = self._held[name] + increment
+        self._held[name] = count & (self._limit - 1)
+        if count < self._limit:
+            return False
+        self._overflow(pmd)
+        return True
+
+    def _overflow(self, pmd: int) -> None:
+        """A counter wrapped: its bit in PMC0, and with PMC.oi the freeze and one interrupt."""
+        self._held["pmc0"] |= 1 << pmd
+        if self.field(f"pmc{pmd}", "oi"):
+            self._held["pmc0"] |= 1
+            self.interrupt = True
+
+    def headroom(self, pmd: int) -> int:
+        """The increments after which the counter wraps."""
+        return self._limit - (self._held[f"pmd{pmd}"] & (self._limit - 1))
+
+    def count(self, pmd: int) -> int:
+        """The counter's count bits as an unsigned number."""
+        return self._held[f"pmd{pmd}"] & (self._limit - 1)
+
+    def take_overflows(self) -> list[int]:
+        """The counters that have overflowed; clears PMC0 and the interrupt, as a handler does."""
+        status = self._held["pmc0"]
+        self._held["pmc0"] = 0
+        self.interrupt = False
+        return [number for number in self.bank.numbers if status >> number & 1]

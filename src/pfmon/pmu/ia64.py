@@ -1,0 +1,220 @@
+"""What programming Itanium, Itanium 2 and Montecito has in common: the order of the steps and the checks.
+
+A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the rules and register layouts.
+"""
+
+from collections.abc import Sequence
+
+from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.pmu.assignment import no_assignment
+from pfmon.pmu.event import Event, EventTable
+from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.register import RegisterSet
+from pfmon.pmu.request import EventRequest, Request
+
+LEVELS = 15
+MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
+
+
+class Programmer:
+    """One run of `program`: gathers register writes step by step.
+
+    Subclasses set the class attributes and fill in the steps.
+    """
+
+    pmu = ""
+    counters: tuple[int, ...] = ()
+    counter_source = ""
+    overflow_interrupt = True
+
+    def __init__(self, request: Request, events: EventTable, registers: RegisterSet) -> None:
+        self.request = request
+        self.registers = registers
+        self.events = [events[wanted.name] for wanted in request.events]
+        self.writes: dict[str, int] = {}
+        self.pmds: list[int] = []
+        self.irange: RangeProgramming | None = None
+        self.drange: RangeProgramming | None = None
+
+    def run(self) -> Programming:
+        """All steps: checks, counters, then event address registers, ranges, opcodes, branch buffer."""
+        self.check()
+        monitors = self.program_counters()
+        self.program_features()
+        return Programming(self.pmu, self.writes, monitors, tuple(self.pmds), self.irange, self.drange)
+
+    # Steps that a processor fills in.
+
+    def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
+        """A counter for every event, or None."""
+        raise NotImplementedError
+
+    def group_rules(self) -> None:
+        """Checks of events against one another."""
+
+    def program_features(self) -> None:
+        """Everything beside the counters."""
+
+    # Common steps.
+
+    def write(self, name: str, value: int) -> None:
+        """Note a register value; a register that is not available is an error."""
+        register = self.registers[name]
+        if name.startswith("pmc"):
+            pmc_must_be_available(register.number, self.request.unavailable)
+        self.writes[name] = value
+
+    def requested(self) -> list[tuple[Event, EventRequest]]:
+        """The events with their requests."""
+        return list(zip(self.events, self.request.events, strict=True))
+
+    def plm(self, plm: int | None) -> int:
+        """A privilege level mask, the request's when there is none."""
+        return plm or self.request.plm
+
+    def check(self) -> None:
+        """Every rule that needs no counter."""
+        default_plm_must_not_be_zero(self.request.plm)
+        for event, wanted in self.requested():
+            if self.request.check_qualifiers and wanted.check_qualifiers:
+                self.check_qualifiers(event)
+        if self.request.irange or self.request.drange:
+            for event, wanted in self.requested():
+                range_allows_default_plm_only(event, wanted.plm, self.request.plm)
+        if self.request.check_thresholds:
+            for event, wanted in self.requested():
+                threshold_is_below_max_increment(event, wanted.threshold)
+
+    def check_qualifiers(self, event: Event) -> None:
+        """That an event supports every qualification asked for."""
+        if self.request.irange:
+            event_must_support_instruction_ranges(event)
+        if self.request.drange:
+            event_must_support_data_ranges(event)
+        if any(self.request.opcodes):
+            event_must_support_opcode_matching(event)
+
+    def program_counters(self) -> tuple[Monitor, ...]:
+        """Assign the events and write their configuration registers."""
+        self.group_rules()
+        allowed = [
+            [c for c in event.counters if c in self.counters and c not in self.request.unavailable]
+            for event in self.events
+        ]
+        found = self.assignment(allowed)
+        if found is None:
+            raise no_assignment([event.name for event in self.events], allowed, self.counter_source)
+        monitors = tuple(
+            self.monitor(event, wanted, number)
+            for (event, wanted), number in zip(self.requested(), found, strict=True)
+        )
+        for monitor in monitors:
+            self.write(f"pmc{monitor.pmc}", self.configuration(monitor))
+            self.pmds.append(monitor.pmd)
+        return monitors
+
+    def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
+        """What the counter of one event is set to."""
+        return Monitor(
+            event,
+            number,
+            number,
+            self.plm(wanted.plm),
+            self.request.system_wide,
+            self.request.ism if wanted.ism is None else wanted.ism,
+            wanted.threshold,
+            self.overflow_interrupt,
+        )
+
+    def configuration(self, monitor: Monitor) -> int:
+        """The value of a counter's configuration register."""
+        register = self.registers[f"pmc{monitor.pmc}"]
+        threshold = register.field("threshold")
+        umask = 0 if monitor.event.ear != "-" else monitor.event.umask
+        return register.encode(
+            plm=monitor.plm,
+            oi=int(monitor.overflow_interrupt),
+            pm=int(monitor.pm),
+            es=monitor.event.code,
+            umask=umask,
+            ism=monitor.ism,
+            threshold=monitor.threshold & ((1 << threshold.width) - 1),
+        ) & ~self.cleared(monitor)
+
+    def cleared(self, monitor: Monitor) -> int:
+        """Bits of a configuration register that programming leaves at zero although they reset to one."""
+        return 0
+
+
+def pmc_must_be_available(number: int, unavailable: frozenset[int]) -> None:
+    """A register that somebody else uses is not written (perfmon interface: unavailable PMCs)."""
+    if number in unavailable:
+        raise RuleError("pmc_must_be_available", f"PMC{number} is not available")
+
+
+def default_plm_must_not_be_zero(plm: int) -> None:
+    """A mask of no levels disables the monitor (Montecito manual table 3-5, plm)."""
+    if not plm:
+        raise BadValueError("no privilege level is selected: a mask of zero disables the monitor")
+
+
+def event_must_support_instruction_ranges(event: Event) -> None:
+    """The column IAR of the event tables (Montecito manual section 4.2)."""
+    if not event.iar:
+        raise RuleError(
+            "event_must_support_instruction_ranges",
+            f"{event.name} cannot be constrained by --irange; drop it or use --no-qual-check",
+            "Montecito manual section 4.2, column IAR",
+        )
+
+
+def event_must_support_data_ranges(event: Event) -> None:
+    """The column DAR of the event tables (Montecito manual section 4.2)."""
+    if not event.dar:
+        raise RuleError(
+            "event_must_support_data_ranges",
+            f"{event.name} cannot be constrained by --drange; drop it or use --no-qual-check",
+            "Montecito manual section 4.2, column DAR",
+        )
+
+
+def event_must_support_opcode_matching(event: Event) -> None:
+    """The column OPC of the event tables (Montecito manual section 4.2)."""
+    if not event.opc:
+        raise RuleError(
+            "event_must_support_opcode_matching",
+            f"{event.name} cannot be constrained by an opcode matcher; drop it or use --no-qual-check",
+            "Montecito manual section 4.2, column OPC",
+        )
+
+
+def range_allows_default_plm_only(event: Event, plm: int | None, default: int) -> None:
+    """A range carries one privilege mask for all events (pfmon's page for Itanium 2, section 8.3)."""
+    if plm and plm != default:
+        raise RuleError(
+            "range_allows_default_plm_only",
+            f"{event.name} has its own privilege levels; with a range all events take the default ones",
+            "pfmon on Itanium 2, section 8.3",
+        )
+
+
+def threshold_is_below_max_increment(event: Event, threshold: int) -> None:
+    """Legal thresholds go from 0 to the maximum increment less one (pfmon on Itanium 2, section 3)."""
+    top = max(event.max_increment - 1, 0)
+    if not 0 <= threshold <= top:
+        raise BadValueError(
+            f"threshold {threshold} of {event.name} is out of range: legal are 0-{top}"
+            if top
+            else f"{event.name} counts at most one a cycle: its only legal threshold is 0"
+        )
+
+
+def mesi_mask(states: str) -> int:
+    """The MESI field (bit 0 I, 1 S, 2 E, 3 M) of a string of letters."""
+    unknown = set(states) - set(MESI_BITS)
+    if unknown:
+        raise PfmonError(f"unknown cache line state in {states!r}: use M, E, S, I")
+    mask = 0
+    for state in states:
+        mask |= MESI_BITS[state]
+    return mask

@@ -1,0 +1,64 @@
+"""What programming a PMU gives: register values, and what each of its counters then counts."""
+
+from typing import NamedTuple
+
+from pfmon.pmu.event import Event
+
+
+class Monitor(NamedTuple):
+    """One programmed counter. `pmd` and `pmc` are register numbers; the rest are the fields of the PMC."""
+
+    event: Event
+    pmd: int
+    pmc: int
+    plm: int
+    pm: bool
+    ism: int
+    threshold: int
+    overflow_interrupt: bool
+    all_threads: bool = False
+    mesi: int = 0
+
+    @property
+    def signal(self) -> str:
+        """The name of the signal whose increments the counter adds up."""
+        return self.event.signal
+
+
+class RangeProgramming(NamedTuple):
+    """What breakpoint registers hold for some ranges.
+
+    `registers` are (index, value) of IBRs or DBRs, `off` for each range how far the programmed one reaches
+    below its start and beyond its end, in bytes; `fine` whether fine mode is used.
+    """
+
+    limits: tuple[tuple[int, int], ...]
+    registers: tuple[tuple[int, int], ...]
+    off: tuple[tuple[int, int], ...]
+    fine: bool = False
+
+
+class Programming(NamedTuple):
+    """The outcome of `program`: everything to write, and what it means.
+
+    `writes` maps register names to values in the order to write them; `counters` has the PMD number of each
+    requested event, in the order of the request; `pmds` all PMDs in use, event address registers and branch
+    buffers included.
+    """
+
+    pmu: str
+    writes: dict[str, int]
+    monitors: tuple[Monitor, ...]
+    pmds: tuple[int, ...]
+    irange: RangeProgramming | None = None
+    drange: RangeProgramming | None = None
+
+    @property
+    def counters(self) -> tuple[int, ...]:
+        """The PMD number of each requested event."""
+        return tuple(monitor.pmd for monitor in self.monitors)
+
+    @property
+    def pmcs(self) -> dict[int, int]:
+        """The values of the PMCs, by number."""
+        return {int(name[3:]): value for name, value in self.writes.items() if name.startswith("pmc")}

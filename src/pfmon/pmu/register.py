@@ -1,0 +1,199 @@
+"""Registers as data: one CSV per PMU in `registers/`, names, fields, bit positions, reset values.
+
+A row with the field `*` describes a whole register: its reset value, and the access of the bits that belong
+to no field. The other rows are its fields. Access: `rw`; `ro` read only; `wo` reads zero; `ig` reads zero and
+ignores writes; `rsv` keeps its reset value whatever is written; `sxt` reads as copies of the bit below the
+lowest `sxt` bit; `gp` must be written as zero (a one is a fault).
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+
+TABLES = Path(__file__).with_name("registers")
+WORD = (1 << 64) - 1
+
+
+class Field(NamedTuple):
+    """Some adjacent bits of a register, `low` to `low + width - 1`."""
+
+    name: str
+    low: int
+    width: int
+    access: str
+    meaning: str
+
+    @property
+    def mask(self) -> int:
+        """The field's bits within the register."""
+        return ((1 << self.width) - 1) << self.low
+
+    def get(self, value: int) -> int:
+        """The field's value within a register value."""
+        return (value >> self.low) & ((1 << self.width) - 1)
+
+    def put(self, register: str, value: int) -> int:
+        """A field value at its place; BadValueError when it is too wide."""
+        top = (1 << self.width) - 1
+        if not 0 <= value <= top:
+            raise BadValueError(f"{register}.{self.name} = {value:#x} is too wide: 0-{top:#x}")
+        return value << self.low
+
+    @property
+    def bits(self) -> str:
+        """The position as manuals write it: `15:8`, or `4` for one bit."""
+        return str(self.low) if self.width == 1 else f"{self.low + self.width - 1}:{self.low}"
+
+
+class Register(NamedTuple):
+    """One register: its fields, reset value and what its remaining bits do (`rest`)."""
+
+    name: str
+    number: int
+    meaning: str
+    source: str
+    reset: int
+    rest: str
+    fields: tuple[Field, ...]
+    writable: int
+    kept: int
+    zero: int
+    extended: int
+
+    def field(self, name: str) -> Field:
+        """The field of that name."""
+        for field in self.fields:
+            if field.name == name.lower():
+                return field
+        raise UnknownNameError(f"field of {self.name}", name, [f.name for f in self.fields])
+
+    def accept(self, value: int) -> int:
+        """What the register holds after `value` is written; BadValueError if it cannot be written."""
+        if not 0 <= value <= WORD:
+            raise BadValueError(f"{self.name} = {value:#x} is not a 64-bit value")
+        if value & self.zero:
+            raise BadValueError(
+                f"{self.name}: reserved bits {value & self.zero:#x} must be zero (general protection fault)"
+            )
+        return (value & self.writable) | (self.reset & self.kept)
+
+    def shown(self, held: int) -> int:
+        """What a read returns of what the register holds."""
+        if self.extended:
+            low = (self.extended & -self.extended).bit_length() - 1
+            return held | self.extended if held >> (low - 1) & 1 else held
+        return held
+
+    def encode(self, **fields: int) -> int:
+        """A register value from field values; fields that are not named take their reset value."""
+        value = self.reset
+        for name, content in fields.items():
+            field = self.field(name)
+            value = (value & ~field.mask) | field.put(self.name, content)
+        return value
+
+    def decode(self, value: int) -> dict[str, int]:
+        """Every field's value within a register value, lowest field first."""
+        return {field.name: field.get(value) for field in self.fields}
+
+
+class RegisterSet(Mapping[str, Register]):
+    """The registers of one PMU by name: `pmc4`, `PMC[4]` and `pmc4` are the same."""
+
+    def __init__(self, pmu: str, registers: Mapping[str, Register]) -> None:
+        self.pmu = pmu
+        self._registers = dict(registers)
+
+    def __getitem__(self, name: str) -> Register:
+        register = self._registers.get(name)
+        if register is None:
+            register = self._registers.get(re.sub(r"[\[\]\s]", "", name).lower())
+        if register is None:
+            raise UnknownNameError(f"{self.pmu} register", name, self._registers)
+        return register
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._registers)
+
+    def __len__(self) -> int:
+        return len(self._registers)
+
+
+def _positions(bits: str) -> tuple[int, int]:
+    """Lowest bit and width of `high:low` or of one bit."""
+    high, _, low = bits.partition(":")
+    return int(low or high), int(high) - int(low or high) + 1
+
+
+def _names(registers: str) -> list[str]:
+    """Register names from `pmc4-7,pmc9`."""
+    names = []
+    for part in registers.split(","):
+        match = re.fullmatch(r"(\D+)(\d+)-(\d+)", part)
+        if match:
+            names += [f"{match[1]}{n}" for n in range(int(match[2]), int(match[3]) + 1)]
+        else:
+            names.append(part)
+    return names
+
+
+def _bits(fields: tuple[Field, ...], access: str) -> int:
+    """All bits of the fields with that access."""
+    bits = 0
+    for field in fields:
+        if field.access == access:
+            bits |= field.mask
+    return bits
+
+
+def _register(name: str, head: list[str], fields: tuple[Field, ...]) -> Register:
+    """One register from its `*` row and its fields."""
+    rest, reset, meaning, source = head[3], int(head[4], 16), head[5], head[6]
+    named = 0
+    for field in fields:
+        named |= field.mask
+    number = re.search(r"\d+$", name)
+    kept = _bits(fields, "rsv") | _bits(fields, "ro") | (~named & WORD if rest == "rsv" else 0)
+    zero = _bits(fields, "gp") | (~named & WORD if rest == "gp" else 0)
+    writable = _bits(fields, "rw") | _bits(fields, "wo")
+    return Register(
+        name,
+        int(number[0]) if number else -1,
+        meaning,
+        source,
+        reset & (writable | kept),
+        rest,
+        fields,
+        writable,
+        kept,
+        zero,
+        _bits(fields, "sxt"),
+    )
+
+
+@cache
+def load_registers(pmu: str) -> RegisterSet:
+    """The registers of a PMU, read once."""
+    path = TABLES / f"{pmu}.csv"
+    if not path.exists():
+        raise PfmonError(f"no register table for PMU {pmu!r}")
+    heads: list[tuple[list[str], list[Field]]] = []
+    with path.open(newline="", encoding="utf-8") as table:
+        rows = csv.reader(table)
+        next(rows)
+        for row in rows:
+            if row[1] == "*":
+                heads.append((row, []))
+            else:
+                heads[-1][1].append(Field(row[1], *_positions(row[2]), row[3], row[5]))
+    registers = {}
+    for head, fields in heads:
+        ordered = tuple(sorted(fields, key=lambda field: field.low))
+        for name in _names(head[0]):
+            registers[name] = _register(name, head, ordered)
+    return RegisterSet(pmu, registers)

@@ -1,0 +1,129 @@
+"""What a user asks a PMU for: events with their options, before any register is chosen."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from pfmon.errors import BadValueError
+
+PLM_USER = 8
+ISM = {"both": 0, "ia32": 1, "ia64": 2, "none": 3}
+PLM_LETTERS = {"k": 1, "0": 1, "1": 2, "2": 4, "3": 8, "u": 8}
+
+
+def privilege_mask(plm: int | str) -> int:
+    """A privilege level mask from an integer or from letters: u or 3, k or 0, 1, 2 (so `uk`, `03`).
+
+    >>> privilege_mask("uk")
+    9
+    """
+    if isinstance(plm, str):
+        unknown = set(plm) - set(PLM_LETTERS)
+        if unknown or not plm:
+            raise BadValueError(f"bad privilege levels {plm!r}: use k or 0, 1, 2, u or 3")
+        mask = 0
+        for letter in plm:
+            mask |= PLM_LETTERS[letter]
+        return mask
+    if not 0 <= plm <= 15:
+        raise BadValueError(f"privilege level mask {plm} is not within 0-15")
+    return plm
+
+
+def instruction_set_mask(ism: int | str) -> int:
+    """The ism field: 0 both, 1 IA-32 only, 2 IA-64 only, 3 neither; or these as names."""
+    if isinstance(ism, str):
+        if ism not in ISM:
+            raise BadValueError(f"bad instruction set {ism!r}: use {', '.join(ISM)}")
+        return ISM[ism]
+    if not 0 <= ism <= 3:
+        raise BadValueError(f"instruction set mask {ism} is not within 0-3")
+    return ism
+
+
+class EventRequest(NamedTuple):
+    """One event to count. `plm` None takes the request's; `mesi` is a string of the letters M E S I."""
+
+    name: str
+    plm: int | None = None
+    ism: int | None = None
+    threshold: int = 0
+    check_qualifiers: bool = True
+    all_threads: bool = False
+    mesi: str = ""
+
+
+class RangeRequest(NamedTuple):
+    """Address ranges [start, end) that qualify events; `plm` of a range is 0 for the request's.
+
+    Instruction ranges only: `inverse` counts outside, `fine` False forbids fine mode, `demand_fetch` and
+    `prefetch_match` say which of the prefetcher's addresses Montecito compares.
+    """
+
+    limits: tuple[tuple[int, int], ...]
+    inverse: bool = False
+    fine: bool = True
+    demand_fetch: bool = False
+    prefetch_match: bool = False
+
+
+class OpcodeMatch(NamedTuple):
+    """One opcode matcher: slot types out of "mifb", bits to match, and mask (a 1 ignores the bit)."""
+
+    slots: str
+    match: int
+    mask: int
+    raw: int | None = None
+
+
+class EarRequest(NamedTuple):
+    """An event address register: mode `cache`, `tlb` or `alat`, with its latency or TLB unit mask."""
+
+    mode: str
+    umask: int
+    plm: int = 0
+    ism: int = 0
+
+
+class BranchBufferRequest(NamedTuple):
+    """The branch trace buffer's filters, as the fields of its configuration register (3 of each: all)."""
+
+    fields: Mapping[str, int] = {}
+    plm: int = 0
+
+
+class IpEarRequest(NamedTuple):
+    """Montecito's IP-EAR with the number of cycles that its freeze is delayed."""
+
+    delay: int
+    plm: int = 0
+
+
+class Request(NamedTuple):
+    """Everything that one programming of a PMU is made from."""
+
+    events: tuple[EventRequest, ...]
+    plm: int = PLM_USER
+    ism: int = 0
+    system_wide: bool = False
+    unavailable: frozenset[int] = frozenset()
+    check_qualifiers: bool = True
+    check_thresholds: bool = True
+    irange: RangeRequest | None = None
+    drange: RangeRequest | None = None
+    opcodes: tuple[OpcodeMatch | None, OpcodeMatch | None] = (None, None)
+    iear: EarRequest | None = None
+    dear: EarRequest | None = None
+    branch_buffer: BranchBufferRequest | None = None
+    ip_ear: IpEarRequest | None = None
+
+
+def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:
+    """Requests from names; `NAME:M:E` or `NAME:ME` names MESI states after a colon."""
+    made = []
+    for event in events:
+        if isinstance(event, str):
+            name, _, states = event.partition(":")
+            made.append(EventRequest(name, mesi=states.replace(":", "").upper()))
+        else:
+            made.append(event)
+    return tuple(made)

@@ -1,0 +1,34 @@
+"""The names of everything that can happen in a machine and be counted.
+
+`names.csv` beside this file is the table: name, unit of the increments, fidelity (`exact`: architecture
+decides it and every engine can produce it; `modelled`: the machine decides it), meaning in one line.
+The `signal` column of the event tables (`pmu/events/*.csv`) refers to these names.
+"""
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Signal(NamedTuple):
+    """One thing that can happen; `unit` is what an increment of one stands for."""
+
+    name: str
+    unit: str
+    fidelity: str
+    meaning: str
+
+
+@cache
+def signals() -> dict[str, Signal]:
+    """Every signal by name, exact ones first."""
+    with Path(__file__).with_name("names.csv").open(newline="", encoding="utf-8") as table:
+        rows = csv.reader(table)
+        next(rows)
+        return {row[0]: Signal(*row) for row in rows}
+
+
+def exact_signals() -> list[str]:
+    """The names of the signals that need no machine, in table order."""
+    return [s.name for s in signals().values() if s.fidelity == "exact"]

@@ -1,0 +1,107 @@
+"""Checks of every event table, register table and the table of signals."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from pfmon import pmu
+from pfmon.errors import UnknownNameError
+from pfmon.pmu.event import Event, EventTable
+from pfmon.signals.names import signals
+
+MODELS = pmu.names()
+
+
+@pytest.fixture(params=MODELS)
+def table(request: pytest.FixtureRequest) -> EventTable:
+    return pmu.get(request.param).events
+
+
+def test_no_field_of_an_event_is_empty(table: EventTable) -> None:
+    empty = [e.name for e in table if any(value in ("", ()) for value in e)]
+    assert not empty
+
+
+def test_events_that_share_an_encoding_are_declared_aliases_or_event_address_modes(table: EventTable) -> None:
+    plain = Counter((e.code, e.umask) for e in table if e.ear == "-" and e.alias_of == "-")
+    assert [k for k, n in plain.items() if n > 1] == []
+
+
+def test_aliases_encode_what_they_stand_for(table: EventTable) -> None:
+    for event in table:
+        if event.alias_of != "-":
+            other = table[event.alias_of]
+            assert (event.code, event.umask) == (other.code, other.umask)
+
+
+def test_every_signal_is_known_and_agrees_on_fidelity(table: EventTable) -> None:
+    known = signals()
+    for event in table:
+        if event.fidelity == "unmodelled":
+            assert event.signal == "-"
+        else:
+            assert known[event.signal].fidelity == event.fidelity, event.name
+
+
+def test_unmodelled_events_say_why_and_others_do_not(table: EventTable) -> None:
+    assert [e.name for e in table if (e.fidelity == "unmodelled") != (e.reason != "-")] == []
+
+
+def test_values_fit_the_registers(table: EventTable) -> None:
+    registers = pmu.get(table.pmu).registers
+    for event in table:
+        for counter in event.counters:
+            register = registers[f"pmc{counter}"]
+            umask = 0 if event.ear != "-" else event.umask
+            assert register.decode(register.encode(es=event.code, umask=umask))["es"] == event.code
+
+
+def test_descriptions_are_one_line_of_prose(table: EventTable) -> None:
+    for event in table:
+        assert re.fullmatch(r"[A-Za-z][^\n]+[^.\s]", event.description), event.name
+
+
+def test_signals_have_meaning_and_unit_and_are_all_used() -> None:
+    used = {event.signal for name in MODELS for event in pmu.get(name).events}
+    for signal in signals().values():
+        assert signal.unit and signal.meaning and signal.fidelity in ("exact", "modelled")
+        assert signal.name in used
+
+
+def test_lookup_ignores_case_and_names_near_misses(table: EventTable) -> None:
+    assert table["nops_retired"].name == "NOPS_RETIRED"
+    with pytest.raises(UnknownNameError, match="nearest: .*NOPS_RETIRED"):
+        table["NOPS_RETIERD"]
+
+
+def test_event_columns_are_those_of_the_record() -> None:
+    assert Event._fields[:9] == (
+        "name", "code", "umask", "counters", "max_increment", "iar", "opc", "dar", "set"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_register_fields_do_not_overlap(name: str) -> None:
+    for register in pmu.get(name).registers.values():
+        seen = 0
+        for field in register.fields:
+            assert not seen & field.mask, f"{register.name}.{field.name}"
+            seen |= field.mask
+
+
+@pytest.mark.parametrize(
+    ("name", "present"),
+    [
+        ("itanium", [*(f"pmc{n}" for n in range(14)), *(f"pmd{n}" for n in range(18))]),
+        ("itanium2", [*(f"pmc{n}" for n in range(16)), *(f"pmd{n}" for n in range(18))]),
+        (
+            "montecito",
+            [f"pmc{n}" for n in [*range(16), *range(32, 43)]]
+            + [f"pmd{n}" for n in [*range(4, 16), *range(32, 37), 38, 39, *range(48, 64)]],
+        ),
+    ],
+)
+def test_the_registers_that_manuals_list_are_there(name: str, present: list[str]) -> None:
+    have = {r for r in pmu.get(name).registers if r.startswith("pm") and r != "pmv"}
+    assert have == set(present)
