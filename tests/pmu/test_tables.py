@@ -71,7 +71,7 @@ def test_signals_have_meaning_and_unit_and_are_all_used() -> None:
 
 def test_lookup_ignores_case_and_names_near_misses(table: EventTable) -> None:
     assert table["nops_retired"].name == "NOPS_RETIRED"
-    with pytest.raises(UnknownNameError, match="nearest: .*NOPS_RETIRED"):
+    with pytest.raises(UnknownNameError, match=r"nearest: .*NOPS_RETIRED"):
         table["NOPS_RETIERD"]
 
 
