@@ -84,6 +84,7 @@ cdef struct Row:
     uint8_t emit
     uint8_t ctype
     uint8_t has_qp
+    uint8_t imm_is_ip            # Op.imm is the bundle's address
     uint8_t tie_width            # 0: no tie
     uint8_t tie_a
     uint8_t tie_b

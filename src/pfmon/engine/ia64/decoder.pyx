@@ -87,7 +87,9 @@ cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bun
     out.r3 = <uint8_t>_bits(encoding, 0, registers[2].low, registers[2].width)
     out.r4 = <uint8_t>_bits(encoding, 0, registers[3].low, registers[3].width)
     out.qp = encoding & 63 if row.has_qp else 0
-    out.imm = _immediate(&row.imm, encoding, extension, bundle_address) if row.imm.count else 0
+    out.imm = <int64_t>bundle_address if row.imm_is_ip else 0
+    if row.imm.count:
+        out.imm = _immediate(&row.imm, encoding, extension, bundle_address)
     out.y = _immediate(&row.y, encoding, extension, bundle_address) if row.y.count else 0
     out.x = row.x
     if row.x_operand.count:
@@ -141,6 +143,7 @@ cdef void _copy_row(Row* to, row):
     to.size = row.size
     to.emit = rows.EMIT.index(row.emit)
     to.ctype = rows.CTYPE.index(row.ctype)
+    to.imm_is_ip = row.ip
     to.has_qp = row.layout.predicated
     if row.tie:
         to.tie_width = fields[row.tie.a].width

@@ -68,6 +68,7 @@ class Row:
     predicated: str
     size: int
     op_x: int | str
+    ip: bool
     emit: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
@@ -98,6 +99,7 @@ def row(
     predicated: str = "guard",
     size: int = 0,
     op_x: int | str = 0,
+    ip: bool = False,
     emit: str = "plain",
     reads: str = "",
     writes: str = "",
@@ -114,6 +116,7 @@ def row(
     ``run``: the handler's address. ``op_x``: Op.x, a number or the name of a field (when the text has no len
     or sor operand, which go there). ``reads`` and ``writes``: implicit registers, separated by spaces;
     explicit ones follow from the text. ``units``: slot types, if not the format's ("M I" for A).
+    ``ip``: Op.imm is the bundle's address (for instructions without an immediate).
     ``over``: texts of the rows that this one takes encodings from, being a special case of them; ``tie``:
     "f2=f3" or "len6d~pos6b", for a special case in which two fields are equal or complements.
     Other keywords fix fields of the format; ``op`` has to be among them. ValueError for what does not fit.
@@ -137,6 +140,7 @@ def row(
             predicated=predicated,
             size=size,
             op_x=op_x,
+            ip=ip,
             emit=emit,
             reads=tuple(reads.split()),
             writes=tuple(writes.split()),
