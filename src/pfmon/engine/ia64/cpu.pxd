@@ -103,7 +103,10 @@ cdef struct Instruction:         # one decoded instruction of a block
     uint8_t r1, r2, r3, r4, qp
     uint8_t stop                 # followed by a stop
     uint8_t accesses             # memory accesses when it executes: 0 or 1
+    uint8_t extended             # L+X: takes two slots
+    uint16_t x
     int64_t imm
+    int64_t y
 
 cdef struct Link:
     Block* block                 # NULL until the target was translated
@@ -111,7 +114,8 @@ cdef struct Link:
 
 cdef struct Exit:                # what a block's last operation needs
     uint64_t id                  # of the block
-    uint64_t length              # instructions
+    uint64_t length              # slots
+    uint64_t return_ip           # the bundle after its last one
     Link taken
     Link next
 
@@ -125,7 +129,10 @@ cdef struct Block:
     uint32_t need_sof            # smallest CFM.sof under which all its writes are legal
     uint32_t conditions          # conditional instructions
     uint32_t accesses            # most memory accesses in one run
-    uint32_t valid
+    uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
+                                 # check (its last instruction), 2 before a fault
+    uint32_t slots               # slots of its instructions: one each, two for L+X
+    Block* same                  # the next one in its chain of the table
 
 cdef struct Cpu:
     uint64_t gr[128]             # r32 upwards: the current frame, in the order that the program sees
@@ -167,6 +174,8 @@ cdef struct Cpu:
     # register stack engine: saved frames as a ring, indexed by running numbers
     uint64_t stacked[STACKED_RING]
     uint8_t stacked_nat[STACKED_RING]
+    uint32_t any_stacked_nat     # one of stacked_nat may be set
+    uint32_t high_fr             # a translated instruction writes f32-f127: rotation has to move them
     int64_t bof                  # running number of r32
     int64_t store                # registers below this are in the backing store (at bspstore)
     int64_t clean                # registers below this are in the backing store only
@@ -180,7 +189,7 @@ cdef struct Cpu:
     uint64_t marks[MAX_MARKS]
     uint32_t mark_count
     uint32_t careful             # the driver runs instruction by instruction
-    uint64_t* real_limit         # limit to restore after marks
+    uint32_t stop                # somebody wants the driver to return at the next block
     void* memory                 # memory.AddressSpace's C part
     uint8_t bounce[32]           # data of accesses that cannot be done in place
     FloatRegister fr[128]        # f32 upwards in the order that the program sees

@@ -8,6 +8,7 @@ MODULES = (
     "unit_a",
     "unit_a_compare",
     "unit_i",
+    "unit_b",
 )
 
 for _name in MODULES:

@@ -439,3 +439,7 @@ cdef class AddressSpace:
         if len(data):
             self._copy(start, <uint8_t*>&view[0], len(data), protection, True)
             self._drop_code(address & ~(PAGE_SIZE - 1), address + len(data))
+
+    def detach(self):
+        """The processor that used this memory is gone."""
+        self.cpu = NULL

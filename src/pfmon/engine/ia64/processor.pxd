@@ -1,0 +1,21 @@
+"""One IA-64 processor and the loop that drives it."""
+
+from libc.stdint cimport int64_t, uint64_t
+
+from pfmon.engine.ia64.cpu cimport Block, Cpu
+from pfmon.engine.ia64.memory cimport AddressSpace
+from pfmon.engine.ia64.translate cimport Blocks
+from pfmon.retirement.shapes cimport Consumer
+
+cdef enum Why:                   # why Processor.run came back
+    WHY_BREAK = 1
+    WHY_FAULT = 2
+    WHY_STOP = 3
+
+cdef class Processor:
+    cdef Cpu* cpu
+    cdef Blocks* blocks
+    cdef uint64_t* buffer
+    cdef uint64_t* buffer_end
+    cdef readonly AddressSpace memory
+    cdef int drive(self, Consumer consumer) noexcept nogil

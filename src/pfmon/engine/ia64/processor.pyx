@@ -1,0 +1,400 @@
+"""One IA-64 processor: its registers for the system-call layer, and the loop that drives blocks.
+
+``Processor.run`` executes until the program makes a system call, faults, or somebody asks for a stop, and hands the
+retirement stream to a Consumer, a buffer at a time, without the interpreter lock.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from pfmon.engine.ia64.careful cimport run_carefully
+from pfmon.engine.ia64.control cimport complete, start
+from pfmon.engine.ia64.cpu cimport (
+    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, MAX_MARKS, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT, STATUS_FAULT,
+    STATUS_LIMIT, STATUS_MISS, Block, Cpu, FloatRegister, Instruction, Op, get_nat, mark, set_nat)
+from pfmon.engine.ia64.float_memory cimport from_spill, to_spill
+from pfmon.engine.ia64.memory cimport AddressSpace, MemoryMap, forget_code
+from pfmon.engine.ia64.rse cimport (
+    bsp, cover_frame, fill_slowly, flush_registers, lower_store, make_room, pack_cfm, pop_frame, program_order,
+    physical_order)
+from pfmon.engine.ia64.translate cimport (
+    Blocks, cut_block, find_block, forget_translations, free_blocks, translate)
+from pfmon.engine.ia64.decoder cimport Row
+from pfmon.retirement.shapes cimport Consumer
+from pfmon.retirement.stream cimport mark_word
+
+from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
+from pfmon.retirement.blocks import BlockRecord, Cut, InstructionRecord
+
+BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
+cdef enum:
+    SLACK = MAX_BLOCK + MAX_MARKS + 8    # room for one block with all its addresses and marks
+
+BREAK, FAULT, STOP = WHY_BREAK, WHY_FAULT, WHY_STOP
+
+
+cdef void write_marks(Cpu* cpu) noexcept nogil:
+    """Marks go behind the block that caused them."""
+    memcpy(cpu.out, cpu.marks, cpu.mark_count * sizeof(uint64_t))
+    cpu.out += cpu.mark_count
+    cpu.mark_count = 0
+
+
+cdef uint32_t accesses_done(Block* block, uint64_t mask, uint32_t length) noexcept nogil:
+    """How many of the first ``length`` instructions accessed memory."""
+    cdef uint32_t i, total = 0
+    cdef Instruction* ins
+    for i in range(length):
+        ins = &block.instructions[i]
+        if ins.accesses and (ins.condition == 255 or (mask >> (32 + ins.condition)) & 1):
+            total += 1
+    return total
+
+
+cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexcept nogil:
+    """The running block is left after its first ``length`` instructions: those have retired."""
+    cdef Block* whole = cpu.block
+    cdef Block* part
+    cdef uint32_t conditions = 0, i
+    for i in range(length):
+        conditions += whole.instructions[i].condition != 255
+    cpu.mask &= ((<uint64_t>1 << conditions) - 1) << 32
+    cpu.out = cpu.block_word
+    if length:
+        part = cut_block(blocks, whole, length, kind)
+        if part != NULL:
+            cpu.out += 1
+            if blocks.trace:
+                cpu.out += accesses_done(whole, cpu.mask, length)
+            complete(cpu, &part.exit)
+    cpu.mask = 0
+
+
+cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
+    """The block at cpu.ip, translated if need be, and linked from where control came. NULL: it faults."""
+    cdef Block* block = find_block(blocks, cpu.ip)
+    if block == NULL:
+        block = translate(cpu, blocks, cpu.ip)
+        if block == NULL:
+            return NULL
+    if cpu.miss_link != NULL:
+        cpu.miss_link.block = block
+        cpu.miss_link = NULL
+    if cpu.ip & 15 == 0:
+        cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)] = block
+    return block
+
+
+cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
+    """After a chain of operations came back: what has retired is in the stream, cpu.ip is where to go on. Returns a
+    Why, or 0 to go on."""
+    cdef uint32_t index
+    if status == STATUS_BREAK:
+        index = cpu.fault_op.index
+        complete(cpu, &cpu.block.exit)
+        cpu.ip = cpu.block.exit.next.ip
+        return WHY_BREAK
+    if status == STATUS_FAULT:
+        index = cpu.fault_op.index
+        cpu.ip = cpu.block.instructions[index].address
+        if cpu.fault == FAULT_FP_TRAP:   # a trap comes after its instruction
+            cpu.ip = following(cpu.block, index)
+            index += 1
+        leave(cpu, blocks, index, 2)
+        return WHY_FAULT
+    if status == STATUS_CUT:
+        index = cpu.fault_op.index
+        leave(cpu, blocks, index + 1, 1)
+        cpu.miss_link = NULL
+    return 0
+
+
+cdef uint64_t following(Block* block, uint32_t index) noexcept nogil:
+    """Where control goes after an instruction that is not a taken branch."""
+    if index + 1 < block.length:
+        return block.instructions[index + 1].address
+    return block.exit.next.ip
+
+
+cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
+    """Run ``block`` and what follows it, until a chain comes back for a reason other than NaT bits."""
+    cdef int status
+    if cpu.nat[0] | cpu.nat[1] or cpu.sof < block.need_sof:
+        return run_carefully(cpu, block, 0)
+    status = start(cpu, block)
+    if status == STATUS_CAREFUL:
+        status = run_carefully(cpu, cpu.block, cpu.fault_op.index + 1)
+    return status
+
+
+cdef class Processor:
+    """One processor that runs in ``memory``.
+
+    ``max_block``: instructions in a block at the most; 1 makes every instruction a block (the slow path).
+    ``trace``: put the addresses of memory accesses in the stream.
+    """
+
+    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False):
+        self.cpu = <Cpu*>calloc(1, sizeof(Cpu))
+        self.blocks = <Blocks*>calloc(1, sizeof(Blocks))
+        self.buffer = <uint64_t*>malloc(BUFFER_WORDS * sizeof(uint64_t))
+        if self.cpu == NULL or self.blocks == NULL or self.buffer == NULL:
+            raise MemoryError
+        self.buffer_end = self.buffer + <int64_t>BUFFER_WORDS
+        self.memory = memory
+        memory.attach(self.cpu)
+        self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
+        self.blocks.trace = trace
+        self.cpu.out = self.buffer
+        self.cpu.pr = 1
+        self.cpu.fr[1].significand = <uint64_t>1 << 63
+        self.cpu.fr[1].exponent = 0xFFFF
+
+    def __dealloc__(self):
+        if self.memory is not None:
+            self.memory.detach()
+        if self.blocks != NULL:
+            free_blocks(self.blocks)
+        free(self.blocks)
+        free(self.cpu)
+        free(self.buffer)
+
+    def run(self, Consumer consumer):
+        """Execute until a system call (BREAK), a fault (FAULT) or a stop (STOP); ``consumer`` gets all that retired.
+
+        After BREAK the instruction has retired and its number is ``fault_info``; after FAULT ``ip`` is the
+        instruction that faulted, ``fault`` the vector, ``fault_address`` the data address.
+        """
+        cdef int why
+        with nogil:
+            why = self.drive(consumer)
+        return why
+
+    def request_stop(self):
+        """Make ``run`` return at the next block (from another thread or a signal handler)."""
+        self.cpu.stop = 1
+        self.cpu.limit = NULL
+
+    cdef int drive(self, Consumer consumer) noexcept nogil:
+        cdef Cpu* cpu = self.cpu
+        cdef Block* block
+        cdef int why = 0
+        while why == 0:
+            if cpu.mark_count:
+                write_marks(cpu)
+            if cpu.out > self.buffer_end - SLACK:
+                consumer.consume(self.buffer, cpu.out - self.buffer)
+                cpu.out = self.buffer
+            if (<MemoryMap*>cpu.memory).code_written:
+                forget_translations(cpu, self.blocks)
+                forget_code(cpu)
+            cpu.limit = self.buffer_end - SLACK
+            if cpu.stop:
+                cpu.stop = 0
+                why = WHY_STOP
+                break
+            block = next_block(cpu, self.blocks)
+            if block == NULL:
+                cpu.fault_code = 0
+                why = WHY_FAULT
+                break
+            why = settle(cpu, self.blocks, run_block(cpu, block))
+        write_marks(cpu)
+        consumer.consume(self.buffer, cpu.out - self.buffer)
+        cpu.out = self.buffer
+        return why
+
+    def emit_mark(self, Consumer consumer, int kind, uint64_t value):
+        """Put a mark into the stream between two runs (system call, signal, exit)."""
+        cdef uint64_t word = mark_word(kind, value)
+        consumer.consume(&word, 1)
+
+    # --- what there is to know of blocks
+
+    def block_count(self):
+        """How many blocks have numbers."""
+        return self.blocks.count
+
+    def block(self, uint64_t number):
+        """The record of block ``number``."""
+        if number >= self.blocks.count:
+            raise IndexError(f"no block {number}")
+        cdef Block* block = self.blocks.by_number[number]
+        cdef Instruction* ins
+        cdef uint32_t i
+        records = []
+        for i in range(block.length):
+            ins = &block.instructions[i]
+            row = None if ins.row == NULL else INSTRUCTIONS[(<Row*>ins.row).number]
+            records.append(InstructionRecord(
+                address=ins.address, encoding=ins.encoding, extension=ins.extension,
+                slots=2 if ins.extended else 1, row=row,
+                condition=None if ins.condition == 255 else ins.condition, qp=ins.qp, stop=bool(ins.stop)))
+        return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
+
+    # --- registers, for the system-call layer and tests
+
+    @property
+    def retired(self) -> int:
+        """Instruction slots retired so far."""
+        return self.cpu.retired
+
+    @property
+    def fault(self) -> int:
+        """The vector of the last fault (cpu.pxd, Fault)."""
+        return self.cpu.fault
+
+    @property
+    def fault_code(self) -> int:
+        """ISR.code of the last fault."""
+        return self.cpu.fault_code
+
+    @property
+    def fault_address(self) -> int:
+        """The data address of the last fault."""
+        return self.cpu.fault_address
+
+    @property
+    def fault_info(self) -> int:
+        """The immediate of the last break."""
+        return self.cpu.fault_info
+
+    def gr(self, unsigned int number):
+        """General register ``number`` as the program sees it."""
+        return self.cpu.gr[number & 127]
+
+    def set_gr(self, unsigned int number, uint64_t value, bint nat=False):
+        """Set a general register and its NaT bit; r0 stays 0."""
+        if number:
+            self.cpu.gr[number & 127] = value
+            set_nat(self.cpu, number & 127, nat)
+
+    def nat(self, unsigned int number):
+        """The NaT bit of a general register."""
+        return bool(get_nat(self.cpu, number & 127))
+
+    def br(self, unsigned int number):
+        """Branch register ``number``."""
+        return self.cpu.br[number & 7]
+
+    def set_br(self, unsigned int number, uint64_t value):
+        """Set a branch register."""
+        self.cpu.br[number & 7] = value
+
+    @property
+    def pr(self) -> int:
+        """The predicates: bit n is p n as the program sees it."""
+        return self.cpu.pr
+
+    def set_pr(self, uint64_t value):
+        """Set the predicates; p0 stays 1."""
+        self.cpu.pr = value | 1
+
+    def fr_spill(self, unsigned int number):
+        """Floating-point register ``number`` as stf.spill writes it: 16 bytes."""
+        cdef FloatRegister* register = &self.cpu.fr[number & 127]
+        return int(register.significand | <object>to_spill(register[0]) << 64).to_bytes(16, "little")
+
+    def set_fr_spill(self, unsigned int number, bytes data):
+        """Set a floating-point register from what stf.spill wrote; f0 and f1 stay."""
+        if len(data) != 16:
+            raise ValueError("a spilled floating-point register has 16 bytes")
+        if number >= 2:
+            self.cpu.fr[number & 127] = from_spill(
+                int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little"))
+            if number >= 32:
+                self.cpu.high_fr = 1
+
+    def ar(self, str name):
+        """Application register by name (rsc, bsp, bspstore, rnat, ccv, unat, fpsr, pfs, lc, ec, csd, ssd)."""
+        cdef Cpu* c = self.cpu
+        values = {
+            "rsc": c.rsc, "bsp": bsp(c), "bspstore": c.bspstore, "rnat": c.rnat, "ccv": c.ccv, "unat": c.unat,
+            "fpsr": c.fpsr, "pfs": c.pfs, "lc": c.lc, "ec": c.ec, "csd": c.csd, "ssd": c.ssd,
+        }
+        return values[name]
+
+    def set_ar(self, str name, uint64_t value):
+        """Set an application register; a new bspstore makes the frames below the current one those in memory."""
+        cdef Cpu* c = self.cpu
+        if name == "rsc": c.rsc = value
+        elif name == "bspstore": c.bspstore = value; c.clean = c.store
+        elif name == "rnat": c.rnat = value
+        elif name == "ccv": c.ccv = value
+        elif name == "unat": c.unat = value
+        elif name == "fpsr": c.fpsr = value
+        elif name == "pfs": c.pfs = value
+        elif name == "lc": c.lc = value
+        elif name == "ec": c.ec = value & 63
+        elif name == "csd": c.csd = value
+        elif name == "ssd": c.ssd = value
+        else: raise KeyError(name)
+
+    @property
+    def cfm(self) -> int:
+        """The current frame marker, packed (SDM volume 1, 3.1.7)."""
+        return pack_cfm(self.cpu)
+
+    def set_cfm(self, uint64_t value):
+        """Change the frame marker where the frame stands (register contents stay as the program sees them)."""
+        cdef Cpu* c = self.cpu
+        physical_order(c)
+        c.sof = value & 0x7F
+        c.sol = (value >> 7) & 0x7F
+        make_room(c, c.sof)
+        program_order(c, value)
+
+    @property
+    def ip(self) -> int:
+        """Bundle address | slot of the next instruction."""
+        return self.cpu.ip
+
+    def set_ip(self, uint64_t value):
+        """Go on at a bundle address | slot."""
+        self.cpu.ip = value
+        self.cpu.miss_link = NULL
+
+    @property
+    def um(self) -> int:
+        """The user mask (PSR bits 0-5)."""
+        return self.cpu.um
+
+    def set_um(self, uint64_t value):
+        """Set the user mask."""
+        self.cpu.um = value & 0x3E
+        self.memory.attach(self.cpu)
+
+    def out_argument(self, unsigned int number):
+        """System-call argument: output register ``number`` of the current frame."""
+        if number >= 8 or self.cpu.sol + number >= self.cpu.sof:
+            return 0
+        return self.cpu.gr[32 + self.cpu.sol + number]
+
+    def cover_and_flush(self):
+        """Write the current frame and all below it to the backing store; an empty frame remains. Returns bsp, or
+        None when the backing store could not be written."""
+        cover_frame(self.cpu)
+        if not flush_registers(self.cpu):
+            return None
+        return bsp(self.cpu)
+
+    def restore_frame(self, uint64_t address, uint64_t cfm):
+        """Make the frame that ends at backing-store ``address`` with marker ``cfm`` current again, as rfi does.
+        False when the backing store could not be read."""
+        cdef Cpu* c = self.cpu
+        cdef uint64_t pfs = c.pfs, ec = c.ec
+        cdef int done
+        physical_order(c)
+        memset(&c.gr[32], 0, 96 * sizeof(uint64_t))
+        c.sof = c.sol = c.sor = 0
+        c.bof = c.store = c.clean = 0
+        c.bspstore = address
+        # An interrupted frame was covered whole: all of it is local in this sense.
+        c.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
+        done = pop_frame(c)
+        c.sol = (cfm >> 7) & 0x7F
+        program_order(c, cfm)
+        c.pfs = pfs
+        c.ec = ec
+        return bool(done)
