@@ -7,7 +7,11 @@ from pfmon.engine.ia64.rows import ROWS, Row
 MODULES = (
     "unit_a",
     "unit_a_compare",
+    "unit_a_parallel",
     "unit_i",
+    "unit_i_move",
+    "unit_i_parallel",
+    "unit_x",
     "unit_b",
 )
 
