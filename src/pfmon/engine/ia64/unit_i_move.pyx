@@ -45,12 +45,13 @@ cdef int mov_to_br(Cpu* cpu, Op* op) noexcept nogil:
     cpu.br[op.r1] = cpu.gr[op.r2]
     return go(cpu, op)
 
-# The hint says how the branch through b1 at the tag's address will go; wh = 1 is no hint, and its tag is ignored.
+# The hint says how the branch through b1 at the tag's address will go; wh = 1 is no hint, and then a plain
+# mov has no tag.
 # wh = 3 is unused.
 for _x, _ret in enumerate(("", ".ret")):
     for _ih, _importance in enumerate(("", ".imp")):
         for _wh, _how in {0: ".sptk", 1: "", 2: ".dptk"}.items():
-            _tag = "" if _wh == 1 and not _ih else ",tag13"
+            _tag = "" if _wh == 1 and not _ih and not _x else ",tag13"
             row("I21", f"mov{_ret}{_how}{_importance} b1=r2{_tag}", <size_t>&mov_to_br, nat="consume",
                 op=0, x3=7, x=_x, ih=_ih, wh=_wh)
 
