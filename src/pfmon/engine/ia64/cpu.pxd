@@ -169,6 +169,7 @@ cdef struct Cpu:
     uint64_t bspstore
     uint64_t um                  # user mask: be 1, up 2, ac 3, mfl 4, mfh 5 (bit positions of PSR)
     uint64_t kr[8]
+    uint64_t cpuid[8]
     uint64_t itc_offset          # ar.itc = retired + itc_offset, unless the host's clock was asked for
     uint64_t ia32[8]             # fcr, eflag, csd.., fsr, fir, fdr: kept, unused
     # register stack engine: saved frames as a ring, indexed by running numbers

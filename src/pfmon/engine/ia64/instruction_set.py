@@ -13,6 +13,11 @@ MODULES = (
     "unit_i_parallel",
     "unit_x",
     "unit_b",
+    "unit_m_load",
+    "unit_m_store",
+    "unit_m_float",
+    "unit_m_pair",
+    "unit_m_system",
 )
 
 for _name in MODULES:
