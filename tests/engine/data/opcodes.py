@@ -4,9 +4,10 @@ Run it with the package importable and binutils-ia64-linux-gnu installed:
 
     PYTHONPATH=src python tests/engine/data/opcodes.py
 
-opcodes.txt.gz holds texts only, in the order of systematic(), which does not know our rows: every major opcode with
-every value of bits 36 to 27, and slots that are random throughout. rows.tsv.gz holds for each of our rows encodings
-with random operands: unit, slot, L slot (hex), text. In both an empty text is an encoding that objdump rejects.
+opcodes.txt.gz holds texts only, in the order of systematic(), which does not know our rows: every major
+opcode with every value of bits 36 to 27, and slots that are random throughout. rows.tsv.gz holds for each of
+our rows encodings with random operands: unit, slot, L slot (hex), text. In both an empty text is an encoding
+that objdump rejects.
 """
 
 import gzip
@@ -95,7 +96,7 @@ def of_rows() -> Iterator[Slot]:
         numbers = random.Random(row.text)
         for _ in range(VALUES):
             value = row.value
-            for name, field in row.layout.fields.items():
+            for field in row.layout.fields.values():
                 free = field.mask & ~row.mask
                 value |= numbers.getrandbits(82) & free
             if row.tie:

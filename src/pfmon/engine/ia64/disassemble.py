@@ -19,7 +19,10 @@ def disassemble(unit: str, encoding: int, extension: int = 0, bundle_address: in
         return None
     text = _substitute(row, decoder.extract(row.number, encoding, extension, bundle_address))
     qp = encoding & 63 if row.layout.predicated else 0
-    return f"(p{qp:02d}) {text}" if qp else text
+    if qp:
+        return f"(p{qp:02d}) {text}"
+    # A conditional branch under p0 that is hinted as always taken is what assemblers call just br.
+    return re.sub(r"^(brl?)\.cond\.sptk", r"\1", text)
 
 
 def _substitute(row: Row, values: dict[str, int]) -> str:

@@ -1,0 +1,200 @@
+"""Decoder and disassembler agree with GNU objdump, with the rows' declarations, and with themselves."""
+
+import gzip
+import importlib.util
+import re
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pfmon.engine.ia64 import decoder
+from pfmon.engine.ia64.assemble import encode
+from pfmon.engine.ia64.bundle import slots
+from pfmon.engine.ia64.disassemble import disassemble
+from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.rows import Row
+
+DATA = Path(__file__).parent / "data"
+UNITS = "IXB"
+
+# Where objdump (binutils 2.40) and the manuals differ: what objdump prints, what we print ("": reserved; None:
+# the same mnemonic with other operands), and why. Formats: SDM volume 3, chapter 4.
+DIFFERENCES: tuple[tuple[str, str | None, str], ...] = (
+    (r"clz |mpy4 |mpyshl4 |tf\.", "", "newer than Montecito"),
+    (r"mux1 .*,0x", "", "permutations other than the five that have a name are reserved"),
+    (r"psh[lr]add2 .*,4,", "", "the count field's value 3 is reserved"),
+    (r"cmp4?\.(gt|ge|le|lt)\..*=r0,", "", "A7: the r2 field has to be 0"),
+    (r"popcnt ", "", "I9: the r2 field has to be 0"),
+    (r"br\.(cloop|ctop|cexit)\.", "", "B2: counted branches cannot be predicated"),
+    (
+        r"(cover|clrrrb|clrrrb\.pr|rfi|bsw\.[01]|epc|vmsw\.[01])$",
+        "",
+        "B8: not predicated, the qp field has to be 0",
+    ),
+    (r"(break|nop|hint)\.x ", None, "imm62 is i, imm41, imm20a; objdump puts i below imm41"),
+)
+
+
+def maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("opcodes", DATA / "opcodes.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def lines(path: Path) -> list[str]:
+    """Of a compressed file."""
+    return gzip.decompress(path.read_bytes()).decode().removesuffix("\n").split("\n")
+
+
+Example = tuple[str, int, int, int, str]  # unit, encoding, L slot, bundle address, objdump's text
+
+
+def examples(unit: str) -> list[Example]:
+    """All encodings of ``unit`` with what objdump prints."""
+    opcodes = maker()
+    found = []
+    for index, (slot, text) in enumerate(zip(opcodes.systematic(), lines(opcodes.SYSTEMATIC), strict=True)):
+        if slot[0] == unit:
+            found.append((*slot, opcodes.address(index), text))
+    for index, line in enumerate(lines(opcodes.ROWS)):
+        name, encoding, extension, text = line.split("\t")
+        if name == unit:
+            found.append((unit, int(encoding, 16), int(extension, 16), opcodes.address(index), text))
+    return found
+
+
+def is_declared(text: str, ours: str) -> str:
+    """The pattern of the declared difference that covers this one, or ""."""
+    text, ours = (re.sub(r"^\(p\d\d\) ", "", line) for line in (text, ours))
+    for pattern, expected, _ in DIFFERENCES:
+        if re.match(pattern, text):
+            same = text.split(".")[0] == ours.split(".")[0] if expected is None else ours == expected
+            return pattern if same else ""
+    return ""
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_agrees_with_objdump_but_for_declared_differences(unit: str) -> None:
+    differences = []
+    for name, encoding, extension, address, text in examples(unit):
+        ours = disassemble(name, encoding, extension, address) or ""
+        if ours != text and not is_declared(text, ours):
+            differences.append(f"{encoding:011x} {extension:x}: objdump {text!r}, ours {ours!r}")
+    assert not differences, "\n".join(differences[:20])
+
+
+def test_no_declared_difference_is_stale() -> None:
+    seen = Counter[str]()
+    for unit in UNITS:
+        for name, encoding, extension, address, text in examples(unit):
+            ours = disassemble(name, encoding, extension, address) or ""
+            if ours != text:
+                seen[is_declared(text, ours)] += 1
+    assert {pattern for pattern, _, _ in DIFFERENCES} <= set(seen)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_row_was_shown_to_objdump(unit: str) -> None:
+    found = [
+        decoder.find(name, encoding, extension)
+        for name, encoding, extension, _, text in examples(unit)
+        if text
+    ]
+    shown = {row.number for row in found if row}
+    missing = [row.text for row in INSTRUCTIONS if unit in row.units and row.number not in shown]
+    assert not missing, "run tests/engine/data/opcodes.py"
+
+
+def test_compiled_code_reads_as_objdump_prints_it() -> None:
+    for line in lines(DATA / "compiled.tsv.gz"):
+        unit, slot, extension, address, text = line.split("\t")
+        if unit in UNITS or (unit == "M" and slot[0] == "1" and len(slot) == 11):
+            assert disassemble(unit, int(slot, 16), int(extension or "0", 16), int(address, 16)) == text
+
+
+def overlap(a: Row, b: Row) -> bool:
+    """Whether some encoding has the fixed bits of both."""
+    return bool(set(a.units) & set(b.units)) and not (a.value ^ b.value) & a.mask & b.mask
+
+
+def test_overlapping_rows_are_declared() -> None:
+    undeclared = [
+        (a.text, b.text)
+        for a, b in combinations(INSTRUCTIONS, 2)
+        if overlap(a, b) and a.text not in b.over and b.text not in a.over
+    ]
+    assert not undeclared
+
+
+@pytest.mark.parametrize("row", [row for row in INSTRUCTIONS if row.over], ids=lambda row: row.text)
+def test_declared_overlap_is_a_special_case_of_the_other_row(row: Row) -> None:
+    for text in row.over:
+        general = [other for other in INSTRUCTIONS if other.text == text and overlap(row, other)]
+        assert general, f"nothing called {text} overlaps"
+        for other in general:
+            assert not other.mask & ~row.mask
+            assert row.mask != other.mask or row.tie
+
+
+slot_bits = st.integers(0, (1 << 41) - 1)
+
+
+@given(st.integers(0, (1 << 128) - 1), st.integers(0, (1 << 60) - 1).map(lambda n: n * 16))
+@settings(max_examples=400)
+def test_any_128_bits_decode_to_instructions_or_nothing(bundle: int, address: int) -> None:
+    for slot in slots(bundle) or ():
+        row = decoder.find(slot.unit, slot.encoding, slot.extension)
+        text = disassemble(slot.unit, slot.encoding, slot.extension, address)
+        assert (row is None) == (text is None)
+        if row is not None:
+            assert slot.encoding & row.mask == row.value
+            assert slot.unit in row.units
+
+
+@given(st.sampled_from("MIFBX"), slot_bits)
+@settings(max_examples=300)
+def test_a_slot_is_reserved_only_when_no_row_matches_it(unit: str, encoding: int) -> None:
+    matches = [
+        row
+        for row in INSTRUCTIONS
+        if unit in row.units and encoding & row.mask == row.value and row.tie is None
+    ]
+    row = decoder.find(unit, encoding)
+    assert (row is not None) >= bool(matches)
+    if row is not None and row.tie is None:
+        assert row in matches
+        assert not any(row.text in other.over for other in matches)
+
+
+@given(st.sampled_from(INSTRUCTIONS), st.integers(0, 63), st.data())
+@settings(max_examples=300)
+def test_an_assembled_instruction_has_its_operands(row: Row, qp: int, data: st.DataObject) -> None:
+    widths = {register.field: row.layout.fields[register.field].width for register in row.registers}
+    operands = {name: data.draw(st.integers(0, (1 << width) - 1), name) for name, width in widths.items()}
+    if not row.layout.predicated:
+        qp = 0
+    try:
+        unit, encoding, extension = encode(
+            row.text,
+            qp=qp,
+            **operands,
+            **{name: way.table[0] if way.table else way.base for _, name, way in row.immediates},
+        )
+    except ValueError:
+        return  # the operands drawn contradict bits that the row fixes
+    found = decoder.find(unit, encoding, extension)
+    assert found is not None
+    if found.text == row.text:
+        values = decoder.extract(found.number, encoding, extension)
+        for register in row.registers:
+            assert values[f"r{register.place + 1}"] == operands[register.field]
+        assert values["qp"] == qp
+    else:
+        assert row.text in found.over
