@@ -34,6 +34,13 @@ cdef inline FloatRegister float_register(uint32_t sign, uint32_t exponent, uint6
     return value
 
 
+cdef inline void set_float(FloatRegister* target, uint32_t sign, uint32_t exponent, uint64_t significand) noexcept nogil:
+    """Write a register. Exponent and sign go as one word (little-endian hosts), so that a later copy of the register
+    as two words does not wait for two stores."""
+    target.significand = significand
+    (<uint64_t*>&target.exponent)[0] = exponent | (<uint64_t>sign << 32)
+
+
 cdef inline FloatRegister natval() noexcept nogil:
     """NaTVal: the deferred exception of a floating-point register."""
     return float_register(0, EXPONENT_NATVAL, 0)

@@ -1,0 +1,307 @@
+"""fma, fms, fnma in every precision, and their forms with f0 or f1 (format F1; SDM volume 3, fma, fms, fnma).
+
+Op.x: the shift of the status field in FPSR, and in bits 8 and 9 whether the product and the addend are negated.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
+from pfmon.engine.ia64.float_core cimport (
+    PC_DOUBLE,
+    PC_DYNAMIC,
+    PC_SINGLE,
+    Environment,
+    Operand,
+    Outcome,
+    environment,
+    multiply_add,
+    set_flags,
+    unpack,
+)
+from pfmon.engine.ia64.float_memory cimport EXPONENT_DOUBLE, EXPONENT_EXTENDED, EXPONENT_SINGLE, INTEGER_BIT, set_float
+from pfmon.engine.ia64.float_nearest cimport Sum, all_normal, nearest_multiply_add, nearest_product
+from pfmon.engine.ia64.unit_f cimport ending, fr_is_natval, interrupt, set_natval
+
+from pfmon.engine.ia64.rows import row
+from pfmon.retirement.kinds import Kind
+
+cdef extern from *:
+    """
+    #include <string.h>
+    static inline double pfmon_as_double(unsigned long long bits)
+    {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    static inline unsigned long long pfmon_as_bits(double value)
+    {
+        unsigned long long bits;
+        memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
+    """
+    double as_double "pfmon_as_double"(uint64_t) nogil
+    uint64_t as_bits "pfmon_as_bits"(double) nogil
+
+cdef extern from "<math.h>" nogil:
+    double host_fma "fma"(double, double, double)
+
+# A status field, as (FPSR >> shift): ftz 0, wre 1, pc 2-3, rc 4-5, td 6, flags 7-12.
+cdef enum:
+    FIELD_WRE = 1 << 1
+    FIELD_PC = 3 << 2
+    FIELD_RC = 3 << 4
+    FIELD_I = 1 << 12
+    NEGATE_PRODUCT = 1 << 8
+    NEGATE_ADDEND = 1 << 9
+
+
+cdef uint32_t exactly(Cpu* cpu, Op* op, int pc) noexcept nogil:
+    """The instruction with everything that the manual says. Returns how it ended (unit_f.pxd).
+
+    With f2 = f0 it is an IEEE multiplication: nothing is added, so that -0 stays -0.
+    """
+    cdef Operand x
+    cdef Operand y
+    cdef Operand addend
+    cdef Environment env
+    cdef Outcome out
+    cdef int sf = ((op.x & 0x3F) - 6) // 13
+    if fr_is_natval(cpu, op.r3) or fr_is_natval(cpu, op.r4) or fr_is_natval(cpu, op.r2):
+        set_natval(cpu, op.r1)
+        return 0
+    x = unpack(cpu.fr[op.r3])
+    y = unpack(cpu.fr[op.r4])
+    addend = unpack(cpu.fr[op.r2])
+    env = environment(cpu.fpsr, sf, pc)
+    multiply_add(
+        &x, &y, &addend, op.r2 != 0, (op.x & NEGATE_PRODUCT) != 0, (op.x & NEGATE_ADDEND) != 0, &env, &out
+    )
+    if not out.faults:
+        set_flags(&cpu.fpsr, sf, out.flags)
+        set_float(&cpu.fr[op.r1], out.value.sign, out.value.exponent, out.value.significand)
+    return ending(&out)
+
+
+cdef inline bint i_trap_disabled(uint64_t fpsr, uint64_t field) noexcept nogil:
+    return ((fpsr >> 5) | (field >> 6)) & 1
+
+
+cdef inline uint32_t deliver(Cpu* cpu, Op* op, uint64_t field, Sum result, uint32_t lowest, uint32_t count, int pc) noexcept nogil:
+    """Write the rounded result if its exponent is one of `count` from `lowest` and it does not trap."""
+    # A result below may be tiny, one above an overflow, significand 0 an exact zero.
+    if unlikely(result.significand == 0 or <uint32_t>result.exponent - lowest >= count):
+        return exactly(cpu, op, pc)
+    if result.inexact:
+        if unlikely(not i_trap_disabled(cpu.fpsr, field)):
+            return exactly(cpu, op, pc)
+        cpu.fpsr |= <uint64_t>FIELD_I << (op.x & 0x3F)
+    set_float(&cpu.fr[op.r1], result.sign, result.exponent, result.significand)
+    return 0
+
+
+cdef inline Sum nearest_sum(Cpu* cpu, Op* op, bint has_addend, int drop) noexcept nogil:
+    """The instruction's result, operands and result being normal: else significand 0."""
+    cdef const FloatRegister* x = &cpu.fr[op.r3]
+    cdef const FloatRegister* y = &cpu.fr[op.r4]
+    cdef const FloatRegister* c = &cpu.fr[op.r2]
+    cdef Sum result
+    if has_addend:
+        if likely(all_normal(x, y, c)):
+            return nearest_multiply_add(x, y, c, (op.x >> 8) & 1, (op.x >> 9) & 1, drop)
+        if op.r2 == 0 or c.significand != 0 or c.exponent != 0:
+            result.significand = 0
+            return result
+    if unlikely(not all_normal(x, y, x)):
+        result.significand = 0
+        return result
+    result = nearest_product(x, y, drop)
+    result.sign ^= (op.x >> 8) & 1
+    return result
+
+
+cdef uint32_t rounded_double(Cpu* cpu, Op* op, bint has_addend) noexcept nogil:
+    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
+    if unlikely((field & FIELD_RC) != 0):
+        return exactly(cpu, op, PC_DOUBLE)
+    if field & FIELD_WRE:
+        return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 11), 1, 0x1FFFD, PC_DOUBLE)
+    return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 11), EXPONENT_DOUBLE + 1, 0x7FE, PC_DOUBLE)
+
+
+cdef uint32_t rounded_single(Cpu* cpu, Op* op, bint has_addend) noexcept nogil:
+    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
+    if unlikely((field & FIELD_RC) != 0):
+        return exactly(cpu, op, PC_SINGLE)
+    if field & FIELD_WRE:
+        return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 40), 1, 0x1FFFD, PC_SINGLE)
+    return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 40), EXPONENT_SINGLE + 1, 0xFE, PC_SINGLE)
+
+
+cdef inline uint32_t rounded_dynamic(Cpu* cpu, Op* op, bint has_addend) noexcept nogil:
+    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
+    if unlikely((field & (FIELD_RC | FIELD_PC)) != FIELD_PC):
+        return exactly(cpu, op, PC_DYNAMIC)
+    if likely(field & FIELD_WRE):
+        return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 0), 1, 0x1FFFD, PC_DYNAMIC)
+    return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 0), EXPONENT_EXTENDED + 1, 0x7FFE, PC_DYNAMIC)
+
+
+cdef inline int then_go(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:
+    if unlikely(code != 0):
+        return interrupt(cpu, op, code)
+    return go(cpu, op)
+
+
+cdef int fma_double_long(Cpu* cpu, Op* op) noexcept nogil:
+    return then_go(cpu, op, rounded_double(cpu, op, True))
+
+
+cdef int fmpy_double_long(Cpu* cpu, Op* op) noexcept nogil:
+    return then_go(cpu, op, rounded_double(cpu, op, False))
+
+
+cdef inline bint host_rounds(uint64_t fpsr, uint64_t field) noexcept nogil:
+    """Round to nearest in double's own range, and nothing to note: I is set already and does not trap."""
+    return (field & (FIELD_I | FIELD_RC | FIELD_WRE)) == FIELD_I and i_trap_disabled(fpsr, field)
+
+
+# Doubles from 2**-255 to below 2**256 go to the host: no product or sum of these overflows or is tiny.
+cdef enum:
+    HOST_LOWEST = 0xFFFF - 255
+
+
+cdef inline uint64_t sign_exponent(const FloatRegister* x) noexcept nogil:
+    """Both in one word: the exponent below, the sign in bit 32 (little-endian hosts)."""
+    return (<const uint64_t*>&x.exponent)[0]
+
+
+cdef inline double host_double(uint64_t significand, uint64_t word, uint64_t negate) noexcept nogil:
+    return as_double((((word >> 32) ^ negate) << 63) | ((word - EXPONENT_DOUBLE) << 52) | ((significand << 1) >> 12))
+
+
+cdef inline bint store_double(FloatRegister* target, double value) noexcept nogil:
+    """False, and nothing done, for zero."""
+    cdef uint64_t bits = as_bits(value)
+    if unlikely(bits << 1 == 0):
+        return False
+    target.significand = INTEGER_BIT | (bits << 11)
+    (<uint64_t*>&target.exponent)[0] = (((bits >> 52) & 0x7FF) + EXPONENT_DOUBLE) | ((bits >> 63) << 32)
+    return True
+
+
+cdef int fma_double(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
+    cdef uint64_t x = cpu.fr[op.r3].significand
+    cdef uint64_t y = cpu.fr[op.r4].significand
+    cdef uint64_t c = cpu.fr[op.r2].significand
+    cdef uint64_t xe = sign_exponent(&cpu.fr[op.r3])
+    cdef uint64_t ye = sign_exponent(&cpu.fr[op.r4])
+    cdef uint64_t ce = sign_exponent(&cpu.fr[op.r2])
+    if likely(
+        host_rounds(cpu.fpsr, field)
+        and ((x | y | c) << 53) == 0
+        and <int64_t>(x & y & c) < 0
+        and (<uint32_t>(xe - HOST_LOWEST) | <uint32_t>(ye - HOST_LOWEST) | <uint32_t>(ce - HOST_LOWEST)) < 0x200
+    ):
+        if likely(
+            store_double(
+                &cpu.fr[op.r1],
+                host_fma(
+                    host_double(x, xe, (op.x >> 8) & 1), host_double(y, ye, 0), host_double(c, ce, (op.x >> 9) & 1)
+                ),
+            )
+        ):
+            return go(cpu, op)
+    return fma_double_long(cpu, op)
+
+
+cdef int fmpy_double(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
+    cdef uint64_t x = cpu.fr[op.r3].significand
+    cdef uint64_t y = cpu.fr[op.r4].significand
+    cdef uint64_t xe = sign_exponent(&cpu.fr[op.r3])
+    cdef uint64_t ye = sign_exponent(&cpu.fr[op.r4])
+    if likely(
+        host_rounds(cpu.fpsr, field)
+        and ((x | y) << 53) == 0
+        and <int64_t>(x & y) < 0
+        and (<uint32_t>(xe - HOST_LOWEST) | <uint32_t>(ye - HOST_LOWEST)) < 0x200
+    ):
+        if likely(store_double(&cpu.fr[op.r1], host_double(x, xe, (op.x >> 8) & 1) * host_double(y, ye, 0))):
+            return go(cpu, op)
+    return fmpy_double_long(cpu, op)
+
+
+cdef int fadd_double(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
+    cdef uint64_t x = cpu.fr[op.r3].significand
+    cdef uint64_t c = cpu.fr[op.r2].significand
+    cdef uint64_t xe = sign_exponent(&cpu.fr[op.r3])
+    cdef uint64_t ce = sign_exponent(&cpu.fr[op.r2])
+    if likely(
+        host_rounds(cpu.fpsr, field)
+        and ((x | c) << 53) == 0
+        and <int64_t>(x & c) < 0
+        and (<uint32_t>(xe - HOST_LOWEST) | <uint32_t>(ce - HOST_LOWEST)) < 0x200
+    ):
+        if likely(
+            store_double(&cpu.fr[op.r1], host_double(x, xe, (op.x >> 8) & 1) + host_double(c, ce, (op.x >> 9) & 1))
+        ):
+            return go(cpu, op)
+    return fma_double_long(cpu, op)
+
+
+cdef int fma_single(Cpu* cpu, Op* op) noexcept nogil:
+    return then_go(cpu, op, rounded_single(cpu, op, True))
+
+
+cdef int fmpy_single(Cpu* cpu, Op* op) noexcept nogil:
+    return then_go(cpu, op, rounded_single(cpu, op, False))
+
+
+cdef int fma_dynamic(Cpu* cpu, Op* op) noexcept nogil:
+    return then_go(cpu, op, rounded_dynamic(cpu, op, True))
+
+
+cdef int fmpy_dynamic(Cpu* cpu, Op* op) noexcept nogil:
+    return then_go(cpu, op, rounded_dynamic(cpu, op, False))
+
+
+# Completer, major opcode bit 0, x; handlers: general, with f2 = f0, with f4 = f1.
+_PRECISIONS = (
+    ("", 0, 0, <size_t>&fma_dynamic, <size_t>&fmpy_dynamic, <size_t>&fma_dynamic),
+    (".s", 0, 1, <size_t>&fma_single, <size_t>&fmpy_single, <size_t>&fma_single),
+    (".d", 1, 0, <size_t>&fma_double, <size_t>&fmpy_double, <size_t>&fadd_double),
+)
+
+# Mnemonic, opcode, negations; the names with f2 = f0, with f4 = f1, with both.
+_OPERATIONS = (
+    ("fma", 8, 0, "fmpy", "fadd", "fnorm"),
+    ("fms", 10, NEGATE_ADDEND, "", "fsub", ""),
+    ("fnma", 12, NEGATE_PRODUCT, "fnmpy", "", ""),
+)
+
+
+def _rows() -> None:
+    """Rows of F1, and of its forms with f0 and f1."""
+    implicit = {"kind": Kind.FLOAT | Kind.FP_OPERATION, "reads": "ar.fpsr", "writes": "ar.fpsr"}
+    for completer, low_bit, x, full, product, total in _PRECISIONS:
+        for name, opcode, negate, by_f0, by_f1, by_both in _OPERATIONS:
+            for sf in range(4):
+                tail = f"{completer}.s{sf}"
+                fixed = {**implicit, "op": opcode + low_bit, "x": x, "sf": sf, "op_x": 6 + 13 * sf | negate}
+                texts = [f"{name}{tail} f1=f3,f4,f2"]
+                row("F1", texts[0], full, **fixed)
+                if by_f0:
+                    row("F1", f"{by_f0}{tail} f1=f3,f4", product, over=tuple(texts), f2=0, **fixed)
+                    texts.append(f"{by_f0}{tail} f1=f3,f4")
+                if by_f1:
+                    row("F1", f"{by_f1}{tail} f1=f3,f2", total, over=texts[0], f4=1, **fixed)
+                    texts.append(f"{by_f1}{tail} f1=f3,f2")
+                if by_both:
+                    row("F1", f"{by_both}{tail} f1=f3", product, over=tuple(texts), f2=0, f4=1, **fixed)
+
+
+_rows()
