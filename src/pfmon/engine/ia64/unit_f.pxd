@@ -1,8 +1,8 @@
-"""What the handlers of the F unit share: predicate targets, status flags, delivery of faults and traps."""
+"""What the handlers of the F unit share: copies of registers, NaTVal, delivery of faults and traps."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 
-from pfmon.engine.ia64.cpu cimport FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault
+from pfmon.engine.ia64.cpu cimport FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault, go, unlikely
 from pfmon.engine.ia64.float_core cimport Outcome
 from pfmon.engine.ia64.float_memory cimport EXPONENT_NATVAL, set_float
 
@@ -18,17 +18,6 @@ cdef inline void copy_float(FloatRegister* target, const FloatRegister* source) 
 
 cdef inline void set_natval(Cpu* cpu, int number) noexcept nogil:
     set_float(&cpu.fr[number], 0, EXPONENT_NATVAL, 0)
-
-
-cdef inline void write_pr(Cpu* cpu, int number, bint value) noexcept nogil:
-    """p0 stays 1."""
-    cdef uint64_t bit = (<uint64_t>1 << number) & ~<uint64_t>1
-    cpu.pr = (cpu.pr & ~bit) | (bit if value else 0)
-
-
-cdef inline bint qualifies(Cpu* cpu, Op* op) noexcept nogil:
-    """For handlers that test their qualifying predicate themselves."""
-    return (cpu.pr >> op.qp) & 1
 
 
 # How an operation on registers ended: 0, or the ISR.code of its fault or (TRAPPED set) of its trap.
@@ -50,7 +39,21 @@ cdef inline uint32_t ending_pair(const Outcome* high, const Outcome* low) noexce
     return TRAPPED | 1 | (high.traps << 11) | (low.traps << 7) if high.traps | low.traps else 0
 
 
+cdef inline void clear(Outcome* out) noexcept nogil:
+    out.flags = 0
+    out.faults = 0
+    out.traps = 0
+    out.predicate = False
+
+
 cdef inline int interrupt(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:
     """Leave the block with the floating-point fault or trap of this operation."""
     cpu.fault_code = <int>(code & ~<uint32_t>TRAPPED)
     return fault(cpu, op, FAULT_FP_TRAP if code & TRAPPED else FAULT_FP_FAULT)
+
+
+cdef inline int then_go(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:
+    """Go on after an operation that ended with `code`."""
+    if unlikely(code != 0):
+        return interrupt(cpu, op, code)
+    return go(cpu, op)

@@ -20,7 +20,7 @@ from pfmon.engine.ia64.float_core cimport (
 )
 from pfmon.engine.ia64.float_memory cimport EXPONENT_DOUBLE, EXPONENT_EXTENDED, EXPONENT_SINGLE, INTEGER_BIT, set_float
 from pfmon.engine.ia64.float_nearest cimport Sum, all_normal, nearest_multiply_add, nearest_product
-from pfmon.engine.ia64.unit_f cimport ending, fr_is_natval, interrupt, set_natval
+from pfmon.engine.ia64.unit_f cimport ending, fr_is_natval, set_natval, then_go
 
 from pfmon.engine.ia64.rows import row
 from pfmon.retirement.kinds import Kind
@@ -146,12 +146,6 @@ cdef inline uint32_t rounded_dynamic(Cpu* cpu, Op* op, bint has_addend) noexcept
     if likely(field & FIELD_WRE):
         return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 0), 1, 0x1FFFD, PC_DYNAMIC)
     return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 0), EXPONENT_EXTENDED + 1, 0x7FFE, PC_DYNAMIC)
-
-
-cdef inline int then_go(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:
-    if unlikely(code != 0):
-        return interrupt(cpu, op, code)
-    return go(cpu, op)
 
 
 cdef int fma_double_long(Cpu* cpu, Op* op) noexcept nogil:
