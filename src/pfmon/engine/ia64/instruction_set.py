@@ -18,6 +18,13 @@ MODULES = (
     "unit_m_float",
     "unit_m_pair",
     "unit_m_system",
+    "unit_f_multiply_add",
+    "unit_f_integer",
+    "unit_f_compare",
+    "unit_f_approximate",
+    "unit_f_convert",
+    "unit_f_parallel",
+    "unit_f_status",
 )
 
 for _name in MODULES:

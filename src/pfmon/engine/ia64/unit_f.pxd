@@ -20,6 +20,11 @@ cdef inline void set_natval(Cpu* cpu, int number) noexcept nogil:
     set_float(&cpu.fr[number], 0, EXPONENT_NATVAL, 0)
 
 
+cdef inline bint qualifies(Cpu* cpu, Op* op) noexcept nogil:
+    """For handlers that test their qualifying predicate themselves."""
+    return (cpu.pr >> op.qp) & 1
+
+
 # How an operation on registers ended: 0, or the ISR.code of its fault or (TRAPPED set) of its trap.
 cdef enum:
     TRAPPED = 1 << 31
