@@ -46,11 +46,10 @@ cdef int mov_to_br(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 # The hint says how the branch through b1 at the tag's address will go; wh = 1 is no hint, and then a plain
-# mov has no tag.
-# wh = 3 is unused.
+# mov has no tag. wh = 3 is unused: a hint without a meaning.
 for _x, _ret in enumerate(("", ".ret")):
     for _ih, _importance in enumerate(("", ".imp")):
-        for _wh, _how in {0: ".sptk", 1: "", 2: ".dptk"}.items():
+        for _wh, _how in {0: ".sptk", 1: "", 2: ".dptk", 3: ".d3"}.items():
             _tag = "" if _wh == 1 and not _ih and not _x else ",tag13"
             row("I21", f"mov{_ret}{_how}{_importance} b1=r2{_tag}", <size_t>&mov_to_br, nat="consume",
                 op=0, x3=7, x=_x, ih=_ih, wh=_wh)

@@ -260,6 +260,5 @@ cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
 
 for _x6, _type in {0x28: "", 0x2C: ".acq"}.items():
     for _hint, _completer in HINTS.items():
-        if _hint != 2:
-            row("M16", f"ld16{_type}{_completer} r1,ar.csd=[r3]", <size_t>&ld16, kind=Kind.LOAD, nat="consume",
-                size=16, emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, r2=0, writes="ar.csd")
+        row("M1", f"ld16{_type}{_completer} r1,ar.csd=[r3]", <size_t>&ld16, kind=Kind.LOAD, nat="consume", size=16,
+            emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, writes="ar.csd")

@@ -14,7 +14,7 @@ from pfmon.retirement.kinds import Kind
 
 # Locality hints by field value (volume 3, tables 4-35 and 4-40).
 HINTS = {0: "", 1: ".d1", 2: ".d2", 3: ".nta"}
-SEMAPHORE_HINTS = {0: "", 1: ".nt1", 3: ".nta"}
+SEMAPHORE_HINTS = {0: "", 1: ".nt1", 2: ".d2", 3: ".nta"}
 SIZES = (1, 2, 4, 8)
 
 
@@ -123,9 +123,9 @@ cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 for _x6, _type in {0x30: "", 0x34: ".rel"}.items():
-    for _hint, _completer in {0: "", 3: ".nta"}.items():
-        row("M16", f"st16{_type}{_completer} [r3]=r2,ar.csd", <size_t>&st16, kind=Kind.STORE, nat="consume", size=16,
-            emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, r1=0, reads="ar.csd")
+    for _hint, _completer in HINTS.items():
+        row("M4", f"st16{_type}{_completer} [r3]=r2,ar.csd", <size_t>&st16, kind=Kind.STORE, nat="consume", size=16,
+            emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, reads="ar.csd")
 
 
 # --- semaphores: op.x is the size. They never work unaligned (volume 1, 4.4.7).
