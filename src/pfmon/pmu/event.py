@@ -77,6 +77,7 @@ class EventTable:
     def __init__(self, pmu: str, events: list[Event]) -> None:
         self.pmu = pmu
         self._by_name = {event.name: event for event in events}
+        self._variants: dict[tuple[int, str], int] = {}
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self._by_name.values())
@@ -92,6 +93,14 @@ class EventTable:
         if event is None:
             raise UnknownNameError(f"{self.pmu} event", name, self._by_name)
         return event
+
+    def umask_free(self, event: Event) -> bool:
+        """Whether no unit mask tells variants of the event apart: it is the only one with its code and set."""
+        if not self._variants:
+            for other in self:
+                key = (other.code, other.set)
+                self._variants[key] = self._variants.get(key, 0) + 1
+        return self._variants[event.code, event.set] == 1
 
     def matching(self, pattern: str) -> list[Event]:
         """The events whose name contains a match of the regular expression, whatever the case."""

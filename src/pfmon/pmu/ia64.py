@@ -9,8 +9,9 @@ from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.pmu.assignment import no_assignment
 from pfmon.pmu.event import Event, EventTable
 from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_start_is_below_end
 from pfmon.pmu.register import RegisterSet
-from pfmon.pmu.request import EventRequest, Request
+from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
 
 LEVELS = 15
 MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
@@ -26,9 +27,11 @@ class Programmer:
     counters: tuple[int, ...] = ()
     counter_source = ""
     overflow_interrupt = True
+    deciding_ear_event = 0
 
     def __init__(self, request: Request, events: EventTable, registers: RegisterSet) -> None:
         self.request = request
+        self.table = events
         self.registers = registers
         self.events = [events[wanted.name] for wanted in request.events]
         self.writes: dict[str, int] = {}
@@ -81,9 +84,18 @@ class Programmer:
         if self.request.irange or self.request.drange:
             for event, wanted in self.requested():
                 range_allows_default_plm_only(event, wanted.plm, self.request.plm)
+        self.check_ranges()
         if self.request.check_thresholds:
             for event, wanted in self.requested():
                 threshold_is_below_max_increment(event, wanted.threshold)
+
+    def check_ranges(self) -> None:
+        """Form of the ranges."""
+        if self.request.irange:
+            range_start_is_below_end(self.request.irange.limits, "--irange")
+            code_ranges_are_bundle_aligned(self.request.irange.limits)
+        if self.request.drange:
+            range_start_is_below_end(self.request.drange.limits, "--drange")
 
     def check_qualifiers(self, event: Event) -> None:
         """That an event supports every qualification asked for."""
@@ -126,20 +138,49 @@ class Programmer:
             self.overflow_interrupt,
         )
 
+    def ear(self, kind: str) -> EarRequest | None:
+        """The setting of an event address register (`iear`, `dear`): as requested, or as an event says.
+
+        An event such as DATA_EAR_CACHE_LAT8 stands for a mode and a unit mask. Of several such events one
+        sets the register, and all count what it captures.
+        """
+        requested: EarRequest | None = getattr(self.request, kind)
+        meant = self.ear_events(kind)
+        if requested or not meant:
+            return requested
+        event = meant[self.deciding_ear_event]
+        return EarRequest(event.ear.partition("_")[2], event.umask)
+
+    def ear_events(self, kind: str) -> list[Event]:
+        """The events that stand for a mode of an event address register."""
+        return [event for event in self.events if event.ear.startswith(kind)]
+
+    def branch_buffer(self) -> BranchBufferRequest | None:
+        """The branch buffer's setting; an event that counts its captures switches it on, with all branches."""
+        if self.request.branch_buffer or not any(event.branch_buffer for event in self.events):
+            return self.request.branch_buffer
+        return BranchBufferRequest({"tm": 3, "ptm": 3, "ppm": 3})
+
+    def encode(self, name: str, plm: int, **fields: int) -> int:
+        """A register value from fields, with the request's levels and pm."""
+        return self.registers[name].encode(plm=self.plm(plm), pm=int(self.request.system_wide), **fields)
+
     def configuration(self, monitor: Monitor) -> int:
-        """The value of a counter's configuration register."""
+        """The value of a counter's configuration register.
+
+        A threshold that was not checked is written as it is: hardware drops the bits that it does not have.
+        """
+        threshold = self.registers["pmc4"].field("threshold")
         register = self.registers[f"pmc{monitor.pmc}"]
-        threshold = register.field("threshold")
-        umask = 0 if monitor.event.ear != "-" else monitor.event.umask
-        return register.encode(
+        value = register.encode(
             plm=monitor.plm,
             oi=int(monitor.overflow_interrupt),
             pm=int(monitor.pm),
             es=monitor.event.code,
-            umask=umask,
+            umask=0 if monitor.event.ear != "-" else monitor.event.umask,
             ism=monitor.ism,
-            threshold=monitor.threshold & ((1 << threshold.width) - 1),
-        ) & ~self.cleared(monitor)
+        )
+        return (value | threshold.put(register.name, monitor.threshold)) & ~self.cleared(monitor)
 
     def cleared(self, monitor: Monitor) -> int:
         """Bits of a configuration register that programming leaves at zero although they reset to one."""
@@ -150,6 +191,12 @@ def pmc_must_be_available(number: int, unavailable: frozenset[int]) -> None:
     """A register that somebody else uses is not written (perfmon interface: unavailable PMCs)."""
     if number in unavailable:
         raise RuleError("pmc_must_be_available", f"PMC{number} is not available")
+
+
+def ear_mode_must_exist(ear: EarRequest, modes: Sequence[str], what: str) -> None:
+    """An event address register has the modes that its configuration register encodes."""
+    if ear.mode not in modes:
+        raise BadValueError(f"{what} has no mode {ear.mode!r}: legal are {', '.join(modes)}")
 
 
 def default_plm_must_not_be_zero(plm: int) -> None:

@@ -4,11 +4,33 @@ from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
 from pfmon.pmu.assignment import Choice, anchors, assign
+from pfmon.pmu.constraints import (
+    INST_RETIRED,
+    data_ear_excludes_branch_buffer,
+    lower_pairs,
+    memory_constraints,
+    prefetch_events_use_ibr_pair_1,
+    program_code_ranges,
+    range_configuration,
+    tag_channels,
+)
 from pfmon.pmu.event import Event
-from pfmon.pmu.ia64 import Programmer
+from pfmon.pmu.ia64 import Programmer, ear_mode_must_exist
+from pfmon.pmu.opcodes import narrow_match, opcode_channels
 from pfmon.pmu.programming import Monitor
+from pfmon.pmu.ranges import coarse
+from pfmon.pmu.request import EarRequest, OpcodeMatch
 
 EVENTS = "Itanium 2 manual, event sets"
+STATE = "Itanium 2 manual, performance monitor state"
+IEAR_PMDS = (0, 1)
+DEAR_PMDS = (2, 3, 17)
+BUFFER_PMDS = tuple(range(8, 17))
+DEAR_MODES = {"cache": 0, "tlb": 1, "alat": 2}
+PREFETCH = (0x44, 0x45, 0x5F)
+PAGE_BITS = 12
+MATCH_ALL = 0xFFFFFFFF3FFFFFFF
+UMASK_SETS = ("L2:0", "L2:3", "L2:4")
 CANCELS = (0xA0, 0xA8, 0xAC)
 
 
@@ -24,6 +46,9 @@ class Itanium2Programmer(Programmer):
         one_set_at_a_time(self.events, "L1D")
         one_set_at_a_time(self.events, "L2")
         one_l2_ozq_cancels_event_at_a_time(self.events)
+        if self.request.opcodes[1]:
+            pmc9_excludes_code_ranges(self.request.irange is not None)
+            pmc9_constrains_tagged_instructions_only(self.events)
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """A matching with an L1 event on PMD5 and an L2 event on PMD4, if there are such events."""
@@ -33,7 +58,86 @@ class Itanium2Programmer(Programmer):
         """Which L1 event selects its set through PMC5, and which L2 event through PMC4."""
         for first in l1_events_need_pmc5(self.events, allowed):
             for second in l2_events_need_pmc4(self.events, allowed):
-                yield first | second
+                if l2_events_share_the_umask_of_pmc4(self.events, second):
+                    yield first | second
+
+    def program_features(self) -> None:
+        """Event address registers, ranges, opcode matchers, branch trace buffer."""
+        self.program_instruction_ear()
+        dear = self.program_data_ear()
+        self.program_ranges()
+        self.program_opcodes()
+        self.program_branch_buffer(dear)
+
+    def program_instruction_ear(self) -> None:
+        """PMC10."""
+        if ear := self.ear("iear"):
+            ear_mode_must_exist(ear, ("cache", "tlb"), "the instruction event address register")
+            cache = int(ear.mode == "cache")
+            self.write("pmc10", self.encode("pmc10", ear.plm, ct=cache, umask=ear.umask, ism=ear.ism))
+            self.pmds += IEAR_PMDS
+
+    def program_data_ear(self) -> EarRequest | None:
+        """PMC11."""
+        if ear := self.ear("dear"):
+            ear_mode_must_exist(ear, tuple(DEAR_MODES), "the data event address register")
+            mode = DEAR_MODES[ear.mode]
+            self.write("pmc11", self.encode("pmc11", ear.plm, mode=mode, umask=ear.umask, ism=ear.ism))
+            self.pmds += DEAR_PMDS
+        return ear
+
+    def program_ranges(self) -> None:
+        """IBRs with PMC14, DBRs, and PMC13 for both."""
+        plm = self.request.plm
+        if ranges := self.request.irange:
+            pair = [1 if prefetch_events_use_ibr_pair_1(self.events, PREFETCH) else 0]
+            self.irange = program_code_ranges(ranges, self.events, plm, pair, PAGE_BITS)
+            self.write("pmc14", range_configuration(self.registers["pmc14"], self.irange))
+        if self.request.drange:
+            self.drange = coarse(self.request.drange, plm)
+        if self.irange or self.drange:
+            constraints = memory_constraints(
+                self.registers["pmc13"],
+                lower_pairs(self.irange),
+                lower_pairs(self.drange),
+                {n + 2 * k for n, matcher in enumerate(self.request.opcodes) if matcher for k in (0, 1)},
+            )
+            self.write("pmc13", constraints)
+
+    def program_opcodes(self) -> None:
+        """PMC8, PMC9 and PMC15; PMC8 also says whether and how the code range is used.
+
+        PMC15 is always written, so that no matcher of an earlier use stays in force.
+        """
+        first, second = self.request.opcodes
+        if first:
+            pmc8_excludes_several_code_channels(lower_pairs(self.irange))
+        if first or self.irange:
+            inverse = bool(self.request.irange and self.request.irange.inverse)
+            self.write("pmc8", self.matcher("pmc8", first, ignore=not self.irange, inverse=inverse))
+        if second:
+            self.write("pmc9", self.matcher("pmc9", second, ignore=True, inverse=False))
+        channels = opcode_channels(self.request.opcodes, tag_channels(self.events))
+        self.write(
+            "pmc15", self.registers["pmc15"].encode(**{f"ibrp{n}_pmc{8 + n % 2}": 0 for n in channels})
+        )
+
+    def matcher(self, name: str, wanted: OpcodeMatch | None, ignore: bool, inverse: bool) -> int:
+        """PMC8 or PMC9: opcode bits, ig_ad and inv; bit 2 must be one."""
+        value = narrow_match(wanted, self.registers, name) if wanted else MATCH_ALL
+        return value & ~7 | 4 | inverse << 1 | int(ignore)
+
+    def program_branch_buffer(self, dear: EarRequest | None) -> None:
+        """PMC12."""
+        buffer = self.branch_buffer()
+        modes = [event.ear.partition("_")[2] for event in self.ear_events("dear")] + (
+            [dear.mode] if dear else []
+        )
+        if data_ear_excludes_branch_buffer(modes, bool(buffer), "PMC12", STATE):
+            self.write("pmc12", 0)
+        elif buffer:
+            self.write("pmc12", self.encode("pmc12", buffer.plm, **buffer.fields))
+            self.pmds += BUFFER_PMDS
 
     def cleared(self, monitor: Monitor) -> int:
         """PMC4.enable is not part of an event's configuration: PAL sets it once."""
@@ -56,6 +160,17 @@ def l2_events_need_pmc4(events: Sequence[Event], allowed: Sequence[Sequence[int]
     yield from anchored(events, allowed, "L2", 4)
 
 
+def l2_events_share_the_umask_of_pmc4(events: Sequence[Event], choice: Choice) -> bool:
+    """In L2 sets 0, 3 and 4 the unit mask of PMC4 holds for all counters.
+
+    Events with a unit mask of zero are not concerned. Itanium 2 manual, L2 unified cache events.
+    """
+    for head in choice:
+        if events[head].set in UMASK_SETS:
+            return all(event.umask in (0, events[head].umask) for event in events if event.group == "L2")
+    return True
+
+
 def anchored(
     events: Sequence[Event], allowed: Sequence[Sequence[int]], group: str, counter: int
 ) -> Iterator[Choice]:
@@ -63,7 +178,7 @@ def anchored(
     members = [number for number, event in enumerate(events) if event.group == group]
     if not members:
         yield {}
-    for number in anchors(members, lambda n: tuple(allowed[n])):
+    for number in anchors(members, lambda n: (tuple(allowed[n]), events[n].code, events[n].umask)):
         if counter in allowed[number]:
             yield {number: (counter,)}
 
@@ -85,4 +200,32 @@ def one_l2_ozq_cancels_event_at_a_time(events: Sequence[Event]) -> None:
     if len(cancels) > 1:
         raise RuleError(
             "one_l2_ozq_cancels_event_at_a_time", f"cannot be counted together: {', '.join(cancels)}", EVENTS
+        )
+
+
+def pmc8_excludes_several_code_channels(pairs: set[int]) -> None:
+    """PMC8 matches for channels 0 and 2 only (Itanium 2 manual, opcode match registers)."""
+    if len(pairs) > 1:
+        raise RuleError(
+            "pmc8_excludes_several_code_channels",
+            f"the code ranges need IBR pairs {', '.join(map(str, sorted(pairs)))}; with PMC8 one pair works",
+            STATE,
+        )
+
+
+def pmc9_excludes_code_ranges(ranges: bool) -> None:
+    """A code range qualifies the channels of PMC8 (Itanium 2 manual, opcode match registers)."""
+    if ranges:
+        raise RuleError("pmc9_excludes_code_ranges", "--irange works with PMC8, not with PMC9", STATE)
+
+
+def pmc9_constrains_tagged_instructions_only(events: Sequence[Event]) -> None:
+    """PMC9 makes tag channels 1 and 3, which only retired-instruction events count.
+
+    Itanium 2 manual, opcode match registers; PMC8 qualifies all events (channel 0).
+    """
+    others = [event.name for event in events if event.code != INST_RETIRED]
+    if others:
+        raise RuleError(
+            "pmc9_constrains_tagged_instructions_only", f"PMC9 cannot constrain {', '.join(others)}", STATE
         )

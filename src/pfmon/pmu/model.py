@@ -79,9 +79,9 @@ class PmuModel:
         `check_thresholds` False any threshold that fits its field.
 
         >>> from pfmon.pmu import get
-        >>> made = get("itanium2").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])
+        >>> made = get("montecito").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])
         >>> made.counters, {name: hex(value) for name, value in made.writes.items()}
-        ((4, 5), {'pmc4': '0x828', 'pmc5': '0xcd28'})
+        ((4, 5), {'pmc4': '0x2000808', 'pmc5': '0x200cd08'})
         """
         request = Request(
             event_requests(events),

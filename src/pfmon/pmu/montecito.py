@@ -4,12 +4,32 @@ from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
 from pfmon.pmu.assignment import Choice, anchors, assign
+from pfmon.pmu.constraints import (
+    data_ear_excludes_branch_buffer,
+    lower_pairs,
+    memory_constraints,
+    prefetch_events_use_ibr_pair_1,
+    program_code_ranges,
+    range_configuration,
+)
 from pfmon.pmu.event import Event
-from pfmon.pmu.ia64 import Programmer, mesi_mask
-from pfmon.pmu.itanium2 import anchored
+from pfmon.pmu.ia64 import Programmer, ear_mode_must_exist, mesi_mask
+from pfmon.pmu.itanium2 import DEAR_MODES, anchored
+from pfmon.pmu.opcodes import wide_match
 from pfmon.pmu.programming import Monitor
-from pfmon.pmu.request import EventRequest
+from pfmon.pmu.ranges import coarse
+from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
 
+IEAR_PMDS = (34, 35)
+DEAR_PMDS = (32, 33, 36)
+BUFFER_PMDS = (38, 39, *range(48, 64))
+CANCELS = (0xE0, 0xE2)
+PREFETCH = (0x44, 0x45, 0x5F)
+FETCH = (0x41, 0x46, 0x65, 0x66)
+PAGE_BITS = 16
+MATCH_ALL = 0xF01FFFFFFFFFF
+IP_EAR_MODE = 4
+DEAR_SECTION = "Montecito manual sections 3.3.9.2 and 3.3.9.3"
 BANKS = {4: (4, 5, 8), 6: (6, 7, 9)}
 
 
@@ -25,6 +45,7 @@ class MontecitoProgrammer(Programmer):
         """One L1D set, two L2D sets, MESI masks, .all."""
         one_l1d_set_at_a_time(self.events)
         two_l2d_sets_at_a_time(self.events)
+        one_l2d_ozq_cancels_event_at_a_time(self.events)
         for event, wanted in self.requested():
             mesi_mask_belongs_to_mesi_events(event, wanted.mesi)
             all_threads_needs_capable_event(event, wanted.all_threads)
@@ -35,9 +56,90 @@ class MontecitoProgrammer(Programmer):
 
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
         """Which L1D event is on PMC5, and which L2D events are on PMC4 and PMC6."""
-        for second in l2d_events_need_pmc4_or_pmc6(self.events, allowed):
+        free = [self.table.umask_free(event) for event in self.events]
+        for second in l2d_events_need_pmc4_or_pmc6(self.events, free, allowed):
             for first in l1d_events_need_pmc5(self.events, allowed):
                 yield first | second
+
+    def program_features(self) -> None:
+        """Event address registers, ranges, opcode matchers, execution trace buffer, IP-EAR."""
+        self.program_instruction_ear()
+        dear = self.program_data_ear()
+        self.program_ranges()
+        self.program_opcodes()
+        self.program_trace_buffer(dear)
+
+    def program_instruction_ear(self) -> None:
+        """PMC37: in cache mode the unit mask has an eighth bit, in the low bit of ct (table 3-15)."""
+        if ear := self.ear("iear"):
+            ear_mode_must_exist(ear, ("cache", "tlb"), "the instruction event address register")
+            cache = ear.mode == "cache"
+            kind = 2 | ear.umask >> 7 if cache else 0
+            umask = ear.umask & 0x7F if cache else ear.umask
+            self.write("pmc37", self.encode("pmc37", ear.plm, ct=kind, umask=umask))
+            self.pmds += IEAR_PMDS
+
+    def program_data_ear(self) -> EarRequest | None:
+        """PMC40."""
+        if ear := self.ear("dear"):
+            ear_mode_must_exist(ear, tuple(DEAR_MODES), "the data event address register")
+            mode = DEAR_MODES[ear.mode]
+            value = self.encode("pmc40", ear.plm, mode=mode, umask=ear.umask, ism=ism_is_always_two())
+            self.write("pmc40", value)
+            self.pmds += DEAR_PMDS
+        return ear
+
+    def program_ranges(self) -> None:
+        """IBRs with PMC38, DBRs, and PMC41 for both."""
+        plm = self.request.plm
+        if ranges := self.request.irange:
+            pairs = ibr_pairs_of_fetch_events(self.events, ranges)
+            self.irange = program_code_ranges(ranges, self.events, plm, pairs, PAGE_BITS)
+            self.write("pmc38", range_configuration(self.registers["pmc38"], self.irange))
+        if self.request.drange:
+            self.drange = coarse(self.request.drange, plm)
+        if self.irange or self.drange:
+            constraints = memory_constraints(
+                self.registers["pmc41"],
+                lower_pairs(self.irange),
+                lower_pairs(self.drange),
+                {n + 2 * k for n, matcher in enumerate(self.request.opcodes) if matcher for k in (0, 1)},
+            )
+            self.write("pmc41", constraints)
+
+    def program_opcodes(self) -> None:
+        """PMC32 to PMC35; PMC32 also says whether and how the code range is used."""
+        first, second = self.request.opcodes
+        if first or self.irange:
+            mask, match = wide_match(first, self.registers, 32) if first else (MATCH_ALL, None)
+            inverse = bool(self.request.irange and self.request.irange.inverse)
+            head = self.registers["pmc32"]
+            mask |= head.field("inv").put("pmc32", int(inverse))
+            mask |= head.field("ig_ad").put("pmc32", int(not self.irange))
+            self.write("pmc32", mask)
+            if match is not None:
+                self.write("pmc33", match)
+        if second:
+            mask, match = wide_match(second, self.registers, 34)
+            self.write("pmc34", mask)
+            self.write("pmc35", match)
+
+    def program_trace_buffer(self, dear: EarRequest | None) -> None:
+        """PMC39 and PMC42."""
+        buffer = self.branch_buffer()
+        trap = self.request.ip_ear
+        ip_ear_excludes_trace_buffer(bool(trap), bool(buffer))
+        modes = [event.ear.partition("_")[2] for event in self.ear_events("dear")] + (
+            [dear.mode] if dear else []
+        )
+        if data_ear_excludes_branch_buffer(modes, bool(buffer), "PMC39", DEAR_SECTION):
+            self.write("pmc39", 0)
+        elif buffer:
+            self.write("pmc39", self.encode("pmc39", buffer.plm, **buffer.fields))
+            self.pmds += BUFFER_PMDS
+        if trap:
+            self.write("pmc42", self.encode("pmc42", trap.plm, mode=IP_EAR_MODE, delay=trap.delay))
+            self.pmds += BUFFER_PMDS
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
         """As on the other processors, with ism always 2, .all and the MESI mask."""
@@ -86,6 +188,17 @@ def two_l2d_sets_at_a_time(events: Sequence[Event]) -> None:
         )
 
 
+def one_l2d_ozq_cancels_event_at_a_time(events: Sequence[Event]) -> None:
+    """The two events select the cause by unit mask in common hardware (libpfm 3.10 refuses two of them)."""
+    cancels = [event.name for event in events if event.code in CANCELS]
+    if len(cancels) > 1:
+        raise RuleError(
+            "one_l2d_ozq_cancels_event_at_a_time",
+            f"cannot be counted together: {', '.join(cancels)}",
+            "Montecito manual section 4.8.4.1",
+        )
+
+
 def l1d_events_need_pmc5(events: Sequence[Event], allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
     """To count L1D events one of them must be on PMC5, which selects the set.
 
@@ -95,49 +208,55 @@ def l1d_events_need_pmc5(events: Sequence[Event], allowed: Sequence[Sequence[int
 
 
 def l2d_events_need_pmc4_or_pmc6(
-    events: Sequence[Event], allowed: Sequence[Sequence[int]]
+    events: Sequence[Event], free: Sequence[bool], allowed: Sequence[Sequence[int]]
 ) -> Iterator[Choice]:
     """L2D events count on PMD4, 5, 8 with one on PMC4, or on PMD6, 7, 9 with one on PMC6.
 
-    The other counters of such a bank take set and unit mask from PMC4 or PMC6, so a bank holds events of one
-    set and one unit mask (Montecito manual sections 3.3.3 and 4.8.4).
+    The other counters of such a bank take the set from PMC4 or PMC6, and PMD5 and PMD8 the unit mask of PMC4
+    too; `free` marks events that have no variants by unit mask (Montecito manual sections 3.3.3 and 4.8.4).
     """
     members = [number for number, event in enumerate(events) if event.group == "L2D"]
     if not members:
         yield {}
         return
-    heads = list(anchors(members, lambda n: (events[n].set, events[n].umask)))
+    heads = list(anchors(members, lambda n: (events[n].set, events[n].umask, free[n])))
     for fourth in [*heads, None]:
         for sixth in [None, *members]:
-            choice = _banked(events, allowed, members, {4: fourth, 6: sixth})
+            head = {4: fourth, 6: sixth}
+            if (fourth is None and sixth is None) or fourth == sixth:
+                continue
+            choice = _banked(events, free, allowed, members, head)
             if choice is not None:
                 yield choice
 
 
 def _banked(
-    events: Sequence[Event], allowed: Sequence[Sequence[int]], members: list[int], head: dict[int, int | None]
+    events: Sequence[Event],
+    free: Sequence[bool],
+    allowed: Sequence[Sequence[int]],
+    members: list[int],
+    head: dict[int, int | None],
 ) -> Choice | None:
     """The counters left to each L2D event when the heads of the two banks are given; None if impossible."""
-    if (head[4] is None and head[6] is None) or head[4] == head[6]:
-        return None
     choice: Choice = {}
     for number in members:
-        choice[number] = [
-            counter
-            for first, bank in BANKS.items()
-            if (top := head[first]) is not None
-            and (events[top].set, events[top].umask) == (events[number].set, events[number].umask)
-            for counter in bank
-            if counter in allowed[number] and (counter != first or number == top)
-        ]
+        fit: list[int] = []
+        for first, bank in BANKS.items():
+            top = head[first]
+            if top == number:
+                fit = [first]
+                break
+            if top is not None and _shares(events[top], events[number], free[number] or first == 6):
+                fit += bank[1:]
+        choice[number] = [counter for counter in fit if counter in allowed[number]]
         if not choice[number]:
             return None
-    for first, top in head.items():
-        if top is not None:
-            if first not in choice[top]:
-                return None
-            choice[top] = (first,)
     return choice
+
+
+def _shares(head: Event, event: Event, free: bool) -> bool:
+    """Whether an event can be counted in the bank of another: same set, and same unit mask unless it is free."""
+    return head.set == event.set and (head.umask == event.umask or free)
 
 
 def mesi_mask_belongs_to_mesi_events(event: Event, states: str) -> None:
@@ -159,4 +278,38 @@ def all_threads_needs_capable_event(event: Event, all_threads: bool) -> None:
             "all_threads_needs_capable_event",
             f"{event.name} cannot be counted for all threads",
             "Montecito manual section 4.8.4",
+        )
+
+
+def ibr_pairs_of_fetch_events(events: Sequence[Event], ranges: RangeRequest) -> list[int]:
+    """The IBR pair that the events compare with: pair 1 for prefetch events, pair 0 for others.
+
+    Events that count demand fetches and prefetches alike compare the former with pair 0 and the latter with
+    pair 1, as the range's `demand_fetch` and `prefetch_match` say (Montecito manual section 3.3.5.2).
+    """
+    pairs = [0]
+    if any(event.code in FETCH for event in events):
+        pairs = [pair for pair, wanted in enumerate((ranges.demand_fetch, ranges.prefetch_match)) if wanted]
+        fetch_events_say_demand_or_prefetch(events, bool(pairs))
+    return [1] if prefetch_events_use_ibr_pair_1(events, PREFETCH) else pairs
+
+
+def fetch_events_say_demand_or_prefetch(events: Sequence[Event], said: bool) -> None:
+    """Fills and fetch hits are of demand fetches or prefetches: a range must say which."""
+    if not said:
+        names = ", ".join(event.name for event in events if event.code in FETCH)
+        raise RuleError(
+            "fetch_events_say_demand_or_prefetch",
+            f"{names}: say whether the range holds for demand fetches, prefetches or both",
+            "Montecito manual section 3.3.5.2",
+        )
+
+
+def ip_ear_excludes_trace_buffer(ip_ear: bool, buffer: bool) -> None:
+    """PMC42.mode overrides PMC39: either IP-EAR or execution trace (Montecito manual section 3.3.10)."""
+    if ip_ear and buffer:
+        raise RuleError(
+            "ip_ear_excludes_trace_buffer",
+            "the IP-EAR and the execution trace buffer use the same registers",
+            "Montecito manual section 3.3.10",
         )

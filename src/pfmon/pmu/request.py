@@ -53,10 +53,11 @@ class EventRequest(NamedTuple):
 
 
 class RangeRequest(NamedTuple):
-    """Address ranges [start, end) that qualify events; `plm` of a range is 0 for the request's.
+    """Address ranges [start, end) that qualify events.
 
     Instruction ranges only: `inverse` counts outside, `fine` False forbids fine mode, `demand_fetch` and
-    `prefetch_match` say which of the prefetcher's addresses Montecito compares.
+    `prefetch_match` say which of the prefetcher's addresses Montecito compares. `plms` are privilege masks of the ranges; 0, or none at all,
+    takes the request's.
     """
 
     limits: tuple[tuple[int, int], ...]
@@ -64,10 +65,14 @@ class RangeRequest(NamedTuple):
     fine: bool = True
     demand_fetch: bool = False
     prefetch_match: bool = False
+    plms: tuple[int, ...] = ()
 
 
 class OpcodeMatch(NamedTuple):
-    """One opcode matcher: slot types out of "mifb", bits to match, and mask (a 1 ignores the bit)."""
+    """One opcode matcher: slot types out of "mifb", bits to match, and mask (a 1 ignores the bit).
+
+    `raw`, if given, is the value of PMC8 or PMC9 as it is (Itanium and Itanium 2).
+    """
 
     slots: str
     match: int

@@ -1,0 +1,110 @@
+"""What Itanium 2 and Montecito share: code ranges on tag channels, and the memory pipeline constraints.
+
+PMC14 and PMC13 of Itanium 2 are PMC38 and PMC41 of Montecito, with the same fields.
+"""
+
+from collections.abc import Sequence
+
+from pfmon.errors import RuleError
+from pfmon.pmu.event import Event
+from pfmon.pmu.programming import RangeProgramming
+from pfmon.pmu.ranges import (
+    PAIRS,
+    coarse,
+    fine,
+    fine_mode_has_two_ranges,
+    fits_fine_mode,
+    ibr_pairs_in_use_have_their_event,
+    one_range_unless_retired_instructions_only,
+    same_block_on_every_pair,
+)
+from pfmon.pmu.register import Register
+from pfmon.pmu.request import RangeRequest
+
+INST_RETIRED = 0x08
+TAGGED = "IA64_TAGGED_INST_RETIRED"
+
+
+def tag_channels(events: Sequence[Event]) -> set[int]:
+    """The tag channels that IA64_TAGGED_INST_RETIRED events count."""
+    return {event.umask for event in events if event.name.startswith(TAGGED)}
+
+
+def retired_channels(events: Sequence[Event]) -> set[int] | None:
+    """The tag channels counted when all events count retired instructions, else None."""
+    if all(event.code == INST_RETIRED for event in events):
+        return {event.umask for event in events}
+    return None
+
+
+def prefetch_events_use_ibr_pair_1(events: Sequence[Event], codes: Sequence[int]) -> bool:
+    """Prefetch events compare the prefetched address, by IBR pair 1 (Montecito manual section 3.3.5.2)."""
+    return any(event.code in codes for event in events)
+
+
+def program_code_ranges(
+    ranges: RangeRequest, events: Sequence[Event], plm: int, pairs: Sequence[int], page_bits: int
+) -> RangeProgramming:
+    """IBR values for code ranges: fine mode where it fits, blocks otherwise.
+
+    `pairs` are the IBR pairs that the events need when they do not all count retired instructions.
+    """
+    channels = retired_channels(events)
+    if ranges.fine and fits_fine_mode(ranges.limits, page_bits):
+        fine_mode_has_two_ranges(ranges.limits, channels is not None)
+        return fine(ranges, plm, page_bits, [0, 1] if len(ranges.limits) == 2 else pairs)
+    if channels is None:
+        one_range_unless_retired_instructions_only(ranges.limits)
+        return same_block_on_every_pair(ranges, plm, pairs)
+    programmed = coarse(ranges, plm)
+    ibr_pairs_in_use_have_their_event(pairs_of(programmed), channels)
+    return programmed
+
+
+def pairs_of(programmed: RangeProgramming | None) -> list[int]:
+    """The breakpoint pairs in use, in order."""
+    return [index // 2 for index, _ in programmed.registers[::2]] if programmed else []
+
+
+def range_configuration(register: Register, programmed: RangeProgramming) -> int:
+    """PMC14 or PMC38: the pairs in use constrain, and fine mode (Montecito manual table 3-10)."""
+    fields = {f"ig_ibrp{pair}": 0 for pair in pairs_of(programmed)}
+    return register.encode(**fields, fine=int(programmed.fine))
+
+
+def lower_pairs(programmed: RangeProgramming | None) -> set[int]:
+    """The pairs whose constraint is switched on: in fine mode the lower limit's only (table 3-14)."""
+    used = set(pairs_of(programmed))
+    return {pair for pair in used if pair < 2} if programmed and programmed.fine else used
+
+
+def memory_constraints(register: Register, code: set[int], data: set[int], opcodes: set[int]) -> int:
+    """PMC13 or PMC41: which pairs constrain by instruction or opcode, and which by data address.
+
+    cfgdtag bit 1 is clear for an instruction or opcode constraint, bit 0 for a data address constraint
+    (Montecito manual table 3-14). A pair is in force when a range uses it.
+    """
+    fields = {}
+    for pair in range(PAIRS):
+        by_code = pair in code or (pair in opcodes and pair in data)
+        fields[f"cfgdtag{pair}"] = 3 - 2 * by_code - (pair in data)
+        fields[f"en_dbrp{pair}"] = int(pair in code | data)
+    return register.encode(**fields)
+
+
+def data_ear_excludes_branch_buffer(modes: Sequence[str], buffer: bool, register: str, section: str) -> bool:
+    """In TLB and ALAT mode the data EAR needs the branch buffer's configuration to be zero.
+
+    Otherwise the instruction address of a miss right after a mispredicted branch is wrong. True when it has to
+    be written as zero (Montecito manual sections 3.3.9.2 and 3.3.9.3).
+    """
+    others = [mode for mode in modes if mode != "cache"]
+    if not others:
+        return False
+    if buffer:
+        raise RuleError(
+            "data_ear_excludes_branch_buffer",
+            f"the data event address register in {others[0]} mode needs {register} to be 0: no branch buffer",
+            section,
+        )
+    return True

@@ -1,0 +1,75 @@
+"""Opcode matchers: the `mifb:match:mask` of the command line and the values of their registers."""
+
+from pfmon.errors import BadValueError
+from pfmon.pmu.register import RegisterSet
+from pfmon.pmu.request import OpcodeMatch
+
+SLOTS = "mifb"
+FORM = "[mifb]:match:mask"
+
+
+def parse_opcode_match(text: str, bits: int) -> OpcodeMatch:
+    """An opcode matcher from `[mifb]:match:mask`; no slot letters mean all slots.
+
+    `bits` is the width of match and mask: 27 on Itanium and Itanium 2 (bits 26:13 stand for opcode bits 40:27,
+    12:0 for 12:0; pfmon on Itanium 2, section 4.1), 41 on Montecito.
+
+    >>> parse_opcode_match(":0x2000140:0x7ffe3f", 27)
+    OpcodeMatch(slots='mifb', match=33554752, mask=8388159, raw=None)
+    """
+    parts = text.split(":")
+    if len(parts) != 3:
+        raise BadValueError(f"bad opcode match {text!r}: the form is {FORM}")
+    slots = parts[0].lower() or SLOTS
+    if set(slots) - set(SLOTS):
+        raise BadValueError(f"bad slot types {parts[0]!r} in {text!r}: use letters of mifb")
+    match, mask = (_number(part, bits, text) for part in parts[1:])
+    return OpcodeMatch("".join(letter for letter in SLOTS if letter in slots), match, mask)
+
+
+def _number(text: str, bits: int, whole: str) -> int:
+    """An integer of at most so many bits."""
+    try:
+        value = int(text, 0)
+    except ValueError:
+        raise BadValueError(f"bad number {text!r} in opcode match {whole!r}: the form is {FORM}") from None
+    if not 0 <= value < 1 << bits:
+        raise BadValueError(f"{text} in opcode match {whole!r} is wider than {bits} bits")
+    return value
+
+
+def narrow_match(matcher: OpcodeMatch, registers: RegisterSet, name: str) -> int:
+    """The value of PMC8 or PMC9 on Itanium and Itanium 2 (27 opcode bits)."""
+    if matcher.raw is not None:
+        return matcher.raw
+    fields = {letter: int(letter in matcher.slots) for letter in SLOTS}
+    register = registers[name]
+    value = 0
+    for field, content in {**fields, "match": matcher.match, "mask": matcher.mask}.items():
+        value |= register.field(field).put(name, content)
+    return value
+
+
+def wide_match(matcher: OpcodeMatch, registers: RegisterSet, number: int) -> tuple[int, int]:
+    """Montecito's pair of registers for a matcher: slots and mask, and match (tables 3-11 and 3-12)."""
+    name = f"pmc{number}"
+    first = registers[name]
+    value = first.field("mask").put(name, matcher.mask)
+    for letter in SLOTS:
+        value |= first.field(letter).put(name, int(letter in matcher.slots))
+    second = f"pmc{number + 1}"
+    return value, registers[second].field("match").put(second, matcher.match)
+
+
+def opcode_channels(matchers: tuple[OpcodeMatch | None, OpcodeMatch | None], tagged: set[int]) -> set[int]:
+    """The tag channels that opcode matchers constrain.
+
+    Matcher 0 serves channels 0 and 2, matcher 1 channels 1 and 3 (Montecito manual section 3.3.6). When tagged
+    instructions of some of its channels are counted, those only; otherwise both.
+    """
+    channels = set()
+    for number, matcher in enumerate(matchers):
+        if matcher:
+            own = {number, number + 2}
+            channels |= (own & tagged) or own
+    return channels

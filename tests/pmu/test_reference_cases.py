@@ -1,0 +1,66 @@
+"""Nearly 10,000 worked programmings: every PMC, IBR and DBR value, and every refusal.
+
+`data/known-differences.csv` names the cases that contradict a manual, with the manual's table or section:
+`refused` and `accepted` against the case's outcome, `other value` for another register value.
+"""
+
+import csv
+import time
+from collections import Counter
+from contextlib import suppress
+
+import pytest
+
+from pfmon import pmu
+from pfmon.errors import PfmonError
+
+from .cases import DATA, cases, expressible, program, same_registers
+
+SECONDS_A_CALL = 0.005
+
+
+def known_differences() -> dict[tuple[str, str], str]:
+    with (DATA / "known-differences.csv").open(newline="") as table:
+        return {(row["pmu"], row["case"]): row["outcome"] for row in csv.DictReader(table)}
+
+
+def outcome(name: str, case: dict) -> str:
+    """What comes of a case: agrees, or in which way it differs."""
+    wanted = case["out"]["ret"] == "SUCCESS"
+    try:
+        made = program(name, case["in"])
+    except PfmonError as error:
+        assert "\n" not in str(error)
+        return "refused" if wanted else "agrees"
+    if not wanted:
+        return "accepted"
+    return "agrees" if same_registers(name, made, case["out"]) else "other value"
+
+
+@pytest.mark.parametrize("name", pmu.names())
+def test_programming_agrees_except_where_the_manual_says_otherwise(name: str) -> None:
+    known = {case: what for (model, case), what in known_differences().items() if model == name}
+    found = {case["id"]: outcome(name, case) for case in cases(name) if expressible(case["in"])}
+    assert {case: what for case, what in found.items() if what != "agrees"} == known
+
+
+def test_at_least_99_percent_of_the_successful_cases_agree() -> None:
+    differ = Counter(what != "accepted" for what in known_differences().values())[True]
+    successful = sum(case["out"]["ret"] == "SUCCESS" for name in pmu.names() for case in cases(name))
+    assert successful > 7000
+    assert differ / successful < 0.01
+
+
+@pytest.mark.parametrize("name", pmu.names())
+def test_a_programming_call_takes_less_than_five_milliseconds(name: str) -> None:
+    some = [case["in"] for case in cases(name) if case["out"]["ret"] == "SUCCESS"][:300]
+    start = time.process_time()
+    for given in some:
+        with suppress(PfmonError):
+            program(name, given)
+    assert (time.process_time() - start) / len(some) < SECONDS_A_CALL
+
+
+def test_known_differences_name_their_section() -> None:
+    with (DATA / "known-differences.csv").open(newline="") as table:
+        assert all(row["manual"] for row in csv.DictReader(table))
