@@ -24,7 +24,7 @@ ROWS = HERE / "rows.tsv.gz"
 
 BASE = 0x4000000000000000  # address of the first bundle
 RANDOM_SLOTS = 3000  # per unit
-VALUES = 4  # encodings per row
+VALUES = 4  # encodings per row: operand bits all 0, all 1, then random
 
 # A bundle for a slot of each unit: template, and the place of the slot (of the L+X pair: 1).
 BUNDLES = {"M": (0x08, 0), "I": (0x00, 1), "F": (0x0C, 1), "B": (0x16, 0), "X": (0x04, 1)}
@@ -89,16 +89,16 @@ def _without_0x(text: str) -> str:
 
 
 def of_rows() -> Iterator[Slot]:
-    """Encodings of every row: fixed bits as the row says, ties kept, operands random, the others 0."""
+    """Encodings of every row: fixed bits as the row says, ties kept, operands varied, ignored bits 0."""
     from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 
     for row in INSTRUCTIONS:
         numbers = random.Random(row.text)
-        for _ in range(VALUES):
+        for number in range(VALUES):
             value = row.value
             for field in row.layout.fields.values():
                 free = field.mask & ~row.mask
-                value |= numbers.getrandbits(82) & free
+                value |= ((0, -1)[number] if number < 2 else numbers.getrandbits(82)) & free
             if row.tie:
                 a, b = row.layout.fields[row.tie.a], row.layout.fields[row.tie.b]
                 wanted = a.get(value) ^ (((1 << a.width) - 1) if row.tie.complement else 0)

@@ -54,7 +54,7 @@ cdef enum Role:                  # flags
     ROLE_TARGET = 2
     ROLE_BASE = 4                # base register of a load, store or line prefetch, which updates it
 
-cdef struct RegisterOperand:     # what Op.r1 .. Op.r4 name; file FILE_NONE: nothing
+cdef struct RegisterOperand:     # what Op.r1 .. Op.r4 name; FILE_NONE: no operand of the row
     uint8_t file
     uint8_t role
     uint8_t low                  # where its number stands in the slot

@@ -12,6 +12,7 @@ from pfmon.engine.ia64.cpu cimport Handler
 from pfmon.engine.ia64 import decision_tree, rows
 from pfmon.engine.ia64.formats import Field
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.operands import REGISTERS
 
 cdef struct Node:
     uint8_t shift                # lowest bit to look at; in a leaf: how many rows
@@ -80,7 +81,7 @@ cdef int64_t _immediate(ImmediateOperand* operand, uint64_t encoding, uint64_t e
 
 cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bundle_address,
                    Operands* out) noexcept nogil:
-    """Fill r1 to r4, qp, imm, y and x of ``out``; what the row has not is 0."""
+    """Fill r1 to r4, qp, imm, y and x of ``out``; what the format (registers) or the row (others) has not is 0."""
     cdef RegisterOperand* registers = row.registers
     out.r1 = <uint8_t>_bits(encoding, 0, registers[0].low, registers[0].width)
     out.r2 = <uint8_t>_bits(encoding, 0, registers[1].low, registers[1].width)
@@ -118,11 +119,14 @@ cdef void _copy_immediate(ImmediateOperand* to, fields, operand):
 
 cdef void _copy_registers(Row* to, row):
     cdef RegisterOperand* register
+    for name, field in row.layout.fields.items():
+        # Op has every register field of the format, so that a special case can share the general handler.
+        if name in REGISTERS:
+            register = &to.registers[REGISTERS[name][1]]
+            register.low, register.width = field.low, field.width
     for operand in row.registers:
         register = &to.registers[operand.place]
         register.file = FILE_NAMES.index(operand.file)
-        register.low = row.layout.fields[operand.field].low
-        register.width = row.layout.fields[operand.field].width
         if operand.source:
             register.role |= ROLE_SOURCE
         if operand.target:

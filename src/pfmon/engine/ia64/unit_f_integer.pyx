@@ -118,14 +118,13 @@ cdef int move(Cpu* cpu, Op* op) noexcept nogil:
 row("F9", "fmerge.s f1=f2,f3", <size_t>&fmerge_s, kind=Kind.FLOAT | Kind.FP_OPERATION, op=0, x=0, x6=0x10)
 row("F9", "fmerge.ns f1=f2,f3", <size_t>&fmerge_ns, kind=Kind.FLOAT | Kind.FP_OPERATION, op=0, x=0, x6=0x11)
 row("F9", "fmerge.se f1=f2,f3", <size_t>&fmerge_se, kind=Kind.FLOAT | Kind.FP_OPERATION, op=0, x=0, x6=0x12)
-row("F9", "mov f1=f3", <size_t>&move, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fmerge.s f1=f2,f3", tie="f2=f3", op=0,
-    x=0, x6=0x10)
-row("F9", "fabs f1=f3", <size_t>&fmerge_s, kind=Kind.FLOAT | Kind.FP_OPERATION,
-    over=("fmerge.s f1=f2,f3", "mov f1=f3"), op=0, x=0, x6=0x10, f2=0)
-row("F9", "fneg f1=f3", <size_t>&fmerge_ns, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fmerge.ns f1=f2,f3",
-    tie="f2=f3", op=0, x=0, x6=0x11)
-row("F9", "fnegabs f1=f3", <size_t>&fmerge_ns, kind=Kind.FLOAT | Kind.FP_OPERATION,
-    over=("fmerge.ns f1=f2,f3", "fneg f1=f3"), op=0, x=0, x6=0x11, f2=0)
+row("F9", "mov f1=f3", <size_t>&move, kind=Kind.FLOAT | Kind.FP_OPERATION,
+    over=("fmerge.s f1=f2,f3", "fabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x10)
+row("F9", "fabs f1=f3", <size_t>&fmerge_s, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fmerge.s f1=f2,f3", op=0, x=0, x6=0x10, f2=0)
+row("F9", "fneg f1=f3", <size_t>&fmerge_ns, kind=Kind.FLOAT | Kind.FP_OPERATION,
+    over=("fmerge.ns f1=f2,f3", "fnegabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x11)
+row("F9", "fnegabs f1=f3", <size_t>&fmerge_ns, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fmerge.ns f1=f2,f3",
+    op=0, x=0, x6=0x11, f2=0)
 
 
 # Parts of significands. Each function: the result's significand from those of f2 and f3.
@@ -257,7 +256,7 @@ for _name, _x6, _x in (("fpmerge.s", 0x10, 31), ("fpmerge.ns", 0x11, 256 | 31), 
     row("F9", f"{_name} f1=f2,f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION, op=1, x=0, x6=_x6, op_x=_x)
 row("F9", "fpabs f1=f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fpmerge.s f1=f2,f3", op=1, x=0,
     x6=0x10, f2=0, op_x=31)
-row("F9", "fpneg f1=f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fpmerge.ns f1=f2,f3",
-    tie="f2=f3", op=1, x=0, x6=0x11, op_x=256 | 31)
+row("F9", "fpneg f1=f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION,
+    over=("fpmerge.ns f1=f2,f3", "fpnegabs f1=f3"), tie="f2=f3", op=1, x=0, x6=0x11, op_x=256 | 31)
 row("F9", "fpnegabs f1=f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION,
-    over=("fpmerge.ns f1=f2,f3", "fpneg f1=f3"), op=1, x=0, x6=0x11, f2=0, op_x=256 | 31)
+    over="fpmerge.ns f1=f2,f3", op=1, x=0, x6=0x11, f2=0, op_x=256 | 31)
