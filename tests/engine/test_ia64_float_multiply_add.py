@@ -1,0 +1,202 @@
+"""fma, fms, fnma against exact rational arithmetic, and against the host's doubles."""
+
+import itertools
+import math
+import random
+import struct
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ia64_float_model import NATVAL, ONE, Register, Result, decode, mode, multiply_add
+from ia64_float_step import (
+    DEFAULT_FPSR,
+    Outcome,
+    edge_registers,
+    f1_format,
+    fpsrs,
+    legal_fpsr,
+    normal_registers,
+    registers,
+    run,
+    scalar_outcome,
+)
+
+from pfmon.engine.ia64.single_step import step
+
+# Mnemonic: opcode, signs of the product and of the addend.
+OPERATIONS = {"fma": (8, 1, 1), "fms": (10, 1, -1), "fnma": (12, -1, 1)}
+# Completer: added to the opcode, x.
+COMPLETERS = {"": (0, 0), ".s": (0, 1), ".d": (1, 0)}
+STICKY_I = sum(1 << (18 + 13 * sf) for sf in range(4))
+BEFORE = (1, 0x12345, 0x123456789ABCDEF0)
+
+
+def execute(name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register, c: Register) -> Outcome:
+    """f5 = x * y + c, with f6, f7 and f8."""
+    opcode, added = OPERATIONS[name][0], COMPLETERS[completer]
+    encoding = f1_format(opcode + added[0], added[1], sf, (5, 6, 7, 8))
+    return run(encoding, {5: BEFORE, 6: x, 7: y, 8: c}, fpsr, sf)
+
+
+def expected(name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register, c: Register) -> Outcome:
+    if NATVAL in (x, y, c):
+        return scalar_outcome(Result(NATVAL), BEFORE)
+    _, product, addend = OPERATIONS[name]
+    how = mode(fpsr, sf, completer)
+    return scalar_outcome(multiply_add(decode(x), decode(y), decode(c), how, product, addend), BEFORE)
+
+
+names = st.sampled_from(list(OPERATIONS))
+completers = st.sampled_from(list(COMPLETERS))
+fields = st.integers(0, 3)
+
+
+@settings(max_examples=600, deadline=None)
+@given(names, completers, fields, fpsrs, registers, registers, registers)
+def test_multiply_add_equals_exact_arithmetic_rounded_once(
+    name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register, c: Register
+) -> None:
+    assert execute(name, completer, sf, fpsr, x, y, c) == expected(name, completer, sf, fpsr, x, y, c)
+
+
+@settings(max_examples=600, deadline=None)
+@given(names, completers, fields, fpsrs, normal_registers, normal_registers, normal_registers)
+def test_multiply_add_of_normal_numbers_equals_exact_arithmetic(
+    name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register, c: Register
+) -> None:
+    assert execute(name, completer, sf, fpsr, x, y, c) == expected(name, completer, sf, fpsr, x, y, c)
+
+
+@settings(max_examples=400, deadline=None)
+@given(names, completers, fpsrs, normal_registers, normal_registers, st.integers(-3, 3), st.integers(-2, 2))
+def test_cancellation_is_exact(
+    name: str, completer: str, fpsr: int, x: Register, y: Register, ulps: int, exponent: int
+) -> None:
+    product = abs(decode(x).value * decode(y).value)
+    how = mode(0x33F | 0xC << 6, 0, "")
+    near = multiply_add(decode(x), decode(y), None, how).register
+    significand = max(ONE, min((1 << 64) - 1, near[2] + ulps))
+    assert product
+    for sign in (0, 1):
+        c = (sign, near[1] + exponent, significand)
+        assert execute(name, completer, 1, fpsr, x, y, c) == expected(name, completer, 1, fpsr, x, y, c)
+
+
+def compare_all(count: int, seed: int) -> None:
+    """Every triple of edge operands, each in a random mode."""
+    numbers = random.Random(seed)
+    for x, y, c in itertools.product(edge_registers(count, seed), repeat=3):
+        name, completer = numbers.choice(list(OPERATIONS)), numbers.choice(list(COMPLETERS))
+        sf = numbers.randrange(4)
+        fpsr = legal_fpsr(numbers.getrandbits(58) | numbers.choice([0, 0x3F]))
+        what = (name, completer, sf, fpsr, x, y, c)
+        assert execute(*what) == expected(*what), what
+
+
+def test_every_combination_of_special_operands() -> None:
+    compare_all(13, 1)
+
+
+@pytest.mark.slow
+def test_every_combination_of_many_edge_operands() -> None:
+    compare_all(36, 2)
+
+
+def from_float(value: float) -> Register:
+    """A double in register format, by the value of its bits."""
+    bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+    sign, biased, fraction = bits >> 63, bits >> 52 & 0x7FF, bits & ((1 << 52) - 1)
+    if biased == 0:
+        return (sign, 0xFC01 if fraction else 0, fraction << 11)
+    return (sign, 0x1FFFF if biased == 0x7FF else biased + 0xFC00, ONE | fraction << 11)
+
+
+def host_fma(x: float, y: float, c: float) -> float | None:
+    """x y + c rounded to nearest by Python's conversion of fractions; None where a sign of zero is at stake."""
+    exact = Fraction(x) * Fraction(y) + Fraction(c)
+    try:
+        rounded = float(exact)
+    except OverflowError:
+        rounded = math.inf if exact > 0 else -math.inf
+    return rounded if exact else None
+
+
+doubles = st.floats(allow_nan=False, allow_infinity=False)
+moderate = st.floats(min_value=-1e80, max_value=1e80)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.booleans())
+def test_double_multiply_add_equals_the_hosts(x: float, y: float, c: float, sticky: bool) -> None:
+    """With the inexact flag set before (the way through the host's arithmetic) and without."""
+    result = host_fma(x, y, c)
+    if result is None or (x * y == 0 and c == 0):
+        return
+    fpsr = DEFAULT_FPSR
+    fr = {6: from_float(x), 7: from_float(y), 8: from_float(c)}
+    encoding = f1_format(9, 0, 0, (5, 6, 7, 8))
+    assert run_with(encoding, fr, fpsr | (STICKY_I if sticky else 0)) == from_float(result)
+
+
+def run_with(encoding: int, fr: dict[int, Register], fpsr: int) -> Register:
+    """f5 after an instruction that neither faults nor traps."""
+    status, after = step("F", encoding, {"fr": fr, "fpsr": fpsr})
+    assert status == 7
+    assert after["fpsr"] & fpsr == fpsr
+    result: Register = after["fr"].get(5, (0, 0, 0))
+    return result
+
+
+@settings(max_examples=300, deadline=None)
+@given(moderate, moderate, st.booleans())
+def test_double_sum_and_product_equal_the_hosts(x: float, y: float, sticky: bool) -> None:
+    fpsr = DEFAULT_FPSR | (STICKY_I if sticky else 0)
+    fr = {6: from_float(x), 8: from_float(y)}
+    assert run_with(f1_format(9, 0, 0, (5, 6, 1, 8)), fr, fpsr) == from_float(x + y)
+    assert run_with(f1_format(11, 0, 0, (5, 6, 1, 8)), fr, fpsr) == from_float(x - y)
+    assert run_with(f1_format(9, 0, 0, (5, 6, 8, 0)), fr, fpsr) == from_float(x * y)
+    assert run_with(f1_format(13, 0, 0, (5, 6, 8, 0)), fr, fpsr) == from_float(-(x * y))
+
+
+@settings(max_examples=300, deadline=None)
+@given(names, completers, fields, fpsrs, registers, registers)
+def test_addend_f0_means_multiplication(
+    name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register
+) -> None:
+    """-0 stays -0: nothing is added (SDM volume 3, fma)."""
+    opcode, product, _ = OPERATIONS[name]
+    added = COMPLETERS[completer]
+    encoding = f1_format(opcode + added[0], added[1], sf, (5, 6, 7, 0))
+    found = run(encoding, {5: BEFORE, 6: x, 7: y}, fpsr, sf)
+    if NATVAL in (x, y):
+        result = Result(NATVAL)
+    else:
+        result = multiply_add(decode(x), decode(y), None, mode(fpsr, sf, completer), product)
+    assert found == scalar_outcome(result, BEFORE)
+
+
+@settings(max_examples=200, deadline=None)
+@given(names, completers, fpsrs, registers)
+def test_factor_f1_gives_a_sum_or_a_normalized_value(name: str, completer: str, fpsr: int, x: Register) -> None:
+    opcode, product, addend = OPERATIONS[name]
+    added = COMPLETERS[completer]
+    how = mode(fpsr, 2, completer)
+    one = (0, 0xFFFF, ONE)
+    for f2, c in ((8, (1, 0xFFFE, 0xC000000000000000)), (0, None), (1, one)):
+        fr = {5: BEFORE, 6: x} | ({8: c} if f2 == 8 and c else {})
+        found = run(f1_format(opcode + added[0], added[1], 2, (5, 6, 1, f2)), fr, fpsr, 2)
+        if x == NATVAL:
+            result = Result(NATVAL)
+        else:
+            result = multiply_add(decode(x), decode(one), decode(c) if c else None, how, product, addend)
+        assert found == scalar_outcome(result, BEFORE)
+
+
+def test_flags_stay_set() -> None:
+    """A status field only ever gains flags; other fields are not touched."""
+    third = (0, 0xFFFD, 0xAAAAAAAAAAAAAAAB)
+    fpsr = DEFAULT_FPSR | 1 << 13
+    _, after = step("F", f1_format(9, 0, 0, (5, 6, 6, 6)), {"fr": {6: third}, "fpsr": fpsr})
+    assert after["fpsr"] == fpsr | 1 << 18
