@@ -18,4 +18,4 @@ cdef class Processor:
     cdef uint64_t* buffer
     cdef uint64_t* buffer_end
     cdef readonly AddressSpace memory
-    cdef int drive(self, Consumer consumer) noexcept nogil
+    cdef int drive(self, Consumer consumer, bint single) noexcept nogil

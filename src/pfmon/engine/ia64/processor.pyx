@@ -168,22 +168,26 @@ cdef class Processor:
         """
         cdef int why
         with nogil:
-            why = self.drive(consumer)
+            why = self.drive(consumer, False)
         return why
+
+    def step(self, Consumer consumer):
+        """Execute one block and stop; its instructions are executed one by one. As ``run`` otherwise."""
+        return self.drive(consumer, True)
 
     def request_stop(self):
         """Make ``run`` return at the next block (from another thread or a signal handler)."""
         self.cpu.stop = 1
         self.cpu.limit = NULL
 
-    cdef int drive(self, Consumer consumer) noexcept nogil:
+    cdef int drive(self, Consumer consumer, bint single) noexcept nogil:
         cdef Cpu* cpu = self.cpu
         cdef Block* block
         cdef int why = 0
         while why == 0:
             if cpu.mark_count:
                 write_marks(cpu)
-            if cpu.out > self.buffer_end - SLACK:
+            if cpu.out >= self.buffer_end - SLACK:
                 consumer.consume(self.buffer, cpu.out - self.buffer)
                 cpu.out = self.buffer
             if (<MemoryMap*>cpu.memory).code_written:
@@ -199,7 +203,11 @@ cdef class Processor:
                 cpu.fault_code = 0
                 why = WHY_FAULT
                 break
-            why = settle(cpu, self.blocks, run_block(cpu, block))
+            if single:
+                cpu.stop = 1
+                why = settle(cpu, self.blocks, run_carefully(cpu, block, 0))
+            else:
+                why = settle(cpu, self.blocks, run_block(cpu, block))
         write_marks(cpu)
         consumer.consume(self.buffer, cpu.out - self.buffer)
         cpu.out = self.buffer

@@ -15,7 +15,7 @@ from pfmon.engine.ia64.cpu cimport (
     MAX_CONDITIONS, PAGE_SIZE, Block, Cpu, Exit, Handler, Instruction, Op, fault, go)
 from pfmon.engine.ia64.decoder cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, NAT_COMPARE,
-    PREDICATED_GUARD, PREDICATED_NONE, ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, UNIT_X, Operands, RegisterOperand, Row,
+    PREDICATED_GUARD, PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, UNIT_X, Operands, RegisterOperand, Row,
     decode, operands)
 from pfmon.engine.ia64.memory cimport MemoryMap, fetch, find_region, note_code, flush_tlb
 from pfmon.retirement.shapes cimport Shape, Shapes, add_shape
@@ -210,7 +210,7 @@ cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, 
     op.run = row.run
     if row.emit == EMIT_BRANCH:
         op.imm = <int64_t>&block.exit
-    if row.emit == EMIT_BRANCH or row.predicated != PREDICATED_GUARD:
+    if row.emit == EMIT_BRANCH or row.predicated == PREDICATED_OWN:
         op.y = <int64_t>bit
     return op + 1
 
