@@ -326,19 +326,16 @@ cdef void multiply_add(
 
 cdef void divide(const Operand* x, const Operand* y, const Environment* env, Outcome* out) noexcept nogil:
     """x / y for finite nonzero operands."""
+    cdef u128 divisor = y.significand
     cdef u128 numerator = <u128>x.significand << 63
-    cdef u128 high = numerator / y.significand
-    cdef u128 remainder = numerator % y.significand
-    cdef u128 low
-    cdef u128 quotient
+    cdef u128 high = numerator / divisor
+    cdef u128 remainder = (numerator % divisor) << 64
+    cdef u128 quotient = (high << 64) | (remainder / divisor)
     cdef int32_t exponent = x.exponent - y.exponent
-    remainder <<= 64
-    low = remainder / y.significand
-    quotient = (high << 64) | low
     if not <uint64_t>high & INTEGER_BIT:
         quotient <<= 1
         exponent -= 1
-    round_value(x.sign ^ y.sign, exponent, quotient, remainder % y.significand != 0, env, out)
+    round_value(x.sign ^ y.sign, exponent, quotient, remainder % divisor != 0, env, out)
 
 
 cdef void square_root(const Operand* x, const Environment* env, Outcome* out) noexcept nogil:

@@ -22,8 +22,8 @@ cdef uint32_t deliver(Cpu* cpu, Op* op, Outcome* out) noexcept nogil:
 
 
 cdef inline bint is_central(const FloatRegister* x) noexcept nogil:
-    """A normal number with an exponent from -32767 to 32767: no limit of frcpa is near."""
-    return x.significand & INTEGER_BIT and x.exponent - 0x8000 < 0xFFFF
+    """A normal number in the range of double-extended numbers: no limit of frcpa is near."""
+    return x.significand & INTEGER_BIT and x.exponent - 0xC000 < 0x8000
 
 
 cdef uint32_t approximate_reciprocal(Cpu* cpu, Op* op) noexcept nogil:
