@@ -1,4 +1,4 @@
-"""frcpa and frsqrta: the architected tables, special values, and the limits beyond which the result is IEEE's."""
+"""frcpa and frsqrta: the architected tables, special values, and where the result is the IEEE one."""
 
 import itertools
 import random
@@ -36,8 +36,8 @@ from ia64_float_step import (
     registers,
     scalar_outcome,
 )
-
 from pfmon.engine.ia64.float_approximate import tables
+
 from pfmon.engine.ia64.single_step import step
 
 BEFORE = (1, 0x12345, 0x123456789ABCDEF0)
@@ -75,7 +75,7 @@ def reciprocal_estimate(y: Number) -> Register:
 
 
 def beyond_limits(x: Number, y: Number) -> bool:
-    """Where a processor asks for assistance: dividend, divisor or quotient near an end of the 17-bit range."""
+    """Where a processor asks for assistance: operands or quotient near an end of the 17-bit range."""
     a, b = floor_log2(abs(x.value)), floor_log2(abs(y.value))
     return b <= -65535 or b >= 65533 or a - b <= -65533 or a - b >= 65535 or a <= -65471
 
@@ -131,9 +131,9 @@ def test_reciprocal_of_every_pair_of_edge_operands() -> None:
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        (0, -65534), (0, -65533), (0, 65532), (0, 65533), (-65471, 0), (-65470, 0), (32767, -32767), (32767, -32768),
-        (-32766, 32767), (-32766, 32766), (40000, -25535), (40000, -25534), (-40000, 25533), (-40000, 25532),
-    ],
+    (0, -65534), (0, -65533), (0, 65532), (0, 65533), (-65471, 0), (-65470, 0), (32767, -32767),
+    (32767, -32768), (-32766, 32767), (-32766, 32766), (40000, -25535), (40000, -25534), (-40000, 25533),
+    (-40000, 25532), ],
 )  # fmt: skip
 def test_limits_of_the_reciprocal(a: int, b: int) -> None:
     """Operands 1.25 * 2**a and 1.75 * 2**b on both sides of each limit, in the widest range."""
@@ -194,14 +194,18 @@ def test_reciprocal_root_or_root(sf: int, fpsr: int, y: Register, p6: int) -> No
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 3), fpsrs, st.integers(0, 70), st.integers(1, (1 << 64) - 1))
-def test_root_of_the_smallest_numbers_is_computed(sf: int, fpsr: int, exponent: int, significand: int) -> None:
+def test_root_of_the_smallest_numbers_is_computed(
+    sf: int, fpsr: int, exponent: int, significand: int
+) -> None:
     check_root(sf, fpsr, (0, exponent, significand), 0)
 
 
 def test_root_of_every_edge_operand() -> None:
     numbers = random.Random(10)
     for y in edge_registers(120, 11):
-        check_root(numbers.randrange(4), legal_fpsr(numbers.getrandbits(58) | 0x3F), y, numbers.getrandbits(1))
+        check_root(
+            numbers.randrange(4), legal_fpsr(numbers.getrandbits(58) | 0x3F), y, numbers.getrandbits(1)
+        )
 
 
 def test_unqualified_approximation_clears_its_predicate_only() -> None:
@@ -216,12 +220,14 @@ def test_unqualified_approximation_clears_its_predicate_only() -> None:
 
 # Columns of the tables that the manual prints with frcpa and frsqrta: every 8th entry, and both ends.
 RECIP_TABLE = [
-    0x3FC, 0x3BE, 0x384, 0x34D, 0x319, 0x2E8, 0x2BA, 0x28E, 0x264, 0x23C, 0x216, 0x1F2, 0x1CF, 0x1AE, 0x18F, 0x171,
-    0x154, 0x138, 0x11D, 0x103, 0x0EB, 0x0D3, 0x0BC, 0x0A6, 0x091, 0x07C, 0x069, 0x056, 0x043, 0x031, 0x020, 0x00F,
+    0x3FC, 0x3BE, 0x384, 0x34D, 0x319, 0x2E8, 0x2BA, 0x28E, 0x264, 0x23C, 0x216, 0x1F2, 0x1CF, 0x1AE, 0x18F,
+    0x171, 0x154, 0x138, 0x11D, 0x103, 0x0EB, 0x0D3, 0x0BC, 0x0A6, 0x091, 0x07C, 0x069, 0x056, 0x043, 0x031,
+    0x020, 0x00F,
 ]  # fmt: skip
 RECIP_SQRT_TABLE = [
-    0x1A5, 0x17A, 0x153, 0x12F, 0x10D, 0x0EE, 0x0D1, 0x0B6, 0x09D, 0x085, 0x06F, 0x05A, 0x045, 0x033, 0x020, 0x00F,
-    0x3FC, 0x3BF, 0x388, 0x354, 0x325, 0x2F9, 0x2D0, 0x2AA, 0x286, 0x264, 0x245, 0x227, 0x20A, 0x1F0, 0x1D6, 0x1BE,
+    0x1A5, 0x17A, 0x153, 0x12F, 0x10D, 0x0EE, 0x0D1, 0x0B6, 0x09D, 0x085, 0x06F, 0x05A, 0x045, 0x033, 0x020,
+    0x00F, 0x3FC, 0x3BF, 0x388, 0x354, 0x325, 0x2F9, 0x2D0, 0x2AA, 0x286, 0x264, 0x245, 0x227, 0x20A, 0x1F0,
+    0x1D6, 0x1BE,
 ]  # fmt: skip
 
 

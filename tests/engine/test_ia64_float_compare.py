@@ -22,7 +22,12 @@ from ia64_float_step import (
 from pfmon.engine.ia64.single_step import step
 
 # Relation: (rb, ra), the orders for which it holds, whether a QNaN is no exception.
-RELATIONS = {"eq": (0, 0, "=", True), "lt": (1, 0, "<", False), "le": (0, 1, "<=", False), "unord": (1, 1, "?", True)}
+RELATIONS = {
+    "eq": (0, 0, "=", True),
+    "lt": (1, 0, "<", False),
+    "le": (0, 1, "<=", False),
+    "unord": (1, 1, "?", True),
+}
 P6, P7, P10 = 1 << 6, 1 << 7, 1 << 10
 BEFORE = (1, 0x12345, 0x123456789ABCDEF0)
 
@@ -33,7 +38,9 @@ def fcmp(relation: str, sf: int, unc: int = 0, qp: int = 0) -> int:
     return 4 << 37 | rb << 36 | sf << 34 | ra << 33 | 7 << 27 | 9 << 20 | 8 << 13 | unc << 12 | 6 << 6 | qp
 
 
-def compare(relation: str, sf: int, fpsr: int, x: Register, y: Register, unc: int = 0) -> tuple[int, int, int, int]:
+def compare(
+    relation: str, sf: int, fpsr: int, x: Register, y: Register, unc: int = 0
+) -> tuple[int, int, int, int]:
     """Predicates p6 and p7 (both 1 before), flags, fault, ISR.code."""
     _, after = step("F", fcmp(relation, sf, unc), {"fr": {8: x, 9: y}, "fpsr": fpsr, "pr": 1 | P6 | P7})
     return after["pr"], flags_of(after["fpsr"], sf), after["fault"], after["fault_code"]
@@ -76,7 +83,11 @@ def test_comparison_with_itself(relation: str, x: Register) -> None:
 
 
 def test_unqualified_comparison_clears_both_targets_only_when_unconditional() -> None:
-    state = {"fr": {8: (0, 0xFFFF, 1 << 63), 9: (0, 0xFFFF, 1 << 63)}, "fpsr": DEFAULT_FPSR, "pr": 1 | P6 | P7}
+    state = {
+        "fr": {8: (0, 0xFFFF, 1 << 63), 9: (0, 0xFFFF, 1 << 63)},
+        "fpsr": DEFAULT_FPSR,
+        "pr": 1 | P6 | P7,
+    }
     _, after = step("F", fcmp("eq", 0, unc=1, qp=10), state)
     assert (after["pr"], after["mask"]) == (1, 0)
     _, after = step("F", fcmp("eq", 0, unc=0, qp=10), state)
@@ -84,7 +95,11 @@ def test_unqualified_comparison_clears_both_targets_only_when_unconditional() ->
 
 
 def test_qualified_unconditional_comparison_marks_its_condition() -> None:
-    state = {"fr": {8: (0, 0xFFFF, 1 << 63), 9: (0, 0xFFFF, 1 << 63)}, "fpsr": DEFAULT_FPSR, "pr": 1 | P7 | P10}
+    state = {
+        "fr": {8: (0, 0xFFFF, 1 << 63), 9: (0, 0xFFFF, 1 << 63)},
+        "fpsr": DEFAULT_FPSR,
+        "pr": 1 | P7 | P10,
+    }
     _, after = step("F", fcmp("eq", 0, unc=1, qp=10), state)
     assert (after["pr"], after["mask"]) == (1 | P6 | P10, 1 << 32)
 
@@ -110,9 +125,7 @@ def class_bits(x: Register) -> int:
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(registers, st.sampled_from(edge_registers(40, 7))), st.integers(0, 511), st.integers(0, 1))
 def test_class_membership(x: Register, classes: int, unc: int) -> None:
-    encoding = (
-        5 << 37 | (classes & 3) << 33 | 7 << 27 | (classes >> 2) << 20 | 8 << 13 | unc << 12 | 6 << 6
-    )
+    encoding = 5 << 37 | (classes & 3) << 33 | 7 << 27 | (classes >> 2) << 20 | 8 << 13 | unc << 12 | 6 << 6
     _, after = step("F", encoding, {"fr": {8: x}, "fpsr": DEFAULT_FPSR, "pr": 1 | P6 | P7})
     bits = class_bits(x)
     member = bool(bits) and bits & classes == bits
@@ -129,7 +142,9 @@ def magnitude(x: Number) -> Number:
 
 @settings(max_examples=400, deadline=None)
 @given(st.sampled_from(["fmin", "fmax", "famin", "famax"]), fields, fpsrs, registers, registers)
-def test_minimum_and_maximum_copy_one_operand(name: str, sf: int, fpsr: int, x: Register, y: Register) -> None:
+def test_minimum_and_maximum_copy_one_operand(
+    name: str, sf: int, fpsr: int, x: Register, y: Register
+) -> None:
     """f2 if it is strictly less (greater), f3 otherwise, unordered included."""
     x6 = {"fmin": 0x14, "fmax": 0x15, "famin": 0x16, "famax": 0x17}[name]
     found = run(with_x6(0, sf, x6, 5, 8, 9), {5: BEFORE, 8: x, 9: y}, fpsr, sf)

@@ -114,7 +114,7 @@ def from_float(value: float) -> Register:
 
 
 def host_fma(x: float, y: float, c: float) -> float | None:
-    """x y + c rounded to nearest by Python's conversion of fractions; None where a sign of zero is at stake."""
+    """x y + c by Python's conversion of fractions; None where a sign of zero is at stake."""
     exact = Fraction(x) * Fraction(y) + Fraction(c)
     try:
         rounded = float(exact)
@@ -128,7 +128,9 @@ moderate = st.floats(min_value=-1e80, max_value=1e80)
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.booleans())
+@given(
+    st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.booleans()
+)
 def test_double_multiply_add_equals_the_hosts(x: float, y: float, c: float, sticky: bool) -> None:
     """With the inexact flag set before (the way through the host's arithmetic) and without."""
     result = host_fma(x, y, c)
@@ -179,7 +181,9 @@ def test_addend_f0_means_multiplication(
 
 @settings(max_examples=200, deadline=None)
 @given(names, completers, fpsrs, registers)
-def test_factor_f1_gives_a_sum_or_a_normalized_value(name: str, completer: str, fpsr: int, x: Register) -> None:
+def test_factor_f1_gives_a_sum_or_a_normalized_value(
+    name: str, completer: str, fpsr: int, x: Register
+) -> None:
     opcode, product, addend = OPERATIONS[name]
     added = COMPLETERS[completer]
     how = mode(fpsr, 2, completer)

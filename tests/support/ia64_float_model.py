@@ -1,7 +1,8 @@
 """IA-64 floating-point arithmetic by exact rational numbers: what the engine's tests compare with.
 
-Written from the manual's definitions (SDM volume 1, chapter 5), for clarity and without regard to speed: a result is
-computed as a Fraction and rounded to a multiple of a power of two. Registers are (sign, exponent, significand).
+Written from the manual's definitions (SDM volume 1, chapter 5), for clarity and without regard to speed: a
+result is computed as a Fraction and rounded to a multiple of a power of two. Registers are (sign, exponent,
+significand).
 """
 
 from dataclasses import dataclass, field, replace
@@ -64,7 +65,9 @@ def mode(fpsr: int, sf: int, completer: str) -> Mode:
     """The mode of an instruction with completer "", ".s", ".d" or "parallel"."""
     bits = fpsr >> (6 + 13 * sf)
     wide = bits & 2
-    precision = {"": {0: 24, 2: 53, 3: 64}.get(bits >> 2 & 3, 64), ".s": 24, ".d": 53, "parallel": 24}[completer]
+    precision = {"": {0: 24, 2: 53, 3: 64}.get(bits >> 2 & 3, 64), ".s": 24, ".d": 53, "parallel": 24}[
+        completer
+    ]
     exponent_bits = {"": 15, ".s": 8, ".d": 11, "parallel": 8}[completer]
     if wide and completer != "parallel":
         exponent_bits = 17
@@ -149,7 +152,7 @@ def single_bits(register: Register) -> int:
 
 
 def trapped(sign: int, rounded: Fraction, exact: Fraction, cause: int) -> Result:
-    """The response to overflow or tininess when it traps: unbounded exponent, as far as the field holds it."""
+    """The response to overflow or tininess when it traps: the exponent is unbounded, modulo its field."""
     exponent = floor_log2(rounded)
     register = (sign, (exponent + BIAS) % (1 << 17), int(rounded / Fraction(2) ** (exponent - 63)))
     found = cause | (I if rounded != exact else 0)
@@ -212,7 +215,9 @@ def with_operand_flag(result: Result, how: Mode, *operands: Number) -> Result:
     return result
 
 
-def multiply_add(x: Number, y: Number, addend: Number | None, how: Mode, product: int = 1, sum_: int = 1) -> Result:
+def multiply_add(
+    x: Number, y: Number, addend: Number | None, how: Mode, product: int = 1, sum_: int = 1
+) -> Result:
     """product * (x y) + sum_ * addend, product and sum_ being 1 or -1; without an addend a multiplication."""
     third = addend or Number("zero", 0)
     decided = nan_result(how, y, third, x)
@@ -289,12 +294,3 @@ def square_root(x: Number, how: Mode) -> Result:
     root = isqrt(int(scaled))
     exact = Fraction(root) if root * root == scaled else Fraction(2 * root + 1, 2)
     return with_operand_flag(deliver(0, exact * Fraction(2) ** (scale // 2), how), how, x)
-
-
-def reciprocal_digits(index: int) -> int:
-    """Entry of RECIP_TABLE: the nearest 10-bit fraction of 2/x at the middle of an interval of 1/256."""
-    return round((2 / (1 + Fraction(2 * index + 1, 512)) - 1) * 1024)
-
-
-def scaled(how: Mode, **changes: int) -> Mode:
-    return replace(how, **changes)

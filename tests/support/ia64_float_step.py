@@ -36,7 +36,12 @@ def run(encoding: int, fr: dict[int, Register], fpsr: int, sf: int, target: int 
     assert status == (FAULT if after["fault"] else DONE)
     others = 0x3F << (13 + 13 * sf)
     assert after["fpsr"] & ~others == fpsr & ~others
-    return after["fr"].get(target, (0, 0, 0)), flags_of(after["fpsr"], sf), after["fault"], after["fault_code"]
+    return (
+        after["fr"].get(target, (0, 0, 0)),
+        flags_of(after["fpsr"], sf),
+        after["fault"],
+        after["fault_code"],
+    )
 
 
 def scalar_outcome(result: Result, before: Register) -> Outcome:
@@ -65,16 +70,16 @@ def legal_fpsr(bits: int) -> int:
 
 # Exponents where something changes: ends of the ranges of single, double, extended and register format.
 EXPONENTS = [
-    0, 1, 2, 63, 64, 65, 0x1FFFC, 0x1FFFD, 0x1FFFE, 0x1FFFF, 0xFFFE, 0xFFFF, 0x10000, 0x1003D, 0x1003E, 0x1003F,
-    0x1001D, 0x1001E, 0x1001F, 0xFF80, 0xFF81, 0xFF82, 0xFF69, 0x1007D, 0x1007E, 0x1007F, 0xFC00, 0xFC01, 0xFC02,
-    0xFBCC, 0xFBCD, 0x103FD, 0x103FE, 0x103FF, 0xC000, 0xC001, 0xC002, 0xBFC1, 0xBFC2, 0x13FFD, 0x13FFE, 0x13FFF,
-    0xFF00, 0x100FF, 0x8000, 0x7FFF, 0x17FFE,
+    0, 1, 2, 63, 64, 65, 0x1FFFC, 0x1FFFD, 0x1FFFE, 0x1FFFF, 0xFFFE, 0xFFFF, 0x10000, 0x1003D, 0x1003E,
+    0x1003F, 0x1001D, 0x1001E, 0x1001F, 0xFF80, 0xFF81, 0xFF82, 0xFF69, 0x1007D, 0x1007E, 0x1007F, 0xFC00,
+    0xFC01, 0xFC02, 0xFBCC, 0xFBCD, 0x103FD, 0x103FE, 0x103FF, 0xC000, 0xC001, 0xC002, 0xBFC1, 0xBFC2,
+    0x13FFD, 0x13FFE, 0x13FFF, 0xFF00, 0x100FF, 0x8000, 0x7FFF, 0x17FFE,
 ]  # fmt: skip
 
 SIGNIFICANDS = [
-    0, 1, ONE, ONE | 1, ONE | 1 << 62, ONE | 1 << 11, ONE | 1 << 10, ONE | 1 << 40, ONE | 1 << 39, (1 << 64) - 1,
-    0xFFFFFFFFFFFFF800, 0xFFFFFF0000000000, 0xFFFFFFFFFFFFFC00, 0xFFFFFF8000000000, 1 << 62, 1 << 40, 1 << 11,
-    ONE - 1, 0x5555555555555555, 0xAAAAAAAAAAAAA800,
+    0, 1, ONE, ONE | 1, ONE | 1 << 62, ONE | 1 << 11, ONE | 1 << 10, ONE | 1 << 40, ONE | 1 << 39,
+    (1 << 64) - 1, 0xFFFFFFFFFFFFF800, 0xFFFFFF0000000000, 0xFFFFFFFFFFFFFC00, 0xFFFFFF8000000000, 1 << 62,
+    1 << 40, 1 << 11, ONE - 1, 0x5555555555555555, 0xAAAAAAAAAAAAA800,
 ]  # fmt: skip
 
 significands = st.one_of(
@@ -92,7 +97,9 @@ exponents = st.one_of(
 )
 registers = st.one_of(
     st.tuples(st.integers(0, 1), exponents, significands),
-    st.sampled_from([(0, 0, 0), (1, 0, 0), (0, 0x1FFFF, ONE), (1, 0x1FFFF, ONE), (0, 0xFFFF, ONE), (0, 0x1FFFE, 0)]),
+    st.sampled_from(
+        [(0, 0, 0), (1, 0, 0), (0, 0x1FFFF, ONE), (1, 0x1FFFF, ONE), (0, 0xFFFF, ONE), (0, 0x1FFFE, 0)]
+    ),
 )
 normal_registers = st.tuples(
     st.integers(0, 1), st.integers(0xFFFF - 130, 0xFFFF + 130), significands.map(lambda s: s | ONE)
@@ -107,11 +114,12 @@ fpsrs = st.one_of(
 def edge_registers(count: int, seed: int) -> list[Register]:
     """Registers from the lists above, the important special ones first."""
     fixed = [
-        (0, 0, 0), (1, 0, 0), (0, 0x1FFFF, ONE), (1, 0x1FFFF, ONE), (0, 0x1FFFF, ONE | 5), (1, 0x1FFFF, 3 << 62 | 9),
-        (0, 0x1FFFF, 7), (0, 0x1FFFE, 0), (1, 0x1FFFE, 0), (0, 5, 0), (0, 0, 1), (0, 0, ONE), (0, 0xFFFF, ONE),
-        (1, 0xFFFF, ONE), (0, 0x1FFFE, (1 << 64) - 1), (1, 1, ONE), (0, 1, 1), (0, 0xFC01, ONE), (1, 0xFC01, 1 << 62),
-        (0, 0xC001, ONE), (0, 0xFF81, ONE), (1, 0xFF81, 1 << 40), (0, 0x103FE, 0xFFFFFFFFFFFFF800),
-        (0, 0x1007E, 0xFFFFFF0000000000), (1, 0x13FFE, (1 << 64) - 1),
+        (0, 0, 0), (1, 0, 0), (0, 0x1FFFF, ONE), (1, 0x1FFFF, ONE), (0, 0x1FFFF, ONE | 5),
+        (1, 0x1FFFF, 3 << 62 | 9), (0, 0x1FFFF, 7), (0, 0x1FFFE, 0), (1, 0x1FFFE, 0), (0, 5, 0), (0, 0, 1),
+        (0, 0, ONE), (0, 0xFFFF, ONE), (1, 0xFFFF, ONE), (0, 0x1FFFE, (1 << 64) - 1), (1, 1, ONE),
+        (0, 1, 1), (0, 0xFC01, ONE), (1, 0xFC01, 1 << 62), (0, 0xC001, ONE), (0, 0xFF81, ONE),
+        (1, 0xFF81, 1 << 40), (0, 0x103FE, 0xFFFFFFFFFFFFF800), (0, 0x1007E, 0xFFFFFF0000000000),
+        (1, 0x13FFE, (1 << 64) - 1),
     ]  # fmt: skip
     numbers = random.Random(seed)
     while len(fixed) < count:
