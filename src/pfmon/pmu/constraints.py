@@ -95,8 +95,8 @@ def memory_constraints(register: Register, code: set[int], data: set[int], opcod
 def data_ear_excludes_branch_buffer(modes: Sequence[str], buffer: bool, register: str, section: str) -> bool:
     """In TLB and ALAT mode the data EAR needs the branch buffer's configuration to be zero.
 
-    Otherwise the instruction address of a miss right after a mispredicted branch is wrong. True when it has to
-    be written as zero (Montecito manual sections 3.3.9.2 and 3.3.9.3).
+    Otherwise the instruction address of a miss right after a mispredicted branch is wrong. True when it has
+    to be written as zero (Montecito manual sections 3.3.9.2 and 3.3.9.3).
     """
     others = [mode for mode in modes if mode != "cache"]
     if not others:

@@ -71,6 +71,14 @@ def _event(row: list[str]) -> Event:
     )
 
 
+def name_pattern(text: str) -> re.Pattern[str]:
+    """A regular expression over names, whatever their case."""
+    try:
+        return re.compile(text, re.IGNORECASE)
+    except re.error as error:
+        raise BadValueError(f"bad regular expression {text!r}: {error}") from None
+
+
 class EventTable:
     """The events of one PMU, by name; names are matched whatever their case."""
 
@@ -95,7 +103,9 @@ class EventTable:
         return event
 
     def umask_free(self, event: Event) -> bool:
-        """Whether no unit mask tells variants of the event apart: it is the only one with its code and set."""
+        """Whether no unit mask tells variants of the event apart: it is the only one with its code
+        and set.
+        """
         if not self._variants:
             for other in self:
                 key = (other.code, other.set)
@@ -104,10 +114,7 @@ class EventTable:
 
     def matching(self, pattern: str) -> list[Event]:
         """The events whose name contains a match of the regular expression, whatever the case."""
-        try:
-            match = re.compile(pattern, re.IGNORECASE)
-        except re.error as error:
-            raise BadValueError(f"bad regular expression {pattern!r}: {error}") from None
+        match = name_pattern(pattern)
         return [event for event in self if match.search(event.name)]
 
     def with_code(self, code: int) -> list[Event]:

@@ -156,7 +156,9 @@ class Programmer:
         return [event for event in self.events if event.ear.startswith(kind)]
 
     def branch_buffer(self) -> BranchBufferRequest | None:
-        """The branch buffer's setting; an event that counts its captures switches it on, with all branches."""
+        """The branch buffer's setting; an event that counts its captures switches it on, with all
+        branches.
+        """
         if self.request.branch_buffer or not any(event.branch_buffer for event in self.events):
             return self.request.branch_buffer
         return BranchBufferRequest({"tm": 3, "ptm": 3, "ppm": 3})

@@ -48,7 +48,9 @@ class Itanium2Programmer(Programmer):
         one_l2_ozq_cancels_event_at_a_time(self.events)
         if self.request.opcodes[1]:
             pmc9_excludes_code_ranges(self.request.irange is not None)
-            pmc9_constrains_tagged_instructions_only(self.events)
+            pmc9_constrains_tagged_instructions_only(
+                [event for event, wanted in self.requested() if event.opc or wanted.check_qualifiers]
+            )
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """A matching with an L1 event on PMD5 and an L2 event on PMD4, if there are such events."""

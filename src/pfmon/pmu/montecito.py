@@ -255,7 +255,9 @@ def _banked(
 
 
 def _shares(head: Event, event: Event, free: bool) -> bool:
-    """Whether an event can be counted in the bank of another: same set, and same unit mask unless it is free."""
+    """Whether an event can be counted in the bank of another: same set, and same unit mask unless it
+    is free.
+    """
     return head.set == event.set and (head.umask == event.umask or free)
 
 

@@ -11,8 +11,8 @@ FORM = "[mifb]:match:mask"
 def parse_opcode_match(text: str, bits: int) -> OpcodeMatch:
     """An opcode matcher from `[mifb]:match:mask`; no slot letters mean all slots.
 
-    `bits` is the width of match and mask: 27 on Itanium and Itanium 2 (bits 26:13 stand for opcode bits 40:27,
-    12:0 for 12:0; pfmon on Itanium 2, section 4.1), 41 on Montecito.
+    `bits` is the width of match and mask: 27 on Itanium and Itanium 2 (bits 26:13 stand for opcode bits
+    40:27, 12:0 for 12:0; pfmon on Itanium 2, section 4.1), 41 on Montecito.
 
     >>> parse_opcode_match(":0x2000140:0x7ffe3f", 27)
     OpcodeMatch(slots='mifb', match=33554752, mask=8388159, raw=None)
@@ -64,8 +64,8 @@ def wide_match(matcher: OpcodeMatch, registers: RegisterSet, number: int) -> tup
 def opcode_channels(matchers: tuple[OpcodeMatch | None, OpcodeMatch | None], tagged: set[int]) -> set[int]:
     """The tag channels that opcode matchers constrain.
 
-    Matcher 0 serves channels 0 and 2, matcher 1 channels 1 and 3 (Montecito manual section 3.3.6). When tagged
-    instructions of some of its channels are counted, those only; otherwise both.
+    Matcher 0 serves channels 0 and 2, matcher 1 channels 1 and 3 (Montecito manual section 3.3.6). When
+    tagged instructions of some of its channels are counted, those only; otherwise both.
     """
     channels = set()
     for number, matcher in enumerate(matchers):

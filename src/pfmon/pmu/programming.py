@@ -28,13 +28,15 @@ class Monitor(NamedTuple):
 class RangeProgramming(NamedTuple):
     """What breakpoint registers hold for some ranges.
 
-    `registers` are (index, value) of IBRs or DBRs, `off` for each range how far the programmed one reaches
-    below its start and beyond its end, in bytes; `fine` whether fine mode is used.
+    `registers` are (index, value) of IBRs or DBRs, range after range; `pairs` says how many pairs each range
+    has, `off` how far the programmed one reaches below its start and beyond its end, in bytes; `fine` whether
+    fine mode is used.
     """
 
     limits: tuple[tuple[int, int], ...]
     registers: tuple[tuple[int, int], ...]
     off: tuple[tuple[int, int], ...]
+    pairs: tuple[int, ...]
     fine: bool = False
 
 

@@ -1,8 +1,8 @@
 """Address ranges on breakpoint registers: which aligned blocks, or fine-mode limits, stand for a range.
 
-A breakpoint pair matches one aligned block of a power of two (IBR and DBR masks, IA-64 manual volume 2 section
-7.1). In fine mode a pair holds the lower and another one the upper limit of a range within a page (Montecito
-manual table 3-10).
+A breakpoint pair matches one aligned block of a power of two (IBR and DBR masks, IA-64 manual volume 2
+section 7.1). In fine mode a pair holds the lower and another one the upper limit of a range within a page
+(Montecito manual table 3-10).
 """
 
 from collections.abc import Sequence
@@ -84,17 +84,18 @@ def coarse(ranges: RangeRequest, plm: int, pairs: Sequence[int] = range(PAIRS)) 
     """Power-of-two blocks for all ranges on the given breakpoint pairs."""
     limits = ranges.limits
     blocks: list[tuple[Block, int]] = []
-    off = []
+    off, counts = [], []
     for (start, end), level in zip(limits, levels(ranges, plm), strict=True):
         made = cover(start, end, len(pairs) - len(blocks))
         ranges_need_no_more_pairs_than_there_are(bool(made), len(pairs))
         blocks += [(block, level) for block in made]
         off.append(bleed((start, end), made))
+        counts.append(len(made))
     registers: Registers = ()
     for pair, (block, level) in zip(pairs, blocks, strict=False):
         mask = ~((1 << block.bits) - 1) & MASK
         registers += ((2 * pair, block.start), (2 * pair + 1, mask | level << 56))
-    return RangeProgramming(limits, registers, tuple(off))
+    return RangeProgramming(limits, registers, tuple(off), tuple(counts))
 
 
 def same_block_on_every_pair(ranges: RangeRequest, plm: int, pairs: Sequence[int]) -> RangeProgramming:
@@ -103,7 +104,7 @@ def same_block_on_every_pair(ranges: RangeRequest, plm: int, pairs: Sequence[int
     registers: Registers = ()
     for programmed in single:
         registers += programmed.registers
-    return RangeProgramming(ranges.limits, registers, single[0].off)
+    return RangeProgramming(ranges.limits, registers, single[0].off, (len(pairs),))
 
 
 def fits_fine_mode(limits: Limits, page_bits: int) -> bool:
@@ -114,9 +115,9 @@ def fits_fine_mode(limits: Limits, page_bits: int) -> bool:
 def fine_mode_mask(limits: Limits, page_bits: int) -> int:
     """What pfmon puts into the mask registers in fine mode: the bits above the page.
 
-    For ranges below 4 GB it fills 32 bits only (pfmon on Itanium 2, sections 8.2 and 8.3 show both). What counts
-    is that the upper bits of both limits are equal; bits within the page have no effect (Montecito manual table
-    3-10).
+    For ranges below 4 GB it fills 32 bits only (pfmon on Itanium 2, sections 8.2 and 8.3 show both). What
+    counts is that the upper bits of both limits are equal; bits within the page have no effect (Montecito
+    manual table 3-10).
     """
     upper = MASK if any(end > 1 << 32 for _, end in limits) else (1 << 32) - 1
     return upper & ~((1 << page_bits) - 1)
@@ -141,7 +142,8 @@ def fine(ranges: RangeRequest, plm: int, page_bits: int, starts: Sequence[int]) 
             registers += ((index, address), (index + 1, mask | level << 56))
         if number < len(limits):
             off.append((start - low, high - end))
-    return RangeProgramming(limits, registers, tuple(off), fine=True)
+    counts = (2,) * len(limits) if len(limits) > 1 else (2 * len(starts),)
+    return RangeProgramming(limits, registers, tuple(off), counts, fine=True)
 
 
 def range_start_is_below_end(limits: Limits, option: str) -> None:
@@ -183,7 +185,9 @@ def fine_mode_has_two_ranges(limits: Limits, several: bool) -> None:
 
 
 def one_range_unless_retired_instructions_only(limits: Limits) -> None:
-    """Only the retired-instruction events see all four IBR pairs (Montecito manual sections 3.3.5, 3.3.5.3)."""
+    """Only the retired-instruction events see all four IBR pairs (Montecito manual sections 3.3.5,
+    3.3.5.3).
+    """
     if len(limits) > 1:
         raise RuleError(
             "one_range_unless_retired_instructions_only",
@@ -203,3 +207,8 @@ def ibr_pairs_in_use_have_their_event(pairs: Sequence[int], channels: set[int]) 
             f"tag channel(s) {', '.join(map(str, missing))} (IA64_TAGGED_INST_RETIRED_IBRPn)",
             "Montecito manual section 3.3.5.3",
         )
+
+
+def checkpoint_range(address: int) -> RangeRequest:
+    """The range of one bundle, without fine mode (`--checkpoint-func`; pfmon on Itanium 2, section 8.6)."""
+    return RangeRequest(((address, address + BUNDLE),), fine=False)

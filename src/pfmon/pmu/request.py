@@ -56,8 +56,8 @@ class RangeRequest(NamedTuple):
     """Address ranges [start, end) that qualify events.
 
     Instruction ranges only: `inverse` counts outside, `fine` False forbids fine mode, `demand_fetch` and
-    `prefetch_match` say which of the prefetcher's addresses Montecito compares. `plms` are privilege masks of the ranges; 0, or none at all,
-    takes the request's.
+    `prefetch_match` say which of the prefetcher's addresses Montecito compares. `plms` are privilege masks
+    of the ranges; 0, or none at all, takes the request's.
     """
 
     limits: tuple[tuple[int, int], ...]

@@ -1,0 +1,134 @@
+"""Register values in words: one register, or a whole dump with what the registers do together."""
+
+import re
+from collections.abc import Mapping
+
+from pfmon.errors import BadValueError
+from pfmon.pmu.event import EventTable
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.register import WORD, Field, Register
+
+LEVELS = {0: "kernel", 1: "1", 2: "2", 3: "user"}
+ISM_WORDS = ("IA-64 and IA-32", "IA-32 only", "IA-64 only", "neither instruction set")
+MESI = "ISEM"
+
+
+def parse_registers(text: str) -> dict[str, int]:
+    """Register values from `pmc8=0x...`, several separated by white space, commas or lines."""
+    values = {}
+    for item in re.split(r"[\s,]+", text.strip()):
+        name, equals, value = item.partition("=")
+        try:
+            number = int(value, 0)
+        except ValueError:
+            number = -1
+        if not name or not equals or not 0 <= number <= WORD:
+            raise BadValueError(f"bad register value {item!r}: the form is pmc8=0x1234, of 64 bits at most")
+        values[name] = number
+    return values
+
+
+def decode_text(model: PmuModel, text: str) -> str:
+    """Register values explained (`--decode pmc8=0x...`); several together also as a whole."""
+    values = parse_registers(text)
+    parts = [register_text(model, name, value) for name, value in values.items()]
+    if len(values) > 1:
+        parts += summary(model, {model.registers[name].name: value for name, value in values.items()})
+    return "\n".join(parts)
+
+
+def register_text(model: PmuModel, name: str, value: int) -> str:
+    """One register: a line for the whole, one for each field."""
+    register = model.registers[name]
+    lines = [f"{register.name} = 0x{value:016x}  {register.meaning} ({register.source})"]
+    for field in register.fields:
+        content = field.get(value)
+        words = field_words(model.events, register, field, content)
+        lines.append(f"  {field.bits:>5} {field.name:<10} 0x{content:<6x} {words}")
+    changed = _unheld(register, value)
+    if changed:
+        lines.append(
+            f"  bits 0x{changed:x} do not keep what is written: the register holds 0x{register.accept(value):x}"
+        )
+    return "\n".join(lines)
+
+
+def _unheld(register: Register, value: int) -> int:
+    """The bits that the register would hold differently."""
+    return (register.accept(value) ^ value) & ~register.extended
+
+
+def field_words(events: EventTable, register: Register, field: Field, content: int) -> str:
+    """A field's content in words: what is special to it, else its meaning."""
+    if field.name == "plm":
+        return f"privilege levels: {levels(content)}"
+    if field.name == "ism":
+        return f"instruction sets: {ISM_WORDS[content]}"
+    if field.name == "es":
+        return f"event code: {', '.join(_events(events, content)) or 'no event has it'}"
+    if field.name == "threshold":
+        return f"counts cycles with more than {content}" if content else "adds up increments"
+    if field.name == "mesi":
+        states = "".join(letter for bit, letter in enumerate(MESI) if content >> bit & 1)
+        return f"line states: {states[::-1] or 'none'}"
+    if field.name == "overflow":
+        hit = [f"PMD{field.low + bit}" for bit in range(field.width) if content >> bit & 1]
+        return f"overflowed: {', '.join(hit) or 'none'}"
+    return field.meaning
+
+
+def levels(mask: int) -> str:
+    """The privilege levels of a mask in words."""
+    return ", ".join(word for level, word in LEVELS.items() if mask >> level & 1) or "none: switched off"
+
+
+def _events(events: EventTable, code: int) -> list[str]:
+    """The common stems of the events with a code."""
+    names = [event.name for event in events if event.code == code and event.alias_of == "-"]
+    return names if len(names) <= 3 else [*names[:2], f"... ({len(names)} unit masks)"]
+
+
+def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
+    """What the registers of a dump do together: one line for each counter and each breakpoint pair."""
+    lines = ["together:"]
+    for number in model.bank.numbers:
+        if f"pmc{number}" in values:
+            lines.append("  " + counter_words(model, number, values))
+    for kind, what in (("ibr", "code"), ("dbr", "data")):
+        for pair in range(4):
+            address, mask = values.get(f"{kind}{2 * pair}"), values.get(f"{kind}{2 * pair + 1}")
+            if address is not None and mask is not None:
+                lines.append("  " + pair_words(what, pair, address, mask))
+    if "pmc0" in values and values["pmc0"] & 1:
+        lines.append("  monitoring is frozen (PMC0.fr)")
+    return lines if len(lines) > 1 else []
+
+
+def counter_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
+    """What a counter's configuration, and its value if it is there, say."""
+    fields = model.registers[f"pmc{number}"].decode(values[f"pmc{number}"])
+    found = [e for e in model.events if (e.code, e.umask) == (fields["es"], fields["umask"]) and e.ear == "-"]
+    name = found[0].name if found else f"event 0x{fields['es']:x} umask 0x{fields['umask']:x} (none)"
+    if not fields["plm"]:
+        return f"PMD{number} is switched off (plm 0)"
+    words = [f"PMD{number} counts {name}", f"at {levels(fields['plm'])}"]
+    if fields.get("threshold"):
+        words.append(f"in cycles with more than {fields['threshold']}")
+    words.append("as a privileged monitor" if fields["pm"] else "as a user monitor")
+    if fields["oi"]:
+        words.append("with an interrupt at overflow")
+    if f"pmd{number}" in values:
+        count = values[f"pmd{number}"] & ((1 << model.bank.width) - 1)
+        words.append(f"and holds {count}")
+    return " ".join(words)
+
+
+def pair_words(what: str, pair: int, address: int, mask_register: int) -> str:
+    """The block of addresses that a breakpoint pair stands for."""
+    mask = mask_register & ((1 << 56) - 1)
+    end = address | (~mask & ((1 << 56) - 1))
+    start = address & ~(~mask & ((1 << 56) - 1))
+    adjacent = (~mask & ((1 << 56) - 1)) + 1
+    shape = "" if adjacent & (adjacent - 1) == 0 else " (mask with gaps)"
+    use = "a debug breakpoint" if mask_register >> 62 else "free for monitoring"
+    return f"{what} pair {pair} matches 0x{start:016x}-0x{end:016x}{shape} at {levels(mask_register >> 56 & 15)}, {use}"

@@ -1,0 +1,212 @@
+"""Derived events: formulas over measured events, one CSV per PMU in `derived/`.
+
+A formula has event names, other derived names, integers, + - * / and parentheses. A name may carry MESI states
+(`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an opcode matcher selects (`[chk.s]`).
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.pmu.event import EventTable
+from pfmon.pmu.request import EventRequest, OpcodeMatch
+
+TABLES = Path(__file__).with_name("derived")
+TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))")
+WIDE_OPCODES = 41
+
+# Slot types, opcode bits to match and bits to ignore, of 41; chk.s: IA-64 manual volume 3, formats I20, M20, M21.
+CLASSES: dict[str, tuple[int, str, int, int]] = {
+    "chk.s": (0, "mi", 0x1 << 33, ~((0x7 << 38) | (0x7 << 33)) & (1 << 41) - 1),
+    "chk.s.fp": (1, "m", (0x1 << 37) | (0x3 << 33), ~((0xF << 37) | (0x7 << 33)) & (1 << 41) - 1),
+}
+
+Tree = int | str | tuple[str, "Tree", "Tree"]
+
+
+class Derived(NamedTuple):
+    """One derived event."""
+
+    name: str
+    formula: str
+    description: str
+    source: str
+
+
+class Plan(NamedTuple):
+    """What a list of measured and derived events takes: `events` to program, and opcode matchers.
+
+    `compute(counts)` turns the counts of `events`, in order, into a value for every name asked for.
+    """
+
+    names: tuple[str, ...]
+    events: tuple[EventRequest, ...]
+    opcodes: tuple[OpcodeMatch | None, OpcodeMatch | None]
+    trees: tuple[Tree, ...]
+    terms: tuple[str, ...]
+
+    def compute(self, counts: Iterable[int]) -> list[int | float | None]:
+        """A value for each name: a count, or the formula's value; None where it divides by zero."""
+        by_term = dict(zip(self.terms, counts, strict=True))
+        return [_value(tree, by_term) for tree in self.trees]
+
+
+@cache
+def load_derived(pmu: str) -> dict[str, Derived]:
+    """The derived events of a PMU by name."""
+    path = TABLES / f"{pmu}.csv"
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as table:
+        rows = csv.reader(table)
+        next(rows)
+        return {row[0]: Derived(*row) for row in rows}
+
+
+def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
+    """What has to be programmed so that every name, measured or derived, gets a value.
+
+    Measured events keep their own counter, also when named twice; formulas share counters among themselves.
+
+    >>> from pfmon.pmu import get
+    >>> made = plan(get("montecito").events, ["IA64_IPC"])
+    >>> [event.name for event in made.events], made.compute([300, 200])
+    (['IA64_INST_RETIRED', 'CPU_OP_CYCLES_ALL'], [1.5])
+    """
+    derived = load_derived(table.pmu)
+    names: list[str] = []
+    trees: list[Tree] = []
+    terms: dict[str, EventRequest] = {}
+    classes: set[str] = set()
+    for number, item in enumerate(wanted):
+        request = item if isinstance(item, EventRequest) else None
+        name = request.name if request else str(item)
+        known = derived.get(name.upper())
+        if known:
+            tree = parse(known.formula, derived)
+            own = {term.rstrip("]").partition("[")[2] for term in leaves(tree)} - {""}
+            classes |= own
+            for term in leaves(tree):
+                terms.setdefault(term, term_request(term, request, qualified=not own))
+        else:
+            tree = f"#{number}"
+            terms[tree] = request or term_request(_known(table, name), None)
+        names.append(name)
+        trees.append(tree)
+    return Plan(
+        tuple(names), tuple(terms.values()), _matchers(table.pmu, classes), tuple(trees), tuple(terms)
+    )
+
+
+def _known(table: EventTable, name: str) -> str:
+    """The name again; the error for an unknown one counts derived events as known."""
+    if name.partition(":")[0] not in table:
+        raise UnknownNameError(
+            f"{table.pmu} event", name, [e.name for e in table] + list(load_derived(table.pmu))
+        )
+    return name
+
+
+def term_request(term: str, options: EventRequest | None, qualified: bool = True) -> EventRequest:
+    """An event request from a term of a formula, with the options of the derived event.
+
+    In a formula with instruction classes the opcode matchers are for some of its events: the others are not to
+    be refused because they cannot be qualified.
+    """
+    event, _, states = term.partition("[")[0].partition(":")
+    base = options or EventRequest(event)
+    return base._replace(name=event, mesi=states, check_qualifiers=qualified and base.check_qualifiers)
+
+
+def _matchers(pmu: str, classes: set[str]) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
+    """The opcode matchers that select instruction classes."""
+    matchers: list[OpcodeMatch | None] = [None, None]
+    for name in classes:
+        channel, slots, match, mask = CLASSES[name]
+        if pmu != "montecito":
+            match, mask = _narrow(match), _narrow(mask)
+        matchers[channel] = OpcodeMatch(slots, match, mask)
+    return matchers[0], matchers[1]
+
+
+def _narrow(opcode: int) -> int:
+    """Opcode bits 40:27 and 12:0 as the 27 bits that Itanium and Itanium 2 match."""
+    return (opcode >> 27) << 13 | (opcode & 0x1FFF)
+
+
+def parse(formula: str, derived: Mapping[str, Derived]) -> Tree:
+    """A formula as a tree; derived names within it are replaced by their formulas."""
+    tokens = TOKEN.findall(formula)
+    if "".join(a + b + c for a, b, c in tokens) != re.sub(r"\s", "", formula):
+        raise PfmonError(f"bad formula {formula!r}")
+    reader = _Reader([a or b or c for a, b, c in tokens], formula, derived)
+    tree = reader.sum()
+    if reader.rest:
+        raise PfmonError(f"bad formula {formula!r}: {reader.rest[0]!r} unexpected")
+    return tree
+
+
+class _Reader:
+    """Recursive descent over the tokens of a formula."""
+
+    def __init__(self, tokens: list[str], formula: str, derived: Mapping[str, Derived]) -> None:
+        self.rest = tokens
+        self.formula = formula
+        self.derived = derived
+
+    def sum(self) -> Tree:
+        """Products joined by + and -."""
+        left = self.product()
+        while self.rest and self.rest[0] in "+-":
+            left = (self.rest.pop(0), left, self.product())
+        return left
+
+    def product(self) -> Tree:
+        """Factors joined by * and /."""
+        left = self.factor()
+        while self.rest and self.rest[0] in "*/":
+            left = (self.rest.pop(0), left, self.factor())
+        return left
+
+    def factor(self) -> Tree:
+        """A number, a name or a sum in parentheses."""
+        if not self.rest:
+            raise PfmonError(f"bad formula {self.formula!r}: it ends early")
+        token = self.rest.pop(0)
+        if token == "(":
+            tree = self.sum()
+            if not self.rest or self.rest.pop(0) != ")":
+                raise PfmonError(f"bad formula {self.formula!r}: parenthesis not closed")
+            return tree
+        if token in "+-*/)":
+            raise PfmonError(f"bad formula {self.formula!r}: {token!r} unexpected")
+        if token.isdigit():
+            return int(token)
+        return parse(self.derived[token].formula, self.derived) if token in self.derived else token
+
+
+def leaves(tree: Tree) -> list[str]:
+    """The event terms of a formula, each once, in order."""
+    if isinstance(tree, tuple):
+        return list(dict.fromkeys(leaves(tree[1]) + leaves(tree[2])))
+    return [tree] if isinstance(tree, str) else []
+
+
+def _value(tree: Tree, counts: Mapping[str, int]) -> int | float | None:
+    """The value of a formula; None when it divides by zero."""
+    if isinstance(tree, int):
+        return tree
+    if isinstance(tree, str):
+        return counts[tree]
+    operator, left, right = tree[0], _value(tree[1], counts), _value(tree[2], counts)
+    if left is None or right is None or (operator == "/" and right == 0):
+        return None
+    if operator == "+":
+        return left + right
+    if operator == "-":
+        return left - right
+    return left * right if operator == "*" else left / right

@@ -1,0 +1,206 @@
+"""Texts about a PMU, its events and its programming. Every function returns a string; nothing is printed.
+
+The layouts of `event_info` and `range_text` are those of pfmon (its page on Itanium 2, sections 3, 5 and 8).
+"""
+
+from collections.abc import Sequence
+
+from pfmon.errors import BadValueError, UnknownNameError
+from pfmon.pmu.derived import Derived, load_derived
+from pfmon.pmu.event import Event, name_pattern
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+
+EAR_KINDS = {"iear": "Inst", "dear": "Data"}
+EAR_MODES = {"cache": "Cache Mode", "tlb": "TLB Mode", "alat": "ALAT Mode"}
+VIRTUAL = {"iear_tlb": 2, "iear_cache": 3, "dear_tlb": 4, "dear_cache": 5, "dear_alat": 6}
+TYPES = {"-": 0, "active": 0, "floating": 1, "causal": 2, "self-floating": 3}
+GROUPS = {"L1D": "L1D Cache", "L2": "L2 Cache", "L2D": "L2D Cache"}
+
+
+def event_list(model: PmuModel, pattern: str = "") -> str:
+    """The names of the events that match a regular expression, one a line (`-l`)."""
+    return "\n".join(sorted(event.name for event in model.events.matching(pattern)))
+
+
+def event_table(model: PmuModel, pattern: str = "") -> str:
+    """One line an event: name, code, unit mask, counters, fidelity, description; derived ones last (`-L`)."""
+    rows = [
+        f"{e.name:<46} 0x{e.code:02x} 0x{e.umask:<2x} {_counters(e.counters):<8} {e.fidelity:<10} {e.description}"
+        for e in sorted(model.events.matching(pattern))
+    ]
+    for derived in load_derived(model.name).values():
+        if not pattern or _found(pattern, derived.name):
+            rows.append(f"{derived.name:<46} = {derived.formula}")
+    return "\n".join(rows)
+
+
+def _found(pattern: str, name: str) -> bool:
+    """Whether a regular expression matches within a name, whatever the case."""
+    return name_pattern(pattern).search(name) is not None
+
+
+def _counters(numbers: Sequence[int]) -> str:
+    """`4-15` for adjacent counters, else a list."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]}-{numbers[-1]}"
+    return ",".join(map(str, numbers))
+
+
+def event_info(model: PmuModel, what: str) -> str:
+    """Everything about the events named by a name, a code or a regular expression (`-i`)."""
+    derived = load_derived(model.name).get(what.upper())
+    if derived:
+        return derived_text(derived)
+    if what in model.events:
+        return event_text(model.events[what])
+    chosen = _by_code(model, what)
+    more = [d for d in load_derived(model.name).values() if not what[:1].isdigit() and _found(what, d.name)]
+    if not chosen and not what[:1].isdigit():
+        chosen = model.events.matching(what)
+    if not chosen and not more:
+        raise UnknownNameError(f"{model.name} event", what, [e.name for e in model.events])
+    return "\n\n".join([event_text(e) for e in chosen] + [derived_text(d) for d in more])
+
+
+def _by_code(model: PmuModel, what: str) -> list[Event]:
+    """The events with a code, if `what` is a number."""
+    if not what[:1].isdigit():
+        return []
+    try:
+        return model.events.with_code(int(what, 0))
+    except ValueError:
+        raise BadValueError(f"bad event code {what!r}") from None
+
+
+def virtual_code(event: Event) -> int:
+    """pfmon's VCode: code, EAR or branch-buffer mode in bits 10:8, thread type in 12:11, umask from bit 16."""
+    mode = VIRTUAL.get(event.ear, 1 if event.branch_buffer else 0)
+    return event.code | mode << 8 | TYPES[event.type] << 11 | event.umask << 16
+
+
+def event_text(event: Event) -> str:
+    """One event in pfmon's layout, with fidelity, signal and source added."""
+    kind, _, mode = event.ear.partition("_")
+    ear = f"{EAR_KINDS[kind]} ({EAR_MODES[mode]})" if mode else "No (N/A)"
+    qualifiers = [
+        text
+        for text, supported in (
+            ("[Instruction Address Range]", event.iar),
+            ("[OpCode Match]", event.opc),
+            ("[Data Address Range]", event.dar),
+        )
+        if supported
+    ]
+    top = event.max_increment - 1
+    lines = [
+        f"Name   : {event.name}",
+        f"VCode  : 0x{virtual_code(event):x}",
+        f"Code   : 0x{event.code:x}",
+        f"PMD/PMC: [ {' '.join(map(str, event.counters))} ]",
+        f"Umask  : {event.umask:04b}",
+        f"EAR    : {ear}",
+        f"BTB    : {'Yes' if event.branch_buffer else 'No'}",
+        f"MaxIncr: {event.max_increment}  (Threshold {f'[0-{top}]' if top > 0 else '0'})",
+        f"Qual   : {' '.join(qualifiers) or 'None'}",
+        f"Group  : {GROUPS.get(event.group, 'None')}",
+        f"Set    : {event.set.partition(':')[2] or 'None'}",
+        f"Desc   : {event.description}",
+        f"Fidelity: {event.fidelity}" + (f" ({event.reason})" if event.reason != "-" else ""),
+    ]
+    if event.type != "-":
+        lines.append(f"Type   : {event.type}" + (", all threads" if event.all else ""))
+    if event.mesi:
+        lines.append("MESI   : filter required, as in NAME:MESI for all states")
+    lines += [f"Signal : {event.signal}"] if event.signal != "-" else []
+    return "\n".join([*lines, f"Source : {event.source}"])
+
+
+def derived_text(derived: Derived) -> str:
+    """One derived event."""
+    return "\n".join(
+        [
+            f"Name   : {derived.name}",
+            "Code   : None (derived)",
+            f"Formula: {derived.formula}",
+            f"Desc   : {derived.description}",
+            f"Source : {derived.source}",
+        ]
+    )
+
+
+def pmu_info(model: PmuModel) -> str:
+    """What the PMU has (`-I`)."""
+    by_fidelity = dict.fromkeys(("exact", "modelled", "unmodelled"), 0)
+    for event in model.events:
+        by_fidelity[event.fidelity] += 1
+    counts = ", ".join(f"{number} {kind}" for kind, number in by_fidelity.items())
+    return "\n".join(
+        [
+            f"PMU model: {model.name}",
+            f"counters : {_counters(model.bank.numbers)}, {model.bank.width} bits",
+            f"PMC      : {_numbers(model, 'pmc')}",
+            f"PMD      : {_numbers(model, 'pmd')}",
+            f"events   : {len(model.events)} ({counts})",
+            f"derived  : {len(load_derived(model.name))}",
+        ]
+    )
+
+
+def _numbers(model: PmuModel, kind: str) -> str:
+    """The numbers of a kind of register as ranges."""
+    numbers = sorted(r.number for n, r in model.registers.items() if n.startswith(kind) and n[3:].isdigit())
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return " ".join(f"{low}-{high}" if high > low else str(low) for low, high in ranges)
+
+
+def range_request_text(option: str, start: int, end: int) -> str:
+    """The line that repeats a range: `irange is [0x1000-0x1590)=1424 bytes`."""
+    return f"{option} is [{start:#x}-{end:#x})={end - start} bytes"
+
+
+def range_text(programmed: RangeProgramming) -> str:
+    """The breakpoint registers of ranges, in pfmon's layout (section 8.2 and 8.5 of its page)."""
+    lines = []
+    registers = list(programmed.registers)
+    shares = zip(programmed.limits, programmed.off, programmed.pairs, strict=True)
+    for (start, end), (low, high), pairs in shares:
+        mode = ", fine_mode" if programmed.fine else ""
+        lines.append(f"[{start:#x}-{end:#x}): {pairs} register pair(s){mode}")
+        lines.append(f"start offset: -{low:#x} end_offset: +{high:#x}")
+        for _ in range(pairs):
+            (index, address), (_, value) = registers.pop(0), registers.pop(0)
+            lines.append(_pair_text(index, address, value, programmed.fine))
+    return "\n".join(lines)
+
+
+def _pair_text(index: int, address: int, value: int, fine: bool) -> str:
+    """One breakpoint pair."""
+    mask = value & ((1 << 56) - 1)
+    line = f"brp{index // 2}:  db{index}: 0x{address:016x} db{index + 1}: plm={value >> 56 & 15:#x} mask=0x{mask:016x}"
+    block_end = address | (~mask & ((1 << 56) - 1))
+    return line if fine else f"{line} end=0x{block_end:016x}"
+
+
+def programming_text(programming: Programming) -> str:
+    """All registers of a programming with the meaning of the counters, then its ranges (`--verbose`)."""
+    by_pmc = {f"pmc{monitor.pmc}": monitor for monitor in programming.monitors}
+    lines = [
+        f"[{name}=0x{value:x}{_monitor_text(by_pmc[name]) if name in by_pmc else ']'}"
+        for name, value in programming.writes.items()
+    ]
+    lines += [range_text(r) for r in (programming.irange, programming.drange) if r]
+    return "\n".join(lines)
+
+
+def _monitor_text(monitor: Monitor) -> str:
+    """The fields of a counter's configuration."""
+    return (
+        f" plm={monitor.plm:#x} pm={int(monitor.pm)} oi={int(monitor.overflow_interrupt)} ism={monitor.ism}"
+        f" thres={monitor.threshold} umask={monitor.event.umask:#x}] PMD{monitor.pmd} {monitor.event.name}"
+    )

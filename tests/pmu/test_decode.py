@@ -1,0 +1,84 @@
+"""Register values in words, and back."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pfmon import pmu
+from pfmon.errors import PfmonError
+from pfmon.pmu.decode import decode_text, parse_registers
+from pfmon.pmu.pal import perf_mon_info
+from pfmon.pmu.request import RangeRequest
+
+MODELS = pmu.names()
+
+
+@given(st.data(), st.integers(0, (1 << 64) - 1))
+def test_fields_of_a_decoded_value_make_the_value_again(data: st.DataObject, value: int) -> None:
+    model = pmu.get(data.draw(st.sampled_from(MODELS)))
+    name = data.draw(st.sampled_from(sorted(model.registers)))
+    register = model.registers[name]
+    lines = decode_text(model, f"{name}={value:#x}").splitlines()
+    made = 0
+    for line in lines[1:]:
+        if match := re.match(r"\s+(\d+)(?::(\d+))? \w+\s+0x([0-9a-f]+)", line):
+            made |= int(match[3], 16) << int(match[2] or match[1])
+    named = 0
+    for field in register.fields:
+        named |= field.mask
+    assert made == value & named
+
+
+def test_counter_configuration_reads_as_the_event_that_was_programmed() -> None:
+    for name in MODELS:
+        model = pmu.get(name)
+        made = model.program(["NOPS_RETIRED"], plm="uk", system_wide=True)
+        text = " ".join(f"{register}={value:#x}" for register, value in made.writes.items())
+        whole = decode_text(model, f"{text} pmd4=0x2a")
+        assert "event code: NOPS_RETIRED" in whole
+        assert "PMD4 counts NOPS_RETIRED at kernel, user as a privileged monitor" in whole
+        assert whole.splitlines()[-1].endswith("and holds 42")
+
+
+def test_dump_explains_ranges() -> None:
+    model = pmu.get("itanium2")
+    made = model.program(["LOADS_RETIRED"], drange=RangeRequest(((0x6000, 0x8000),)))
+    assert made.drange
+    registers = " ".join(f"dbr{index}={value:#x}" for index, value in made.drange.registers)
+    assert "data pair 0 matches 0x0000000000006000-0x0000000000007fff at user" in decode_text(
+        model, registers
+    )
+
+
+def test_overflow_status_names_counters() -> None:
+    text = decode_text(pmu.get("montecito"), "pmc0=0x8011")
+    assert "overflowed: PMD4, PMD15" in text
+
+
+def test_bits_that_are_not_kept_are_told() -> None:
+    assert "do not keep" in decode_text(pmu.get("montecito"), "pmc38=0")
+    assert "do not keep" not in decode_text(pmu.get("montecito"), "pmc38=0xdb6")
+
+
+@pytest.mark.parametrize(
+    "text", ["pmc8", "pmc8=", "pmc8=zz", "=5", "pmc8=0x10000000000000000", "", "pmc99=1"]
+)
+def test_malformed_register_values_are_refused(text: str) -> None:
+    with pytest.raises(PfmonError):
+        decode_text(pmu.get("itanium2"), text)
+
+
+def test_registers_may_be_written_as_manuals_do() -> None:
+    assert parse_registers("PMC[8]=5,pmd4=0x10\nibr0=7") == {"PMC[8]": 5, "pmd4": 16, "ibr0": 7}
+    assert decode_text(pmu.get("itanium2"), "PMC[8]=5").startswith("pmc8 = ")
+
+
+def test_firmware_information_is_that_of_the_table() -> None:
+    info = perf_mon_info("montecito")
+    assert (info.retired, info.cycles, info.width, info.pairs) == (0x08, 0x12, 48, 4)
+    assert (info.pmc_mask, info.pmd_mask) == (0x3FFF, 0x3FFFF)
+    assert (info.cycles_mask, info.retired_mask) == (0xF0, 0xF0)
+    assert info.pm_info == 0x08123004
+    assert len(info.buffer) == 128 and info.buffer[:2] == b"\xff\x3f"
