@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t, uint64_t
 cdef struct Shape:
     uint64_t access_mask         # bits of the block word whose instructions access memory
     uint32_t accesses            # unconditional accesses
-    uint32_t slots               # instruction slots; 0: no such block
+    uint32_t length              # instructions; 0: no such block
 
 cdef struct Shapes:
     Shape* shapes                # by block number
@@ -13,6 +13,12 @@ cdef struct Shapes:
     uint64_t capacity
 
 cdef int add_shape(Shapes* shapes, uint64_t number, Shape shape) noexcept nogil
+
+
+cdef class ShapeTable:
+    """Owns the shapes of one engine's blocks."""
+
+    cdef Shapes c
 
 
 cdef class Consumer:

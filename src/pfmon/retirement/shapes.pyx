@@ -1,6 +1,6 @@
 """The growable table of block shapes, and the base class of the stream's readers."""
 
-from libc.stdlib cimport realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 
@@ -20,6 +20,16 @@ cdef int add_shape(Shapes* shapes, uint64_t number, Shape shape) noexcept nogil:
     if number >= shapes.count:
         shapes.count = number + 1
     return 1
+
+
+cdef class ShapeTable:
+    """The shapes of one engine's blocks."""
+
+    def __dealloc__(self):
+        free(self.c.shapes)
+
+    def __len__(self):
+        return self.c.count
 
 
 cdef class Consumer:

@@ -114,7 +114,7 @@ cdef struct Link:
 
 cdef struct Exit:                # what a block's last operation needs
     uint64_t id                  # of the block
-    uint64_t length              # slots
+    uint64_t length              # instructions
     uint64_t return_ip           # the bundle after its last one
     Link taken
     Link next
@@ -131,7 +131,6 @@ cdef struct Block:
     uint32_t accesses            # most memory accesses in one run
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
                                  # check (its last instruction), 2 before a fault
-    uint32_t slots               # slots of its instructions: one each, two for L+X
     Block* same                  # the next one in its chain of the table
 
 cdef struct Cpu:

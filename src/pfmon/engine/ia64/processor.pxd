@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint64_t
 from pfmon.engine.ia64.cpu cimport Block, Cpu
 from pfmon.engine.ia64.memory cimport AddressSpace
 from pfmon.engine.ia64.translate cimport Blocks
-from pfmon.retirement.shapes cimport Consumer
+from pfmon.retirement.shapes cimport Consumer, ShapeTable
 
 cdef enum Why:                   # why Processor.run came back
     WHY_BREAK = 1
@@ -18,4 +18,6 @@ cdef class Processor:
     cdef uint64_t* buffer
     cdef uint64_t* buffer_end
     cdef readonly AddressSpace memory
+    cdef readonly ShapeTable shapes
+    cdef readonly bint traced
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil

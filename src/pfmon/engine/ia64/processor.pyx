@@ -21,7 +21,7 @@ from pfmon.engine.ia64.rse cimport (
 from pfmon.engine.ia64.translate cimport (
     Blocks, cut_block, find_block, forget_translations, free_blocks, translate)
 from pfmon.engine.ia64.decoder cimport Row
-from pfmon.retirement.shapes cimport Consumer
+from pfmon.retirement.shapes cimport Consumer, ShapeTable
 from pfmon.retirement.stream cimport mark_word
 
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
@@ -143,6 +143,9 @@ cdef class Processor:
             raise MemoryError
         self.buffer_end = self.buffer + <int64_t>BUFFER_WORDS
         self.memory = memory
+        self.shapes = ShapeTable()
+        self.traced = trace
+        self.blocks.shapes = &self.shapes.c
         memory.attach(self.cpu)
         self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
         self.blocks.trace = trace
@@ -245,7 +248,7 @@ cdef class Processor:
 
     @property
     def retired(self) -> int:
-        """Instruction slots retired so far."""
+        """Instructions retired so far."""
         return self.cpu.retired
 
     @property

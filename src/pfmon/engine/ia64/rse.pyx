@@ -32,7 +32,7 @@ cdef int load_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
 
 cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
     """Store dirty registers until the one numbered ``until`` is the first that is not in the backing store."""
-    cdef uint64_t stored = 0, bit
+    cdef uint64_t stored = 0, bit        # registers in bits 0-15, NaT collections in bits 16-31
     cdef int done = 1
     while cpu.store < until and done:
         if is_collection(cpu.bspstore):
@@ -40,7 +40,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
             done = store_word(cpu, cpu.bspstore, &cpu.rnat)
             if done:
                 cpu.bspstore += 8
-                stored += 1
+                stored += 1 << 16
             continue
         done = store_word(cpu, cpu.bspstore, &cpu.stacked[cpu.store & RING])
         if done:
@@ -57,7 +57,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
         done = store_word(cpu, cpu.bspstore, &cpu.rnat)
         if done:
             cpu.bspstore += 8
-            stored += 1
+            stored += 1 << 16
     if stored:
         mark(cpu, mark_word(MARK_SPILL, stored))
     return done
@@ -90,7 +90,7 @@ cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
             done = load_word(cpu, collection, &rnat)
             if not done:
                 break
-        loaded += 1 + is_collection(address - 8)
+        loaded += 1 + (is_collection(address - 8) << 16)
         nat = (rnat >> ((address >> 3) & 63)) & 1
         if nat:
             cpu.any_stacked_nat = 1

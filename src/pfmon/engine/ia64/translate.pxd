@@ -13,7 +13,7 @@ cdef struct Blocks:
     uint64_t count
     uint64_t capacity
     Block* table[TABLE_SIZE]     # by ip, chained through Block.same
-    Shapes shapes
+    Shapes* shapes
     uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
     uint32_t trace               # write the addresses of memory accesses
 

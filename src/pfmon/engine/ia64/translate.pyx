@@ -252,7 +252,6 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
     shape.access_mask = 0
     shape.accesses = 0
     for i in range(length):
-        block.slots += 2 if code[i].extended else 1
         if code[i].condition != NO_CONDITION:
             block.conditions += 1
         if code[i].accesses:
@@ -262,9 +261,9 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
             else:
                 shape.accesses += 1
     block.accesses = accesses
-    block.exit.length = block.slots
-    shape.slots = block.slots
-    add_shape(&blocks.shapes, blocks.count, shape)
+    block.exit.length = length
+    shape.length = length
+    add_shape(blocks.shapes, blocks.count, shape)
     blocks.by_number[blocks.count] = block
     blocks.count += 1
     at = hashed(ip)
@@ -465,4 +464,3 @@ cdef void free_blocks(Blocks* blocks) noexcept nogil:
         free(blocks.by_number[i].instructions)
         free(blocks.by_number[i])
     free(blocks.by_number)
-    free(blocks.shapes.shapes)

@@ -6,7 +6,7 @@ user mask, probes, cache flush, break and nop.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.alat cimport alat_clear, alat_find, alat_remove, float_tag, general_tag
+from pfmon.engine.ia64.alat cimport FLOAT_TAG, alat_clear, alat_find, alat_remove, float_tag, general_tag
 from pfmon.engine.ia64.application_registers cimport check_read_ar, check_write_ar, read_ar, write_ar
 from pfmon.engine.ia64.cpu cimport (
     FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_NONE, FAULT_PRIVILEGED_OPERATION,
@@ -49,7 +49,7 @@ row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=Kind.CHECK_NAT | Kind.FL
 
 cdef inline int check_advanced(Cpu* cpu, Op* op, uint32_t tag, bint clear) noexcept nogil:
     if unlikely(alat_find(cpu, tag) < 0):
-        mark(cpu, mark_word(MARK_ALAT_MISS, tag >= 128))
+        mark(cpu, mark_word(MARK_ALAT_MISS, 3 if tag >= FLOAT_TAG else 2))
         return recover(cpu, op)
     if clear:
         alat_remove(cpu, tag)
