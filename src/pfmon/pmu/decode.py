@@ -47,9 +47,8 @@ def register_text(model: PmuModel, name: str, value: int) -> str:
         lines.append(f"  {field.bits:>5} {field.name:<10} 0x{content:<6x} {words}")
     changed = _unheld(register, value)
     if changed:
-        lines.append(
-            f"  bits 0x{changed:x} do not keep what is written: the register holds 0x{register.accept(value):x}"
-        )
+        held = register.accept(value)
+        lines.append(f"  bits 0x{changed:x} do not keep what is written: the register holds 0x{held:x}")
     return "\n".join(lines)
 
 
@@ -131,4 +130,5 @@ def pair_words(what: str, pair: int, address: int, mask_register: int) -> str:
     adjacent = (~mask & ((1 << 56) - 1)) + 1
     shape = "" if adjacent & (adjacent - 1) == 0 else " (mask with gaps)"
     use = "a debug breakpoint" if mask_register >> 62 else "free for monitoring"
-    return f"{what} pair {pair} matches 0x{start:016x}-0x{end:016x}{shape} at {levels(mask_register >> 56 & 15)}, {use}"
+    at = levels(mask_register >> 56 & 15)
+    return f"{what} pair {pair} matches 0x{start:016x}-0x{end:016x}{shape} at {at}, {use}"

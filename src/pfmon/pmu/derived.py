@@ -1,7 +1,8 @@
 """Derived events: formulas over measured events, one CSV per PMU in `derived/`.
 
-A formula has event names, other derived names, integers, + - * / and parentheses. A name may carry MESI states
-(`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an opcode matcher selects (`[chk.s]`).
+A formula has event names, other derived names, integers, + - * / and parentheses. A name may carry MESI
+states (`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an opcode matcher selects
+(`[chk.s]`).
 """
 
 import csv
@@ -19,7 +20,7 @@ TABLES = Path(__file__).with_name("derived")
 TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))")
 WIDE_OPCODES = 41
 
-# Slot types, opcode bits to match and bits to ignore, of 41; chk.s: IA-64 manual volume 3, formats I20, M20, M21.
+# Matcher, slot types, opcode bits to match and to ignore, of 41 (IA-64 manual volume 3: I20, M20, M21).
 CLASSES: dict[str, tuple[int, str, int, int]] = {
     "chk.s": (0, "mi", 0x1 << 33, ~((0x7 << 38) | (0x7 << 33)) & (1 << 41) - 1),
     "chk.s.fp": (1, "m", (0x1 << 37) | (0x3 << 33), ~((0xF << 37) | (0x7 << 33)) & (1 << 41) - 1),
@@ -114,8 +115,8 @@ def _known(table: EventTable, name: str) -> str:
 def term_request(term: str, options: EventRequest | None, qualified: bool = True) -> EventRequest:
     """An event request from a term of a formula, with the options of the derived event.
 
-    In a formula with instruction classes the opcode matchers are for some of its events: the others are not to
-    be refused because they cannot be qualified.
+    In a formula with instruction classes the opcode matchers are for some of its events: the others are not
+    to be refused because they cannot be qualified.
     """
     event, _, states = term.partition("[")[0].partition(":")
     base = options or EventRequest(event)

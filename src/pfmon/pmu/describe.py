@@ -26,7 +26,8 @@ def event_list(model: PmuModel, pattern: str = "") -> str:
 def event_table(model: PmuModel, pattern: str = "") -> str:
     """One line an event: name, code, unit mask, counters, fidelity, description; derived ones last (`-L`)."""
     rows = [
-        f"{e.name:<46} 0x{e.code:02x} 0x{e.umask:<2x} {_counters(e.counters):<8} {e.fidelity:<10} {e.description}"
+        f"{e.name:<46} 0x{e.code:02x} 0x{e.umask:<2x} {_counters(e.counters):<8} "
+        f"{e.fidelity:<10} {e.description}"
         for e in sorted(model.events.matching(pattern))
     ]
     for derived in load_derived(model.name).values():
@@ -74,7 +75,7 @@ def _by_code(model: PmuModel, what: str) -> list[Event]:
 
 
 def virtual_code(event: Event) -> int:
-    """pfmon's VCode: code, EAR or branch-buffer mode in bits 10:8, thread type in 12:11, umask from bit 16."""
+    """pfmon's VCode: code, EAR or branch-buffer mode in bits 10:8, thread type 12:11, umask from bit 16."""
     mode = VIRTUAL.get(event.ear, 1 if event.branch_buffer else 0)
     return event.code | mode << 8 | TYPES[event.type] << 11 | event.umask << 16
 
@@ -182,7 +183,8 @@ def range_text(programmed: RangeProgramming) -> str:
 def _pair_text(index: int, address: int, value: int, fine: bool) -> str:
     """One breakpoint pair."""
     mask = value & ((1 << 56) - 1)
-    line = f"brp{index // 2}:  db{index}: 0x{address:016x} db{index + 1}: plm={value >> 56 & 15:#x} mask=0x{mask:016x}"
+    name = f"brp{index // 2}:  db{index}: 0x{address:016x} db{index + 1}:"
+    line = f"{name} plm={value >> 56 & 15:#x} mask=0x{mask:016x}"
     block_end = address | (~mask & ((1 << 56) - 1))
     return line if fine else f"{line} end=0x{block_end:016x}"
 
