@@ -1,0 +1,69 @@
+"""The process as a whole: exit, prctl, personality; starting other programs is not supported."""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+from pfmon.engine.ia64.linux.calls.registry import system_call
+from pfmon.engine.ia64.linux.errors import Terminated, fail
+from pfmon.engine.ia64.linux.interface import Exit
+from pfmon.engine.ia64.linux.structures import U32
+from pfmon.engine.ia64.linux.user import int32
+
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.process import Process
+
+NAME_SIZE = 16
+PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_NAME, PR_GET_NAME = 3, 4, 15, 16
+PR_GET_UNALIGN, PR_SET_UNALIGN, PR_GET_FPEMU, PR_SET_FPEMU = 5, 6, 9, 10
+PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS = 1, 2, 39, 38
+ACCEPTED = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_UNALIGN, PR_SET_FPEMU, PR_SET_NO_NEW_PRIVS)
+ZERO_WORDS = (PR_GET_PDEATHSIG, PR_GET_UNALIGN, PR_GET_FPEMU)  # written to the address in the second argument
+QUERY_PERSONALITY = 0xFFFFFFFF
+
+
+@system_call("exit", "exit_group")
+def exit_(p: Process, status: int) -> int:
+    raise Terminated(Exit(status & 0xFF))
+
+
+@system_call("prctl")
+def prctl(p: Process, option: int, argument: int) -> int:
+    what = int32(option)
+    if what == PR_SET_NAME:
+        p.name = p.user.read(argument, p.user.prefix(argument, NAME_SIZE, 1)).split(b"\0")[0][: NAME_SIZE - 1]
+        return 0
+    if what == PR_GET_NAME:
+        p.user.write(argument, p.name.ljust(NAME_SIZE, b"\0"))
+        return 0
+    if what in ZERO_WORDS:
+        p.user.pack(U32, argument, 0)
+        return 0
+    if what == PR_GET_DUMPABLE:
+        return 1
+    if what in ACCEPTED or what == PR_GET_NO_NEW_PRIVS:
+        return 0
+    return fail(errno.EINVAL)
+
+
+@system_call("personality")
+def personality(p: Process, persona: int) -> int:
+    return 0 if persona & 0xFFFFFFFF in (0, QUERY_PERSONALITY) else fail(errno.EINVAL)
+
+
+@system_call("wait4")
+def wait4(p: Process) -> int:
+    """There are no children."""
+    fail(errno.ECHILD)
+
+
+@system_call("waitid")
+def waitid(p: Process) -> int:
+    fail(errno.ECHILD)
+
+
+@system_call("ptrace", "reboot", "mount", "umount2", "settimeofday", "clock_settime", "sethostname")
+def not_permitted(p: Process) -> int:
+    """What only the superuser may do."""
+    fail(errno.EPERM)

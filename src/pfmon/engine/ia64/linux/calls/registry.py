@@ -1,0 +1,22 @@
+"""The table of system calls that are carried out, filled by the modules of this package."""
+
+from collections.abc import Callable
+
+from pfmon.engine.ia64.linux.numbers import NUMBERS
+
+# A handler gets the process and the arguments that it declares, as unsigned 64-bit values. It returns what
+# the program finds in r8, or None if it has set the result itself; it fails by an exception (see errors.py).
+Handler = Callable[..., int | None]
+
+HANDLERS: dict[int, tuple[Handler, int]] = {}
+
+
+def system_call(*names: str) -> Callable[[Handler], Handler]:
+    """Register a function as the handler of the calls of these names."""
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            HANDLERS[NUMBERS[name]] = (handler, handler.__code__.co_argcount - 1)
+        return handler
+
+    return register

@@ -1,0 +1,93 @@
+"""Which signal a fault of the processor becomes, and how it is told (Linux for IA-64, trap handling)."""
+
+from typing import NamedTuple
+
+from pfmon.engine.ia64.linux.signal_table import SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP
+
+ILL_ILLOPC, ILL_ILLOPN, ILL_PRVOPC, ILL_PRVREG, ILL_BADIADDR, ILL_BREAK = 1, 2, 5, 6, 9, 10
+SEGV_MAPERR, SEGV_ACCERR, SEGV_PSTKOVF = 1, 2, 4
+BUS_ADRALN, BUS_ADRERR = 1, 2
+TRAP_BRKPT = 1
+FPE_INTDIV, FPE_INTOVF, FPE_FLTDIV, FPE_FLTOVF, FPE_FLTUND, FPE_FLTRES, FPE_FLTINV, FPE_FLTSUB = range(1, 9)
+
+
+class Cause(NamedTuple):
+    """Signal, si_code and the text if it kills; at_ip: si_addr is the instruction's address."""
+
+    signal: int
+    code: int
+    text: str
+    at_ip: bool = True
+
+
+# Numbers of enum Fault in cpu.pxd.
+ILLEGAL_OPERATION, PRIVILEGED_OPERATION, PRIVILEGED_REGISTER, RESERVED_FIELD, REGISTER_NAT = 1, 2, 3, 4, 5
+NAT_PAGE, UNALIGNED, DATA_NOT_PRESENT, DATA_RIGHTS, INST_NOT_PRESENT, INST_RIGHTS = 6, 7, 8, 9, 10, 11
+FP_FAULT, FP_TRAP, DISABLED_FP, UNSUPPORTED_DATA, BREAK, ILLEGAL_DEPENDENCY = 12, 13, 14, 15, 16, 17
+UNIMPLEMENTED_ADDRESS, BACKING_STORE = 18, 19
+
+CAUSES = {
+    ILLEGAL_OPERATION: Cause(SIGILL, ILL_ILLOPC, "illegal operation"),
+    PRIVILEGED_OPERATION: Cause(SIGILL, ILL_PRVOPC, "privileged operation"),
+    PRIVILEGED_REGISTER: Cause(SIGILL, ILL_PRVREG, "privileged register"),
+    RESERVED_FIELD: Cause(SIGILL, ILL_ILLOPC, "reserved register or field"),
+    REGISTER_NAT: Cause(SIGILL, ILL_ILLOPN, "NaT consumption"),
+    NAT_PAGE: Cause(SIGSEGV, SEGV_ACCERR, "NaT page consumption at", False),
+    UNALIGNED: Cause(SIGBUS, BUS_ADRALN, "unaligned reference to", False),
+    DATA_NOT_PRESENT: Cause(SIGSEGV, SEGV_MAPERR, "no memory at", False),
+    DATA_RIGHTS: Cause(SIGSEGV, SEGV_ACCERR, "no right to access", False),
+    INST_NOT_PRESENT: Cause(SIGSEGV, SEGV_MAPERR, "no memory to execute at", False),
+    INST_RIGHTS: Cause(SIGSEGV, SEGV_ACCERR, "no right to execute at", False),
+    DISABLED_FP: Cause(SIGILL, ILL_ILLOPC, "disabled floating-point register"),
+    UNSUPPORTED_DATA: Cause(SIGILL, ILL_ILLOPN, "unsupported data reference"),
+    ILLEGAL_DEPENDENCY: Cause(SIGILL, ILL_ILLOPC, "illegal dependency"),
+    UNIMPLEMENTED_ADDRESS: Cause(SIGILL, ILL_BADIADDR, "unimplemented address"),
+    BACKING_STORE: Cause(SIGSEGV, SEGV_MAPERR, "no memory for the register backing store at", False),
+}
+
+# break with these immediates (IA-64 software conventions); 5 is Linux's odd pairing.
+BREAKS = {
+    0: Cause(SIGILL, ILL_ILLOPC, "break 0"),
+    1: Cause(SIGFPE, FPE_INTDIV, "integer division by zero"),
+    2: Cause(SIGFPE, FPE_INTOVF, "integer overflow"),
+    3: Cause(SIGFPE, FPE_FLTSUB, "range check failed"),
+    4: Cause(SIGSEGV, SEGV_MAPERR, "null pointer dereference"),
+    5: Cause(SIGSEGV, BUS_ADRALN, "misaligned data"),
+    6: Cause(SIGFPE, 9, "decimal overflow"),
+    7: Cause(SIGFPE, 10, "decimal division by zero"),
+    8: Cause(SIGFPE, 11, "packed decimal error"),
+    9: Cause(SIGFPE, 12, "invalid ASCII digit"),
+    10: Cause(SIGFPE, 13, "invalid decimal digit"),
+    11: Cause(SIGSEGV, SEGV_PSTKOVF, "paragraph stack overflow"),
+}
+
+# Bits of ISR.code in floating-point faults and traps (SDM volume 2, 8.3), the first that is set decides.
+FP_FAULTS = ((0x11, FPE_FLTINV, "invalid operation"), (0x22, FPE_FLTUND, "denormal operand"))
+FP_FAULT_ZERO = (0x44, FPE_FLTDIV, "division by zero")
+FP_TRAPS = (
+    (0x880, FPE_FLTOVF, "overflow"),
+    (0x1100, FPE_FLTUND, "underflow"),
+    (0x2200, FPE_FLTRES, "inexact result"),
+)
+
+
+def break_cause(immediate: int) -> Cause:
+    """The signal of a break instruction that is no system call."""
+    if immediate in BREAKS:
+        return BREAKS[immediate]
+    if immediate < 0x80000:
+        return Cause(SIGILL, ILL_BREAK, f"break {immediate:#x}")
+    return Cause(SIGTRAP, TRAP_BRKPT, f"break {immediate:#x}")
+
+
+def cause(kind: int, code: int) -> Cause:
+    """The signal of a fault. code: ISR.code; for BREAK the immediate."""
+    if kind == BREAK:
+        return break_cause(code)
+    if kind in (FP_FAULT, FP_TRAP):
+        rows = (*FP_FAULTS, FP_FAULT_ZERO) if kind == FP_FAULT else FP_TRAPS
+        for bits, si_code, text in rows:
+            if code & bits:
+                return Cause(SIGFPE, si_code, f"floating-point {text}")
+        return Cause(SIGFPE, FPE_FLTINV, "floating-point exception")
+    return CAUSES.get(kind, Cause(SIGILL, ILL_ILLOPC, f"fault {kind}"))

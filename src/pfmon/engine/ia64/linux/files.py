@@ -1,0 +1,157 @@
+"""The program's file descriptors: a table of its own, so that it can close what pfmon still needs."""
+
+import errno
+import os
+from typing import NamedTuple
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.random import RandomBytes
+
+CHUNK = 1 << 20  # bytes moved at a time
+STANDARD = (0, 1, 2)
+
+
+class Entry(NamedTuple):
+    """A directory entry as getdents64 returns it."""
+
+    inode: int
+    kind: int
+    name: bytes
+
+
+class OpenFile:
+    """An open file description: shared by descriptors that were duplicated."""
+
+    def __init__(self, host: int, owned: bool = True, path: bytes = b"") -> None:
+        self.host = host
+        self.path = path
+        self.owned = owned
+        self.references = 0
+        self.entries: list[Entry] | None = None  # of a directory, since it was last rewound
+        self.position = 0  # among the entries
+
+    def acquire(self) -> "OpenFile":
+        self.references += 1
+        return self
+
+    def release(self) -> None:
+        """Give up one reference; the last one closes the host's descriptor, unless it is pfmon's own."""
+        self.references -= 1
+        if self.references == 0 and self.owned:
+            os.close(self.host)
+
+    def read(self, count: int) -> bytes:
+        """Up to count bytes; fewer only at the end of a file, or when a pipe or terminal has no more now."""
+        data = os.read(self.host, min(count, CHUNK))
+        if len(data) < CHUNK or len(data) == count:
+            return data
+        parts = [data]
+        left = count - len(data)
+        while left and len(parts[-1]) == CHUNK and os.get_blocking(self.host) and self.seekable():
+            parts.append(os.read(self.host, min(left, CHUNK)))
+            left -= len(parts[-1])
+        return b"".join(parts)
+
+    def write(self, data: bytes) -> int:
+        return os.write(self.host, data)
+
+    def seekable(self) -> bool:
+        """Whether the file has a position: it is no pipe, socket or terminal."""
+        try:
+            os.lseek(self.host, 0, os.SEEK_CUR)
+        except OSError:
+            return False
+        return True
+
+
+class RandomFile(OpenFile):
+    """/dev/random or /dev/urandom with the program's own random bytes."""
+
+    def __init__(self, host: int, path: bytes, source: RandomBytes) -> None:
+        super().__init__(host, True, path)
+        self._source = source
+
+    def read(self, count: int) -> bytes:
+        return self._source.take(min(count, CHUNK))
+
+
+class Descriptor(NamedTuple):
+    """What one number stands for."""
+
+    file: OpenFile
+    close_on_exec: bool
+
+
+class FileTable:
+    """Descriptors by number. 0, 1 and 2 are the host's, as far as they are open there."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._table: dict[int, Descriptor] = {}
+        for number in STANDARD:
+            # a file of pfmon's, which has got the number of a closed one, is not inheritable
+            try:
+                if os.get_inheritable(number):
+                    self._put(number, Descriptor(OpenFile(number, owned=False), False))
+            except OSError:
+                continue
+
+    def _put(self, number: int, descriptor: Descriptor) -> None:
+        descriptor.file.acquire()
+        self._table[number] = descriptor
+
+    def entry(self, number: int) -> Descriptor:
+        """The descriptor of a number, EBADF if there is none."""
+        return self._table.get(number) or fail(errno.EBADF)
+
+    def get(self, number: int) -> OpenFile:
+        """The open file of a descriptor, EBADF if there is none."""
+        return self.entry(number).file
+
+    def host(self, number: int) -> int:
+        """The host's descriptor for the program's."""
+        return self.get(number).host
+
+    def free(self, lowest: int = 0) -> int:
+        """The lowest unused number, EMFILE if there is none below the limit."""
+        number = lowest
+        while number in self._table:
+            number += 1
+        return number if number < self.limit else fail(errno.EMFILE)
+
+    def add(self, file: OpenFile, close_on_exec: bool = False, lowest: int = 0) -> int:
+        """Give an open file a number; if there is none left, the file is closed."""
+        try:
+            number = self.free(lowest)
+        except OSError:
+            if file.references == 0:
+                file.acquire().release()
+            raise
+        self._put(number, Descriptor(file, close_on_exec))
+        return number
+
+    def replace(self, number: int, file: OpenFile, close_on_exec: bool) -> int:
+        """Let a certain number stand for the file (dup2)."""
+        if not 0 <= number < self.limit:
+            fail(errno.EBADF)
+        old = self._table.get(number)
+        self._put(number, Descriptor(file, close_on_exec))
+        if old is not None:
+            old.file.release()
+        return number
+
+    def set_close_on_exec(self, number: int, value: bool) -> None:
+        self._table[number] = Descriptor(self.get(number), value)
+
+    def close(self, number: int) -> None:
+        file = self.get(number)
+        del self._table[number]
+        file.release()
+
+    def numbers(self) -> list[int]:
+        """The numbers in use, ascending."""
+        return sorted(self._table)
+
+    def close_all(self) -> None:
+        for number in self.numbers():
+            self.close(number)

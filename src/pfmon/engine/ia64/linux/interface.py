@@ -1,0 +1,105 @@
+"""What the Linux layer needs of the engine, and the ends that a process can come to."""
+
+from typing import NamedTuple, Protocol
+
+from pfmon.engine.ia64.memory import GuestMemoryFault, GuestMemoryLimit
+
+__all__ = ["Death", "End", "Exit", "GuestMemoryFault", "GuestMemoryLimit", "Memory", "Registers"]
+
+
+class Memory(Protocol):
+    """Guest memory in pages of 16 KB; protections are Linux's: 1 read, 2 write, 4 execute.
+
+    Accesses that are not allowed raise GuestMemoryFault, mapping too much raises GuestMemoryLimit.
+    """
+
+    @property
+    def page_size(self) -> int: ...
+    def map(self, address: int, length: int, protection: int) -> None:
+        """Map zero-filled pages, in place of whatever was there."""
+
+    def unmap(self, address: int, length: int) -> None: ...
+    def protect(self, address: int, length: int, protection: int) -> None: ...
+    def is_mapped(self, address: int, length: int) -> bool: ...
+    def find_free(self, length: int, low: int, high: int) -> int | None: ...
+    def regions_map(self) -> list[tuple[int, int, int]]:
+        """(start, end, protection) of everything mapped, sorted."""
+
+    def read(self, address: int, length: int) -> bytes: ...
+    def write(self, address: int, data: bytes) -> None: ...
+    def write_initial(self, address: int, data: bytes) -> None:
+        """Write whatever the protection (for the loader)."""
+
+
+class Registers(Protocol):
+    """The application state of the processor, between two instructions.
+
+    After a break instruction ip is that of the instruction after it; after a fault it is the faulting one's.
+    """
+
+    def gr(self, n: int) -> int: ...
+    def set_gr(self, n: int, value: int, nat: bool = False) -> None: ...
+    def nat(self, n: int) -> bool: ...
+    def br(self, n: int) -> int: ...
+    def set_br(self, n: int, value: int) -> None: ...
+    @property
+    def pr(self) -> int: ...
+    def set_pr(self, value: int) -> None: ...
+    def ar(self, name: str) -> int: ...
+    def set_ar(self, name: str, value: int) -> None: ...
+    @property
+    def cfm(self) -> int:
+        """Packed as in CFM (SDM volume 1, 3.1.7): sof, sol, sor, rrb.gr, rrb.fr, rrb.pr."""
+
+    def set_cfm(self, value: int) -> None: ...
+    @property
+    def ip(self) -> int:
+        """Bundle address, with the slot in bits 0 and 1."""
+
+    def set_ip(self, value: int) -> None: ...
+    @property
+    def um(self) -> int: ...
+    def set_um(self, value: int) -> None: ...
+    def fr_spill(self, n: int) -> bytes:
+        """The 16 bytes that stf.spill would store."""
+
+    def set_fr_spill(self, n: int, data: bytes) -> None: ...
+    def out_argument(self, i: int) -> int:
+        """Output register i of the current frame: an argument of a system call."""
+
+    def cover_and_flush(self) -> int | None:
+        """Write all stacked registers to the backing store; leaves an empty frame.
+
+        Returns ar.bsp, None if the backing store cannot be written.
+        """
+
+    def restore_frame(self, bsp: int, cfm: int) -> bool:
+        """The frame that was covered when ar.bsp became bsp; its registers come from the backing store.
+
+        ar.rnat holds the NaT bits of the last group. False if the backing store cannot be read.
+        """
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+
+
+class Exit(NamedTuple):
+    """The program exited."""
+
+    status: int
+
+
+class Death(NamedTuple):
+    """A signal killed the program."""
+
+    signal: int
+    text: str
+
+    @property
+    def status(self) -> int:
+        """Exit status as a shell reports it."""
+        return 128 + self.signal
+
+
+End = Exit | Death

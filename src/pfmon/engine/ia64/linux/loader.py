@@ -1,0 +1,98 @@
+"""Putting a program into memory: its segments, its stack, and what the kernel adds."""
+
+from collections.abc import Sequence
+
+from pfmon.engine.ia64.linux import gate
+from pfmon.engine.ia64.linux.interface import GuestMemoryLimit, Memory
+from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP, in_user_space
+from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.errors import PfmonError
+from pfmon.program import stack
+from pfmon.program.elf import PF_R, PF_W, PF_X, PROGRAM_HEADER
+from pfmon.program.image import Image, Program
+from pfmon.program.stack import InitialStack
+
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
+CLOCK_TICKS = 1024  # HZ of Linux for IA-64
+
+
+def protection(flags: int) -> int:
+    """Page protection for the flags of a segment. What is writable is readable: IA-64 has no other page."""
+    return (
+        (PROT_READ if flags & (PF_R | PF_W) else 0)
+        | (PROT_WRITE if flags & PF_W else 0)
+        | (PROT_EXEC if flags & PF_X else 0)
+    )
+
+
+def map_image(memory: Memory, image: Image) -> None:
+    """Map the segments of a file. A page that two segments share may be used as either says."""
+    page = memory.page_size
+    mapped_to, last = 0, 0
+    for s in sorted(image.elf.segments):
+        start = s.address + image.bias
+        low, high = start & -page, (start + s.memory_size + page - 1) & -page
+        rights = protection(s.flags)
+        if not in_user_space(low, high - low):
+            raise PfmonError(f"{image.path}: segment at {start:#x} is outside the user's address space")
+        if low < mapped_to:
+            memory.protect(low, mapped_to - low, rights | last)
+            low = mapped_to
+        if low < high:
+            if memory.is_mapped(low, 1) or memory.find_free(high - low, low, high) is None:
+                raise PfmonError(f"{image.path}: segment at {start:#x} does not fit into the address space")
+            memory.map(low, high - low, rights)
+        memory.write_initial(start, image.data[s.offset : s.offset + s.file_size])
+        mapped_to, last = max(high, mapped_to), rights
+
+
+def auxiliary_vector(program: Program, page_size: int, ids: tuple[int, int]) -> list[tuple[int, int]]:
+    """The pairs that Linux for IA-64 passes, without those that point into the stack."""
+    image, (user, group) = program.image, ids
+    return [
+        (stack.AT_HWCAP, 0),
+        (stack.AT_PAGESZ, page_size),
+        (stack.AT_CLKTCK, CLOCK_TICKS),
+        (stack.AT_PHDR, image.program_headers),
+        (stack.AT_PHENT, PROGRAM_HEADER.size),
+        (stack.AT_PHNUM, image.elf.program_header_count),
+        (stack.AT_BASE, program.interpreter.bias if program.interpreter else 0),
+        (stack.AT_FLAGS, 0),
+        (stack.AT_ENTRY, image.entry),
+        (stack.AT_UID, user),
+        (stack.AT_EUID, user),
+        (stack.AT_GID, group),
+        (stack.AT_EGID, group),
+        (stack.AT_SECURE, 0),
+    ]
+
+
+def load(
+    memory: Memory,
+    program: Program,
+    arguments: Sequence[bytes],
+    environment: Sequence[bytes],
+    settings: Settings,
+    ids: tuple[int, int],
+    random: bytes,
+) -> InitialStack:
+    """Fill the address space. Raises PfmonError when the program does not fit."""
+    page = memory.page_size
+    name = program.image.path
+    try:
+        for image in (program.image, program.interpreter):
+            if image is not None:
+                map_image(memory, image)
+        size = settings.stack_size
+        memory.map(STACK_TOP - size, size, PROT_READ | PROT_WRITE)
+        memory.map(BACKING_STORE, settings.backing_store_size, PROT_READ | PROT_WRITE)
+        memory.map(gate.ADDRESS, page, PROT_READ | PROT_EXEC)
+    except (GuestMemoryLimit, MemoryError) as error:
+        raise PfmonError(f"{name}: needs more memory than programs get: {error}") from None
+    memory.write_initial(gate.ADDRESS, gate.page(page))
+    vector = auxiliary_vector(program, page, ids)
+    first = stack.build(
+        STACK_TOP, arguments, environment, vector, name.encode("utf-8", "surrogateescape"), random
+    )
+    memory.write_initial(first.address, first.data)
+    return first

@@ -1,0 +1,182 @@
+"""Mappings of files (mmap): read in when mapped; what a shared one changed goes back to the file.
+
+Back at msync, munmap and the end of the process, and before the program reads the file by other means; what
+it writes by other means shows in its mappings. Two mappings of one file see each other's changes only then.
+"""
+
+import os
+from typing import NamedTuple
+
+from pfmon.engine.ia64.linux.files import OpenFile
+from pfmon.engine.ia64.linux.interface import Memory
+
+PROT_READ, PROT_WRITE = 1, 2
+PIECE = 1 << 20
+
+
+class FileMapping(NamedTuple):
+    """Addresses [start, end) show a file from offset on. saved: the bytes last known to be in the file."""
+
+    start: int
+    end: int
+    file: OpenFile
+    offset: int
+    shared: bool
+    protection: int
+    saved: bytes
+
+
+class Mappings:
+    """All file mappings of a process, for regions that the memory has mapped already."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._page = memory.page_size
+        self._all: list[FileMapping] = []
+
+    def add(
+        self, start: int, length: int, file: OpenFile, offset: int, shared: bool, protection: int
+    ) -> None:
+        """Fill mapped pages from a file. Pages wholly after its end are inaccessible: SIGBUS."""
+        end = start + length
+        loaded = self._load(start, end, file, offset)
+        if loaded < end:
+            self._memory.protect(loaded, end - loaded, 0)
+        saved = self._memory.read(start, loaded - start) if shared and loaded > start else b""
+        file.acquire()
+        self._all.append(FileMapping(start, end, file, offset, shared, protection, saved))
+
+    def _load(self, start: int, end: int, file: OpenFile, offset: int) -> int:
+        """Read the file's bytes into memory; returns the end of the last page that has some."""
+        at = start
+        while at < end:
+            data = os.pread(file.host, min(PIECE, end - at), offset + at - start)
+            if not data:
+                break
+            self._memory.write_initial(at, data)
+            at += len(data)
+        return min(end, (at + self._page - 1) & -self._page)
+
+    def grow(self, address: int) -> bool:
+        """Load the page of a mapping that lay after the file's end, if it does no more. False: SIGBUS."""
+        for i, m in enumerate(self._all):
+            if m.start <= address < m.end:
+                page = address & -self._page
+                size = os.fstat(m.file.host).st_size
+                if m.offset + page - m.start >= size or self._accessible(page):
+                    return False
+                end = min(m.end, page + self._page)
+                self._memory.protect(page, end - page, m.protection)
+                self._load(page, end, m.file, m.offset + page - m.start)
+                saved = m.saved.ljust(page - m.start, b"\0") + self._memory.read(page, end - page)
+                self._all[i] = m._replace(saved=saved if m.shared else b"")
+                return True
+        return False
+
+    def _accessible(self, page: int) -> bool:
+        return any(low <= page < high and allowed for low, high, allowed in self._memory.regions_map())
+
+    def beyond_file(self, address: int) -> bool:
+        """Whether an inaccessible address belongs to a mapping but to no byte of its file."""
+        return any(
+            m.start <= address < m.end
+            and m.offset + (address & -self._page) - m.start >= os.fstat(m.file.host).st_size
+            for m in self._all
+        )
+
+    def at(self, address: int) -> FileMapping | None:
+        return next((m for m in self._all if m.start <= address < m.end), None)
+
+    def reload(self, start: int, end: int) -> bool:
+        """MADV_DONTNEED: private mappings there show their files again. False: no file is mapped there."""
+        found = [m for m in self._all if m.start < end and start < m.end]
+        for m in found:
+            if not m.shared:
+                low, high = max(m.start, start), min(m.end, end)
+                self._load(low, high, m.file, m.offset + low - m.start)
+        return bool(found)
+
+    def remove(self, start: int, end: int) -> None:
+        """The range is unmapped or mapped anew: write back what was shared there, and forget it."""
+        self.write_back(start, end)
+        kept = []
+        for m in self._all:
+            if m.end <= start or end <= m.start:
+                kept.append(m)
+                continue
+            if m.start < start:
+                kept.append(self._part(m, m.start, start))
+            if end < m.end:
+                kept.append(self._part(m, end, m.end))
+            m.file.release()
+        self._all = kept
+
+    def _part(self, m: FileMapping, start: int, end: int) -> FileMapping:
+        m.file.acquire()
+        saved = m.saved[start - m.start : end - m.start]
+        return m._replace(start=start, end=end, offset=m.offset + start - m.start, saved=saved)
+
+    def protect(self, start: int, end: int, protection: int) -> None:
+        """mprotect changed a range."""
+        for i, m in enumerate(self._all):
+            if m.start < end and start < m.end:
+                self._all[i] = m._replace(protection=m.protection | protection)
+
+    def write_back(self, start: int = 0, end: int = 1 << 64) -> None:
+        """Write what shared mappings changed in a range to their files, as far as these reach."""
+        for i, m in enumerate(self._all):
+            if m.shared and m.protection & PROT_WRITE and m.start < end and start < m.end:
+                self._all[i] = m._replace(saved=self._store(m))
+
+    def _store(self, m: FileMapping) -> bytes:
+        """Write the changed pages; returns the bytes that memory holds now."""
+        size = os.fstat(m.file.host).st_size
+        now = self._read_any(m.start, len(m.saved))
+        for at in range(0, len(now), self._page):
+            piece = now[at : at + self._page]
+            if piece != m.saved[at : at + self._page]:
+                os.pwrite(m.file.host, piece[: max(0, size - m.offset - at)], m.offset + at)
+        return now
+
+    def _read_any(self, start: int, length: int) -> bytes:
+        """Memory whatever its protection."""
+        parts = []
+        end = start + length
+        for low, high, allowed in self._memory.regions_map():
+            low, high = max(low, start), min(high, end)
+            if low < high:
+                if not allowed & PROT_READ:
+                    self._memory.protect(low, high - low, allowed | PROT_READ)
+                parts.append(self._memory.read(low, high - low))
+                if not allowed & PROT_READ:
+                    self._memory.protect(low, high - low, allowed)
+        return b"".join(parts)
+
+    def shares(self, file: OpenFile) -> bool:
+        """Whether a shared mapping shows this file."""
+        if not any(m.shared for m in self._all):
+            return False
+        status = os.fstat(file.host)
+        return any(m.shared and os.path.samestat(os.fstat(m.file.host), status) for m in self._all)
+
+    def before_access(self, file: OpenFile) -> None:
+        """The program reads or writes the file by other means: let the file have what mappings changed."""
+        if self._all and self.shares(file):
+            self.write_back()
+
+    def after_write(self, file: OpenFile) -> None:
+        """The program wrote to the file by other means: show it in the mappings."""
+        if not self._all or not self.shares(file):
+            return
+        status = os.fstat(file.host)
+        for i, m in enumerate(self._all):
+            if m.shared and os.path.samestat(os.fstat(m.file.host), status):
+                self._load(m.start, m.start + len(m.saved), m.file, m.offset)
+                self._all[i] = m._replace(saved=self._read_any(m.start, len(m.saved)))
+
+    def close(self) -> None:
+        """The process has ended."""
+        self.write_back()
+        for m in self._all:
+            m.file.release()
+        self._all = []

@@ -1,0 +1,26 @@
+"""What a program sees of the machine and of the host. The defaults are fixed, so that runs repeat."""
+
+from typing import NamedTuple
+
+
+class Settings(NamedTuple):
+    """Options of the Linux layer. The host_ ones let the host through and so give up repeatability."""
+
+    sysroot: str | None = None
+    host_clock: bool = False  # time passes as on the host, and sleeping takes time
+    host_random: bool = False  # random bytes come from the host
+    host_ids: bool = False  # process, user and group ids, host name
+    seed: int = 0
+    epoch: int = 1_767_225_600  # seconds since 1970 when the program starts: 2026-01-01 00:00:00 UTC
+    boot: int = 1000  # seconds that the machine has been up then
+    nanoseconds_per_instruction: int = 1  # a nominal 1 GHz, one instruction per cycle
+    process_id: int = 1000
+    parent_id: int = 999
+    user_id: int = 1000
+    group_id: int = 1000
+    host_name: str = "pfmon"
+    release: str = "6.1.0"  # of the kernel; Linux had IA-64 up to 6.6
+    processors: int = 1
+    memory: int = 8 << 30  # bytes that sysinfo reports
+    stack_size: int = 8 << 20
+    backing_store_size: int = 8 << 20

@@ -1,0 +1,121 @@
+"""The signal state of one process: actions, the mask, what is pending, the alternate stack (signal(7))."""
+
+from typing import NamedTuple
+
+from pfmon.engine.ia64.linux.signal_table import FIRST_REAL_TIME, LAST, SIGKILL, SIGNALS, SIGSTOP
+from pfmon.engine.ia64.linux.structures import SIGINFO_KILL
+
+SIG_DFL, SIG_IGN = 0, 1
+SA_SIGINFO, SA_ONSTACK, SA_RESTART = 0x4, 0x0800_0000, 0x1000_0000
+SA_NODEFER, SA_RESETHAND = 0x4000_0000, 0x8000_0000
+SS_ONSTACK, SS_DISABLE = 1, 2
+SI_USER, SI_KERNEL, SI_QUEUE, SI_TIMER, SI_TKILL = 0, 0x80, -1, -2, -6
+MOST_QUEUED = 1024
+
+
+def bit(signal: int) -> int:
+    """The signal's bit in a mask."""
+    return 1 << (signal - 1)
+
+
+UNBLOCKABLE = bit(SIGKILL) | bit(SIGSTOP)
+FULL = (1 << LAST) - 1
+
+
+class Action(NamedTuple):
+    """What sigaction said about a signal; handler is a function descriptor, SIG_DFL or SIG_IGN."""
+
+    handler: int = SIG_DFL
+    flags: int = 0
+    mask: int = 0
+
+
+class Signal(NamedTuple):
+    """A signal on its way, with its struct siginfo and what to say if it kills."""
+
+    number: int
+    info: bytes
+    text: str = ""
+
+
+def kill_info(number: int, code: int, process_id: int, user_id: int) -> bytes:
+    """struct siginfo of a signal that a process sent."""
+    return SIGINFO_KILL.pack(number, 0, code, process_id, user_id)
+
+
+class Signals:
+    """State of all signals of a process with one thread."""
+
+    def __init__(self) -> None:
+        self.actions: dict[int, Action] = {}
+        self.blocked = 0
+        self.saved_mask: int | None = None  # to restore after a handler that ended sigsuspend and the like
+        self.stack = (0, SS_DISABLE, 0)  # address, flags, size
+        self._pending: list[Signal] = []
+
+    def action(self, number: int) -> Action:
+        return self.actions.get(number, Action())
+
+    def ignores(self, number: int) -> bool:
+        """Whether the signal would have no effect. Stopping makes no sense to a process that is watched."""
+        handler = self.action(number).handler
+        if number in (SIGKILL, SIGSTOP):
+            return number == SIGSTOP
+        return handler == SIG_IGN or (handler == SIG_DFL and SIGNALS[number].default in ("ignore", "stop"))
+
+    def send(self, signal: Signal) -> None:
+        """Make a signal pending. An ordinary one is pending once, real-time ones queue up."""
+        queues = signal.number >= FIRST_REAL_TIME
+        if self.ignores(signal.number) and not self.blocked & bit(signal.number):
+            return
+        if len(self._pending) < MOST_QUEUED and (queues or not self.pending & bit(signal.number)):
+            self._pending.append(signal)
+
+    @property
+    def pending(self) -> int:
+        """Mask of the pending signals."""
+        mask = 0
+        for signal in self._pending:
+            mask |= bit(signal.number)
+        return mask
+
+    def take(self, among: int = FULL) -> Signal | None:
+        """Remove and return the pending signal of the lowest number among those of a mask."""
+        chosen = min(
+            (s for s in self._pending if among & bit(s.number)), key=lambda s: s.number, default=None
+        )
+        if chosen is not None:
+            self._pending.remove(chosen)
+        return chosen
+
+    def next(self) -> Signal | None:
+        """Remove and return the next signal to act on; signals that are ignored by now disappear."""
+        while self._pending:
+            signal = self.take(~self.blocked & FULL)
+            if signal is None or not self.ignores(signal.number):
+                return signal
+        return None
+
+    def interrupting(self) -> bool:
+        """Whether a signal would now end a wait."""
+        return any(not self.blocked & bit(s.number) and not self.ignores(s.number) for s in self._pending)
+
+    def set_action(self, number: int, action: Action) -> None:
+        """sigaction: setting a pending signal to be ignored discards it."""
+        self.actions[number] = action
+        if self.ignores(number):
+            self._pending = [s for s in self._pending if s.number != number]
+
+    def set_blocked(self, mask: int) -> None:
+        self.blocked = mask & FULL & ~UNBLOCKABLE
+
+    def on_stack(self, pointer: int) -> bool:
+        """Whether an address lies in the alternate stack."""
+        address, flags, size = self.stack
+        return not flags & SS_DISABLE and address < pointer <= address + size
+
+    def stack_flags(self, pointer: int) -> int:
+        """ss_flags as sigaltstack reports them for a stack pointer."""
+        if self.stack[1] & SS_DISABLE:
+            return SS_DISABLE
+        return SS_ONSTACK if self.on_stack(pointer) else 0

@@ -1,0 +1,43 @@
+"""Layouts of the structures that Linux for IA-64 passes to and from programs (LP64, little-endian)."""
+
+from struct import Struct
+
+U64 = Struct("<Q")
+U32 = Struct("<I")
+WORDS2 = Struct("<2Q")
+INT = Struct("<i")
+INT2 = Struct("<2i")
+INT3 = Struct("<3i")
+
+# dev ino nlink | mode uid gid pad | rdev size atime.s .ns mtime.s .ns ctime.s .ns blksize | blocks | 3 unused
+STAT = Struct("<3Q4I9Qq3Q")
+# mask blksize attributes | nlink uid gid | mode pad | ino size blocks attributes_mask | four times s ns pad
+# | rdev_major rdev_minor dev_major dev_minor | 14 spare
+STATX = Struct("<IIQ3IHHQQQQ" + "qIi" * 4 + "4I" + "112x")
+# type bsize blocks bfree bavail files ffree | fsid | namelen frsize flags | 4 spare
+STATFS = Struct("<7q2i3q32x")
+TIMESPEC = Struct("<2q")
+TIMEVAL = Struct("<2q")
+ITIMERVAL = Struct("<4q")
+TIMEZONE = Struct("<2i")
+TMS = Struct("<4q")
+UTSNAME = Struct("<65s65s65s65s65s65s")
+RLIMIT = Struct("<2Q")
+RUSAGE = Struct("<18q")
+# uptime loads[3] | ram: total free shared buffer, swap: total free | procs pad | high: total free | mem_unit
+SYSINFO = Struct("<q9QHH4xQQI4x")
+IOVEC = Struct("<2Q")
+POLLFD = Struct("<ihh")
+DIRENT64 = Struct("<QqHB")  # ino off reclen type, then the name
+FLOCK = Struct("<hh4xqqi4x")  # type whence start len pid
+SIGACTION = Struct("<3Q")  # handler flags mask
+SIGALTSTACK = Struct("<Qi4xQ")  # sp flags size
+TERMIOS = Struct("<4I20s")  # iflag oflag cflag lflag | line and 19 control characters
+WINSIZE = Struct("<4H")
+ROBUST_LIST_HEAD_SIZE = 24
+
+SIGINFO_SIZE = 128
+SIGINFO_KILL = Struct("<3i4xiI104x")  # signo errno code | pid uid
+SIGINFO_QUEUE = Struct("<3i4xiIQ96x")  # signo errno code | pid uid value
+SIGINFO_TIMER = Struct("<3i4xiiQ96x")  # signo errno code | timer overrun value
+SIGINFO_FAULT = Struct("<3i4xQiIQ88x")  # signo errno code | address, immediate of break, flags, isr
