@@ -1,0 +1,76 @@
+"""A process whose system calls tests make directly, through its registers and memory."""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pfmon.engine.ia64.processor import Processor
+
+from pfmon.engine.ia64.linux.interface import End
+from pfmon.engine.ia64.linux.numbers import NUMBERS
+from pfmon.engine.ia64.linux.process import Process
+from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.ia64.memory import AddressSpace
+from pfmon.program import image
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCRATCH = 0x2000000100000000  # a megabyte that tests use as they like
+SCRATCH_SIZE = 1 << 20
+
+
+class Guest:
+    """A started process and what a test needs of it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.memory = AddressSpace(1 << 30)
+        self.registers = Processor(self.memory)
+        program = image.load(str(EXAMPLES / "ia64" / "fib"))
+        arguments, environment = [b"./fib", b"7"], [b"HOME=/"]
+        self.process = Process(program, arguments, environment, settings, self.memory, self.registers)
+        self.process.start()
+        self.memory.map(SCRATCH, SCRATCH_SIZE, 3)
+        self.scratch = SCRATCH
+        self.end: End | None = None
+
+    def call(self, name: str | int, *arguments: int) -> int:
+        """Make a system call: its result, or minus the error number."""
+        r = self.registers
+        r.set_cfm(6)
+        for i in range(6):
+            r.set_gr(32 + i, arguments[i] & (1 << 64) - 1 if i < len(arguments) else 0)
+        r.set_gr(15, NUMBERS[name] if isinstance(name, str) else name)
+        self.end = self.process.system_call()
+        value = r.gr(8)
+        assert r.gr(10) in (0, (1 << 64) - 1)
+        return -value if r.gr(10) else value
+
+    def put(self, data: bytes, offset: int = 0) -> int:
+        """Write to scratch memory; returns the address."""
+        self.memory.write(SCRATCH + offset, data)
+        return SCRATCH + offset
+
+    def text(self, path: str | Path | bytes, offset: int = 0) -> int:
+        """A zero-terminated string in scratch memory."""
+        return self.put((path if isinstance(path, bytes) else str(path).encode()) + b"\0", offset)
+
+    def get(self, length: int, offset: int = 0) -> bytes:
+        return self.memory.read(SCRATCH + offset, length)
+
+    def words(self, count: int, offset: int = 0) -> tuple[int, ...]:
+        return struct.unpack(f"<{count}Q", self.get(8 * count, offset))
+
+    def open(self, path: str | Path, flags: int = 0, mode: int = 0o644) -> int:
+        return self.call("openat", -100, self.text(path, 0x80000), flags, mode)
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return Settings()
+
+
+@pytest.fixture
+def guest(settings: Settings) -> Iterator[Guest]:
+    guest = Guest(settings)
+    yield guest
+    guest.process.close()

@@ -1,0 +1,55 @@
+"""Symbol look-up, against pyelftools as an independent reader."""
+
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from pfmon.program.symbols import SymbolTable
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def functions(path: Path) -> dict[str, tuple[int, int]]:
+    """Address and size of every defined function, as pyelftools reads them."""
+    with path.open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        return {
+            s.name: (s["st_value"], s["st_size"])
+            for s in symbols
+            if s["st_info"]["type"] == "STT_FUNC" and s["st_shndx"] != "SHN_UNDEF"
+        }
+
+
+@pytest.mark.parametrize("architecture", ["ia64", "x86_64", "i386", "ppc64"])
+@pytest.mark.parametrize("name", ["fib", "sort"])
+def test_functions_are_found_by_name_in_every_class_and_byte_order(architecture: str, name: str) -> None:
+    path = EXAMPLES / architecture / name
+    table = SymbolTable(path.read_bytes(), bias=0x1000)
+    expected = functions(path)
+    assert expected
+    for function, (address, size) in expected.items():
+        symbol = table.find(function)
+        assert symbol is not None
+        assert (symbol.address, symbol.size, symbol.kind) == (address + 0x1000, size, "function")
+
+
+def test_nearest_symbol_is_the_function_that_contains_the_address() -> None:
+    path = EXAMPLES / "ia64" / "sort"
+    table = SymbolTable(path.read_bytes())
+    for function, (address, size) in functions(path).items():
+        for offset in {0, size // 2, size - 1} if size else ():
+            location = table.nearest(address + offset)
+            assert location is not None
+            assert (location.symbol.address, location.offset) == (address, offset)
+            assert str(location) == (
+                f"{location.symbol.name}+{offset:#x}" if offset else location.symbol.name
+            )
+            assert location.symbol.name == function or functions(path)[location.symbol.name][0] == address
+
+
+def test_address_outside_every_symbol_has_none() -> None:
+    table = SymbolTable((EXAMPLES / "ia64" / "sort").read_bytes())
+    assert table.nearest(0x10) is None
+    assert table.find("no such symbol") is None
+    assert SymbolTable(b"not ELF").nearest(0) is None
