@@ -75,8 +75,9 @@ def test_targets_follow_relation_and_type(text: str) -> None:
         pr = numbers.getrandbits(64) | 1
         qp = numbers.choice([0, numbers.randrange(64)])
         p1, p2 = numbers.sample(range(64), 2)
-        same = {"r2": 7, "r3": 7} if "r2" in text and numbers.random() < 0.2 else {}
-        done = run(numbers, text, {"pr": pr}, qp=qp, p1=p1, p2=p2, **same)
+        sources = [name for name in ("r2", "r3", "imm8") if name in text]
+        equal = dict.fromkeys(sources, 0) if numbers.random() < 0.3 else {}
+        done = run(numbers, text, {"pr": pr}, qp=qp, p1=p1, p2=p2, **equal)
         after = targets(kind, bit(pr, qp), relation(text, done.values), bit(pr, p1), bit(pr, p2))
         assert done.status == DONE
         assert done.after["pr"] == expected_predicates(pr, done.operands, after), done

@@ -37,9 +37,15 @@ def signed(value: int, bits: int = 64) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def draw_word(numbers: Random) -> int:
-    """As ``words``, for loops that are too long for hypothesis."""
-    return numbers.choice(EDGES) if numbers.random() < 0.4 else numbers.getrandbits(64)
+def draw_word(numbers: Random, others: list[int] | tuple[()] = ()) -> int:
+    """As ``words``, for loops that are too long for hypothesis; at times one of ``others``
+    with a bit changed."""
+    kind = numbers.random()
+    if others and kind < 0.3:
+        return numbers.choice(others) ^ numbers.choice(
+            [0, 1, 1 << 31, 1 << 32, 1 << 63, 1 << numbers.randrange(64)]
+        )
+    return numbers.choice(EDGES) if kind < 0.6 else numbers.getrandbits(64)
 
 
 def draw_immediate(numbers: Random, row: Row, way: Operand) -> int:
@@ -77,7 +83,7 @@ def run(numbers: Random, text: str, state: dict[str, Any] | None = None, qp: int
         low = 1 if register.target and register.file == "GR" else 0
         number = operands.setdefault(register.field, numbers.randint(low, (1 << width) - 1))
         if register.file == "GR" and number and number not in gr:
-            gr[number] = draw_word(numbers)
+            gr[number] = draw_word(numbers, list(gr.values()))
     for _, name, way in row.immediates:
         operands.setdefault(name, draw_immediate(numbers, row, way))
     before = {"gr": gr, "pr": 1, **(state or {})}
