@@ -58,6 +58,13 @@ class InstructionRecord:
     condition: int | None
     qp: int
     stop: bool
+    multiway: bool
+    """Its bundle holds more than one branch."""
+
+    @property
+    def slot(self) -> int:
+        """Its slot in the bundle."""
+        return self.address & 3
 
     @property
     def kind(self) -> Kind:

@@ -1,6 +1,7 @@
 """Kinds of marks by name, for readers in Python. The numbers are those of stream.pxd (a test compares them)."""
 
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class Mark(IntEnum):
@@ -19,3 +20,16 @@ class Mark(IntEnum):
     FLUSH_TO_ZERO = 11
     SIGNAL = 12
     EXIT = 13
+
+
+class MarkTotals(NamedTuple):
+    """Totals of the marks of one kind."""
+
+    marks: int
+    """How many there were."""
+    low: int
+    """The sum of bits 0-15 of their values."""
+    high: int
+    """The sum of bits 16-31 of their values."""
+    by_value: tuple[int, int, int, int]
+    """How many had the values 0, 1, 2, 3."""

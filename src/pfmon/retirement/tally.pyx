@@ -11,6 +11,8 @@ from libc.string cimport memset
 from pfmon.retirement.shapes cimport Consumer, Shape, Shapes, ShapeTable
 from pfmon.retirement.stream cimport BLOCK_MASK, MARK_KINDS, MARK_SHIFT
 
+from pfmon.retirement.marks import MarkTotals
+
 cdef extern from *:
     int popcount "__builtin_popcountll"(unsigned long long) nogil
 
@@ -96,12 +98,10 @@ cdef class Tally(Consumer):
             counts.append(total)
         return counts
 
-    def marks(self, int kind) -> dict[str, object]:
-        """Marks of one kind: ``marks`` how many, ``low`` and ``high`` the sums of bits 0-15 and 16-31 of their
-        values, ``by_value`` how many had the values 0 to 3."""
+    def marks(self, int kind) -> MarkTotals:
+        """Totals of the marks of one kind."""
         cdef MarkTally* tally = &self.mark_tallies[kind]
-        return {"marks": tally.marks, "low": tally.low, "high": tally.high,
-                "by_value": [tally.by_value[i] for i in range(SMALL_VALUES)]}
+        return MarkTotals(tally.marks, tally.low, tally.high, tuple([tally.by_value[i] for i in range(SMALL_VALUES)]))
 
 
 cdef inline void add_mark(MarkTally* tallies, uint64_t word) noexcept nogil:

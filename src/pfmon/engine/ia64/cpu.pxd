@@ -104,6 +104,7 @@ cdef struct Instruction:         # one decoded instruction of a block
     uint8_t stop                 # followed by a stop
     uint8_t accesses             # memory accesses when it executes: 0 or 1
     uint8_t extended             # L+X: takes two slots
+    uint8_t multiway             # its bundle holds more than one branch
     uint16_t x
     int64_t imm
     int64_t y

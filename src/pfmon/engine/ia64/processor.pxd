@@ -20,4 +20,8 @@ cdef class Processor:
     cdef readonly AddressSpace memory
     cdef readonly ShapeTable shapes
     cdef readonly bint traced
+    cdef uint64_t stop_at
+    cdef uint64_t polls
+    cdef uint64_t* next_limit(self) noexcept nogil
+    cdef void poll(self) noexcept nogil
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil

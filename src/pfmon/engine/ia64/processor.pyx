@@ -5,6 +5,7 @@ retirement stream to a Consumer, a buffer at a time, without the interpreter loc
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -29,6 +30,7 @@ from pfmon.retirement.blocks import BlockRecord, Cut, InstructionRecord
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
 cdef enum:
+    BUFFERS_PER_POLL = 16                # some ten milliseconds
     SLACK = MAX_BLOCK + MAX_MARKS + 8    # room for one block with all its addresses and marks
 
 BREAK, FAULT, STOP = WHY_BREAK, WHY_FAULT, WHY_STOP
@@ -145,6 +147,7 @@ cdef class Processor:
         self.memory = memory
         self.shapes = ShapeTable()
         self.traced = trace
+        self.stop_at = ~<uint64_t>0
         self.blocks.shapes = &self.shapes.c
         memory.attach(self.cpu)
         self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
@@ -183,6 +186,22 @@ cdef class Processor:
         self.cpu.stop = 1
         self.cpu.limit = NULL
 
+    cdef uint64_t* next_limit(self) noexcept nogil:
+        """Where the chain has to come back: the end of the buffer, or before ``stop_at`` can have been passed (every
+        block takes a word and has at most MAX_BLOCK instructions)."""
+        cdef uint64_t* limit = self.buffer_end - SLACK
+        cdef uint64_t blocks = (self.stop_at - self.cpu.retired) // MAX_BLOCK
+        if blocks < <uint64_t>(limit - self.cpu.out):
+            limit = self.cpu.out + max(<uint64_t>1, blocks)
+        return limit
+
+    cdef void poll(self) noexcept nogil:
+        """Let Python's signal handlers run now and then."""
+        self.polls += 1
+        if self.polls % BUFFERS_PER_POLL == 0:
+            with gil:
+                PyErr_CheckSignals()
+
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil:
         cdef Cpu* cpu = self.cpu
         cdef Block* block
@@ -193,14 +212,15 @@ cdef class Processor:
             if cpu.out >= self.buffer_end - SLACK:
                 consumer.consume(self.buffer, cpu.out - self.buffer)
                 cpu.out = self.buffer
+                self.poll()
             if (<MemoryMap*>cpu.memory).code_written:
                 forget_translations(cpu, self.blocks)
                 forget_code(cpu)
-            cpu.limit = self.buffer_end - SLACK
-            if cpu.stop:
+            if cpu.stop or cpu.retired >= self.stop_at:
                 cpu.stop = 0
                 why = WHY_STOP
                 break
+            cpu.limit = self.next_limit()
             block = next_block(cpu, self.blocks)
             if block == NULL:
                 cpu.fault_code = 0
@@ -215,6 +235,10 @@ cdef class Processor:
         consumer.consume(self.buffer, cpu.out - self.buffer)
         cpu.out = self.buffer
         return why
+
+    def stop_when_retired(self, count):
+        """Make ``run`` stop at the first block boundary with ``count`` instructions retired; None: never."""
+        self.stop_at = ~<uint64_t>0 if count is None else count
 
     def emit_mark(self, Consumer consumer, int kind, uint64_t value):
         """Put a mark into the stream between two runs (system call, signal, exit)."""
@@ -241,7 +265,7 @@ cdef class Processor:
             records.append(InstructionRecord(
                 address=ins.address, encoding=ins.encoding, extension=ins.extension,
                 slots=2 if ins.extended else 1, row=row,
-                condition=None if ins.condition == 255 else ins.condition, qp=ins.qp, stop=bool(ins.stop)))
+                condition=None if ins.condition == 255 else ins.condition, qp=ins.qp, stop=bool(ins.stop), multiway=bool(ins.multiway)))
         return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
 
     # --- registers, for the system-call layer and tests

@@ -15,7 +15,7 @@ from pfmon.engine.ia64.cpu cimport (
     MAX_CONDITIONS, PAGE_SIZE, Block, Cpu, Exit, Handler, Instruction, Op, fault, go)
 from pfmon.engine.ia64.decoder cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, NAT_COMPARE,
-    PREDICATED_GUARD, PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, UNIT_X, Operands, RegisterOperand, Row,
+    PREDICATED_GUARD, PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row,
     decode, operands)
 from pfmon.engine.ia64.memory cimport MemoryMap, fetch, find_region, note_code, flush_tlb
 from pfmon.retirement.shapes cimport Shape, Shapes, add_shape
@@ -316,6 +316,17 @@ cdef void take_operands(Row* row, Instruction* ins, uint64_t bundle) noexcept no
     ins.x = found.x
 
 
+cdef bint is_multiway(uint64_t low, uint64_t high) noexcept nogil:
+    """Whether a bundle holds more than one branch (nop.b and other B-unit instructions are none)."""
+    cdef uint32_t template = low & 31, slot, branches = 0
+    cdef Row* row
+    for slot in range(3):
+        if units[template][slot] == UNIT_B:
+            row = decode(UNIT_B, slot_bits(low, high, slot), 0)
+            branches += row != NULL and row.emit == EMIT_BRANCH
+    return branches > 1
+
+
 cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, uint64_t* next_ip) noexcept nogil:
     """Decode the instructions of the block that begins at ``ip``; their number (0: not executable)."""
     cdef uint64_t bundle = ip & ~<uint64_t>15, low, high
@@ -349,6 +360,7 @@ cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, u
                 row = decode(units[template][slot], ins.encoding, 0)
             ins.row = row
             ins.stop = stops[template][slot]
+            ins.multiway = row != NULL and row.emit == EMIT_BRANCH and is_multiway(low, high)
             ins.qp = ins.encoding & 63 if row == NULL and units[template][slot] != NO_UNIT else 0
             if row != NULL:
                 take_operands(row, ins, bundle)

@@ -1,0 +1,87 @@
+"""A program running on the IA-64 engine under Linux: the loop between the processor and the system calls."""
+
+from collections.abc import Sequence
+
+from pfmon.engine.ia64.linux.interface import End
+from pfmon.engine.ia64.linux.process import Process
+from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.ia64.memory import AddressSpace
+from pfmon.engine.ia64.processor import BREAK, FAULT, Processor
+from pfmon.program.image import Program
+from pfmon.retirement.marks import Mark
+from pfmon.retirement.shapes import Consumer
+
+SYSTEM_CALL_BREAK = 0x100000
+FAULT_BREAK = 16
+
+
+class Interrupted(Exception):
+    """Raised by a signal handler of the session to end a system call that waits."""
+
+
+class Guest:
+    """One process. ``memory_limit`` is in bytes; ``slow`` makes every instruction a block of its own."""
+
+    def __init__(
+        self,
+        program: Program,
+        arguments: Sequence[bytes],
+        environment: Sequence[bytes],
+        settings: Settings,
+        *,
+        memory_limit: int,
+        slow: bool = False,
+        trace: bool = False,
+    ) -> None:
+        """Map the program and set its registers. Raises PfmonError."""
+        self.memory = AddressSpace(memory_limit)
+        self.processor = Processor(self.memory, max_block=1 if slow else 96, trace=trace)
+        self.process = Process(program, arguments, environment, settings, self.memory, self.processor)
+        self.process.start()
+        self._stopping = False
+        self._in_call = False
+
+    def run(self, consumer: Consumer) -> End | None:
+        """Run to the program's end, or until ``stop`` was called (None)."""
+        end: End | None = None
+        while end is None and not self._stopping:
+            self.processor.stop_when_retired(self.process.next_timer())
+            why = self.processor.run(consumer)
+            if self._stopping:
+                break
+            if why == BREAK:
+                end = self._break(consumer)
+            elif why == FAULT:
+                self.processor.emit_mark(consumer, Mark.FAULT, self.processor.fault)
+                end = self._fault(self.processor.fault, self.processor.fault_address, self.processor.fault_code)
+            else:
+                end = self.process.pending_signals()
+        return end
+
+    def stop(self) -> None:
+        """Make ``run`` return soon, from a signal handler. Raises Interrupted while a system call is under way."""
+        self._stopping = True
+        self.processor.request_stop()
+        if self._in_call:
+            raise Interrupted
+
+    def close(self) -> None:
+        """Give back what the process holds of the host."""
+        self.process.close()
+
+    def _break(self, consumer: Consumer) -> End | None:
+        immediate = self.processor.fault_info
+        if immediate != SYSTEM_CALL_BREAK:
+            self.processor.emit_mark(consumer, Mark.FAULT, FAULT_BREAK)
+            return self._fault(FAULT_BREAK, self.processor.ip, immediate)
+        self.processor.emit_mark(consumer, Mark.SYSTEM_CALL, self.processor.gr(15))
+        self._in_call = True
+        try:
+            return self.process.system_call()
+        except Interrupted:
+            return None
+        finally:
+            self._in_call = False
+
+    def _fault(self, kind: int, address: int, code: int) -> End | None:
+        return self.process.fault(kind, address, code)

@@ -1,0 +1,231 @@
+"""Increments of the signals that architecture alone decides: weights per instruction, and marks of the stream.
+
+An instruction adds ``retired`` whenever it retires and ``executed`` once more when its condition holds: its
+qualifying predicate, or for a branch that it is taken. A block's increments are then the sum over its instructions,
+its runs times ``retired`` plus its executions times ``executed``.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from pfmon.retirement.blocks import BlockRecord, Cut, InstructionRecord
+from pfmon.retirement.kinds import Kind
+from pfmon.retirement.marks import Mark, MarkTotals
+
+
+class Weight(NamedTuple):
+    """What one instruction adds to a signal."""
+
+    retired: int = 0
+    executed: int = 0
+
+
+class Marks(Protocol):
+    """Totals of the stream's marks (retirement.tally.Tally)."""
+
+    def marks(self, kind: int) -> MarkTotals:
+        """Totals of one kind."""
+
+
+NOTHING = Weight()
+ALWAYS = Weight(retired=1)
+EXECUTED = Weight(executed=1)
+
+# Floating-point operations in one instruction (names.csv, fp_ops_retired), by the mnemonic's first part.
+FP_OPERATIONS = {
+    **dict.fromkeys(("fpma", "fpms", "fpnma"), 4),
+    **dict.fromkeys(("fma", "fms", "fnma", "fpmpy", "fpnmpy", "fpmin", "fpmax", "fpamin", "fpamax", "fpcmp", "fpcvt",
+                     "fprcpa", "fprsqrta"), 2),
+    **dict.fromkeys(("fmpy", "fnmpy", "fadd", "fsub", "fnorm", "fmin", "fmax", "famin", "famax", "fcmp", "fcvt",
+                     "frcpa", "frsqrta"), 1),
+}  # fmt: skip
+
+# Mnemonics (first part) that may set the register stack engine to work (names.csv, rse_event_retired).
+RSE_MNEMONICS = ("alloc", "loadrs", "flushrs", "cover", "rfi")
+
+
+def _executed(wanted: Kind, unwanted: Kind = Kind(0)) -> Callable[[InstructionRecord], Weight]:
+    """Counts executed instructions that have all of the wanted kinds and none of the unwanted."""
+
+    def weigh(instruction: InstructionRecord) -> Weight:
+        kind = instruction.kind
+        return EXECUTED if kind & wanted == wanted and not kind & unwanted else NOTHING
+
+    return weigh
+
+
+def _branches(wanted: Kind, unwanted: Kind = Kind(0)) -> Callable[[InstructionRecord], Weight]:
+    """Counts branches, taken or not."""
+
+    def weigh(instruction: InstructionRecord) -> Weight:
+        kind = instruction.kind
+        return ALWAYS if kind & Kind.BRANCH and kind & wanted == wanted and not kind & unwanted else NOTHING
+
+    return weigh
+
+
+def _inst_retired(_: InstructionRecord) -> Weight:
+    return ALWAYS
+
+
+def _predicate_squashed(instruction: InstructionRecord) -> Weight:
+    if instruction.row is None or instruction.row.units == ("B",):
+        return NOTHING
+    return Weight(1, -1) if instruction.qp else NOTHING
+
+
+def _data_references(instruction: InstructionRecord) -> Weight:
+    return EXECUTED if instruction.kind & (Kind.LOAD | Kind.STORE | Kind.LFETCH) else NOTHING
+
+
+def _fp_ops_retired(instruction: InstructionRecord) -> Weight:
+    if not instruction.kind & Kind.FP_OPERATION or instruction.row is None:
+        return NOTHING
+    return Weight(executed=FP_OPERATIONS.get(instruction.row.mnemonic.partition(".")[0], 0))
+
+
+def _alat_checks(unwanted: Kind, wanted: Kind) -> Callable[[InstructionRecord], Weight]:
+    def weigh(instruction: InstructionRecord) -> Weight:
+        kind = instruction.kind
+        checks = bool(kind & (Kind.LOAD_CHECK | Kind.CHECK_ALAT))
+        return EXECUTED if checks and kind & wanted == wanted and not kind & unwanted else NOTHING
+
+    return weigh
+
+
+def _rse_event(instruction: InstructionRecord) -> Weight:
+    if instruction.kind & (Kind.CALL | Kind.RETURN):
+        return EXECUTED
+    return EXECUTED if instruction.row and instruction.row.mnemonic in RSE_MNEMONICS else NOTHING
+
+
+def _branch_taken(slot: int) -> Callable[[InstructionRecord], Weight]:
+    def weigh(instruction: InstructionRecord) -> Weight:
+        return EXECUTED if instruction.kind & Kind.BRANCH and instruction.slot == slot else NOTHING
+
+    return weigh
+
+
+def _branch_not_taken(instruction: InstructionRecord) -> Weight:
+    return Weight(1, -1) if instruction.kind & Kind.BRANCH else NOTHING
+
+
+def _multiway(weight: Weight) -> Callable[[InstructionRecord], Weight]:
+    def weigh(instruction: InstructionRecord) -> Weight:
+        return weight if instruction.kind & Kind.BRANCH and instruction.multiway else NOTHING
+
+    return weigh
+
+
+def _serialization(instruction: InstructionRecord) -> Weight:
+    return EXECUTED if instruction.row and instruction.row.mnemonic == "srlz.i" else NOTHING
+
+
+# Signal -> weight of an instruction. A signal may have increments from here, from MARKS, or from both.
+WEIGHTS: dict[str, Callable[[InstructionRecord], Weight]] = {
+    "inst_retired": _inst_retired,
+    "inst_tagged.0": _inst_retired,
+    "inst_tagged.1": _inst_retired,
+    "inst_tagged.2": _inst_retired,
+    "inst_tagged.3": _inst_retired,
+    "nops_retired": _executed(Kind.NOP),
+    "predicate_squashed": _predicate_squashed,
+    "loads_retired": _executed(Kind.LOAD, Kind.LOAD_CHECK),
+    "loads_retired.integer": _executed(Kind.LOAD, Kind.LOAD_CHECK | Kind.FLOAT),
+    "stores_retired": _executed(Kind.STORE),
+    "data_references": _data_references,
+    "fp_ops_retired": _fp_ops_retired,
+    "inst_chka_ldc.all": _alat_checks(Kind(0), Kind(0)),
+    "inst_chka_ldc.int": _alat_checks(Kind.FLOAT, Kind(0)),
+    "inst_chka_ldc.fp": _alat_checks(Kind(0), Kind.FLOAT),
+    "rse_event_retired": _rse_event,
+    "branches.all": _branches(Kind(0)),
+    "branches.iprel": _branches(Kind.RELATIVE),
+    "branches.return": _branches(Kind.RETURN),
+    "branches.nretind": _branches(Kind.INDIRECT, Kind.RETURN),
+    "branches.nottaken": _branch_not_taken,
+    "branches.taken.slot0": _branch_taken(0),
+    "branches.taken.slot1": _branch_taken(1),
+    "branches.taken.slot2": _branch_taken(2),
+    "branches.multiway.all": _multiway(ALWAYS),
+    "branches.multiway.taken": _multiway(EXECUTED),
+    "branches.multiway.nottaken": _multiway(Weight(1, -1)),
+    "serialization_events": _serialization,
+}
+
+
+def _low(kind: Mark) -> Callable[[Marks], int]:
+    """The sum of the marks' values (bits 0-15)."""
+    return lambda totals: totals.marks(kind).low
+
+
+def _valued(kind: Mark, *values: int) -> Callable[[Marks], int]:
+    """How many marks have one of the values."""
+    return lambda totals: sum(totals.marks(kind).by_value[value] for value in values)
+
+
+def _level_changes(totals: Marks) -> int:
+    """System calls, faults and signals go from level 3 to level 0 and come back."""
+    return 2 * sum(totals.marks(kind).marks for kind in (Mark.SYSTEM_CALL, Mark.FAULT))
+
+
+def _none(_: Marks) -> int:
+    return 0
+
+
+# Signal -> increments from the marks of the stream.
+MARKS: dict[str, tuple[Callable[[Marks], int], ...]] = {
+    "loads_retired": (_valued(Mark.ALAT_MISS, 0, 1), _low(Mark.FILL)),
+    "loads_retired.integer": (_valued(Mark.ALAT_MISS, 0),),
+    "stores_retired": (_low(Mark.SPILL),),
+    "data_references": (_low(Mark.FILL), _low(Mark.SPILL)),
+    "misaligned_loads_retired": (_low(Mark.MISALIGNED_LOAD),),
+    "misaligned_stores_retired": (_low(Mark.MISALIGNED_STORE),),
+    "fp_flush_to_zero.real": (_valued(Mark.FLUSH_TO_ZERO, 1),),
+    "fp_flush_to_zero.possible": (_valued(Mark.FLUSH_TO_ZERO, 0, 1),),
+    "inst_failed_chka_ldc.all": (_valued(Mark.ALAT_MISS, 0, 1, 2, 3),),
+    "inst_failed_chka_ldc.int": (_valued(Mark.ALAT_MISS, 0, 2),),
+    "inst_failed_chka_ldc.fp": (_valued(Mark.ALAT_MISS, 1, 3),),
+    "rse_references.all": (_low(Mark.FILL), _low(Mark.SPILL)),
+    "rse_references.load": (_low(Mark.FILL),),
+    "rse_references.store": (_low(Mark.SPILL),),
+    "cpu_cpl_changes.all": (_level_changes,),
+    "cpu_cpl_changes.lvl0": (_level_changes,),
+    "cpu_cpl_changes.lvl3": (_level_changes,),
+    # Linux never runs at levels 1 and 2, gives user programs no uncacheable pages and no debug registers, and
+    # this engine has no IA-32 instruction set: in a user program these cannot happen.
+    "cpu_cpl_changes.lvl1": (_none,),
+    "cpu_cpl_changes.lvl2": (_none,),
+    "uc_loads_retired": (_none,),
+    "uc_stores_retired": (_none,),
+    "data_debug_register_fault": (_none,),
+    "data_debug_register_matches": (_none,),
+    "ia32_inst_retired": (_none,),
+    "isa_transitions": (_none,),
+}
+
+
+def _failed(wanted: Kind, unwanted: Kind = Kind(0)) -> Callable[[BlockRecord], int]:
+    """1 for a block that was left by a failed check of this kind."""
+
+    def weigh(block: BlockRecord) -> int:
+        if block.cut != Cut.FAILED_CHECK:
+            return 0
+        kind = block.instructions[-1].kind
+        return int(kind & wanted == wanted and not kind & unwanted)
+
+    return weigh
+
+
+# Signal -> increments of a run of a block as a whole.
+BLOCKS: dict[str, Callable[[BlockRecord], int]] = {
+    "inst_failed_chks.all": _failed(Kind.CHECK_NAT),
+    "inst_failed_chks.int": _failed(Kind.CHECK_NAT, Kind.FLOAT),
+    "inst_failed_chks.fp": _failed(Kind.CHECK_NAT | Kind.FLOAT),
+    "fp_failed_fchkf": _failed(Kind.CHECK_FLAGS),
+}
+
+
+def available() -> frozenset[str]:
+    """The signals that can be counted without a machine."""
+    return frozenset(WEIGHTS) | frozenset(MARKS) | frozenset(BLOCKS)
