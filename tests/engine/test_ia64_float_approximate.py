@@ -110,12 +110,13 @@ def check_reciprocal(sf: int, fpsr: int, x: Register, y: Register, p6: int) -> N
         assert found == complete(expected_reciprocal(decode(x), decode(y), mode(fpsr, sf, "")), p6), (x, y)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.integers(0, 3), fpsrs, registers, registers, st.integers(0, 1))
 def test_reciprocal_or_quotient(sf: int, fpsr: int, x: Register, y: Register, p6: int) -> None:
     check_reciprocal(sf, fpsr, x, y, p6)
 
 
+@settings(max_examples=60, deadline=None)
 @given(normal_registers, normal_registers)
 def test_reciprocal_of_normal_numbers_is_an_estimate(x: Register, y: Register) -> None:
     check_reciprocal(1, DEFAULT_FPSR, x, y, 0)
@@ -141,7 +142,7 @@ def test_limits_of_the_reciprocal(a: int, b: int) -> None:
     check_reciprocal(1, DEFAULT_FPSR, x, y, 0)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 1), st.integers(1, 0x1FFFD), st.integers(ONE, (1 << 64) - 1))
 def test_reciprocal_is_as_near_as_the_manual_says(sign: int, exponent: int, significand: int) -> None:
     """Relative error below 2**-8.886 (SDM volume 3, frcpa)."""
@@ -186,13 +187,13 @@ def check_root(sf: int, fpsr: int, y: Register, p6: int) -> None:
         assert found == complete(expected_root(decode(y), mode(fpsr, sf, "")), p6), y
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 3), fpsrs, registers, st.integers(0, 1))
 def test_reciprocal_root_or_root(sf: int, fpsr: int, y: Register, p6: int) -> None:
     check_root(sf, fpsr, y, p6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 3), fpsrs, st.integers(0, 70), st.integers(1, (1 << 64) - 1))
 def test_root_of_the_smallest_numbers_is_computed(
     sf: int, fpsr: int, exponent: int, significand: int

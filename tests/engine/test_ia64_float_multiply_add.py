@@ -53,7 +53,7 @@ completers = st.sampled_from(list(COMPLETERS))
 fields = st.integers(0, 3)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=240, deadline=None)
 @given(names, completers, fields, fpsrs, registers, registers, registers)
 def test_multiply_add_equals_exact_arithmetic_rounded_once(
     name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register, c: Register
@@ -61,7 +61,7 @@ def test_multiply_add_equals_exact_arithmetic_rounded_once(
     assert execute(name, completer, sf, fpsr, x, y, c) == expected(name, completer, sf, fpsr, x, y, c)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=240, deadline=None)
 @given(names, completers, fields, fpsrs, normal_registers, normal_registers, normal_registers)
 def test_multiply_add_of_normal_numbers_equals_exact_arithmetic(
     name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register, c: Register
@@ -69,7 +69,7 @@ def test_multiply_add_of_normal_numbers_equals_exact_arithmetic(
     assert execute(name, completer, sf, fpsr, x, y, c) == expected(name, completer, sf, fpsr, x, y, c)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=160, deadline=None)
 @given(names, completers, fpsrs, normal_registers, normal_registers, st.integers(-3, 3), st.integers(-2, 2))
 def test_cancellation_is_exact(
     name: str, completer: str, fpsr: int, x: Register, y: Register, ulps: int, exponent: int
@@ -127,7 +127,7 @@ doubles = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(min_value=-1e80, max_value=1e80)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.booleans()
 )
@@ -151,7 +151,7 @@ def run_with(encoding: int, fr: dict[int, Register], fpsr: int) -> Register:
     return result
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(moderate, moderate, st.booleans())
 def test_double_sum_and_product_equal_the_hosts(x: float, y: float, sticky: bool) -> None:
     fpsr = DEFAULT_FPSR | (STICKY_I if sticky else 0)
@@ -162,7 +162,7 @@ def test_double_sum_and_product_equal_the_hosts(x: float, y: float, sticky: bool
     assert run_with(f1_format(13, 0, 0, (5, 6, 8, 0)), fr, fpsr) == from_float(-(x * y))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(names, completers, fields, fpsrs, registers, registers)
 def test_addend_f0_means_multiplication(
     name: str, completer: str, sf: int, fpsr: int, x: Register, y: Register
@@ -179,7 +179,7 @@ def test_addend_f0_means_multiplication(
     assert found == scalar_outcome(result, BEFORE)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(names, completers, fpsrs, registers)
 def test_factor_f1_gives_a_sum_or_a_normalized_value(
     name: str, completer: str, fpsr: int, x: Register

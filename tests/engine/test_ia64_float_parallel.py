@@ -76,7 +76,7 @@ def bits_of(result: Result) -> int:
     return sign << 31 | ((result.extra["exponent"] + 127) % 256) << 23 | significand >> 40 & 0x7FFFFF
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(["fpma", "fpms", "fpnma"]), fields, fpsrs, pairs, pairs, pairs, st.booleans())
 def test_parallel_multiply_add(
     name: str, sf: int, fpsr: int, x: Pair, y: Pair, c: Pair, multiply: bool
@@ -106,7 +106,7 @@ RELATIONS = {
 }  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.sampled_from(list(RELATIONS)), fields, fpsrs, pairs, pairs)
 def test_parallel_comparison_gives_masks(name: str, sf: int, fpsr: int, x: Pair, y: Pair) -> None:
     x6, holds, quiet = RELATIONS[name]
@@ -117,7 +117,7 @@ def test_parallel_comparison_gives_masks(name: str, sf: int, fpsr: int, x: Pair,
     assert found == pair_outcome(high, low, (masks[0], masks[1]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.sampled_from(["fpmin", "fpmax", "fpamin", "fpamax"]), fields, fpsrs, pairs, pairs)
 def test_parallel_minimum_and_maximum(name: str, sf: int, fpsr: int, x: Pair, y: Pair) -> None:
     x6 = {"fpmin": 0x14, "fpmax": 0x15, "fpamin": 0x16, "fpamax": 0x17}[name]
@@ -135,7 +135,7 @@ def test_parallel_minimum_and_maximum(name: str, sf: int, fpsr: int, x: Pair, y:
     assert found == pair_outcome(high, low, (bits[0], bits[1]))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=160, deadline=None)
 @given(st.booleans(), st.booleans(), fields, fpsrs, pairs)
 def test_parallel_conversion_to_integers(signed: bool, truncate: bool, sf: int, fpsr: int, x: Pair) -> None:
     x6 = 0x18 + (not signed) + 2 * truncate
@@ -185,7 +185,7 @@ def found_with_p6(encoding: int, sf: int, fpsr: int, x: Pair, y: Pair) -> tuple[
     return after["fr"].get(5, (0, 0, 0)), flags_of(after["fpsr"], sf), after["fault"], after["fault_code"], p6
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(fields, fpsrs, pairs, pairs)
 def test_parallel_reciprocal(sf: int, fpsr: int, x: Pair, y: Pair) -> None:
     """fprcpa f5,p6=f8,f9"""
@@ -218,7 +218,7 @@ def expected_root(y: Number, how: Mode) -> Result:
     return with_operand_flag(Result(register_, predicate=int(exponent >= -102)), how, y)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(fields, fpsrs, pairs)
 def test_parallel_reciprocal_root(sf: int, fpsr: int, y: Pair) -> None:
     """fprsqrta f5,p6=f9"""

@@ -247,8 +247,9 @@ def order(x: Number, y: Number) -> str:
     """One of < = > ? (unordered)."""
     if x.is_nan or y.is_nan or "unsupported" in (x.kind, y.kind):
         return "?"
-    infinity = Fraction(2) ** 200000
-    a, b = ((-1) ** n.sign * infinity if n.kind == "infinite" else n.value for n in (x, y))
+    a, b = (int(n.kind == "infinite") * (-1) ** n.sign for n in (x, y))
+    if a == b == 0:
+        return "<" if x.value < y.value else ">" if x.value > y.value else "="
     return "<" if a < b else ">" if a > b else "="
 
 
