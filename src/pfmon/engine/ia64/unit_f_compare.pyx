@@ -24,6 +24,7 @@ from pfmon.engine.ia64.float_core cimport (
     Outcome,
     environment,
     set_flags,
+    u128,
     unpack,
 )
 from pfmon.engine.ia64.float_memory cimport INTEGER_BIT
@@ -67,16 +68,13 @@ cdef inline bint is_plain(const FloatRegister* x) noexcept nogil:
 
 
 cdef inline int plain_order(const FloatRegister* x, const FloatRegister* y) noexcept nogil:
-    cdef bint less
-    if x.significand == y.significand and x.exponent == y.exponent and (x.sign == y.sign or x.significand == 0):
-        return ORDER_EQUAL
-    if x.sign != y.sign:
-        less = x.sign
-    elif x.exponent != y.exponent:
-        less = (x.exponent < y.exponent) ^ x.sign
-    else:
-        less = (x.significand < y.significand) ^ x.sign
-    return ORDER_LESS if less else ORDER_GREATER
+    """Without branches: which of two numbers is less cannot be foreseen."""
+    cdef u128 a = (<u128>x.exponent << 64) | x.significand
+    cdef u128 b = (<u128>y.exponent << 64) | y.significand
+    cdef uint32_t differ = x.sign ^ y.sign
+    cdef uint32_t equal = <uint32_t>(a == b) & ((differ ^ 1) | <uint32_t>(a == 0))
+    cdef uint32_t less = ((differ & x.sign) | ((differ ^ 1) & (<uint32_t>(a < b) ^ x.sign))) & (equal ^ 1)
+    return less * ORDER_LESS | equal * ORDER_EQUAL | ((equal | less) ^ 1) * ORDER_GREATER
 
 
 cdef uint32_t compare(Cpu* cpu, Op* op) noexcept nogil:

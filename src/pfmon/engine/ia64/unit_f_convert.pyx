@@ -2,19 +2,21 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.cpu cimport Cpu, Op, go
+from pfmon.engine.ia64.cpu cimport Cpu, FloatRegister, Op, go, unlikely
 from pfmon.engine.ia64.float_core cimport (
+    FLAG_I,
     PC_DYNAMIC,
     Environment,
     Operand,
     Outcome,
     environment,
+    field_shift,
     leading_zeros,
     set_flags,
     to_integer,
     unpack,
 )
-from pfmon.engine.ia64.float_memory cimport EXPONENT_INTEGER, set_float
+from pfmon.engine.ia64.float_memory cimport EXPONENT_INTEGER, EXPONENT_ONE, INTEGER_BIT, set_float
 from pfmon.engine.ia64.unit_f cimport clear, ending, fr_is_natval, set_natval, then_go
 
 from pfmon.engine.ia64.rows import row
@@ -49,6 +51,23 @@ cdef int fcvt(Cpu* cpu, Op* op) noexcept nogil:
     return then_go(cpu, op, convert(cpu, op))
 
 
+cdef int fcvt_trunc(Cpu* cpu, Op* op) noexcept nogil:
+    """The usual case itself: a normal number from 1 to below 2**63 that is an integer or need not trap."""
+    cdef const FloatRegister* x = &cpu.fr[op.r2]
+    cdef uint32_t exponent = x.exponent - EXPONENT_ONE
+    cdef uint64_t inexact
+    if unlikely(
+        exponent > 62 or not x.significand & INTEGER_BIT or (x.sign and not op.x & X_SIGNED) or not cpu.fpsr & FLAG_I
+    ):
+        return fcvt(cpu, op)
+    inexact = (x.significand << (exponent + 1)) != 0
+    cpu.fpsr |= (inexact * FLAG_I) << (field_shift(op.x & X_SF) + 7)
+    set_float(
+        &cpu.fr[op.r1], 0, EXPONENT_INTEGER, ((x.significand >> (63 - exponent)) ^ (0 - <uint64_t>x.sign)) + x.sign
+    )
+    return go(cpu, op)
+
+
 cdef int fcvt_xf(Cpu* cpu, Op* op) noexcept nogil:
     """A signed integer as a number: exact, so there is nothing to round."""
     cdef uint64_t value = cpu.fr[op.r2].significand
@@ -73,7 +92,7 @@ for _sf in range(4):
         ("fcvt.fx.trunc", 0x1A, X_SIGNED | X_TRUNCATE),
         ("fcvt.fxu.trunc", 0x1B, X_TRUNCATE),
     ):
-        row("F10", f"{_name}.s{_sf} f1=f2", <size_t>&fcvt, kind=Kind.FLOAT | Kind.FP_OPERATION, reads="ar.fpsr",
+        row("F10", f"{_name}.s{_sf} f1=f2", <size_t>&fcvt_trunc if _x & X_TRUNCATE else <size_t>&fcvt, kind=Kind.FLOAT | Kind.FP_OPERATION, reads="ar.fpsr",
             writes="ar.fpsr", op=0, x=0, x6=_x6, sf=_sf, op_x=_sf | _x)
 
 row("F11", "fcvt.xf f1=f2", <size_t>&fcvt_xf, kind=Kind.FLOAT | Kind.FP_OPERATION, op=0, x=0, x6=0x1C)

@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
 from pfmon.engine.ia64.float_core cimport (
+    FLAG_I,
     PC_DOUBLE,
     PC_DYNAMIC,
     PC_SINGLE,
@@ -19,7 +20,7 @@ from pfmon.engine.ia64.float_core cimport (
     unpack,
 )
 from pfmon.engine.ia64.float_memory cimport EXPONENT_DOUBLE, EXPONENT_EXTENDED, EXPONENT_SINGLE, INTEGER_BIT, set_float
-from pfmon.engine.ia64.float_nearest cimport Sum, all_normal, nearest_multiply_add, nearest_product
+from pfmon.engine.ia64.float_nearest cimport Sum, are_normal, is_normal, nearest_multiply_add, nearest_product, no_sum
 from pfmon.engine.ia64.unit_f cimport ending, fr_is_natval, set_natval, then_go
 
 from pfmon.engine.ia64.rows import row
@@ -107,15 +108,14 @@ cdef inline Sum nearest_sum(Cpu* cpu, Op* op, bint has_addend, int drop) noexcep
     cdef const FloatRegister* y = &cpu.fr[op.r4]
     cdef const FloatRegister* c = &cpu.fr[op.r2]
     cdef Sum result
+    if unlikely(not are_normal(x, y)):
+        return no_sum()
     if has_addend:
-        if likely(all_normal(x, y, c)):
+        if likely(is_normal(c)):
             return nearest_multiply_add(x, y, c, (op.x >> 8) & 1, (op.x >> 9) & 1, drop)
-        if op.r2 == 0 or c.significand != 0 or c.exponent != 0:
-            result.significand = 0
-            return result
-    if unlikely(not all_normal(x, y, x)):
-        result.significand = 0
-        return result
+        # Zero can be left out, its sign does not show; f0 means that nothing is added anyway.
+        if c.significand != 0 or c.exponent != 0:
+            return no_sum()
     result = nearest_product(x, y, drop)
     result.sign ^= (op.x >> 8) & 1
     return result
@@ -158,7 +158,7 @@ cdef int fmpy_double_long(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef inline bint host_rounds(uint64_t fpsr, uint64_t field) noexcept nogil:
     """Round to nearest in double's own range, and nothing to note: I is set already and does not trap."""
-    return (field & (FIELD_I | FIELD_RC | FIELD_WRE)) == FIELD_I and i_trap_disabled(fpsr, field)
+    return (field & (FIELD_I | FIELD_RC | FIELD_WRE)) == FIELD_I and (fpsr & FLAG_I) != 0
 
 
 # Doubles from 2**-255 to below 2**256 go to the host: no product or sum of these overflows or is tiny.
@@ -171,8 +171,15 @@ cdef inline uint64_t sign_exponent(const FloatRegister* x) noexcept nogil:
     return (<const uint64_t*>&x.exponent)[0]
 
 
-cdef inline double host_double(uint64_t significand, uint64_t word, uint64_t negate) noexcept nogil:
-    return as_double((((word >> 32) ^ negate) << 63) | ((word - EXPONENT_DOUBLE) << 52) | ((significand << 1) >> 12))
+cdef inline double host_double(const FloatRegister* x, uint64_t negate) noexcept nogil:
+    cdef uint64_t word = sign_exponent(x)
+    return as_double(
+        (((word >> 32) ^ negate) << 63) | ((word - EXPONENT_DOUBLE) << 52) | ((x.significand << 1) >> 12)
+    )
+
+
+cdef inline uint32_t above_lowest(const FloatRegister* x) noexcept nogil:
+    return <uint32_t>(sign_exponent(x) - HOST_LOWEST)
 
 
 cdef inline bint store_double(FloatRegister* target, double value) noexcept nogil:
@@ -186,25 +193,20 @@ cdef inline bint store_double(FloatRegister* target, double value) noexcept nogi
 
 
 cdef int fma_double(Cpu* cpu, Op* op) noexcept nogil:
-    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
-    cdef uint64_t x = cpu.fr[op.r3].significand
-    cdef uint64_t y = cpu.fr[op.r4].significand
-    cdef uint64_t c = cpu.fr[op.r2].significand
-    cdef uint64_t xe = sign_exponent(&cpu.fr[op.r3])
-    cdef uint64_t ye = sign_exponent(&cpu.fr[op.r4])
-    cdef uint64_t ce = sign_exponent(&cpu.fr[op.r2])
+    cdef uint32_t flips = op.x
+    cdef const FloatRegister* x = &cpu.fr[op.r3]
+    cdef const FloatRegister* y = &cpu.fr[op.r4]
+    cdef const FloatRegister* c = &cpu.fr[op.r2]
     if likely(
-        host_rounds(cpu.fpsr, field)
-        and ((x | y | c) << 53) == 0
-        and <int64_t>(x & y & c) < 0
-        and (<uint32_t>(xe - HOST_LOWEST) | <uint32_t>(ye - HOST_LOWEST) | <uint32_t>(ce - HOST_LOWEST)) < 0x200
+        host_rounds(cpu.fpsr, cpu.fpsr >> (flips & 0x3F))
+        and ((x.significand | y.significand | c.significand) << 53) == 0
+        and <int64_t>(x.significand & y.significand & c.significand) < 0
+        and (above_lowest(x) | above_lowest(y) | above_lowest(c)) < 0x200
     ):
         if likely(
             store_double(
                 &cpu.fr[op.r1],
-                host_fma(
-                    host_double(x, xe, (op.x >> 8) & 1), host_double(y, ye, 0), host_double(c, ce, (op.x >> 9) & 1)
-                ),
+                host_fma(host_double(x, flips >> 8), host_double(y, 0), host_double(c, flips >> 9)),
             )
         ):
             return go(cpu, op)
@@ -212,37 +214,31 @@ cdef int fma_double(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int fmpy_double(Cpu* cpu, Op* op) noexcept nogil:
-    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
-    cdef uint64_t x = cpu.fr[op.r3].significand
-    cdef uint64_t y = cpu.fr[op.r4].significand
-    cdef uint64_t xe = sign_exponent(&cpu.fr[op.r3])
-    cdef uint64_t ye = sign_exponent(&cpu.fr[op.r4])
+    cdef uint32_t flips = op.x
+    cdef const FloatRegister* x = &cpu.fr[op.r3]
+    cdef const FloatRegister* y = &cpu.fr[op.r4]
     if likely(
-        host_rounds(cpu.fpsr, field)
-        and ((x | y) << 53) == 0
-        and <int64_t>(x & y) < 0
-        and (<uint32_t>(xe - HOST_LOWEST) | <uint32_t>(ye - HOST_LOWEST)) < 0x200
+        host_rounds(cpu.fpsr, cpu.fpsr >> (flips & 0x3F))
+        and ((x.significand | y.significand) << 53) == 0
+        and <int64_t>(x.significand & y.significand) < 0
+        and (above_lowest(x) | above_lowest(y)) < 0x200
     ):
-        if likely(store_double(&cpu.fr[op.r1], host_double(x, xe, (op.x >> 8) & 1) * host_double(y, ye, 0))):
+        if likely(store_double(&cpu.fr[op.r1], host_double(x, flips >> 8) * host_double(y, 0))):
             return go(cpu, op)
     return fmpy_double_long(cpu, op)
 
 
 cdef int fadd_double(Cpu* cpu, Op* op) noexcept nogil:
-    cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
-    cdef uint64_t x = cpu.fr[op.r3].significand
-    cdef uint64_t c = cpu.fr[op.r2].significand
-    cdef uint64_t xe = sign_exponent(&cpu.fr[op.r3])
-    cdef uint64_t ce = sign_exponent(&cpu.fr[op.r2])
+    cdef uint32_t flips = op.x
+    cdef const FloatRegister* x = &cpu.fr[op.r3]
+    cdef const FloatRegister* c = &cpu.fr[op.r2]
     if likely(
-        host_rounds(cpu.fpsr, field)
-        and ((x | c) << 53) == 0
-        and <int64_t>(x & c) < 0
-        and (<uint32_t>(xe - HOST_LOWEST) | <uint32_t>(ce - HOST_LOWEST)) < 0x200
+        host_rounds(cpu.fpsr, cpu.fpsr >> (flips & 0x3F))
+        and ((x.significand | c.significand) << 53) == 0
+        and <int64_t>(x.significand & c.significand) < 0
+        and (above_lowest(x) | above_lowest(c)) < 0x200
     ):
-        if likely(
-            store_double(&cpu.fr[op.r1], host_double(x, xe, (op.x >> 8) & 1) + host_double(c, ce, (op.x >> 9) & 1))
-        ):
+        if likely(store_double(&cpu.fr[op.r1], host_double(x, flips >> 8) + host_double(c, flips >> 9))):
             return go(cpu, op)
     return fma_double_long(cpu, op)
 
@@ -263,11 +259,13 @@ cdef int fmpy_dynamic(Cpu* cpu, Op* op) noexcept nogil:
     return then_go(cpu, op, rounded_dynamic(cpu, op, False))
 
 
-# Completer, major opcode bit 0, x; handlers: general, with f2 = f0, with f4 = f1.
+# Completer, status fields, major opcode bit 0, x; handlers: general, with f2 = f0, with f4 = f1. By convention
+# field 1 has the widest range, in which doubles are not the host's.
 _PRECISIONS = (
-    ("", 0, 0, <size_t>&fma_dynamic, <size_t>&fmpy_dynamic, <size_t>&fma_dynamic),
-    (".s", 0, 1, <size_t>&fma_single, <size_t>&fmpy_single, <size_t>&fma_single),
-    (".d", 1, 0, <size_t>&fma_double, <size_t>&fmpy_double, <size_t>&fadd_double),
+    ("", (0, 1, 2, 3), 0, 0, <size_t>&fma_dynamic, <size_t>&fmpy_dynamic, <size_t>&fma_dynamic),
+    (".s", (0, 1, 2, 3), 0, 1, <size_t>&fma_single, <size_t>&fmpy_single, <size_t>&fma_single),
+    (".d", (0, 2, 3), 1, 0, <size_t>&fma_double, <size_t>&fmpy_double, <size_t>&fadd_double),
+    (".d", (1,), 1, 0, <size_t>&fma_double_long, <size_t>&fmpy_double_long, <size_t>&fma_double_long),
 )
 
 # Mnemonic, opcode, negations; the names with f2 = f0, with f4 = f1, with both.
@@ -281,9 +279,9 @@ _OPERATIONS = (
 def _rows() -> None:
     """Rows of F1, and of its forms with f0 and f1."""
     implicit = {"kind": Kind.FLOAT | Kind.FP_OPERATION, "reads": "ar.fpsr", "writes": "ar.fpsr"}
-    for completer, low_bit, x, full, product, total in _PRECISIONS:
+    for completer, fields, low_bit, x, full, product, total in _PRECISIONS:
         for name, opcode, negate, by_f0, by_f1, by_both in _OPERATIONS:
-            for sf in range(4):
+            for sf in fields:
                 tail = f"{completer}.s{sf}"
                 fixed = {**implicit, "op": opcode + low_bit, "x": x, "sf": sf, "op_x": 6 + 13 * sf | negate}
                 texts = [f"{name}{tail} f1=f3,f4,f2"]
