@@ -1,0 +1,40 @@
+"""The command ``pfmon``."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from pfmon.cli.command_line import USAGE, read
+from pfmon.errors import PfmonError
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Do what the command line says; the exit status."""
+    try:
+        return _do(sys.argv[1:] if words is None else words)
+    except PfmonError as error:
+        sys.stderr.write(f"pfmon: {error}\n")
+        return error.exit_status
+    except BrokenPipeError:
+        # Whoever read our output has gone; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+
+
+def _do(words: Sequence[str]) -> int:
+    config, command = read(words)
+    if config.action:
+        from pfmon.cli.listing import answer
+
+        sys.stdout.write(answer(config))
+        sys.stdout.flush()
+        return 0
+    if not command:
+        raise PfmonError(f"no program given; {USAGE}")
+    from pfmon.cli.count import run
+
+    return run(config, command)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""The list of command-line concerns, and from words to a Config."""
+
+from collections.abc import Sequence
+
+from pfmon.cli import event_options, guest_options, listing_options, output_options
+from pfmon.cli.config import Config
+from pfmon.cli.options import Option, parse
+
+CONCERNS = (event_options, output_options, guest_options, listing_options)
+
+USAGE = "usage: pfmon [OPTION]... [--] PROGRAM [ARGUMENT]..."
+
+
+def read(words: Sequence[str]) -> tuple[Config, list[str]]:
+    """The configuration, and the program with its arguments. Raises PfmonError."""
+    config = Config()
+    owner = {option.long: concern for concern in CONCERNS for option in concern.OPTIONS}
+    given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words)
+    for one in given:
+        owner[one.name].apply(config, one)
+    return config, command
+
+
+def help_text() -> str:
+    """What --help prints."""
+    lines = [USAGE, "", "Runs an IA-64 program on a model of its processor and counts with that processor's PMU."]
+    for concern in CONCERNS:
+        lines += ["", f"{concern.TITLE}:"]
+        lines += [_help_line(option) for option in concern.OPTIONS]
+    lines += ["", "Long options may be shortened to any unique prefix. The exit status is the program's; 2 for a"]
+    lines += ["mistake on the command line, 128 + signal for a program that a signal killed, 124 after a timeout."]
+    return "\n".join(lines) + "\n"
+
+
+def _help_line(option: Option) -> str:
+    value = f"[={option.value}]" if option.optional else f"={option.value}" if option.value else ""
+    short = f"-{option.short}, " if option.short else "    "
+    left = f"  {short}--{option.long}{value}"
+    return f"{left:<36} {option.help}" if len(left) < 36 else f"{left}\n{'':<36} {option.help}"

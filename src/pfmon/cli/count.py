@@ -1,0 +1,109 @@
+"""The main job: run a program and print its counts."""
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+
+from pfmon.cli.config import Config
+from pfmon.cli.output import Results, program_output
+from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.errors import PfmonError
+from pfmon.pmu import get
+from pfmon.program import image
+from pfmon.report.counts import count_lines
+from pfmon.report.times import times_line
+from pfmon.session.run import Outcome, Plan, Session, default_memory_limit
+
+FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
+
+
+def run(config: Config, command: Sequence[str]) -> int:
+    """Run ``command`` as ``config`` says; the exit status. Raises PfmonError before the program starts."""
+    session = Session(_plan(config, command))
+    results = Results(config.outfile, config.append)
+    if config.verbose and session.counting:
+        from pfmon.pmu.describe import programming_text
+
+        sys.stderr.write(programming_text(session.counting.programming).rstrip("\n") + "\n")
+    with program_output(config.no_cmd_output):
+        outcome = session.run()
+    _say_how_it_ended(outcome)
+    results.write(_text(config, command, session, outcome))
+    return outcome.status
+
+
+def _plan(config: Config, command: Sequence[str]) -> Plan:
+    return Plan(
+        program=image.load(_find(command[0]), config.sysroot),
+        arguments=[os.fsencode(word) for word in command],
+        environment=[os.fsencode(entry) for entry in _environment(config)],
+        settings=Settings(
+            sysroot=config.sysroot,
+            host_clock=config.host_clock,
+            host_random=config.host_random,
+            host_ids=config.host_ids,
+            seed=config.seed,
+        ),
+        model=get(config.pmu),
+        events=config.events,
+        memory_limit=config.memory_limit or default_memory_limit(),
+        timeout=config.session_timeout,
+        slow=config.slow,
+    )
+
+
+def _find(name: str) -> str:
+    """The program's path: as given, or from PATH when there is no slash in it, as a shell does."""
+    if "/" in name:
+        return name
+    found = shutil.which(name)
+    if found is None:
+        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""  # noqa: PTH110 - as typed
+        raise PfmonError(f"{name}: not found in PATH{hint}")
+    return found
+
+
+def _environment(config: Config) -> list[str]:
+    """NAME=VALUE of every variable; later ones replace earlier ones."""
+    start = [f"{name}={value}" for name, value in os.environ.items()] if config.host_env else FIXED_ENVIRONMENT
+    variables = dict(entry.split("=", 1) for entry in start)
+    for entry in config.environment:
+        name, equals, value = entry.partition("=")
+        if equals:
+            variables[name] = value
+        elif name in os.environ:
+            variables[name] = os.environ[name]
+        else:
+            raise PfmonError(f"--env={name}: there is no such variable here; --env={name}=VALUE sets one")
+    return [f"{name}={value}" for name, value in variables.items()]
+
+
+def _say_how_it_ended(outcome: Outcome) -> None:
+    if outcome.death:
+        name = signal.Signals(outcome.death.signal).name if outcome.death.signal in list(signal.Signals) else ""
+        sys.stderr.write(
+            f"pfmon: the program was killed by signal {outcome.death.signal} ({name}): {outcome.death.text}, "
+            f"at {outcome.where}\n"
+        )
+    elif outcome.stopped == "timeout":
+        sys.stderr.write("pfmon: --session-timeout ended the program; the counts are those so far\n")
+    elif outcome.stopped:
+        sys.stderr.write("pfmon: interrupted; the counts are those so far\n")
+
+
+def _text(config: Config, command: Sequence[str], session: Session, outcome: Outcome) -> str:
+    """The results as the options want them."""
+    if config.json:
+        from pfmon.report.json_counts import counts_json
+
+        return counts_json(config.pmu, command, outcome)
+    text = ""
+    if config.with_header and session.counting:
+        from pfmon.report.header import header
+
+        text += header(config.pmu, command, session.counting.programming)
+    if config.show_time:
+        text += times_line(outcome.times)
+    return text + count_lines(outcome.counts, config.number_style)

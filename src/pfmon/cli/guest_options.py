@@ -1,0 +1,47 @@
+"""What the program sees of the world, and how long it may run. By default everything is fixed: counts repeat."""
+
+from pfmon.cli.config import Config
+from pfmon.cli.options import Given, Option
+from pfmon.cli.values import seconds, size, whole_number
+from pfmon.errors import BadValueError
+
+TITLE = "Program"
+OPTIONS = [
+    Option("sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"),
+    Option("session-timeout", "end the run after so many seconds and print the counts so far", "SECONDS"),
+    Option("env", "set a variable in the program's environment; NAME alone takes the host's value", "NAME[=VALUE]"),
+    Option("host-env", "give the program pfmon's own environment"),
+    Option("host-clock", "let the program see the host's time (else time follows retired instructions)"),
+    Option("host-random", "let the program have the host's random bytes (else they follow from --seed)"),
+    Option("host-ids", "let the program see the host's process, user and group ids and host name"),
+    Option("seed", "where random bytes start", "NUMBER"),
+    Option("memory-limit", "the most memory the program may map (half of the host's)", "SIZE"),
+    Option("slow", "execute and count instruction by instruction: the same counts, for checking"),
+]
+FLAGS = {
+    "host-env": "host_env",
+    "host-clock": "host_clock",
+    "host-random": "host_random",
+    "host-ids": "host_ids",
+    "slow": "slow",
+}
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    text = given.value or ""
+    match given.name:
+        case "sysroot":
+            config.sysroot = text
+        case "session-timeout":
+            config.session_timeout = seconds(given.name, text)
+        case "seed":
+            config.seed = whole_number(given.name, text)
+        case "memory-limit":
+            config.memory_limit = size(given.name, text)
+        case "env":
+            if not text or text.startswith("="):
+                raise BadValueError(f"--env={text}: NAME=VALUE or NAME is wanted")
+            config.environment.append(text)
+        case _:
+            setattr(config, FLAGS[given.name], True)

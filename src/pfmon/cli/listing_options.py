@@ -1,0 +1,30 @@
+"""Questions that need no program: which events there are, what they mean, whether they go together."""
+
+from pfmon.cli.config import Config
+from pfmon.cli.options import Given, Option
+
+TITLE = "Information"
+OPTIONS = [
+    Option("show-events", "list the events whose names match REGEX", "REGEX", "l", optional=True),
+    Option("long-show-events", "list them with codes and counters", "REGEX", "L", optional=True),
+    Option("event-info", "explain an event, given by name, code or regular expression", "EVENT", "i"),
+    Option("pmu-info", "describe the PMU", short="I"),
+    Option("check-events-only", "check that the events of -e can be counted together, and stop"),
+    Option("help", "print this text", short="h"),
+    Option("version", "print the version", short="V"),
+]
+ACTIONS = {
+    "show-events": "list",
+    "long-show-events": "list-long",
+    "event-info": "info",
+    "pmu-info": "pmu-info",
+    "check-events-only": "check",
+    "help": "help",
+    "version": "version",
+}
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    config.action = ACTIONS[given.name]
+    config.subject = given.value or ""

@@ -1,0 +1,73 @@
+"""The places that results and the program's output go to."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pfmon.errors import PfmonError
+
+
+class Results:
+    """Where results go: standard output, or a file that stays as it was until there is something to put in it."""
+
+    def __init__(self, outfile: str, append: bool) -> None:
+        """Raises PfmonError when the file could not be written."""
+        self.outfile = Path(outfile) if outfile else None
+        self.append = append
+        self._standard = os.dup(1)
+        if append and not outfile:
+            raise PfmonError("--append wants --outfile=FILE")
+        if self.outfile is not None:
+            self._check(self.outfile)
+
+    @staticmethod
+    def _check(path: Path) -> None:
+        target = path if path.exists() else path.absolute().parent
+        if path.is_dir():
+            raise PfmonError(f"--outfile={path}: is a directory")
+        if not target.exists():
+            raise PfmonError(f"--outfile={path}: there is no directory {target}")
+        if not os.access(target, os.W_OK):
+            raise PfmonError(f"--outfile={path}: no permission to write")
+
+    def write(self, text: str) -> None:
+        """Put the results where they belong, all at once."""
+        if self.outfile is None:
+            sys.stdout.flush()
+            with os.fdopen(os.dup(self._standard), "w") as stream:
+                stream.write(text)
+        elif self.append:
+            with self.outfile.open("a") as stream:
+                stream.write(text)
+        else:
+            self._replace(self.outfile, text)
+
+    @staticmethod
+    def _replace(path: Path, text: str) -> None:
+        if path.exists() and not path.is_file():     # a device or a pipe
+            path.write_text(text)
+            return
+        fresh = path.with_name(f".{path.name}.{os.getpid()}")
+        fresh.write_text(text)
+        fresh.replace(path)
+
+
+@contextmanager
+def program_output(discarded: bool) -> Iterator[None]:
+    """While the program runs: its standard output and error go nowhere if ``discarded``."""
+    if not discarded:
+        yield
+        return
+    kept = [os.dup(number) for number in (1, 2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        for number, old in zip((1, 2), kept, strict=True):
+            os.dup2(old, number)
+            os.close(old)

@@ -1,0 +1,37 @@
+"""Where the counts go, and how they look."""
+
+from pfmon.cli.config import Config
+from pfmon.cli.options import Given, Option
+
+TITLE = "Output"
+OPTIONS = [
+    Option("us-counter-format", "print counts as 1,024"),
+    Option("eu-counter-format", "print counts as 1.024"),
+    Option("hex-counter-format", "print counts in hexadecimal"),
+    Option("outfile", "write the results to FILE instead of standard output", "FILE"),
+    Option("append", "add to --outfile's file instead of replacing it"),
+    Option("with-header", "print what was run and which counter counts what before the counts"),
+    Option("show-time", "print the host's time that the run took"),
+    Option("no-cmd-output", "throw away what the program writes to its standard output and error"),
+    Option("json", "print the results as one JSON object"),
+    Option("verbose", "say what is programmed", short="v"),
+]
+STYLES = {"us-counter-format": "us", "eu-counter-format": "eu", "hex-counter-format": "hex"}
+FLAGS = {
+    "append": "append",
+    "with-header": "with_header",
+    "show-time": "show_time",
+    "no-cmd-output": "no_cmd_output",
+    "json": "json",
+    "verbose": "verbose",
+}
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    if given.name in STYLES:
+        config.number_style = STYLES[given.name]
+    elif given.name == "outfile":
+        config.outfile = given.value or ""
+    else:
+        setattr(config, FLAGS[given.name], True)

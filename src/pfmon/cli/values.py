@@ -1,0 +1,36 @@
+"""Values of options: numbers, sizes, durations."""
+
+from pfmon.errors import BadValueError
+
+UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def whole_number(option: str, text: str, low: int = 0, high: int = (1 << 64) - 1) -> int:
+    """A number in decimal, or in hexadecimal with 0x."""
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise BadValueError(f"--{option}={text}: a whole number from {low} to {high} is wanted")
+    return value
+
+
+def size(option: str, text: str) -> int:
+    """A number of bytes, with k, M, G or T for powers of 1024."""
+    digits = text.rstrip("kKmMgGtT")
+    unit = text[len(digits) :].lower()
+    if not digits.isdecimal() or unit not in UNITS or int(digits) == 0:
+        raise BadValueError(f"--{option}={text}: a size such as 512M or 8G is wanted")
+    return int(digits) * UNITS[unit]
+
+
+def seconds(option: str, text: str) -> float:
+    """A positive number of seconds, fractions allowed."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e9:
+        raise BadValueError(f"--{option}={text}: a positive number of seconds is wanted")
+    return value

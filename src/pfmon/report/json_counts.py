@@ -1,0 +1,31 @@
+"""Counts as JSON: one object a run, on one line."""
+
+import json
+from collections.abc import Sequence
+
+from pfmon.session.run import Outcome
+from pfmon.version import VERSION
+
+
+def counts_json(pmu: str, command: Sequence[str], outcome: Outcome) -> str:
+    """Keys: pfmon (version), pmu, command, exit_status, signal, stopped (null, "timeout" or "interrupt"),
+    instructions, seconds (real, user, system), events (name, pmd, plm, count)."""
+    return (
+        json.dumps(
+            {
+                "pfmon": VERSION,
+                "pmu": pmu,
+                "command": list(command),
+                "exit_status": outcome.status,
+                "signal": outcome.death.signal if outcome.death else None,
+                "stopped": outcome.stopped or None,
+                "instructions": outcome.retired,
+                "seconds": outcome.times._asdict(),
+                "events": [
+                    {"name": count.name, "pmd": count.pmd, "plm": count.plm, "count": count.value}
+                    for count in outcome.counts
+                ],
+            }
+        )
+        + "\n"
+    )

@@ -1,0 +1,44 @@
+"""Where a program is: function, bundle address, slot, and the bundle's instructions."""
+
+from pfmon.engine.ia64.bundle import slots
+from pfmon.engine.ia64.disassemble import disassemble
+from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.memory import GuestMemoryFault
+from pfmon.program.image import Program
+from pfmon.program.symbols import SymbolTable
+
+
+def describe(program: Program, guest: Guest) -> str:
+    """``0x4000000000000bd1 (printf+0x310, slot 1): add r15=r20,r15 ;; *ld1 r15=[r15] nop.i 0x0``"""
+    ip = guest.processor.ip
+    bundle, slot = ip & ~15, ip & 3
+    parts = [f"slot {slot}"]
+    symbol = _symbol(program, bundle)
+    if symbol:
+        parts.insert(0, symbol)
+    return f"{bundle:#x} ({', '.join(parts)}): {_bundle_text(guest, bundle, slot)}"
+
+
+def _symbol(program: Program, address: int) -> str:
+    for image in (program.image, program.interpreter):
+        if image is not None:
+            location = SymbolTable(image.data, image.bias).nearest(address)
+            if location is not None:
+                return str(location)
+    return ""
+
+
+def _bundle_text(guest: Guest, address: int, slot: int) -> str:
+    try:
+        data = guest.memory.read(address, 16)
+    except GuestMemoryFault:
+        return "no code there"
+    instructions = slots(int.from_bytes(data, "little"))
+    if instructions is None:
+        return f"reserved template in bundle {data[::-1].hex()}"
+    texts = []
+    for instruction in instructions:
+        text = disassemble(instruction.unit, instruction.encoding, instruction.extension, address)
+        here = "*" if instruction.number == slot else ""
+        texts.append(f"{here}{text or f'reserved encoding {instruction.encoding:#x}'}{' ;;' if instruction.stop else ''}")
+    return " | ".join(texts)

@@ -1,0 +1,131 @@
+"""One monitored run: a program, an event set, a time limit."""
+
+import os
+import resource
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import contextmanager
+from collections.abc import Iterator
+from types import FrameType
+from typing import NamedTuple
+
+from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.linux.interface import Death, End
+from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.pmu.model import PmuModel
+from pfmon.program.image import Program
+from pfmon.retirement.shapes import Consumer
+from pfmon.retirement.tally import Tally
+from pfmon.session.counting import Count, Counting
+
+TIMED_OUT = 124
+"""Exit status of a run that --session-timeout ended, as timeout(1) has it."""
+
+
+class Plan(NamedTuple):
+    """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs."""
+
+    program: Program
+    arguments: Sequence[bytes]
+    environment: Sequence[bytes]
+    settings: Settings
+    model: PmuModel
+    events: Sequence[str]
+    memory_limit: int
+    timeout: float | None = None
+    plm: str = "u"
+    slow: bool = False
+
+
+class Times(NamedTuple):
+    """Seconds of the host that a run took."""
+
+    real: float
+    user: float
+    system: float
+
+
+class Outcome(NamedTuple):
+    """How a run ended. ``status`` is the exit status for the shell; ``death`` is set when a signal killed it,
+    ``stopped`` names what ended it from outside."""
+
+    status: int
+    counts: list[Count]
+    times: Times
+    retired: int
+    death: Death | None = None
+    where: str = ""
+    stopped: str = ""
+
+
+class Session:
+    """A plan, programmed and loaded: whatever is wrong with it shows when this is made (PfmonError)."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.counting = Counting(plan.model, plan.events, plan.plm) if plan.events else None
+        self.guest = Guest(
+            plan.program,
+            plan.arguments,
+            plan.environment,
+            plan.settings,
+            memory_limit=plan.memory_limit,
+            slow=plan.slow,
+        )
+        self._stopped = ""
+
+    def run(self) -> Outcome:
+        """Run the program to its end and read the counters."""
+        processor = self.guest.processor
+        tally = Tally(processor.shapes) if self.counting else None
+        before = _now()
+        with self._interruptible():
+            end = self.guest.run(tally or Consumer())
+        times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
+        counts: list[Count] = []
+        if self.counting and tally:
+            self.counting.take(processor, tally)
+            counts = self.counting.counts()
+        death = end if isinstance(end, Death) else None
+        where = self._place() if death else ""
+        self.guest.close()
+        return Outcome(self._status(end), counts, times, processor.retired, death, where, self._stopped)
+
+    def _status(self, end: End | None) -> int:
+        if end is not None:
+            return end.status & 0xFF
+        return TIMED_OUT if self._stopped == "timeout" else 128 + signal.SIGINT
+
+    def _place(self) -> str:
+        from pfmon.session.place import describe  # only a program that dies needs symbols and a disassembler
+
+        return describe(self.plan.program, self.guest)
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C and the time limit stop the run instead of killing it."""
+
+        def stop(number: int, _: FrameType | None) -> None:
+            self._stopped = self._stopped or ("timeout" if number == signal.SIGALRM else "interrupt")
+            self.guest.stop()
+
+        old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGALRM)}
+        if self.plan.timeout:
+            signal.setitimer(signal.ITIMER_REAL, self.plan.timeout)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            for number, handler in old.items():
+                signal.signal(number, handler)
+
+
+def _now() -> tuple[float, float, float]:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return time.monotonic(), usage.ru_utime, usage.ru_stime
+
+
+def default_memory_limit() -> int:
+    """Half of the host's memory, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,0 +1,3 @@
+"""pfmon's version."""
+
+VERSION = "0.1.0"
