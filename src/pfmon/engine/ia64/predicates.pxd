@@ -18,15 +18,18 @@ cdef inline void set_pr_pair(Cpu* cpu, unsigned int p1, uint64_t value1,
 
 cdef inline void compare_normal(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
     """The normal comparison type: p1 is the relation, p2 its opposite (SDM volume 3, cmp)."""
-    set_pr_pair(cpu, op.r1, relation, op.r4, relation ^ 1)
+    cdef uint64_t pr = cpu.pr & ~(<uint64_t>1 << op.r1) & ~(<uint64_t>1 << op.r4)
+    # One shift: p1 and p2 are both cleared, then one of them is set.
+    cpu.pr = pr | <uint64_t>1 << (op.r1 if relation else op.r4) | 1
 
 
 cdef inline void compare_unc(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
     """Type unc: as normal, but both targets are 0 when the qualifying predicate is. The row says
     predicated="own"; op.y is the instruction's condition bit in the block's word."""
     cdef uint64_t qualified = (cpu.pr >> op.qp) & 1
+    cdef uint64_t pr = cpu.pr & ~(<uint64_t>1 << op.r1) & ~(<uint64_t>1 << op.r4)
     cpu.mask |= <uint64_t>op.y & (0 - qualified)
-    set_pr_pair(cpu, op.r1, relation & qualified, op.r4, (relation ^ 1) & qualified)
+    cpu.pr = pr | qualified << (op.r1 if relation else op.r4) | 1
 
 
 cdef inline void compare_and(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
