@@ -25,10 +25,17 @@ class Tree:
     roots: dict[str, int]
 
 
-def depth(row: Row, rows: Iterable[Row]) -> int:
-    """How many rows lie below ``row`` along the chain of its ``over`` declarations."""
-    below = [other for other in rows if other.text in row.over and other.number != row.number]
-    return 1 + max((depth(other, rows) for other in below), default=-1)
+def depths(rows: Sequence[Row]) -> dict[int, int]:
+    """By row number: how many rows lie below it along the chain of its ``over`` declarations."""
+    by_text: dict[str, list[Row]] = {}
+    for row in rows:
+        by_text.setdefault(row.text, []).append(row)
+
+    def depth(row: Row) -> int:
+        below = [other for text in row.over for other in by_text.get(text, ())]
+        return 1 + max(map(depth, below), default=-1)
+
+    return {row.number: depth(row) for row in rows}
 
 
 def _widest_common_run(rows: Sequence[Row], used: int) -> tuple[int, int]:
@@ -52,7 +59,7 @@ def _widest_common_run(rows: Sequence[Row], used: int) -> tuple[int, int]:
 def build(rows: Sequence[Row], units: Iterable[str]) -> Tree:
     """Tables for all ``units`` (letters)."""
     tree = Tree([0], [0], [0], [], {})
-    order = {row.number: -depth(row, [o for o in rows if o.over or o.text in row.over]) for row in rows}
+    order = depths(rows)
 
     def node(candidates: Sequence[Row], used: int) -> int:
         if not candidates:
@@ -64,14 +71,16 @@ def build(rows: Sequence[Row], units: Iterable[str]) -> Tree:
         tree.first.append(len(tree.links))
         if width == 0 or len(candidates) <= SMALL_LEAF:
             tree.shift[number] = len(candidates)
-            tree.links.extend(row.number for row in sorted(candidates, key=lambda row: order[row.number]))
+            tree.links.extend(row.number for row in sorted(candidates, key=lambda row: -order[row.number]))
             return number
         tree.shift[number], tree.width[number] = low, width
         first = tree.first[number]
         tree.links.extend([0] * (1 << width))
         bits = ((1 << width) - 1) << low
-        for choice in range(1 << width):
-            here = [row for row in candidates if row.value & bits == choice << low]
+        chosen: dict[int, list[Row]] = {}
+        for row in candidates:
+            chosen.setdefault((row.value & bits) >> low, []).append(row)
+        for choice, here in chosen.items():
             tree.links[first + choice] = node(here, used | bits)
         return number
 

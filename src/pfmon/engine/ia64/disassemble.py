@@ -30,7 +30,7 @@ def _substitute(row: Row, values: dict[str, int]) -> str:
     for register in row.registers:
         printed[register.field] = _register(register.file, values[f"r{register.place + 1}"])
     mnemonic, _, operands = row.text.partition(" ")
-    names = sorted(operand_names(row.text), key=len, reverse=True)
+    names = sorted(operand_names(operands), key=len, reverse=True)
     if names:
         operands = re.sub(
             r"(?<![a-z.@])(" + "|".join(names) + r")(?![a-z0-9])", lambda m: printed[m[0]], operands

@@ -10,6 +10,7 @@ row matches is a reserved encoding (illegal operation).
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from pfmon.engine.ia64.formats import FORMATS, Format
 from pfmon.engine.ia64.operands import OPERANDS, REGISTERS, SMALL, Operand, operand
@@ -31,6 +32,9 @@ EMIT = ("plain", "branch", "memory", "check", "alloc", "break", "end")
 CTYPE = ("", "none", "unc", "and", "or", "or.andcm")
 
 _TOKEN = re.compile(r"[a-z]+[0-9]*")
+
+# What follows the brackets of a memory operand, when it is added to the base register.
+_UPDATE = re.compile(r"\](=[^,]*)?,(?!ar\.)[^=]*$")
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,8 @@ def row(
         text, nat=(nat, NAT), predicated=(predicated, PREDICATED), emit=(emit, EMIT), ctype=(ctype, CTYPE)
     )
     mask, value = _fixed_bits(form, text, fixed)
+    mnemonic, _, operands = text.partition(" ")
+    updates = mnemonic.startswith(("ld", "st", "lfetch"))
     if not form.predicated and predicated == "guard":
         predicated = "none"
     ROWS.append(
@@ -149,8 +155,8 @@ def row(
             tie=_tie(form, text, tie),
             mask=mask,
             value=value,
-            registers=_registers(form, text),
-            immediates=_immediates(form, text),
+            registers=_registers(layout, operands, updates),
+            immediates=_immediates(layout, operands),
         )
     )
 
@@ -182,9 +188,9 @@ def _tie(form: Format, text: str, tie: str) -> Tie | None:
     return Tie(a, b, sign == "~")
 
 
-def operand_names(text: str) -> list[str]:
-    """The operand names in an assembler form, in order."""
-    _, _, operands = text.partition(" ")
+@cache
+def operand_names(operands: str) -> list[str]:
+    """The operand names in an assembler form (without its mnemonic), in order."""
     return [
         token.group()
         for token in _TOKEN.finditer(operands)
@@ -193,35 +199,33 @@ def operand_names(text: str) -> list[str]:
     ]
 
 
-def _immediates(form: Format, text: str) -> tuple[tuple[str, str, Operand], ...]:
+# Rows come by the thousand, and most differ from others only in completers: hence the caches.
+@cache
+def _immediates(layout: str, operands: str) -> tuple[tuple[str, str, Operand], ...]:
     found = []
     free = ["imm", "y"]
-    for name in operand_names(text):
+    for name in operand_names(operands):
         if name in REGISTERS:
             continue
-        way = operand(form, name)
+        way = operand(FORMATS[layout], name)
         if way is None:
-            raise ValueError(f"{text}: format {form.name} has no operand {name}")
+            raise ValueError(f"{operands}: format {layout} has no operand {name}")
         found.append(("x" if name in SMALL else free.pop(0), name, way))
     return tuple(found)
 
 
-def _registers(form: Format, text: str) -> tuple[Register, ...]:
+@cache
+def _registers(layout: str, operands: str, updates: bool) -> tuple[Register, ...]:
     """Register operands with their roles: left of "=" targets, elsewhere sources; [r3] always a source, and a
-    target too when something follows the brackets in a load, store or line prefetch (base update)."""
-    mnemonic, _, operands = text.partition(" ")
+    target too when something follows the brackets and ``updates`` (loads, stores, line prefetches)."""
     left, equals, _ = operands.partition("=")
-    update = (
-        re.search(r"\](=[^,]*)?,(?!ar\.)[^=]*$", operands)
-        if mnemonic.startswith(("ld", "st", "lfetch"))
-        else None
-    )
+    update = _UPDATE.search(operands) if updates else None
     found = []
-    for name in dict.fromkeys(operand_names(text)):
+    for name in dict.fromkeys(operand_names(operands)):
         if name not in REGISTERS:
             continue
-        if name not in form.fields:
-            raise ValueError(f"{text}: format {form.name} has no field {name}")
+        if name not in FORMATS[layout].fields:
+            raise ValueError(f"{operands}: format {layout} has no field {name}")
         file, place = REGISTERS[name]
         bracketed = f"[{name}]" in operands
         target = bool(equals) and name in _TOKEN.findall(left) and not bracketed
