@@ -23,12 +23,21 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
 
 def help_text() -> str:
     """What --help prints."""
-    lines = [USAGE, "", "Runs an IA-64 program on a model of its processor and counts with that processor's PMU."]
+    lines = [
+        USAGE,
+        "",
+        "Runs an IA-64 program on a model of its processor and counts with that processor's PMU.",
+    ]
     for concern in CONCERNS:
         lines += ["", f"{concern.TITLE}:"]
         lines += [_help_line(option) for option in concern.OPTIONS]
-    lines += ["", "Long options may be shortened to any unique prefix. The exit status is the program's; 2 for a"]
-    lines += ["mistake on the command line, 128 + signal for a program that a signal killed, 124 after a timeout."]
+    lines += [
+        "",
+        "Long options may be shortened to any unique prefix. The exit status is the program's; 2 for a",
+    ]
+    lines += [
+        "mistake on the command line, 128 + signal for a program that a signal killed, 124 after a timeout."
+    ]
     return "\n".join(lines) + "\n"
 
 

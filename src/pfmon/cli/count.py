@@ -67,7 +67,9 @@ def _find(name: str) -> str:
 
 def _environment(config: Config) -> list[str]:
     """NAME=VALUE of every variable; later ones replace earlier ones."""
-    start = [f"{name}={value}" for name, value in os.environ.items()] if config.host_env else FIXED_ENVIRONMENT
+    start = (
+        [f"{name}={value}" for name, value in os.environ.items()] if config.host_env else FIXED_ENVIRONMENT
+    )
     variables = dict(entry.split("=", 1) for entry in start)
     for entry in config.environment:
         name, equals, value = entry.partition("=")
@@ -82,7 +84,9 @@ def _environment(config: Config) -> list[str]:
 
 def _say_how_it_ended(outcome: Outcome) -> None:
     if outcome.death:
-        name = signal.Signals(outcome.death.signal).name if outcome.death.signal in list(signal.Signals) else ""
+        name = (
+            signal.Signals(outcome.death.signal).name if outcome.death.signal in list(signal.Signals) else ""
+        )
         sys.stderr.write(
             f"pfmon: the program was killed by signal {outcome.death.signal} ({name}): {outcome.death.text}, "
             f"at {outcome.where}\n"

@@ -2,9 +2,8 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.pmu import names
-from pfmon.errors import UnknownNameError
 
 TITLE = "Events"
 OPTIONS = [

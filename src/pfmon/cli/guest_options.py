@@ -7,9 +7,15 @@ from pfmon.errors import BadValueError
 
 TITLE = "Program"
 OPTIONS = [
-    Option("sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"),
+    Option(
+        "sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"
+    ),
     Option("session-timeout", "end the run after so many seconds and print the counts so far", "SECONDS"),
-    Option("env", "set a variable in the program's environment; NAME alone takes the host's value", "NAME[=VALUE]"),
+    Option(
+        "env",
+        "set a variable in the program's environment; NAME alone takes the host's value",
+        "NAME[=VALUE]",
+    ),
     Option("host-env", "give the program pfmon's own environment"),
     Option("host-clock", "let the program see the host's time (else time follows retired instructions)"),
     Option("host-random", "let the program have the host's random bytes (else they follow from --seed)"),

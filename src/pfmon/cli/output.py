@@ -46,7 +46,7 @@ class Results:
 
     @staticmethod
     def _replace(path: Path, text: str) -> None:
-        if path.exists() and not path.is_file():     # a device or a pipe
+        if path.exists() and not path.is_file():  # a device or a pipe
             path.write_text(text)
             return
         fresh = path.with_name(f".{path.name}.{os.getpid()}")

@@ -4,9 +4,8 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 

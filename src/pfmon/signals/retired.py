@@ -27,24 +27,28 @@ class Marks(Protocol):
         """Totals of one kind."""
 
 
+NO_KIND = Kind(0)
+
 NOTHING = Weight()
 ALWAYS = Weight(retired=1)
 EXECUTED = Weight(executed=1)
 
 # Floating-point operations in one instruction (names.csv, fp_ops_retired), by the mnemonic's first part.
 FP_OPERATIONS = {
-    **dict.fromkeys(("fpma", "fpms", "fpnma"), 4),
-    **dict.fromkeys(("fma", "fms", "fnma", "fpmpy", "fpnmpy", "fpmin", "fpmax", "fpamin", "fpamax", "fpcmp", "fpcvt",
-                     "fprcpa", "fprsqrta"), 2),
-    **dict.fromkeys(("fmpy", "fnmpy", "fadd", "fsub", "fnorm", "fmin", "fmax", "famin", "famax", "fcmp", "fcvt",
-                     "frcpa", "frsqrta"), 1),
-}  # fmt: skip
+    mnemonic: operations
+    for operations, mnemonics in {
+        4: "fpma fpms fpnma",
+        2: "fma fms fnma fpmpy fpnmpy fpmin fpmax fpamin fpamax fpcmp fpcvt fprcpa fprsqrta",
+        1: "fmpy fnmpy fadd fsub fnorm fmin fmax famin famax fcmp fcvt frcpa frsqrta",
+    }.items()
+    for mnemonic in mnemonics.split()
+}
 
 # Mnemonics (first part) that may set the register stack engine to work (names.csv, rse_event_retired).
 RSE_MNEMONICS = ("alloc", "loadrs", "flushrs", "cover", "rfi")
 
 
-def _executed(wanted: Kind, unwanted: Kind = Kind(0)) -> Callable[[InstructionRecord], Weight]:
+def _executed(wanted: Kind, unwanted: Kind = NO_KIND) -> Callable[[InstructionRecord], Weight]:
     """Counts executed instructions that have all of the wanted kinds and none of the unwanted."""
 
     def weigh(instruction: InstructionRecord) -> Weight:
@@ -54,7 +58,7 @@ def _executed(wanted: Kind, unwanted: Kind = Kind(0)) -> Callable[[InstructionRe
     return weigh
 
 
-def _branches(wanted: Kind, unwanted: Kind = Kind(0)) -> Callable[[InstructionRecord], Weight]:
+def _branches(wanted: Kind, unwanted: Kind = NO_KIND) -> Callable[[InstructionRecord], Weight]:
     """Counts branches, taken or not."""
 
     def weigh(instruction: InstructionRecord) -> Weight:
@@ -135,11 +139,11 @@ WEIGHTS: dict[str, Callable[[InstructionRecord], Weight]] = {
     "stores_retired": _executed(Kind.STORE),
     "data_references": _data_references,
     "fp_ops_retired": _fp_ops_retired,
-    "inst_chka_ldc.all": _alat_checks(Kind(0), Kind(0)),
-    "inst_chka_ldc.int": _alat_checks(Kind.FLOAT, Kind(0)),
-    "inst_chka_ldc.fp": _alat_checks(Kind(0), Kind.FLOAT),
+    "inst_chka_ldc.all": _alat_checks(NO_KIND, NO_KIND),
+    "inst_chka_ldc.int": _alat_checks(Kind.FLOAT, NO_KIND),
+    "inst_chka_ldc.fp": _alat_checks(NO_KIND, Kind.FLOAT),
     "rse_event_retired": _rse_event,
-    "branches.all": _branches(Kind(0)),
+    "branches.all": _branches(NO_KIND),
     "branches.iprel": _branches(Kind.RELATIVE),
     "branches.return": _branches(Kind.RETURN),
     "branches.nretind": _branches(Kind.INDIRECT, Kind.RETURN),
@@ -205,7 +209,7 @@ MARKS: dict[str, tuple[Callable[[Marks], int], ...]] = {
 }
 
 
-def _failed(wanted: Kind, unwanted: Kind = Kind(0)) -> Callable[[BlockRecord], int]:
+def _failed(wanted: Kind, unwanted: Kind = NO_KIND) -> Callable[[BlockRecord], int]:
     """1 for a block that was left by a failed check of this kind."""
 
     def weigh(block: BlockRecord) -> int:
