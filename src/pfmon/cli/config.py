@@ -10,7 +10,7 @@ class Config:
     pmu: str = "itanium2"
     events: list[str] = field(default_factory=list)
     action: str = ""
-    """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check; "" is run."""
+    """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check."""
     subject: str = ""
     """What the action is about: a regular expression or an event."""
     verbose: bool = False

@@ -1,4 +1,4 @@
-"""What the program sees of the world, and how long it may run. By default everything is fixed: counts repeat."""
+"""What the program sees of the world, and how long it may run. By default all is fixed: counts repeat."""
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option

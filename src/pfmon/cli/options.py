@@ -1,5 +1,5 @@
-"""Options as GNU getopt_long reads them: unique prefixes, ``--name=value`` or ``--name value``, grouped short options,
-optional values attached to their option, and an end at the first word that is no option."""
+"""Options as GNU getopt_long reads them: unique prefixes, ``--name=value`` or ``--name value``, grouped
+short options, optional values attached to their option, and an end at the first word that is no option."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from pfmon.errors import PfmonError, nearest_names
 
 
 class Option(NamedTuple):
-    """One option. ``value`` names its value in the help, "" for none; ``optional``: the value may be left out."""
+    """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out."""
 
     long: str
     help: str

@@ -10,7 +10,7 @@ from pfmon.errors import PfmonError
 
 
 class Results:
-    """Where results go: standard output, or a file that stays as it was until there is something to put in it."""
+    """Where results go: standard output, or a file that stays as it was until there are results."""
 
     def __init__(self, outfile: str, append: bool) -> None:
         """Raises PfmonError when the file could not be written."""

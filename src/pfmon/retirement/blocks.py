@@ -45,9 +45,9 @@ class Cut(IntEnum):
 class InstructionRecord:
     """One instruction of a block.
 
-    ``address``: bundle address | slot. ``slots``: 2 for the long instructions of MLX bundles, else 1. ``row``: None
-    for a reserved encoding. ``condition``: bit of the block's mask that says that it executed (for a branch: was
-    taken); None: it always does.
+    ``address``: bundle address | slot. ``slots``: 2 for the long instructions of MLX bundles, else 1.
+    ``row``: None for a reserved encoding. ``condition``: bit of the block's mask that says that it executed
+    (for a branch: was taken); None: it always does.
     """
 
     address: int

@@ -1,4 +1,4 @@
-"""Kinds of marks by name, for readers in Python. The numbers are those of stream.pxd (a test compares them)."""
+"""Kinds of marks by name, for readers in Python; the numbers are those of stream.pxd."""
 
 from enum import IntEnum
 from typing import NamedTuple

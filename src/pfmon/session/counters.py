@@ -7,8 +7,8 @@ from pfmon.pmu.programming import Monitor, Programming
 class VirtualCounters:
     """The programmed counters of one PMU.
 
-    Increments go into the PMDs; when one wraps, its overflow is taken as a kernel's handler takes it: the status is
-    read and cleared, which ends the freeze, and the counter's width is added to a software total.
+    Increments go into the PMDs; when one wraps, its overflow is taken as a kernel's handler takes it: the
+    status is read and cleared, which ends the freeze, and the counter's width is added to a software total.
     """
 
     def __init__(self, registers: RegisterFile, programming: Programming) -> None:

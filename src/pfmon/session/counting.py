@@ -42,8 +42,8 @@ def check_countable(event: Event) -> None:
         raise PfmonError(f"{event.name} is not modelled: {event.reason}")
     if event.signal not in retired.available():
         raise PfmonError(
-            f"{event.name} is decided by the machine (its time, caches or predictors), which this version does not "
-            "simulate; events that architecture decides can be counted, such as IA64_INST_RETIRED"
+            f"{event.name} is decided by the machine (its time, caches or predictors), which this version "
+            "does not simulate; events that architecture decides can be counted, such as IA64_INST_RETIRED"
         )
 
 

@@ -40,7 +40,6 @@ def _bundle_text(guest: Guest, address: int, slot: int) -> str:
     for instruction in instructions:
         text = disassemble(instruction.unit, instruction.encoding, instruction.extension, address)
         here = "*" if instruction.number == slot else ""
-        texts.append(
-            f"{here}{text or f'reserved encoding {instruction.encoding:#x}'}{' ;;' if instruction.stop else ''}"
-        )
+        stop = " ;;" if instruction.stop else ""
+        texts.append(f"{here}{text or f'reserved encoding {instruction.encoding:#x}'}{stop}")
     return " | ".join(texts)

@@ -1,8 +1,8 @@
-"""Increments of the signals that architecture alone decides: weights per instruction, and marks of the stream.
+"""Increments of the signals that architecture alone decides: weights per instruction, marks of the stream.
 
 An instruction adds ``retired`` whenever it retires and ``executed`` once more when its condition holds: its
-qualifying predicate, or for a branch that it is taken. A block's increments are then the sum over its instructions,
-its runs times ``retired`` plus its executions times ``executed``.
+qualifying predicate, or for a branch that it is taken. A block's increments are then the sum over its
+instructions, its runs times ``retired`` plus its executions times ``executed``.
 """
 
 from collections.abc import Callable

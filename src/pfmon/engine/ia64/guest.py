@@ -61,7 +61,7 @@ class Guest:
         return end
 
     def stop(self) -> None:
-        """Make ``run`` return soon, from a signal handler. Raises Interrupted while a system call is under way."""
+        """Make ``run`` return soon, from a signal handler; raises Interrupted during a system call."""
         self._stopping = True
         self.processor.request_stop()
         if self._in_call:

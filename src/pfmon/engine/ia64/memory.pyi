@@ -4,7 +4,7 @@ class GuestMemoryFault(Exception):
     address: int
     def __init__(self, address: int) -> None: ...
 
-class GuestMemoryLimit(Exception): ...  # noqa: N818
+class GuestMemoryLimit(Exception): ...
 
 class AddressSpace:
     page_size: int

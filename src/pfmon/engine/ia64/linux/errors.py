@@ -10,11 +10,11 @@ from typing import NoReturn
 from pfmon.engine.ia64.linux.interface import End
 
 
-class Restart(Exception):  # noqa: N818 - it is no error
+class Restart(Exception):
     """A signal interrupted a call that SA_RESTART lets start again; without it the call fails with EINTR."""
 
 
-class Terminated(Exception):  # noqa: N818 - it is no error
+class Terminated(Exception):
     """The program ended within a system call."""
 
     def __init__(self, end: End) -> None:
