@@ -24,7 +24,7 @@ ALL_THREADS = 2
 THRESHOLD_BITS = 7  # libpfm takes wider values and keeps these bits, here and below
 EAR_BITS = {
     "iear": {"itanium": 15, "itanium2": 255, "montecito": 255},
-    "dear": dict.fromkeys(pmu.names(), 15),
+    "dear": dict.fromkeys(pmu.IA64, 15),
 }
 
 

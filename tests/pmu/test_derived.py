@@ -21,7 +21,7 @@ NOT_AT_ONCE = {
 
 
 def all_derived() -> list[tuple[str, str]]:
-    return [(name, derived) for name in pmu.names() for derived in load_derived(name)]
+    return [(name, derived) for name in pmu.IA64 for derived in load_derived(name)]
 
 
 @pytest.mark.parametrize(("name", "derived"), all_derived())

@@ -5,6 +5,7 @@ import pytest
 from pfmon import pmu
 from pfmon.errors import PfmonError
 from pfmon.pmu.describe import (
+    check_text,
     event_info,
     event_list,
     event_table,
@@ -132,7 +133,9 @@ def test_tables_and_summary_name_every_event() -> None:
     for name in pmu.names():
         model = pmu.get(name)
         assert len(event_list(model).splitlines()) == len(model.events)
-        assert "IA64_IPC" in event_table(model)
+        assert ("IA64_IPC" in event_table(model)) == (name in pmu.IA64)
+        for event in model.events:
+            assert f"Name   : {event.name}\n" in event_info(model, event.name)
         assert f"{model.bank.width} bits" in pmu_info(model)
 
 
@@ -214,6 +217,11 @@ def test_ranges_print_as_on_the_page(
     assert programmed
     assert range_text(programmed) == text
     assert programming_text(made).endswith(text)
+
+
+def test_check_names_events_and_counters() -> None:
+    text = check_text(ITANIUM2, ITANIUM2.program(["NOPS_RETIRED", "LOADS_RETIRED"]))
+    assert text.splitlines()[1:] == ["  NOPS_RETIRED on counter 4", "  LOADS_RETIRED on counter 5"]
 
 
 def test_checkpoint_prints_as_on_the_page() -> None:

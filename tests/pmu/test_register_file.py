@@ -8,7 +8,7 @@ from pfmon import pmu
 from pfmon.errors import BadValueError
 from pfmon.pmu.file import RegisterFile
 
-MODELS = pmu.names()
+MODELS = pmu.IA64
 WORDS = st.integers(0, (1 << 64) - 1)
 WIDTH = {"itanium": 32, "itanium2": 47, "montecito": 47}
 

@@ -11,11 +11,11 @@
 import sys
 from types import ModuleType
 
-from pfmon.pmu.model import PmuModel, get, names
+from pfmon.pmu.model import IA64, PmuModel, get, names
 from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.request import EventRequest
 
-__all__ = ["EventRequest", "Monitor", "PmuModel", "Programming", "get", "names"]
+__all__ = ["IA64", "EventRequest", "Monitor", "PmuModel", "Programming", "get", "names"]
 
 
 class _CallableModule(ModuleType):

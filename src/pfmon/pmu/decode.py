@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pfmon.errors import BadValueError
 from pfmon.pmu.event import EventTable
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model import IA64, PmuModel
 from pfmon.pmu.register import WORD, Field, Register
 
 LEVELS = {0: "kernel", 1: "1", 2: "2", 3: "user"}
@@ -45,16 +45,21 @@ def register_text(model: PmuModel, name: str, value: int) -> str:
         content = field.get(value)
         words = field_words(model.events, register, field, content)
         lines.append(f"  {field.bits:>5} {field.name:<10} 0x{content:<6x} {words}")
-    changed = _unheld(register, value)
-    if changed:
-        held = register.accept(value)
-        lines.append(f"  bits 0x{changed:x} do not keep what is written: the register holds 0x{held:x}")
+    lines += lost_bits(register, value)
     return "\n".join(lines)
 
 
-def _unheld(register: Register, value: int) -> int:
-    """The bits that the register would hold differently."""
-    return (register.accept(value) ^ value) & ~register.extended
+def lost_bits(register: Register, value: int) -> list[str]:
+    """A line for bits that the register would not take as they are."""
+    if value & register.zero:
+        return [
+            f"  bits 0x{value & register.zero:x} are reserved: writing them is a general protection fault"
+        ]
+    held = register.accept(value)
+    changed = (held ^ value) & ~register.extended
+    if not changed:
+        return []
+    return [f"  bits 0x{changed:x} do not keep what is written: the register holds 0x{held:x}"]
 
 
 def field_words(events: EventTable, register: Register, field: Field, content: int) -> str:
@@ -90,7 +95,7 @@ def _events(events: EventTable, code: int) -> list[str]:
 def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     """What the registers of a dump do together: one line for each counter and each breakpoint pair."""
     lines = ["together:"]
-    for number in model.bank.numbers:
+    for number in model.bank.numbers if model.name in IA64 else ():
         if f"pmc{number}" in values:
             lines.append("  " + counter_words(model, number, values))
     for kind, what in (("ibr", "code"), ("dbr", "data")):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.derived import Derived, load_derived
 from pfmon.pmu.event import Event, name_pattern
-from pfmon.pmu.model import PmuModel
+from pfmon.pmu.model import IA64, PmuModel
 from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 
 EAR_KINDS = {"iear": "Inst", "dear": "Data"}
@@ -140,12 +140,18 @@ def pmu_info(model: PmuModel) -> str:
         [
             f"PMU model: {model.name}",
             f"counters : {_counters(model.bank.numbers)}, {model.bank.width} bits",
-            f"PMC      : {_numbers(model, 'pmc')}",
-            f"PMD      : {_numbers(model, 'pmd')}",
+            *_registers(model),
             f"events   : {len(model.events)} ({counts})",
             f"derived  : {len(load_derived(model.name))}",
         ]
     )
+
+
+def _registers(model: PmuModel) -> list[str]:
+    """The registers: numbers of PMCs and PMDs, or names on processors of other families."""
+    if model.name not in IA64:
+        return [f"registers: {' '.join(model.registers)}"]
+    return [f"PMC      : {_numbers(model, 'pmc')}", f"PMD      : {_numbers(model, 'pmd')}"]
 
 
 def _numbers(model: PmuModel, kind: str) -> str:
@@ -187,6 +193,13 @@ def _pair_text(index: int, address: int, value: int, fine: bool) -> str:
     line = f"{name} plm={value >> 56 & 15:#x} mask=0x{mask:016x}"
     block_end = address | (~mask & ((1 << 56) - 1))
     return line if fine else f"{line} end=0x{block_end:016x}"
+
+
+def check_text(model: PmuModel, programming: Programming) -> str:
+    """What `--check-events-only` prints: each event with its counter, once everything has been accepted."""
+    lines = [f"{model.name}: {len(programming.monitors)} event(s) can be counted together"]
+    lines += [f"  {monitor.event.name} on counter {monitor.pmd}" for monitor in programming.monitors]
+    return "\n".join(lines)
 
 
 def programming_text(programming: Programming) -> str:

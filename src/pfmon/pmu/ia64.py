@@ -6,59 +6,22 @@ A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the
 from collections.abc import Sequence
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
-from pfmon.pmu.assignment import no_assignment
-from pfmon.pmu.event import Event, EventTable
-from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.event import Event
+from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
+from pfmon.pmu.programming import Monitor
 from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_start_is_below_end
-from pfmon.pmu.register import RegisterSet
-from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
+from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest
 
-LEVELS = 15
+IA64_FEATURES: tuple[str, ...] = ("irange", "drange", "opcodes", "iear", "dear", "branch_buffer")
 MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
 
 
-class Programmer:
-    """One run of `program`: gathers register writes step by step.
+class Ia64Programmer(Programmer):
+    """The steps of the three Itaniums; a processor's class sets the attributes and adds its rules."""
 
-    Subclasses set the class attributes and fill in the steps.
-    """
-
-    pmu = ""
-    counters: tuple[int, ...] = ()
-    counter_source = ""
     overflow_interrupt = True
     deciding_ear_event = 0
-
-    def __init__(self, request: Request, events: EventTable, registers: RegisterSet) -> None:
-        self.request = request
-        self.table = events
-        self.registers = registers
-        self.events = [events[wanted.name] for wanted in request.events]
-        self.writes: dict[str, int] = {}
-        self.pmds: list[int] = []
-        self.irange: RangeProgramming | None = None
-        self.drange: RangeProgramming | None = None
-
-    def run(self) -> Programming:
-        """All steps: checks, counters, then event address registers, ranges, opcodes, branch buffer."""
-        self.check()
-        monitors = self.program_counters()
-        self.program_features()
-        return Programming(self.pmu, self.writes, monitors, tuple(self.pmds), self.irange, self.drange)
-
-    # Steps that a processor fills in.
-
-    def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
-        """A counter for every event, or None."""
-        raise NotImplementedError
-
-    def group_rules(self) -> None:
-        """Checks of events against one another."""
-
-    def program_features(self) -> None:
-        """Everything beside the counters."""
-
-    # Common steps.
+    features = IA64_FEATURES
 
     def write(self, name: str, value: int) -> None:
         """Note a register value; a register that is not available is an error."""
@@ -67,16 +30,8 @@ class Programmer:
             pmc_must_be_available(register.number, self.request.unavailable)
         self.writes[name] = value
 
-    def requested(self) -> list[tuple[Event, EventRequest]]:
-        """The events with their requests."""
-        return list(zip(self.events, self.request.events, strict=True))
-
-    def plm(self, plm: int | None) -> int:
-        """A privilege level mask, the request's when there is none."""
-        return plm or self.request.plm
-
     def check(self) -> None:
-        """Every rule that needs no counter."""
+        """Qualifiers and ranges first, then what any PMU checks."""
         default_plm_must_not_be_zero(self.request.plm)
         for event, wanted in self.requested():
             if self.request.check_qualifiers and wanted.check_qualifiers:
@@ -85,9 +40,7 @@ class Programmer:
             for event, wanted in self.requested():
                 range_allows_default_plm_only(event, wanted.plm, self.request.plm)
         self.check_ranges()
-        if self.request.check_thresholds:
-            for event, wanted in self.requested():
-                threshold_is_below_max_increment(event, wanted.threshold)
+        super().check()
 
     def check_ranges(self) -> None:
         """Form of the ranges."""
@@ -106,24 +59,9 @@ class Programmer:
         if any(self.request.opcodes):
             event_must_support_opcode_matching(event)
 
-    def program_counters(self) -> tuple[Monitor, ...]:
-        """Assign the events and write their configuration registers."""
-        self.group_rules()
-        allowed = [
-            [c for c in event.counters if c in self.counters and c not in self.request.unavailable]
-            for event in self.events
-        ]
-        found = self.assignment(allowed)
-        if found is None:
-            raise no_assignment([event.name for event in self.events], allowed, self.counter_source)
-        monitors = tuple(
-            self.monitor(event, wanted, number)
-            for (event, wanted), number in zip(self.requested(), found, strict=True)
-        )
-        for monitor in monitors:
-            self.write(f"pmc{monitor.pmc}", self.configuration(monitor))
-            self.pmds.append(monitor.pmd)
-        return monitors
+    def program_monitor(self, monitor: Monitor) -> None:
+        """The counter's configuration register."""
+        self.write(f"pmc{monitor.pmc}", self.configuration(monitor))
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
         """What the counter of one event is set to."""
@@ -201,12 +139,6 @@ def ear_mode_must_exist(ear: EarRequest, modes: Sequence[str], what: str) -> Non
         raise BadValueError(f"{what} has no mode {ear.mode!r}: legal are {', '.join(modes)}")
 
 
-def default_plm_must_not_be_zero(plm: int) -> None:
-    """A mask of no levels disables the monitor (Montecito manual table 3-5, plm)."""
-    if not plm:
-        raise BadValueError("no privilege level is selected: a mask of zero disables the monitor")
-
-
 def event_must_support_instruction_ranges(event: Event) -> None:
     """The column IAR of the event tables (Montecito manual section 4.2)."""
     if not event.iar:
@@ -244,17 +176,6 @@ def range_allows_default_plm_only(event: Event, plm: int | None, default: int) -
             "range_allows_default_plm_only",
             f"{event.name} has its own privilege levels; with a range all events take the default ones",
             "pfmon on Itanium 2, section 8.3",
-        )
-
-
-def threshold_is_below_max_increment(event: Event, threshold: int) -> None:
-    """Legal thresholds go from 0 to the maximum increment less one (pfmon on Itanium 2, section 3)."""
-    top = max(event.max_increment - 1, 0)
-    if not 0 <= threshold <= top:
-        raise BadValueError(
-            f"threshold {threshold} of {event.name} is out of range: legal are 0-{top}"
-            if top
-            else f"{event.name} counts at most one a cycle: its only legal threshold is 0"
         )
 
 

@@ -1,9 +1,6 @@
 """Programming Itanium (Merced): four counters of 32 bits, no event groups."""
 
-from collections.abc import Sequence
-
-from pfmon.pmu.assignment import assign
-from pfmon.pmu.ia64 import Programmer, ear_mode_must_exist
+from pfmon.pmu.ia64 import Ia64Programmer, ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_match
 from pfmon.pmu.ranges import coarse
 
@@ -12,17 +9,14 @@ DEAR_PMDS = (2, 3, 17)
 BUFFER_PMDS = tuple(range(8, 17))
 
 
-class ItaniumProgrammer(Programmer):
-    """Itanium manual chapter 6."""
+class ItaniumProgrammer(Ia64Programmer):
+    """Itanium manual chapter 6; events that add more than three a cycle count on PMD4 and PMD5 only."""
 
     pmu = "itanium"
     counters = (4, 5, 6, 7)
+    width = 32
     counter_source = "Itanium manual section 6.2"
     deciding_ear_event = -1
-
-    def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
-        """Any matching; events that add more than three a cycle count on PMD4 and PMD5 only."""
-        return assign(allowed, [{}])
 
     def program_features(self) -> None:
         """Event address registers, opcode matchers, ranges, branch trace buffer."""

@@ -15,7 +15,7 @@ from pfmon.pmu.constraints import (
     tag_channels,
 )
 from pfmon.pmu.event import Event
-from pfmon.pmu.ia64 import Programmer, ear_mode_must_exist
+from pfmon.pmu.ia64 import Ia64Programmer, ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_match, opcode_channels
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.ranges import coarse
@@ -34,11 +34,12 @@ UMASK_SETS = ("L2:0", "L2:3", "L2:4")
 CANCELS = (0xA0, 0xA8, 0xAC)
 
 
-class Itanium2Programmer(Programmer):
+class Itanium2Programmer(Ia64Programmer):
     """Itanium 2 manual, chapter on performance monitoring."""
 
     pmu = "itanium2"
     counters = (4, 5, 6, 7)
+    width = 47
     counter_source = EVENTS
 
     def group_rules(self) -> None:

@@ -1,13 +1,13 @@
 """A PMU as the rest of the system sees it: events, registers, and `program`."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 
 from pfmon.errors import UnknownNameError
 from pfmon.pmu.event import EventTable, load_events
 from pfmon.pmu.file import CounterBank, RegisterFile
-from pfmon.pmu.ia64 import Programmer
+from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Programming
 from pfmon.pmu.register import RegisterSet, load_registers
 from pfmon.pmu.request import (
@@ -23,21 +23,29 @@ from pfmon.pmu.request import (
     privilege_mask,
 )
 
-IA64 = {
-    "itanium": ("ItaniumProgrammer", 32),
-    "itanium2": ("Itanium2Programmer", 47),
-    "montecito": ("MontecitoProgrammer", 47),
+# The module and the class that program each PMU; the one visible list of PMUs.
+PMUS = {
+    "itanium": ("itanium", "ItaniumProgrammer"),
+    "itanium2": ("itanium2", "Itanium2Programmer"),
+    "montecito": ("montecito", "MontecitoProgrammer"),
+    "intel_v1": ("intel", "IntelV1Programmer"),
+    "intel_v2": ("intel", "IntelV2Programmer"),
+    "ppc604e": ("powerpc", "PowerPc604eProgrammer"),
+    "ibm1994": ("powerpc", "Ibm1994Programmer"),
 }
+
+
+IA64 = ("itanium", "itanium2", "montecito")
 
 
 class PmuModel:
     """One PMU: `events` and `registers` are its tables, `program` turns events into register values."""
 
     def __init__(self, name: str) -> None:
-        programmer, width = IA64[name]
+        module, programmer = PMUS[name]
         self.name = name
-        self.programmer: type[Programmer] = getattr(import_module(f"pfmon.pmu.{name}"), programmer)
-        self.bank = CounterBank(self.programmer.counters, width)
+        self.programmer: type[Programmer] = getattr(import_module(f"pfmon.pmu.{module}"), programmer)
+        self.bank = CounterBank(self.programmer.counters, self.programmer.width)
 
     @property
     def events(self) -> EventTable:
@@ -50,8 +58,8 @@ class PmuModel:
         return load_registers(self.name)
 
     def register_file(self) -> RegisterFile:
-        """A fresh register file in the reset state."""
-        return RegisterFile(self.registers, self.bank)
+        """A fresh register file in the reset state, of the class that fits the PMU."""
+        return self.programmer.register_file(self.registers, self.bank)
 
     def program(
         self,
@@ -70,13 +78,15 @@ class PmuModel:
         dear: EarRequest | None = None,
         branch_buffer: BranchBufferRequest | None = None,
         ip_ear: IpEarRequest | None = None,
+        controls: Mapping[str, int] | None = None,
     ) -> Programming:
         """Register values that count the events; PfmonError, naming the rule, when that cannot be.
 
         `events` are names or `EventRequest`s; `plm` and `ism` are the defaults for all of them;
         `system_wide` makes the monitors privileged (pm). `unavailable` are numbers of PMCs not to be used.
         `check_qualifiers` False accepts events that a range or opcode matcher does not constrain,
-        `check_thresholds` False any threshold that fits its field.
+        `check_thresholds` False any threshold that fits its field. `controls` are further fields of control
+        registers, by name (Intel: `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount` and so on).
 
         >>> from pfmon.pmu import get
         >>> made = get("montecito").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])
@@ -98,18 +108,19 @@ class PmuModel:
             dear,
             branch_buffer,
             ip_ear,
+            controls or {},
         )
         return self.programmer(request, self.events, self.registers).run()
 
 
 def names() -> list[str]:
     """The PMUs that there are."""
-    return list(IA64)
+    return list(PMUS)
 
 
 @cache
 def get(name: str) -> PmuModel:
     """The model of a PMU by name, whatever the case."""
-    if name.lower() not in IA64:
+    if name.lower() not in PMUS:
         raise UnknownNameError("PMU", name, names())
     return PmuModel(name.lower())

@@ -13,7 +13,7 @@ from pfmon.pmu.constraints import (
     range_configuration,
 )
 from pfmon.pmu.event import Event
-from pfmon.pmu.ia64 import Programmer, ear_mode_must_exist, mesi_mask
+from pfmon.pmu.ia64 import IA64_FEATURES, Ia64Programmer, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.itanium2 import DEAR_MODES, anchored
 from pfmon.pmu.opcodes import wide_match
 from pfmon.pmu.programming import Monitor
@@ -33,13 +33,16 @@ DEAR_SECTION = "Montecito manual sections 3.3.9.2 and 3.3.9.3"
 BANKS = {4: (4, 5, 8), 6: (6, 7, 9)}
 
 
-class MontecitoProgrammer(Programmer):
+class MontecitoProgrammer(Ia64Programmer):
     """Montecito manual chapter 3."""
 
     pmu = "montecito"
     counters = tuple(range(4, 16))
+    width = 47
     counter_source = "Montecito manual section 3.3.3"
     overflow_interrupt = False
+    event_options = ("mesi", "all_threads")
+    features = (*IA64_FEATURES, "ip_ear")
 
     def group_rules(self) -> None:
         """One L1D set, two L2D sets, MESI masks, .all."""

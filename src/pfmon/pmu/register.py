@@ -117,6 +117,9 @@ class RegisterSet(Mapping[str, Register]):
             raise UnknownNameError(f"{self.pmu} register", name, self._registers)
         return register
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._registers
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._registers)
 
@@ -134,7 +137,7 @@ def _names(registers: str) -> list[str]:
     """Register names from `pmc4-7,pmc9`."""
     names = []
     for part in registers.split(","):
-        match = re.fullmatch(r"(\D+)(\d+)-(\d+)", part)
+        match = re.fullmatch(r"(.*\D)(\d+)-(\d+)", part)
         if match:
             names += [f"{match[1]}{n}" for n in range(int(match[2]), int(match[3]) + 1)]
         else:

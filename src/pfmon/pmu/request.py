@@ -41,7 +41,10 @@ def instruction_set_mask(ism: int | str) -> int:
 
 
 class EventRequest(NamedTuple):
-    """One event to count. `plm` None takes the request's; `mesi` is a string of the letters M E S I."""
+    """One event to count. `plm` None takes the request's; `mesi` is a string of the letters M E S I.
+
+    `threshold` is Intel's cmask too; `edge` and `invert` are Intel's E and INV.
+    """
 
     name: str
     plm: int | None = None
@@ -50,6 +53,8 @@ class EventRequest(NamedTuple):
     check_qualifiers: bool = True
     all_threads: bool = False
     mesi: str = ""
+    edge: bool = False
+    invert: bool = False
 
 
 class RangeRequest(NamedTuple):
@@ -120,6 +125,7 @@ class Request(NamedTuple):
     dear: EarRequest | None = None
     branch_buffer: BranchBufferRequest | None = None
     ip_ear: IpEarRequest | None = None
+    controls: Mapping[str, int] = {}
 
 
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:

@@ -1,0 +1,155 @@
+"""What programming any PMU has in common: the request, the assignment of counters, the checks of thresholds.
+
+A family's module (`ia64.py`, `intel.py`, `powerpc.py`) adds its registers, a processor's module its rules.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pfmon.errors import BadValueError, RuleError
+from pfmon.pmu.assignment import assign, no_assignment
+from pfmon.pmu.event import Event, EventTable
+from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.register import RegisterSet
+from pfmon.pmu.request import EventRequest, Request
+
+FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear")
+EVENT_OPTIONS = ("mesi", "all_threads", "edge", "invert")
+
+
+class Programmer:
+    """One run of `program`: gathers register writes step by step.
+
+    Subclasses set the class attributes and fill in the steps.
+    """
+
+    pmu = ""
+    counters: tuple[int, ...] = ()
+    width = 0
+    counter_source = ""
+    features: tuple[str, ...] = ()
+    event_options: tuple[str, ...] = ()
+    register_file: ClassVar[type[RegisterFile]] = RegisterFile
+
+    def __init__(self, request: Request, events: EventTable, registers: RegisterSet) -> None:
+        self.request = request
+        self.table = events
+        self.registers = registers
+        self.events = [events[wanted.name] for wanted in request.events]
+        self.writes: dict[str, int] = {}
+        self.pmds: list[int] = []
+        self.irange: RangeProgramming | None = None
+        self.drange: RangeProgramming | None = None
+
+    def run(self) -> Programming:
+        """All steps: checks, counters, then everything else."""
+        self.check()
+        monitors = self.program_counters()
+        self.program_features()
+        return Programming(self.pmu, self.writes, monitors, tuple(self.pmds), self.irange, self.drange)
+
+    # Steps that a family or a processor fills in.
+
+    def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
+        """A counter for every event, or None."""
+        return assign(allowed, [{}])
+
+    def group_rules(self) -> None:
+        """Checks of events against one another."""
+
+    def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
+        """What the counter of one event is set to."""
+        raise NotImplementedError
+
+    def program_monitor(self, monitor: Monitor) -> None:
+        """Note the register writes for one counter."""
+        raise NotImplementedError
+
+    def program_features(self) -> None:
+        """Everything beside the counters."""
+
+    # Common steps.
+
+    def check(self) -> None:
+        """Every rule that needs no counter."""
+        default_plm_must_not_be_zero(self.request.plm)
+        self.check_features()
+        for event, wanted in self.requested():
+            for option in EVENT_OPTIONS:
+                event_option_must_exist(event, option, bool(getattr(wanted, option)), self.event_options)
+        if self.request.check_thresholds:
+            self.check_thresholds()
+
+    def check_thresholds(self) -> None:
+        """That thresholds make sense for their events."""
+        for event, wanted in self.requested():
+            threshold_is_below_max_increment(event, wanted.threshold)
+
+    def check_features(self) -> None:
+        """That the PMU has every feature asked for."""
+        wanted = [name for name in FEATURES if getattr(self.request, name) is not None]
+        wanted += ["opcodes"] if any(self.request.opcodes) else []
+        wanted += ["controls"] if self.request.controls else []
+        for name in wanted:
+            feature_must_exist(name, self.features, self.pmu)
+
+    def requested(self) -> list[tuple[Event, EventRequest]]:
+        """The events with their requests."""
+        return list(zip(self.events, self.request.events, strict=True))
+
+    def plm(self, plm: int | None) -> int:
+        """A privilege level mask, the request's when there is none."""
+        return plm or self.request.plm
+
+    def program_counters(self) -> tuple[Monitor, ...]:
+        """Assign the events and write their configuration registers."""
+        self.group_rules()
+        allowed = [
+            [c for c in event.counters if c in self.counters and c not in self.request.unavailable]
+            for event in self.events
+        ]
+        found = self.assignment(allowed)
+        if found is None:
+            raise no_assignment([event.name for event in self.events], allowed, self.counter_source)
+        monitors = tuple(
+            self.monitor(event, wanted, number)
+            for (event, wanted), number in zip(self.requested(), found, strict=True)
+        )
+        for monitor in monitors:
+            self.program_monitor(monitor)
+            self.pmds.append(monitor.pmd)
+        return monitors
+
+
+def feature_must_exist(name: str, features: Sequence[str], pmu: str) -> None:
+    """A PMU has some of: ranges, opcode matchers, event address registers, branch buffers, controls."""
+    if name not in features:
+        raise RuleError(
+            "feature_must_exist", f"{pmu} has no {name}; it has {', '.join(features) or 'counters only'}"
+        )
+
+
+def event_option_must_exist(event: Event, option: str, used: bool, options: Sequence[str]) -> None:
+    """MESI states and all threads are Montecito's, edge and inversion Intel's."""
+    if used and option not in options:
+        raise RuleError(
+            "event_option_must_exist", f"{event.name}: this PMU has no {option.replace('_', ' ')}"
+        )
+
+
+def default_plm_must_not_be_zero(plm: int) -> None:
+    """A mask of no levels disables the monitor (Montecito manual table 3-5, plm)."""
+    if not plm:
+        raise BadValueError("no privilege level is selected: a mask of zero disables the monitor")
+
+
+def threshold_is_below_max_increment(event: Event, threshold: int) -> None:
+    """Legal thresholds go from 0 to the maximum increment less one (pfmon on Itanium 2, section 3)."""
+    top = max(event.max_increment - 1, 0)
+    if not 0 <= threshold <= top:
+        raise BadValueError(
+            f"threshold {threshold} of {event.name} is out of range: legal are 0-{top}"
+            if top
+            else f"{event.name} counts at most one a cycle: its only legal threshold is 0"
+        )
