@@ -1,4 +1,4 @@
-"""Derived events: formulas over measured events, one CSV per PMU in `derived/`.
+"""Derived events: formulas over measured events, one CSV per PMU in `formulas/`.
 
 A formula has event names, other derived names, integers, + - * / and parentheses. A name may carry MESI
 states (`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an opcode matcher selects
@@ -16,7 +16,7 @@ from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.pmu.event import EventTable
 from pfmon.pmu.request import EventRequest, OpcodeMatch
 
-TABLES = Path(__file__).with_name("derived")
+TABLES = Path(__file__).with_name("formulas")
 TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))")
 WIDE_OPCODES = 41
 

@@ -19,6 +19,7 @@ MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
 class Ia64Programmer(Programmer):
     """The steps of the three Itaniums; a processor's class sets the attributes and adds its rules."""
 
+    architecture = "ia64"
     overflow_interrupt = True
     deciding_ear_event = 0
     features = IA64_FEATURES

@@ -183,6 +183,7 @@ class IntelV1Programmer(Programmer):
     """Two general counters, each with its event select register."""
 
     pmu = "intel_v1"
+    architecture = "x86"
     counters: tuple[int, ...] = GENERAL
     width = WIDTH
     counter_source = "Intel SDM volume 3 section 30.2.1.1"

@@ -48,6 +48,11 @@ class PmuModel:
         self.bank = CounterBank(self.programmer.counters, self.programmer.width)
 
     @property
+    def architecture(self) -> str:
+        """The instruction set of the processors that have this PMU: `ia64`, `x86`, `ppc`."""
+        return self.programmer.architecture
+
+    @property
     def events(self) -> EventTable:
         """The event table."""
         return load_events(self.name)

@@ -148,6 +148,7 @@ class PowerPc604eProgrammer(Programmer):
     """MMCR0 and MMCR1 of the PowerPC 604e."""
 
     pmu = "ppc604e"
+    architecture = "ppc"
     counters = COUNTERS
     width = WIDTH
     counter_source = "PowerPC 604 manual tables 9-2 and 9-3"

@@ -25,6 +25,7 @@ class Programmer:
     """
 
     pmu = ""
+    architecture = ""
     counters: tuple[int, ...] = ()
     width = 0
     counter_source = ""

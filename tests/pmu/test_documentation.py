@@ -1,0 +1,36 @@
+"""The examples in docs/pmu.md and in docstrings run, and the files that the page names exist."""
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "pmu.md"
+MODULES = ["pfmon.pmu", "pfmon.pmu.model", "pfmon.pmu.request", "pfmon.pmu.opcodes", "pfmon.pmu.derived"]
+
+
+def test_the_pages_examples_run() -> None:
+    failed, tried = doctest.testfile(
+        str(PAGE), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL
+    )
+    assert tried > 15 and failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert tried and not failed
+
+
+def test_the_files_that_the_page_names_exist() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:src|tests|docs)/[\w/.-]+)`", text))
+    table = set(re.findall(r"`([\w/]+\.(?:py|csv))`", text.split("## Programming")[0]))
+    named |= {name if name.startswith("src") else f"src/pfmon/pmu/{name}" for name in table}
+    assert len(named) > 15
+    for name in named:
+        path = name.replace("NAME", "montecito")
+        assert (ROOT / path).exists(), path
