@@ -36,8 +36,8 @@ from ia64_float_step import (
     registers,
     scalar_outcome,
 )
-from pfmon.engine.ia64.float_approximate import tables
 
+from pfmon.engine.ia64.float_approximate import tables
 from pfmon.engine.ia64.single_step import step
 
 BEFORE = (1, 0x12345, 0x123456789ABCDEF0)

@@ -126,28 +126,39 @@ def test_mov_from_ip_gives_the_address_of_the_bundle(address: int) -> None:
     assert after["gr"].get(2, 0) == address
 
 
-@given(words, words, st.integers(-(1 << 16), (1 << 16) - 1).map(lambda n: n & ~1))
-def test_mov_to_pr_writes_the_predicates_of_the_mask(pr: int, value: int, mask: int) -> None:
+rotations = st.one_of(st.just(0), st.integers(0, 47))
+"""CFM.rrb.pr."""
+
+
+def unrenamed(pr: int, rrb: int) -> int:
+    """Predicates as a program sees them under rename base ``rrb``, without it: its p16 is p(16 + rrb)."""
+    bits = [(pr >> n) & 1 for n in range(64)]
+    rotating = [bits[16 + (n - rrb) % 48] for n in range(48)]
+    return sum(bit << n for n, bit in enumerate(bits[:16] + rotating))
+
+
+@given(words, words, st.integers(-(1 << 16), (1 << 16) - 1).map(lambda n: n & ~1), rotations)
+def test_mov_to_pr_writes_the_predicates_of_the_mask(pr: int, value: int, mask: int, rrb: int) -> None:
     unit, slot, _ = encode("mov pr=r2,mask17", r2=20, mask17=mask)
-    _, after = step(unit, slot, {"gr": {20: value}, "pr": pr | 1})
+    _, after = step(unit, slot, {"gr": {20: value}, "pr": pr | 1, "rrb_pr": rrb})
     # Bit 16 of the mask stands for p16 to p63; p0 is always 1.
     chosen = {n for n in range(1, 16) if mask >> n & 1} | (set(range(16, 64)) if mask >> 16 & 1 else set())
-    bits = [(value if n in chosen else pr) >> n & 1 for n in range(64)]
-    assert after["pr"] == sum(bit << n for n, bit in enumerate(bits)) | 1
+    bits = [(value if n in chosen else unrenamed(pr, rrb)) >> n & 1 for n in range(64)]
+    assert unrenamed(after["pr"], rrb) == sum(bit << n for n, bit in enumerate(bits)) | 1
 
 
-@given(words, st.integers(-(1 << 27), (1 << 27) - 1))
-def test_mov_to_pr_rot_sets_the_rotating_predicates(pr: int, value: int) -> None:
+@given(words, st.integers(-(1 << 27), (1 << 27) - 1), rotations)
+def test_mov_to_pr_rot_sets_the_rotating_predicates(pr: int, value: int, rrb: int) -> None:
     unit, slot, _ = encode("mov pr.rot=imm44", imm44=value << 16)
-    _, after = step(unit, slot, {"pr": pr | 1})
-    assert after["pr"] == pr % 2**16 + (value % 2**48) * 2**16 | 1
+    _, after = step(unit, slot, {"pr": pr | 1, "rrb_pr": rrb})
+    assert unrenamed(after["pr"], rrb) == pr % 2**16 + (value % 2**48) * 2**16 | 1
 
 
-@given(words)
-def test_mov_from_pr_reads_p0_as_one(pr: int) -> None:
+@given(words, rotations)
+def test_mov_from_pr_reads_without_renaming_and_p0_as_one(pr: int, rrb: int) -> None:
     unit, slot, _ = encode("mov r1=pr", r1=9)
-    _, after = step(unit, slot, {"pr": pr | 1})
-    assert after["gr"][9] == pr | 1
+    _, after = step(unit, slot, {"pr": pr | 1, "rrb_pr": rrb})
+    assert after["gr"][9] == unrenamed(pr | 1, rrb)
 
 
 def write_ar(name: str, value: int) -> tuple[int, dict[str, object]]:

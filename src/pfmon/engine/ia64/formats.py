@@ -1,6 +1,6 @@
 """Bundle templates, instruction formats and operands of IA-64, as data.
 
-Source: Software Developer's Manual, volume 3, chapter 4 ("Instruction Formats"): template table 4-1 (formats
+Source: Software Developer's Manual, volume 3, chapter 4 ("Instruction Formats"): the template table (formats
 summary in 4.1), the bit diagrams of each format, and table "Immediate Formation" in 4.8. Field names are the
 manual's. A field is written ``name:lowest_bit/width``; the L slot of an X-unit instruction counts as bits 41
 to 81. Bits that no field covers are ignored by the processor.

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.cpu cimport Cpu, Op
+from pfmon.engine.ia64.cpu cimport Cpu, Op, likely
 
 
 cdef inline void set_pr(Cpu* cpu, unsigned int p, uint64_t value) noexcept nogil:
@@ -14,6 +14,21 @@ cdef inline void set_pr_pair(Cpu* cpu, unsigned int p1, uint64_t value1,
                              unsigned int p2, uint64_t value2) noexcept nogil:
     """p1 = value1, p2 = value2 (each 0 or 1)."""
     cpu.pr = (cpu.pr & ~((<uint64_t>1 << p1) | (<uint64_t>1 << p2))) | (value1 << p1) | (value2 << p2) | 1
+
+
+cdef inline uint64_t turned_left(uint64_t pr, unsigned int count) noexcept nogil:
+    """p16 to p63 moved up by ``count`` (0 to 48) places, round."""
+    cdef uint64_t rotating = pr >> 16
+    return (pr & 0xFFFF) | (rotating << count | rotating >> (48 - count)) << 16
+
+
+cdef inline uint64_t unrenamed_predicates(Cpu* cpu) noexcept nogil:
+    """All predicates as if CFM.rrb.pr were zero, which is how moves see them (SDM volume 3, mov from predicates)."""
+    return cpu.pr if likely(cpu.rrb_pr == 0) else turned_left(cpu.pr, cpu.rrb_pr)
+
+
+cdef inline void set_unrenamed_predicates(Cpu* cpu, uint64_t value) noexcept nogil:
+    cpu.pr = (value if likely(cpu.rrb_pr == 0) else turned_left(value, 48 - cpu.rrb_pr)) | 1
 
 
 cdef inline void compare_normal(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:

@@ -5,6 +5,7 @@ from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_RESERVED_REGISTER_FIELD, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go)
+from pfmon.engine.ia64.predicates cimport set_unrenamed_predicates, unrenamed_predicates
 
 from pfmon.engine.ia64.rows import row
 from pfmon.retirement.kinds import Kind
@@ -66,14 +67,15 @@ row("I22", "mov r1=b2", <size_t>&mov_from_br, op=0, x3=0, x6=0x31)
 
 cdef int mov_to_pr(Cpu* cpu, Op* op) noexcept nogil:
     # Bit 16 of the mask stands for all rotating predicates: the immediate is sign-extended from there.
-    cpu.pr = (cpu.pr & ~<uint64_t>op.imm) | (cpu.gr[op.r2] & <uint64_t>op.imm) | 1
+    cdef uint64_t mask = <uint64_t>op.imm
+    set_unrenamed_predicates(cpu, (unrenamed_predicates(cpu) & ~mask) | (cpu.gr[op.r2] & mask))
     return go(cpu, op)
 
 row("I23", "mov pr=r2,mask17", <size_t>&mov_to_pr, nat="consume", writes="pr", op=0, x3=3)
 
 
 cdef int mov_to_pr_rot(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.pr = (cpu.pr & 0xFFFF) | <uint64_t>op.imm
+    set_unrenamed_predicates(cpu, (cpu.pr & 0xFFFF) | <uint64_t>op.imm)
     return go(cpu, op)
 
 row("I24", "mov pr.rot=imm44", <size_t>&mov_to_pr_rot, writes="pr.rot", op=0, x3=2)
@@ -87,7 +89,7 @@ row("I25", "mov r1=ip", <size_t>&mov_from_ip, ip=True, op=0, x3=0, x6=0x30)
 
 
 cdef int mov_from_pr(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = cpu.pr
+    cpu.gr[op.r1] = unrenamed_predicates(cpu)
     return go(cpu, op)
 
 row("I25", "mov r1=pr", <size_t>&mov_from_pr, reads="pr", op=0, x3=0, x6=0x33)
