@@ -110,7 +110,7 @@ def expressible(given: dict[str, Any]) -> bool:
 
 
 def _without_mask_above_4gb(registers: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Known difference: libpfm keeps 32 bits of a fine-mode mask, pfmon (seed) and the manual the upper ones
+    """Known difference: libpfm keeps 32 bits of a fine-mode mask, pfmon's page and the manual the upper ones
     too.
 
     Montecito manual table 3-10: the upper bits of both limits have to be equal.

@@ -93,6 +93,25 @@ def test_overflow_with_oi_freezes_and_interrupts(registers: RegisterFile) -> Non
     assert not registers.frozen and not registers.interrupt
 
 
+def test_overflow_notifies_the_outside_whatever_oi(registers: RegisterFile) -> None:
+    registers.set_field("pmc5", "ev", 1)
+    registers.write("pmd5", (1 << registers.bank.width) - 1)
+    registers.add(5, 1)
+    assert registers.notifications == 1 and not registers.interrupt
+
+
+def test_interrupt_has_a_vector_unless_masked(registers: RegisterFile) -> None:
+    registers.set_field("pmc5", "oi", 1)
+    registers.set_field("pmv", "vector", 0xD2)
+    registers.write("pmd5", (1 << registers.bank.width) - 1)
+    registers.add(5, 1)
+    assert registers.pending_vector is None
+    registers.set_field("pmv", "m", 0)
+    assert registers.pending_vector == 0xD2
+    registers.take_overflows()
+    assert registers.pending_vector is None
+
+
 def test_overflow_bits_are_sticky_and_several(registers: RegisterFile) -> None:
     for n in (4, 6):
         registers.write(f"pmd{n}", (1 << registers.bank.width) - 1)

@@ -76,10 +76,11 @@ def anchors(events: Sequence[int], key: Callable[[int], object]) -> Iterator[int
 
 def no_assignment(names: Sequence[str], wanted: Allowed, section: str) -> AssignmentError:
     """The error that says which counters the events wanted."""
-    wishes = "; ".join(
-        f"{name} on {' '.join(map(str, counters)) or 'none'}"
-        for name, counters in zip(names, wanted, strict=True)
-    )
+    wishes: dict[str, int] = {}
+    for name, counters in zip(names, wanted, strict=True):
+        wish = f"{name} on {' '.join(map(str, counters)) or 'none'}"
+        wishes[wish] = wishes.get(wish, 0) + 1
+    text = "; ".join(wish if count == 1 else f"{count} times {wish}" for wish, count in wishes.items())
     return AssignmentError(
-        "events_need_free_counters", f"no counters left for {len(names)} event(s): {wishes}", section
+        "events_need_free_counters", f"no counters left for {len(names)} event(s): {text}", section
     )

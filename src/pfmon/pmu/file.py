@@ -29,6 +29,7 @@ class RegisterFile:
         self.registers = registers
         self.bank = bank
         self.interrupt = False
+        self.notifications = 0
         self._held = {name: register.reset for name, register in registers.items()}
         self._limit = 1 << bank.width
 
@@ -111,11 +112,22 @@ class RegisterFile:
         return True
 
     def _overflow(self, pmd: int) -> None:
-        """A counter wrapped: its bit in PMC0, and with PMC.oi the freeze and one interrupt."""
+        """A counter wrapped: its bit in PMC0, and with PMC.oi the freeze and one interrupt.
+
+        With PMC.ev the outside is notified, whatever PMC.oi (table 3-6); `notifications` counts that.
+        """
         self._held["pmc0"] |= 1 << pmd
+        self.notifications += self.field(f"pmc{pmd}", "ev")
         if self.field(f"pmc{pmd}", "oi"):
             self._held["pmc0"] |= 1
             self.interrupt = True
+
+    @property
+    def pending_vector(self) -> int | None:
+        """The vector of the interrupt that waits, None if there is none or PMV masks it (section 3.3.11)."""
+        if not self.interrupt or self.field("pmv", "m"):
+            return None
+        return self.field("pmv", "vector")
 
     def headroom(self, pmd: int) -> int:
         """The increments after which the counter wraps."""

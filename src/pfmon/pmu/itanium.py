@@ -37,7 +37,7 @@ class ItaniumProgrammer(Ia64Programmer):
             self.pmds += IEAR_PMDS
 
     def program_instruction_range(self) -> None:
-        """IBRs and PMC13: tag all is switched off (Itanium manual section 6.2.4, seed table 6-3)."""
+        """IBRs and PMC13: tag all is switched off (Itanium manual section 6.2.4, table 6-3)."""
         if ranges := self.request.irange:
             self.irange = coarse(ranges, self.request.plm)
             self.write("pmc13", self.registers["pmc13"].encode(ta=0))

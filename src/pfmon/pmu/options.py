@@ -1,0 +1,127 @@
+"""Option texts of pfmon's command line turned into requests (its page on Itanium 2, sections 2 to 8)."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pfmon.errors import BadValueError, RuleError
+from pfmon.pmu.request import BranchBufferRequest, EventRequest, instruction_set_mask, privilege_mask
+
+Resolve = Callable[[str], tuple[int, int]]
+
+# Options without their --btb- or --etb- prefix, with the field and value each sets; other fields take all.
+BRANCH_FILTERS = {
+    "tm-tk": ("tm", 2),
+    "tm-ntk": ("tm", 1),
+    "ptm-correct": ("ptm", 2),
+    "ptm-incorrect": ("ptm", 1),
+    "ppm-correct": ("ppm", 2),
+    "ppm-incorrect": ("ppm", 1),
+    "brt-iprel": ("brt", 1),
+    "brt-ret": ("brt", 2),
+    "brt-ind": ("brt", 3),
+    "ds": ("ds", 1),
+}
+
+
+def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
+    """A range from `start-end` or from one name; limits are numbers or names.
+
+    `resolve` gives the start and end of a symbol.
+
+    >>> parse_range("0x1000-0x1590")
+    (4096, 5520)
+    """
+    first, dash, last = text.partition("-")
+    if not dash:
+        if resolve is None or first[:1].isdigit():
+            raise BadValueError(f"bad range {text!r}: the form is start-end or a symbol")
+        return resolve(first)
+    return _address(first, text, resolve), _address(last, text, resolve)
+
+
+def _address(text: str, whole: str, resolve: Resolve | None) -> int:
+    """One limit of a range."""
+    if text[:1].isdigit():
+        try:
+            return int(text, 0)
+        except ValueError:
+            raise BadValueError(f"bad address {text!r} in range {whole!r}") from None
+    if resolve is None or not text:
+        raise BadValueError(f"bad range {whole!r}: the form is start-end or a symbol")
+    return resolve(text)[0]
+
+
+def parse_list(text: str, count: int, option: str) -> list[str]:
+    """The items of a comma-separated option, one for each event; missing and empty ones are "".
+
+    >>> parse_list(",ia64", 3, "--insn-sets")
+    ['', 'ia64', '']
+    """
+    items = [item.strip() for item in text.split(",")] if text else []
+    if len(items) > count:
+        raise BadValueError(f"{option}: {len(items)} values for {count} event(s)")
+    return items + [""] * (count - len(items))
+
+
+def event_options(
+    names: Sequence[str],
+    thresholds: str = "",
+    levels: str = "",
+    sets: str = "",
+    check_qualifiers: bool = True,
+) -> list[EventRequest]:
+    """Event requests from names and the options that list one value an event.
+
+    `thresholds`, `levels` and `sets` are the texts of --event-thresholds, --priv-levels and --insn-sets.
+    """
+    lists = zip(
+        names,
+        parse_list(thresholds, len(names), "--event-thresholds"),
+        parse_list(levels, len(names), "--priv-levels"),
+        parse_list(sets, len(names), "--insn-sets"),
+        strict=True,
+    )
+    made = []
+    for name, threshold, level, instruction_set in lists:
+        event, _, states = name.partition(":")
+        made.append(
+            EventRequest(
+                event,
+                privilege_mask(level) if level else None,
+                instruction_set_mask(instruction_set) if instruction_set else None,
+                _threshold(threshold),
+                check_qualifiers,
+                mesi=states.replace(":", "").upper(),
+            )
+        )
+    return made
+
+
+def _threshold(text: str) -> int:
+    """A threshold; none is 0."""
+    try:
+        return int(text, 0) if text else 0
+    except ValueError:
+        raise BadValueError(f"bad threshold {text!r}: thresholds are numbers") from None
+
+
+def branch_filters(options: Iterable[str]) -> BranchBufferRequest:
+    """The branch buffer's setting from `tm-tk`, `brt-ret` and the like; no option captures every branch."""
+    fields = {"tm": 3, "ptm": 3, "ppm": 3}
+    seen: dict[str, str] = {}
+    for option in options:
+        if option not in BRANCH_FILTERS:
+            raise BadValueError(f"unknown branch filter {option!r}: there are {', '.join(BRANCH_FILTERS)}")
+        field, value = BRANCH_FILTERS[option]
+        branch_filters_of_a_kind_exclude_each_other(seen.setdefault(field, option), option)
+        fields[field] = value
+    return BranchBufferRequest(fields)
+
+
+def branch_filters_of_a_kind_exclude_each_other(first: str, second: str) -> None:
+    """Filters are combined by and: two of one kind would capture nothing (pfmon on Itanium 2, section 6)."""
+    if first != second:
+        raise RuleError(
+            "branch_filters_of_a_kind_exclude_each_other",
+            f"{first} and {second} together capture nothing",
+            "pfmon on Itanium 2, section 6",
+        )
