@@ -5,7 +5,7 @@ traps) is left to float_core, which computes all of it again. What depends on th
 kind is computed without branches here: a processor cannot foresee whether a significand rounds up.
 """
 
-from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.cpu cimport FloatRegister, likely, unlikely
 from pfmon.engine.ia64.float_core cimport leading_zeros, u128
@@ -13,75 +13,91 @@ from pfmon.engine.ia64.float_memory cimport INTEGER_BIT
 
 cdef struct Sum:                 # two words: returned in registers
     uint64_t significand         # normalized; 0: take the long way
-    int32_t exponent             # biased
-    uint16_t inexact
-    uint16_t sign
+    uint64_t word                # as in a register (see sign_exponent); INEXACT set if it is
+
+cdef enum:
+    INEXACT_SHIFT = 63
+
+# The exponents that are taken here: the range of double-extended numbers and more, so that none of them nor the
+# result's overflows the register format.
+cdef enum:
+    LOWEST = 0x8000
+    COUNT = 0x10000
+
+
+cdef inline uint64_t sign_exponent(const FloatRegister* x) noexcept nogil:
+    """Both in one word: the exponent below, the sign in bit 32 (little-endian hosts)."""
+    return (<const uint64_t*>&x.exponent)[0]
 
 
 cdef inline Sum no_sum() noexcept nogil:
     cdef Sum result
     result.significand = 0
-    result.exponent = 0
-    result.inexact = 0
-    result.sign = 0
+    result.word = 0
     return result
 
 
 cdef inline Sum nearest(
-    uint64_t high, uint64_t low, uint64_t below, int32_t exponent, uint32_t sign, int drop
+    uint64_t high, uint64_t low, uint64_t below, int32_t exponent, uint64_t sign, int drop
 ) noexcept nogil:
-    """Round 192 bits (the highest set) to 64 - drop bits, ties to even."""
+    """Round 192 bits (the highest set) to 64 - drop bits, ties to even. Only bit 0 of `sign` counts."""
     cdef Sum result
     cdef uint64_t unit = <uint64_t>1 << drop
     cdef uint64_t tail = high & (unit - 1)
     cdef uint64_t rest
     cdef uint64_t increase
+    cdef uint64_t inexact
     if drop:
         rest = (low | below) != 0
         increase = <uint64_t>(tail > (unit >> 1)) | (
             <uint64_t>(tail == (unit >> 1)) & (rest | ((high >> drop) & 1))
         )
-        result.inexact = (tail | rest) != 0
+        inexact = (tail | rest) != 0
         high -= tail
     else:
         rest = ((low << 1) | below) != 0
         increase = (low >> 63) & (rest | (high & 1))
-        result.inexact = (low | below) != 0
+        inexact = (low | below) != 0
     high += increase << drop
     if unlikely(high < INTEGER_BIT):
         high = INTEGER_BIT
         exponent += 1
     result.significand = high
-    result.exponent = exponent
-    result.sign = <uint16_t>sign
+    result.word = <uint32_t>exponent | ((sign & 1) << 32) | (inexact << INEXACT_SHIFT)
     return result
 
 
-cdef inline bint are_normal(const FloatRegister* x, const FloatRegister* y) noexcept nogil:
-    """Normalized numbers, neither zero, infinite, NaN, NaTVal nor at the ends of the exponent range."""
-    return ((x.significand & y.significand) & INTEGER_BIT) != 0 and (
-        <uint32_t>(x.exponent - 1 < 0x1FFFD) & <uint32_t>(y.exponent - 1 < 0x1FFFD)
-    ) != 0
+cdef inline uint32_t above_lowest(const FloatRegister* x) noexcept nogil:
+    """Below COUNT for the exponents that are taken here, also after an OR of several of these."""
+    return <uint32_t>(sign_exponent(x) - LOWEST)
 
 
-cdef inline bint is_normal(const FloatRegister* x) noexcept nogil:
-    return (x.significand & INTEGER_BIT) != 0 and x.exponent - 1 < 0x1FFFD
+cdef inline bint are_ordinary(const FloatRegister* x, const FloatRegister* y) noexcept nogil:
+    return <int64_t>(x.significand & y.significand) < 0 and (above_lowest(x) | above_lowest(y)) < COUNT
 
 
-cdef inline Sum nearest_product(const FloatRegister* x, const FloatRegister* y, int drop) noexcept nogil:
-    """x * y, of normal operands."""
+cdef inline bint all_ordinary(const FloatRegister* x, const FloatRegister* y, const FloatRegister* c) noexcept nogil:
+    """Normalized numbers, none of them zero, infinite, NaN, NaTVal or beyond the range above."""
+    return <int64_t>(x.significand & y.significand & c.significand) < 0 and (
+        above_lowest(x) | above_lowest(y) | above_lowest(c)
+    ) < COUNT
+
+
+cdef inline Sum nearest_product(const FloatRegister* x, const FloatRegister* y, uint64_t flip, int drop) noexcept nogil:
+    """x * y, of ordinary operands; bit 0 of `flip`: negated."""
     cdef u128 product = <u128>x.significand * y.significand
-    cdef uint64_t high = <uint64_t>(product >> 64)
-    cdef uint64_t low = <uint64_t>product
-    cdef int32_t exponent = <int32_t>(x.exponent + y.exponent) - 0xFFFF + <int32_t>(high >> 63)
-    cdef int shift = <int>(high >> 63) ^ 1
-    high = (high << shift) | ((low >> 63) & <uint64_t>shift)
-    low <<= shift
-    return nearest(high, low, 0, exponent, x.sign ^ y.sign, drop)
+    cdef uint64_t xword = sign_exponent(x)
+    cdef uint64_t yword = sign_exponent(y)
+    cdef uint64_t top = <uint64_t>(product >> 127)
+    cdef int32_t exponent = <int32_t>xword + <int32_t>yword - 0xFFFF + <int32_t>top
+    product += product & (<u128>top - 1)                   # doubled where its highest bit is 0
+    return nearest(
+        <uint64_t>(product >> 64), <uint64_t>product, 0, exponent, ((xword ^ yword) >> 32) ^ flip, drop
+    )
 
 
 cdef inline Sum nearest_far(
-    u128 big, u128 small, int32_t distance, int32_t exponent, uint32_t sign, uint32_t differ, int drop
+    u128 big, u128 small, int32_t distance, int32_t exponent, uint64_t sign, bint differ, int drop
 ) noexcept nogil:
     """big +- small, both with bit 127 set, exponents 64 or more apart: at most one bit cancels."""
     cdef uint64_t below = 1
@@ -112,61 +128,79 @@ cdef inline Sum nearest_far(
 
 
 cdef inline Sum nearest_near(
-    u128 product, int32_t product_exponent, uint64_t addend, int32_t exponent, uint32_t sign, uint32_t differ, int drop
+    uint64_t high, uint64_t low, int32_t distance, uint64_t addend, int32_t exponent, uint64_t sign, bint differ,
+    int drop,
 ) noexcept nogil:
-    """product +- addend (both normalized), `exponent` of the addend at most 63 away: exact in 192 bits."""
-    cdef int32_t distance = product_exponent - exponent
+    """high:low +- addend (both normalized); the addend's exponent is `exponent`, the product's `distance` more, at
+    most 63 either way: exact in 192 bits.
+
+    Shifts are written in two steps where a count of 64 can arise.
+    """
     cdef int32_t negative = distance >> 31                 # -1 if the addend's exponent is the larger
     cdef int product_shift = -distance & negative
     cdef int addend_shift = distance & ~negative
-    cdef uint64_t low = <uint64_t>product
-    cdef uint64_t below = (low << 1) << (63 - product_shift)
-    cdef u128 total = product >> product_shift
-    cdef u128 other = (<u128>addend << 64) >> addend_shift
+    cdef uint64_t below = (low << 1) << (product_shift ^ 63)
+    cdef u128 total
+    cdef u128 other
     cdef uint64_t carry
-    cdef u128 flip
+    cdef uint64_t flip
     cdef int shift
+    low = (low >> product_shift) | ((high << 1) << (product_shift ^ 63))
+    high >>= product_shift
+    total = (<u128>high << 64) | low
+    other = (<u128>(addend >> addend_shift) << 64) | ((addend << 1) << (addend_shift ^ 63))
     exponent += addend_shift
     if differ:
         carry = total < other
+        total -= other
         # Where the addend is the larger, take the negative of all 192 bits.
-        flip = 0 - <u128>carry
-        total = (total - other) ^ flip
-        below = (below ^ <uint64_t>flip) + carry
-        total += carry & (below == 0)
-        if unlikely(<uint64_t>(total >> 64) == 0):
-            if total == 0:
+        flip = 0 - carry
+        below = (below ^ flip) + carry
+        total = (total ^ ((<u128>flip << 64) | flip)) + (carry & (below == 0))
+        high = <uint64_t>(total >> 64)
+        low = <uint64_t>total
+        if unlikely(high == 0):
+            if low == 0:
                 return no_sum()
-            total = (total << 64) | below
+            high = low
+            low = below
             below = 0
             exponent -= 64
-        shift = leading_zeros(<uint64_t>(total >> 64))
-        total = (total << shift) | ((below >> 1) >> (63 - shift))
-        below <<= shift
-        return nearest(<uint64_t>(total >> 64), <uint64_t>total, below, exponent - shift, sign ^ carry, drop)
+        shift = leading_zeros(high)
+        high = (high << shift) | ((low >> 1) >> (shift ^ 63))
+        low = (low << shift) | ((below >> 1) >> (shift ^ 63))
+        return nearest(high, low, below << shift, exponent - shift, sign ^ carry, drop)
     total += other
     carry = total < other
-    below |= <uint64_t>total & carry
-    total = (total >> <int>carry) | (<u128>(carry << 63) << 64)
-    return nearest(<uint64_t>(total >> 64), <uint64_t>total, below, exponent + <int32_t>carry, sign, drop)
+    high = <uint64_t>(total >> 64)
+    low = <uint64_t>total
+    below |= low & carry
+    low = (low >> carry) | ((high & carry) << 63)
+    high = (high >> carry) | (carry << 63)
+    return nearest(high, low, below, exponent + <int32_t>carry, sign, drop)
 
 
 cdef inline Sum nearest_multiply_add(
-    const FloatRegister* x, const FloatRegister* y, const FloatRegister* c, uint32_t negate_product,
-    uint32_t negate_addend, int drop,
+    const FloatRegister* x, const FloatRegister* y, const FloatRegister* c, uint64_t flip_product,
+    uint64_t flip_addend, int drop,
 ) noexcept nogil:
-    """+-(x * y) +- c, of normal operands."""
+    """x * y + c, of ordinary operands; bit 0 of the flips: that part negated."""
     cdef u128 product = <u128>x.significand * y.significand
     cdef uint64_t top = <uint64_t>(product >> 127)
-    cdef int32_t exponent = <int32_t>(x.exponent + y.exponent) - 0xFFFF + <int32_t>top
-    cdef uint32_t sign = x.sign ^ y.sign ^ negate_product
-    cdef uint32_t differ = sign ^ c.sign ^ negate_addend
-    cdef int32_t distance = exponent - <int32_t>c.exponent
+    cdef uint64_t xword = sign_exponent(x)
+    cdef uint64_t yword = sign_exponent(y)
+    cdef uint64_t cword = sign_exponent(c)
+    cdef int32_t exponent = <int32_t>xword + <int32_t>yword - 0xFFFF + <int32_t>top
+    cdef int32_t distance = exponent - <int32_t>cword
+    cdef uint64_t sign = ((xword ^ yword) >> 32) ^ flip_product
+    cdef bint differ = (sign ^ (cword >> 32) ^ flip_addend) & 1
     product += product & (<u128>top - 1)                   # doubled where its highest bit is 0
     if likely(<uint32_t>(distance + 63) < 127):
-        return nearest_near(product, exponent, c.significand, <int32_t>c.exponent, sign, differ, drop)
+        return nearest_near(
+            <uint64_t>(product >> 64), <uint64_t>product, distance, c.significand, <int32_t>cword, sign, differ, drop
+        )
     if distance > 0:
         return nearest_far(product, <u128>c.significand << 64, distance, exponent, sign, differ, drop)
     return nearest_far(
-        <u128>c.significand << 64, product, -distance, <int32_t>c.exponent, sign ^ differ, differ, drop
+        <u128>c.significand << 64, product, -distance, <int32_t>cword, sign ^ <uint64_t>differ, differ, drop
     )

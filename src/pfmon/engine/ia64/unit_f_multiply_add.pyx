@@ -20,7 +20,16 @@ from pfmon.engine.ia64.float_core cimport (
     unpack,
 )
 from pfmon.engine.ia64.float_memory cimport EXPONENT_DOUBLE, EXPONENT_EXTENDED, EXPONENT_SINGLE, INTEGER_BIT, set_float
-from pfmon.engine.ia64.float_nearest cimport Sum, are_normal, is_normal, nearest_multiply_add, nearest_product, no_sum
+from pfmon.engine.ia64.float_nearest cimport (
+    INEXACT_SHIFT,
+    Sum,
+    all_ordinary,
+    are_ordinary,
+    nearest_multiply_add,
+    nearest_product,
+    no_sum,
+    sign_exponent,
+)
 from pfmon.engine.ia64.unit_f cimport ending, fr_is_natval, set_natval, then_go
 
 from pfmon.engine.ia64.rows import row
@@ -89,63 +98,67 @@ cdef inline bint i_trap_disabled(uint64_t fpsr, uint64_t field) noexcept nogil:
     return ((fpsr >> 5) | (field >> 6)) & 1
 
 
-cdef inline uint32_t deliver(Cpu* cpu, Op* op, uint64_t field, Sum result, uint32_t lowest, uint32_t count, int pc) noexcept nogil:
+cdef inline uint32_t deliver(
+    Cpu* cpu, Op* op, uint64_t field, Sum result, uint32_t lowest, uint32_t count, int pc
+) noexcept nogil:
     """Write the rounded result if its exponent is one of `count` from `lowest` and it does not trap."""
     # A result below may be tiny, one above an overflow, significand 0 an exact zero.
-    if unlikely(result.significand == 0 or <uint32_t>result.exponent - lowest >= count):
+    if unlikely(result.significand == 0 or <uint32_t>result.word - lowest >= count):
         return exactly(cpu, op, pc)
-    if result.inexact:
+    if result.word >> INEXACT_SHIFT:
         if unlikely(not i_trap_disabled(cpu.fpsr, field)):
             return exactly(cpu, op, pc)
         cpu.fpsr |= <uint64_t>FIELD_I << (op.x & 0x3F)
-    set_float(&cpu.fr[op.r1], result.sign, result.exponent, result.significand)
+        result.word ^= <uint64_t>1 << INEXACT_SHIFT
+    cpu.fr[op.r1].significand = result.significand
+    (<uint64_t*>&cpu.fr[op.r1].exponent)[0] = result.word
     return 0
 
 
 cdef inline Sum nearest_sum(Cpu* cpu, Op* op, bint has_addend, int drop) noexcept nogil:
-    """The instruction's result, operands and result being normal: else significand 0."""
+    """The instruction's result, operands and result being ordinary: else significand 0."""
     cdef const FloatRegister* x = &cpu.fr[op.r3]
     cdef const FloatRegister* y = &cpu.fr[op.r4]
     cdef const FloatRegister* c = &cpu.fr[op.r2]
-    cdef Sum result
-    if unlikely(not are_normal(x, y)):
-        return no_sum()
     if has_addend:
-        if likely(is_normal(c)):
-            return nearest_multiply_add(x, y, c, (op.x >> 8) & 1, (op.x >> 9) & 1, drop)
+        if likely(all_ordinary(x, y, c)):
+            return nearest_multiply_add(x, y, c, op.x >> 8, op.x >> 9, drop)
         # Zero can be left out, its sign does not show; f0 means that nothing is added anyway.
         if c.significand != 0 or c.exponent != 0:
             return no_sum()
-    result = nearest_product(x, y, drop)
-    result.sign ^= (op.x >> 8) & 1
-    return result
+    if unlikely(not are_ordinary(x, y)):
+        return no_sum()
+    return nearest_product(x, y, op.x >> 8, drop)
 
 
 cdef uint32_t rounded_double(Cpu* cpu, Op* op, bint has_addend) noexcept nogil:
     cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
     if unlikely((field & FIELD_RC) != 0):
         return exactly(cpu, op, PC_DOUBLE)
-    if field & FIELD_WRE:
-        return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 11), 1, 0x1FFFD, PC_DOUBLE)
-    return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 11), EXPONENT_DOUBLE + 1, 0x7FE, PC_DOUBLE)
+    return deliver(
+        cpu, op, field, nearest_sum(cpu, op, has_addend, 11), 1 if field & FIELD_WRE else EXPONENT_DOUBLE + 1,
+        0x1FFFD if field & FIELD_WRE else 0x7FE, PC_DOUBLE
+    )
 
 
 cdef uint32_t rounded_single(Cpu* cpu, Op* op, bint has_addend) noexcept nogil:
     cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
     if unlikely((field & FIELD_RC) != 0):
         return exactly(cpu, op, PC_SINGLE)
-    if field & FIELD_WRE:
-        return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 40), 1, 0x1FFFD, PC_SINGLE)
-    return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 40), EXPONENT_SINGLE + 1, 0xFE, PC_SINGLE)
+    return deliver(
+        cpu, op, field, nearest_sum(cpu, op, has_addend, 40), 1 if field & FIELD_WRE else EXPONENT_SINGLE + 1,
+        0x1FFFD if field & FIELD_WRE else 0xFE, PC_SINGLE
+    )
 
 
 cdef inline uint32_t rounded_dynamic(Cpu* cpu, Op* op, bint has_addend) noexcept nogil:
     cdef uint64_t field = cpu.fpsr >> (op.x & 0x3F)
     if unlikely((field & (FIELD_RC | FIELD_PC)) != FIELD_PC):
         return exactly(cpu, op, PC_DYNAMIC)
-    if likely(field & FIELD_WRE):
-        return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 0), 1, 0x1FFFD, PC_DYNAMIC)
-    return deliver(cpu, op, field, nearest_sum(cpu, op, has_addend, 0), EXPONENT_EXTENDED + 1, 0x7FFE, PC_DYNAMIC)
+    return deliver(
+        cpu, op, field, nearest_sum(cpu, op, has_addend, 0), 1 if field & FIELD_WRE else EXPONENT_EXTENDED + 1,
+        0x1FFFD if field & FIELD_WRE else 0x7FFE, PC_DYNAMIC
+    )
 
 
 cdef int fma_double_long(Cpu* cpu, Op* op) noexcept nogil:
@@ -166,11 +179,6 @@ cdef enum:
     HOST_LOWEST = 0xFFFF - 255
 
 
-cdef inline uint64_t sign_exponent(const FloatRegister* x) noexcept nogil:
-    """Both in one word: the exponent below, the sign in bit 32 (little-endian hosts)."""
-    return (<const uint64_t*>&x.exponent)[0]
-
-
 cdef inline double host_double(const FloatRegister* x, uint64_t negate) noexcept nogil:
     cdef uint64_t word = sign_exponent(x)
     return as_double(
@@ -178,7 +186,7 @@ cdef inline double host_double(const FloatRegister* x, uint64_t negate) noexcept
     )
 
 
-cdef inline uint32_t above_lowest(const FloatRegister* x) noexcept nogil:
+cdef inline uint32_t host_exponent(const FloatRegister* x) noexcept nogil:
     return <uint32_t>(sign_exponent(x) - HOST_LOWEST)
 
 
@@ -201,7 +209,7 @@ cdef int fma_double(Cpu* cpu, Op* op) noexcept nogil:
         host_rounds(cpu.fpsr, cpu.fpsr >> (flips & 0x3F))
         and ((x.significand | y.significand | c.significand) << 53) == 0
         and <int64_t>(x.significand & y.significand & c.significand) < 0
-        and (above_lowest(x) | above_lowest(y) | above_lowest(c)) < 0x200
+        and (host_exponent(x) | host_exponent(y) | host_exponent(c)) < 0x200
     ):
         if likely(
             store_double(
@@ -221,7 +229,7 @@ cdef int fmpy_double(Cpu* cpu, Op* op) noexcept nogil:
         host_rounds(cpu.fpsr, cpu.fpsr >> (flips & 0x3F))
         and ((x.significand | y.significand) << 53) == 0
         and <int64_t>(x.significand & y.significand) < 0
-        and (above_lowest(x) | above_lowest(y)) < 0x200
+        and (host_exponent(x) | host_exponent(y)) < 0x200
     ):
         if likely(store_double(&cpu.fr[op.r1], host_double(x, flips >> 8) * host_double(y, 0))):
             return go(cpu, op)
@@ -236,7 +244,7 @@ cdef int fadd_double(Cpu* cpu, Op* op) noexcept nogil:
         host_rounds(cpu.fpsr, cpu.fpsr >> (flips & 0x3F))
         and ((x.significand | c.significand) << 53) == 0
         and <int64_t>(x.significand & c.significand) < 0
-        and (above_lowest(x) | above_lowest(c)) < 0x200
+        and (host_exponent(x) | host_exponent(c)) < 0x200
     ):
         if likely(store_double(&cpu.fr[op.r1], host_double(x, flips >> 8) + host_double(c, flips >> 9))):
             return go(cpu, op)
