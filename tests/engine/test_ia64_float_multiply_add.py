@@ -53,6 +53,33 @@ completers = st.sampled_from(list(COMPLETERS))
 fields = st.integers(0, 3)
 
 
+few_bits = st.builds(
+    lambda sign, exponent, bits: (sign, 0xFFFF + exponent, bits << (64 - bits.bit_length())),
+    st.integers(0, 1),
+    st.sampled_from([*range(-60, 60), -257, -256, -255, 254, 255, 256, 257]),
+    st.one_of(st.integers(1, 1 << 12), st.integers(1, 1 << 27), st.integers(1, 1 << 53)),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(names, fields, few_bits, few_bits, few_bits, st.booleans())
+def test_inexact_is_told_for_doubles_of_few_bits(
+    name: str, sf: int, x: Register, y: Register, c: Register, masked: bool
+) -> None:
+    """Where products and sums often are exact."""
+    fpsr = 0x3F if masked else 0x1F
+    for factor, addend in ((y, c), ((0, 0xFFFF, ONE), c), (y, (0, 0, 0))):
+        what = (name, ".d", sf, fpsr, x, factor, addend)
+        assert execute(*what) == expected(*what)
+    one, zero = (0, 0xFFFF, ONE), None
+    opcode, product, addend_sign = OPERATIONS[name]
+    for registers_, factor, addend in (((5, 6, 1, 8), one, c), ((5, 6, 7, 0), y, zero)):
+        found = run(f1_format(opcode + 1, 0, sf, registers_), {5: BEFORE, 6: x, 7: y, 8: c}, fpsr, sf)
+        operand = decode(addend) if addend else None
+        result = multiply_add(decode(x), decode(factor), operand, mode(fpsr, sf, ".d"), product, addend_sign)
+        assert found == scalar_outcome(result, BEFORE)
+
+
 @settings(max_examples=240, deadline=None)
 @given(names, completers, fields, fpsrs, registers, registers, registers)
 def test_multiply_add_equals_exact_arithmetic_rounded_once(

@@ -51,6 +51,7 @@ cdef extern from *:
         return bits;
     }
     """
+    int trailing_zeros "__builtin_ctzll"(uint64_t) nogil
     double as_double "pfmon_as_double"(uint64_t) nogil
     uint64_t as_bits "pfmon_as_bits"(double) nogil
 
@@ -174,6 +175,11 @@ cdef inline bint host_rounds(uint64_t fpsr, uint64_t field) noexcept nogil:
     return (field & (FIELD_I | FIELD_RC | FIELD_WRE)) == FIELD_I and (fpsr & FLAG_I) != 0
 
 
+cdef inline bint host_rounds_and_tells(uint64_t fpsr, uint64_t field) noexcept nogil:
+    """The same with I not set yet: whether the result is exact has to be known."""
+    return (field & (FIELD_I | FIELD_RC | FIELD_WRE)) == 0 and (fpsr & FLAG_I) != 0
+
+
 # Doubles from 2**-255 to below 2**256 go to the host: no product or sum of these overflows or is tiny.
 cdef enum:
     HOST_LOWEST = 0xFFFF - 255
@@ -200,6 +206,68 @@ cdef inline bint store_double(FloatRegister* target, double value) noexcept nogi
     return True
 
 
+cdef inline bint exact_product(const FloatRegister* x, const FloatRegister* y) noexcept nogil:
+    """Whether x * y certainly has no more than 53 bits."""
+    return trailing_zeros(x.significand) + trailing_zeros(y.significand) >= 2 * 64 - 53
+
+
+cdef inline int store_sum(Cpu* cpu, Op* op, double x, double y) noexcept nogil:
+    """x + y rounded, and I if it is not exact: the rounding error of a sum is itself a double. 0 for zero."""
+    cdef double total = x + y
+    cdef double part = total - x
+    cdef double error = (x - (total - part)) + (y - part)
+    if not store_double(&cpu.fr[op.r1], total):
+        return 0
+    if error != 0.0:
+        cpu.fpsr |= <uint64_t>FIELD_I << (op.x & 0x3F)
+    return 1
+
+
+cdef int fma_double_telling(Cpu* cpu, Op* op) noexcept nogil:
+    cdef const FloatRegister* x = &cpu.fr[op.r3]
+    cdef const FloatRegister* y = &cpu.fr[op.r4]
+    cdef const FloatRegister* c = &cpu.fr[op.r2]
+    if (
+        host_rounds_and_tells(cpu.fpsr, cpu.fpsr >> (op.x & 0x3F))
+        and ((x.significand | y.significand | c.significand) << 53) == 0
+        and <int64_t>(x.significand & y.significand & c.significand) < 0
+        and (host_exponent(x) | host_exponent(y) | host_exponent(c)) < 0x200
+        and exact_product(x, y)
+        and store_sum(cpu, op, host_double(x, op.x >> 8) * host_double(y, 0), host_double(c, op.x >> 9))
+    ):
+        return go(cpu, op)
+    return fma_double_long(cpu, op)
+
+
+cdef int fadd_double_telling(Cpu* cpu, Op* op) noexcept nogil:
+    cdef const FloatRegister* x = &cpu.fr[op.r3]
+    cdef const FloatRegister* c = &cpu.fr[op.r2]
+    if (
+        host_rounds_and_tells(cpu.fpsr, cpu.fpsr >> (op.x & 0x3F))
+        and ((x.significand | c.significand) << 53) == 0
+        and <int64_t>(x.significand & c.significand) < 0
+        and (host_exponent(x) | host_exponent(c)) < 0x200
+        and store_sum(cpu, op, host_double(x, op.x >> 8), host_double(c, op.x >> 9))
+    ):
+        return go(cpu, op)
+    return fma_double_long(cpu, op)
+
+
+cdef int fmpy_double_telling(Cpu* cpu, Op* op) noexcept nogil:
+    cdef const FloatRegister* x = &cpu.fr[op.r3]
+    cdef const FloatRegister* y = &cpu.fr[op.r4]
+    if (
+        host_rounds_and_tells(cpu.fpsr, cpu.fpsr >> (op.x & 0x3F))
+        and ((x.significand | y.significand) << 53) == 0
+        and <int64_t>(x.significand & y.significand) < 0
+        and (host_exponent(x) | host_exponent(y)) < 0x200
+        and exact_product(x, y)
+        and store_double(&cpu.fr[op.r1], host_double(x, op.x >> 8) * host_double(y, 0))
+    ):
+        return go(cpu, op)
+    return fmpy_double_long(cpu, op)
+
+
 cdef int fma_double(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint32_t flips = op.x
     cdef const FloatRegister* x = &cpu.fr[op.r3]
@@ -218,7 +286,7 @@ cdef int fma_double(Cpu* cpu, Op* op) noexcept nogil:
             )
         ):
             return go(cpu, op)
-    return fma_double_long(cpu, op)
+    return fma_double_telling(cpu, op)
 
 
 cdef int fmpy_double(Cpu* cpu, Op* op) noexcept nogil:
@@ -233,7 +301,7 @@ cdef int fmpy_double(Cpu* cpu, Op* op) noexcept nogil:
     ):
         if likely(store_double(&cpu.fr[op.r1], host_double(x, flips >> 8) * host_double(y, 0))):
             return go(cpu, op)
-    return fmpy_double_long(cpu, op)
+    return fmpy_double_telling(cpu, op)
 
 
 cdef int fadd_double(Cpu* cpu, Op* op) noexcept nogil:
@@ -248,7 +316,7 @@ cdef int fadd_double(Cpu* cpu, Op* op) noexcept nogil:
     ):
         if likely(store_double(&cpu.fr[op.r1], host_double(x, flips >> 8) + host_double(c, flips >> 9))):
             return go(cpu, op)
-    return fma_double_long(cpu, op)
+    return fadd_double_telling(cpu, op)
 
 
 cdef int fma_single(Cpu* cpu, Op* op) noexcept nogil:
