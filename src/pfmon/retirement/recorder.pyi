@@ -1,0 +1,9 @@
+from pfmon.retirement.shapes import Consumer
+
+class Recorder(Consumer):
+    """Keeps the words of a stream."""
+
+    lost: bool
+
+    def __init__(self) -> None: ...
+    def words(self) -> list[int]: ...

@@ -1,0 +1,58 @@
+"""Every example program: what it prints, how it exits, and that both ways of execution count the same."""
+
+import subprocess
+import sys
+
+import pytest
+from guests import EXAMPLES, SMALL, expected, guest, quiet
+
+from pfmon.retirement.tally import Tally
+from pfmon.session.counting import signal_totals
+from pfmon.signals import retired
+
+
+@pytest.mark.parametrize("name", expected())
+def test_example_gives_expected_output_and_status(name: str) -> None:
+    status, output = expected()[name]
+    done = subprocess.run(
+        [sys.executable, "-m", "pfmon", str(EXAMPLES / "ia64" / name)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.rstrip("\n"), done.stderr) == (status, output, "")
+
+
+def totals(name: str, *, slow: bool, trace: bool) -> dict[str, int]:
+    """Every signal's increments over a run of an example."""
+    program = guest(name, SMALL[name], slow=slow, trace=trace)
+    tally = Tally(program.processor.shapes, program.processor.traced)
+    with quiet():
+        end = program.run(tally)
+    program.close()
+    assert end is not None and end.status == 0
+    return signal_totals(sorted(retired.available()), program.processor, tally)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_slow_path_counts_every_signal_as_the_fast_path(name: str) -> None:
+    fast = totals(name, slow=False, trace=False)
+    assert fast == totals(name, slow=True, trace=False)
+    assert fast["inst_retired"] > 1000
+
+
+@pytest.mark.parametrize("name", ["epic", "lz", "nbody"])
+def test_tracing_addresses_changes_no_count(name: str) -> None:
+    assert totals(name, slow=False, trace=True) == totals(name, slow=False, trace=False)
+
+
+@pytest.mark.parametrize("name", ["fib", "hashmap"])
+def test_two_runs_count_the_same(name: str) -> None:
+    assert totals(name, slow=False, trace=False) == totals(name, slow=False, trace=False)
+
+
+def test_processor_and_tally_agree_on_retired_instructions() -> None:
+    program = guest("sort", SMALL["sort"])
+    tally = Tally(program.processor.shapes)
+    with quiet():
+        program.run(tally)
+    counted = signal_totals(["inst_retired"], program.processor, tally)
+    program.close()
+    assert counted["inst_retired"] == program.processor.retired
