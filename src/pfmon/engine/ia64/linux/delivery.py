@@ -156,7 +156,8 @@ def _enter(process: "Process", number: int, pointer: int, entry: int, gp: int) -
     arguments = (number, pointer + sigframe.INFO_OFFSET, pointer + sigframe.CONTEXT_OFFSET)
     for i, value in enumerate(arguments):
         registers.set_gr(32 + i, value)
-    registers.set_ar("pfs", 3 << 62)  # privilege level 3, an empty frame to return to
+    # Returning gives privilege level 3, an empty frame, and the ar.ec of before: no context holds that.
+    registers.set_ar("pfs", 3 << 62 | registers.ar("ec") << 52)
     registers.set_ar("fpsr", FPSR_DEFAULT)
     registers.set_um(registers.um & ~UM_BIG_ENDIAN)
     registers.set_br(0, gate.SIGNAL_RETURN)
