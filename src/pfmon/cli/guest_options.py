@@ -1,5 +1,7 @@
 """What the program sees of the world, and how long it may run. By default all is fixed: counts repeat."""
 
+from pathlib import Path
+
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
 from pfmon.cli.values import seconds, size, whole_number
@@ -38,6 +40,8 @@ def apply(config: Config, given: Given) -> None:
     text = given.value or ""
     match given.name:
         case "sysroot":
+            if not Path(text).is_dir():
+                raise BadValueError(f"--sysroot={text}: a directory is wanted")
             config.sysroot = text
         case "session-timeout":
             config.session_timeout = seconds(given.name, text)

@@ -1,0 +1,59 @@
+"""Imports point only backwards along program, engine, machine, pmu, session, report, cli."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "pfmon"
+
+# What each stage may import. `retirement` and `signals` are formats, known on both of their sides: they import
+# nothing but (signals) the stream whose contents they weigh.
+ALLOWED = {
+    "program": set(),
+    "retirement": set(),
+    "engine": {"program", "retirement"},
+    "signals": {"retirement"},
+    "machine": {"retirement", "signals"},
+    "pmu": {"signals"},
+    "session": {"program", "engine", "retirement", "machine", "signals", "pmu"},
+    "report": {"program", "engine", "retirement", "machine", "signals", "pmu", "session"},
+    "cli": {"program", "engine", "retirement", "machine", "signals", "pmu", "session", "report"},
+}
+SHARED = {"errors", "version"}
+STAGES = [stage for stage in ALLOWED if (SOURCE / stage).is_dir()]
+
+
+def python_imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def cython_imports(path: Path) -> set[str]:
+    return set(re.findall(r"^\s*(?:from|cimport|import)\s+(pfmon[\w.]*)", path.read_text(), re.M))
+
+
+def stages_imported(path: Path) -> set[str]:
+    names = python_imports(path) if path.suffix in (".py", ".pyi") else cython_imports(path)
+    parts = [name.split(".") for name in names if name.split(".")[0] == "pfmon"]
+    return {part[1] for part in parts if len(part) > 1 and (part[1] in ALLOWED or part[1] in SHARED)}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_stage_imports_only_earlier_stages(stage: str) -> None:
+    for path in sorted((SOURCE / stage).rglob("*")):
+        if path.suffix in (".py", ".pyi", ".pyx", ".pxd"):
+            forward = stages_imported(path) - ALLOWED[stage] - SHARED - {stage}
+            assert not forward, f"{path.relative_to(SOURCE)} imports {', '.join(sorted(forward))}"
+
+
+def test_every_folder_is_a_stage() -> None:
+    folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders <= set(ALLOWED)
