@@ -208,6 +208,7 @@ def programming_text(programming: Programming) -> str:
     lines = [
         f"[{name}=0x{value:x}{_monitor_text(by_pmc[name]) if name in by_pmc else ']'}"
         for name, value in programming.writes.items()
+        if not name.startswith(("ibr", "dbr"))
     ]
     lines += [range_text(r) for r in (programming.irange, programming.drange) if r]
     return "\n".join(lines)

@@ -48,7 +48,8 @@ class Programmer:
         self.check()
         monitors = self.program_counters()
         self.program_features()
-        return Programming(self.pmu, self.writes, monitors, tuple(self.pmds), self.irange, self.drange)
+        writes = {**breakpoints("ibr", self.irange), **breakpoints("dbr", self.drange), **self.writes}
+        return Programming(self.pmu, writes, monitors, tuple(self.pmds), self.irange, self.drange)
 
     # Steps that a family or a processor fills in.
 
@@ -121,6 +122,11 @@ class Programmer:
             self.program_monitor(monitor)
             self.pmds.append(monitor.pmd)
         return monitors
+
+
+def breakpoints(kind: str, programmed: RangeProgramming | None) -> dict[str, int]:
+    """The writes of breakpoint registers (`ibr` or `dbr`) for ranges."""
+    return {f"{kind}{index}": value for index, value in programmed.registers} if programmed else {}
 
 
 def feature_must_exist(name: str, features: Sequence[str], pmu: str) -> None:

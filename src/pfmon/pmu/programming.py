@@ -43,9 +43,9 @@ class RangeProgramming(NamedTuple):
 class Programming(NamedTuple):
     """The outcome of `program`: everything to write, and what it means.
 
-    `writes` maps register names to values in the order to write them; `counters` has the PMD number of each
-    requested event, in the order of the request; `pmds` all PMDs in use, event address registers and branch
-    buffers included.
+    `writes` maps register names to values in the order to write them, breakpoint registers first; `counters`
+    has the PMD number of each requested event, in the order of the request; `pmds` all PMDs in use, event
+    address registers and branch buffers included.
     """
 
     pmu: str
