@@ -29,8 +29,10 @@ from ia64_float_step import (
     DEFAULT_FPSR,
     DONE,
     edge_registers,
+    f1_format,
     flags_of,
     fpsrs,
+    from_float,
     legal_fpsr,
     normal_registers,
     registers,
@@ -237,3 +239,43 @@ def test_tables_are_the_manuals() -> None:
     assert reciprocals[::8] == RECIP_TABLE
     assert roots[::8] == RECIP_SQRT_TABLE
     assert (reciprocals[255], roots[127], roots[255]) == (0x001, 0x001, 0x1AA)
+
+
+def run_sequence(fr: dict[int, Register], *encodings: int) -> dict[int, Register]:
+    """Registers after instructions that neither fault nor trap."""
+    state = {"fr": fr, "fpsr": DEFAULT_FPSR, "pr": 1}
+    for encoding in encodings:
+        status, state = step("F", encoding, state)
+        assert status == DONE
+        state = {"fr": state["fr"], "fpsr": state["fpsr"], "pr": state["pr"]}
+    result: dict[int, Register] = state["fr"]
+    return result
+
+
+FMA, FNMA, DOUBLE = 8, 12, 1
+S0, S1 = 0, 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(min_value=1e-120, max_value=1e120),
+    st.floats(min_value=1e-120, max_value=1e120),
+    st.sampled_from([1.0, -1.0]),
+)
+def test_iterated_reciprocal_divides_as_the_host_does(a: float, b: float, sign: float) -> None:
+    """f8 = a, f9 = b: Newton's iteration on the reciprocal and one correction of the quotient."""
+    a = a * sign
+    registers_after = run_sequence(
+        {8: from_float(a), 9: from_float(b)},
+        frcpa(S0),  # f5 = about 1/b
+        f1_format(FNMA, 0, S1, (6, 9, 5, 1)),  # e = 1 - b y
+        f1_format(FMA, 0, S1, (5, 6, 5, 5)),  # y = y + e y
+        f1_format(FMA, 0, S1, (6, 6, 6, 0)),  # e squared
+        f1_format(FMA, 0, S1, (5, 6, 5, 5)),
+        f1_format(FMA, 0, S1, (6, 6, 6, 0)),
+        f1_format(FMA, 0, S1, (5, 6, 5, 5)),
+        f1_format(FMA + DOUBLE, 0, S1, (10, 8, 5, 0)),  # q = a y
+        f1_format(FNMA, 0, S1, (11, 9, 10, 8)),  # r = a - b q
+        f1_format(FMA + DOUBLE, 0, S0, (12, 11, 5, 10)),  # q + r y
+    )
+    assert registers_after[12] == from_float(a / b)

@@ -3,7 +3,6 @@
 import itertools
 import math
 import random
-import struct
 from fractions import Fraction
 
 import pytest
@@ -16,6 +15,7 @@ from ia64_float_step import (
     edge_registers,
     f1_format,
     fpsrs,
+    from_float,
     legal_fpsr,
     normal_registers,
     registers,
@@ -51,6 +51,17 @@ def expected(name: str, completer: str, sf: int, fpsr: int, x: Register, y: Regi
 names = st.sampled_from(list(OPERATIONS))
 completers = st.sampled_from(list(COMPLETERS))
 fields = st.integers(0, 3)
+
+
+zeros = st.sampled_from([(0, 0, 0), (1, 0, 0)])
+
+
+@settings(max_examples=120, deadline=None)
+@given(names, completers, fpsrs, zeros, st.one_of(zeros, registers), st.one_of(zeros, normal_registers, registers))
+def test_zero_as_a_factor(name: str, completer: str, fpsr: int, x: Register, y: Register, c: Register) -> None:
+    for factors in ((x, y), (y, x)):
+        what = (name, completer, 3, fpsr, *factors, c)
+        assert execute(*what) == expected(*what)
 
 
 few_bits = st.builds(
@@ -129,15 +140,6 @@ def test_every_combination_of_special_operands() -> None:
 @pytest.mark.slow
 def test_every_combination_of_many_edge_operands() -> None:
     compare_all(36, 2)
-
-
-def from_float(value: float) -> Register:
-    """A double in register format, by the value of its bits."""
-    bits = struct.unpack("<Q", struct.pack("<d", value))[0]
-    sign, biased, fraction = bits >> 63, bits >> 52 & 0x7FF, bits & ((1 << 52) - 1)
-    if biased == 0:
-        return (sign, 0xFC01 if fraction else 0, fraction << 11)
-    return (sign, 0x1FFFF if biased == 0x7FF else biased + 0xFC00, ONE | fraction << 11)
 
 
 def host_fma(x: float, y: float, c: float) -> float | None:

@@ -1,6 +1,7 @@
 """One F-unit instruction on given registers, and registers worth trying."""
 
 import random
+import struct
 
 from hypothesis import strategies as st
 from ia64_float_model import ONE, Register, Result
@@ -125,3 +126,12 @@ def edge_registers(count: int, seed: int) -> list[Register]:
     while len(fixed) < count:
         fixed.append((numbers.getrandbits(1), numbers.choice(EXPONENTS), numbers.choice(SIGNIFICANDS)))
     return fixed[:count]
+
+
+def from_float(value: float) -> Register:
+    """A double in register format, by the value of its bits."""
+    bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+    sign, biased, fraction = bits >> 63, bits >> 52 & 0x7FF, bits & ((1 << 52) - 1)
+    if biased == 0:
+        return (sign, 0xFC01 if fraction else 0, fraction << 11)
+    return (sign, 0x1FFFF if biased == 0x7FF else biased + 0xFC00, ONE | fraction << 11)

@@ -72,6 +72,14 @@ cdef inline uint32_t above_lowest(const FloatRegister* x) noexcept nogil:
     return <uint32_t>(sign_exponent(x) - LOWEST)
 
 
+cdef inline bint is_zero(const FloatRegister* x) noexcept nogil:
+    return x.significand == 0 and x.exponent == 0
+
+
+cdef inline bint is_ordinary(const FloatRegister* x) noexcept nogil:
+    return <int64_t>x.significand < 0 and above_lowest(x) < COUNT
+
+
 cdef inline bint are_ordinary(const FloatRegister* x, const FloatRegister* y) noexcept nogil:
     return <int64_t>(x.significand & y.significand) < 0 and (above_lowest(x) | above_lowest(y)) < COUNT
 

@@ -25,6 +25,9 @@ from pfmon.engine.ia64.float_nearest cimport (
     Sum,
     all_ordinary,
     are_ordinary,
+    is_ordinary,
+    is_zero,
+    nearest,
     nearest_multiply_add,
     nearest_product,
     no_sum,
@@ -124,8 +127,13 @@ cdef inline Sum nearest_sum(Cpu* cpu, Op* op, bint has_addend, int drop) noexcep
     if has_addend:
         if likely(all_ordinary(x, y, c)):
             return nearest_multiply_add(x, y, c, op.x >> 8, op.x >> 9, drop)
-        # Zero can be left out, its sign does not show; f0 means that nothing is added anyway.
-        if c.significand != 0 or c.exponent != 0:
+        if is_ordinary(c):
+            # A product that is zero can be left out, its sign does not show.
+            if (is_zero(x) and (is_zero(y) or is_ordinary(y))) or (is_zero(y) and is_ordinary(x)):
+                return nearest(c.significand, 0, 0, c.exponent, c.sign ^ (op.x >> 9), drop)
+            return no_sum()
+        # So can a zero that is added; with f0 nothing is added anyway.
+        if not is_zero(c):
             return no_sum()
     if unlikely(not are_ordinary(x, y)):
         return no_sum()
