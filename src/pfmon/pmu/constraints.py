@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pfmon.errors import RuleError
 from pfmon.pmu.event import Event
+from pfmon.pmu.ia64 import Ia64Programmer
 from pfmon.pmu.programming import RangeProgramming
 from pfmon.pmu.ranges import (
     PAIRS,
@@ -19,7 +20,7 @@ from pfmon.pmu.ranges import (
     same_block_on_every_pair,
 )
 from pfmon.pmu.register import Register
-from pfmon.pmu.request import RangeRequest
+from pfmon.pmu.request import EarRequest, RangeRequest
 
 INST_RETIRED = 0x08
 TAGGED = "IA64_TAGGED_INST_RETIRED"
@@ -108,3 +109,36 @@ def data_ear_excludes_branch_buffer(modes: Sequence[str], buffer: bool, register
             section,
         )
     return True
+
+
+class TaggedProgrammer(Ia64Programmer):
+    """The steps that Itanium 2 and Montecito share; a processor's class names its registers."""
+
+    page_bits = 0
+    range_register = ""
+    constraint_register = ""
+
+    def code_pairs(self, ranges: RangeRequest) -> list[int]:
+        """The IBR pairs that the events compare with when they do not all count retired instructions."""
+        raise NotImplementedError
+
+    def program_ranges(self) -> None:
+        """IBRs with the range register, DBRs, and the constraint register for both."""
+        plm = self.request.plm
+        if ranges := self.request.irange:
+            pairs = self.code_pairs(ranges)
+            self.irange = program_code_ranges(ranges, self.events, plm, pairs, self.page_bits)
+            register = self.registers[self.range_register]
+            self.write(register.name, range_configuration(register, self.irange))
+        if self.request.drange:
+            self.drange = coarse(self.request.drange, plm)
+        if self.irange or self.drange:
+            opcodes = {n + 2 * k for n, matcher in enumerate(self.request.opcodes) if matcher for k in (0, 1)}
+            register = self.registers[self.constraint_register]
+            code, data = lower_pairs(self.irange), lower_pairs(self.drange)
+            self.write(register.name, memory_constraints(register, code, data, opcodes))
+
+    def data_ear_modes(self, dear: EarRequest | None) -> list[str]:
+        """The modes of the data EAR that events and request ask for."""
+        modes = [event.ear.partition("_")[2] for event in self.ear_events("dear")]
+        return [*modes, dear.mode] if dear else modes

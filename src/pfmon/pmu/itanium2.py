@@ -6,20 +6,17 @@ from pfmon.errors import RuleError
 from pfmon.pmu.assignment import Choice, anchors, assign
 from pfmon.pmu.constraints import (
     INST_RETIRED,
+    TaggedProgrammer,
     data_ear_excludes_branch_buffer,
     lower_pairs,
-    memory_constraints,
     prefetch_events_use_ibr_pair_1,
-    program_code_ranges,
-    range_configuration,
     tag_channels,
 )
 from pfmon.pmu.event import Event
-from pfmon.pmu.ia64 import Ia64Programmer, ear_mode_must_exist
+from pfmon.pmu.ia64 import ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_match, opcode_channels
 from pfmon.pmu.programming import Monitor
-from pfmon.pmu.ranges import coarse
-from pfmon.pmu.request import EarRequest, OpcodeMatch
+from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
 
 EVENTS = "Itanium 2 manual, event sets"
 STATE = "Itanium 2 manual, performance monitor state"
@@ -28,18 +25,20 @@ DEAR_PMDS = (2, 3, 17)
 BUFFER_PMDS = tuple(range(8, 17))
 DEAR_MODES = {"cache": 0, "tlb": 1, "alat": 2}
 PREFETCH = (0x44, 0x45, 0x5F)
-PAGE_BITS = 12
 MATCH_ALL = 0xFFFFFFFF3FFFFFFF
 UMASK_SETS = ("L2:0", "L2:3", "L2:4")
 CANCELS = (0xA0, 0xA8, 0xAC)
 
 
-class Itanium2Programmer(Ia64Programmer):
+class Itanium2Programmer(TaggedProgrammer):
     """Itanium 2 manual, chapter on performance monitoring."""
 
     pmu = "itanium2"
     counters = (4, 5, 6, 7)
     width = 47
+    page_bits = 12
+    range_register = "pmc14"
+    constraint_register = "pmc13"
     counter_source = EVENTS
 
     def group_rules(self) -> None:
@@ -89,23 +88,9 @@ class Itanium2Programmer(Ia64Programmer):
             self.pmds += DEAR_PMDS
         return ear
 
-    def program_ranges(self) -> None:
-        """IBRs with PMC14, DBRs, and PMC13 for both."""
-        plm = self.request.plm
-        if ranges := self.request.irange:
-            pair = [1 if prefetch_events_use_ibr_pair_1(self.events, PREFETCH) else 0]
-            self.irange = program_code_ranges(ranges, self.events, plm, pair, PAGE_BITS)
-            self.write("pmc14", range_configuration(self.registers["pmc14"], self.irange))
-        if self.request.drange:
-            self.drange = coarse(self.request.drange, plm)
-        if self.irange or self.drange:
-            constraints = memory_constraints(
-                self.registers["pmc13"],
-                lower_pairs(self.irange),
-                lower_pairs(self.drange),
-                {n + 2 * k for n, matcher in enumerate(self.request.opcodes) if matcher for k in (0, 1)},
-            )
-            self.write("pmc13", constraints)
+    def code_pairs(self, ranges: RangeRequest) -> list[int]:
+        """Pair 1 for prefetch events, pair 0 for others."""
+        return [1 if prefetch_events_use_ibr_pair_1(self.events, PREFETCH) else 0]
 
     def program_opcodes(self) -> None:
         """PMC8, PMC9 and PMC15; PMC8 also says whether and how the code range is used.
@@ -133,9 +118,7 @@ class Itanium2Programmer(Ia64Programmer):
     def program_branch_buffer(self, dear: EarRequest | None) -> None:
         """PMC12."""
         buffer = self.branch_buffer()
-        modes = [event.ear.partition("_")[2] for event in self.ear_events("dear")] + (
-            [dear.mode] if dear else []
-        )
+        modes = self.data_ear_modes(dear)
         if data_ear_excludes_branch_buffer(modes, bool(buffer), "PMC12", STATE):
             self.write("pmc12", 0)
         elif buffer:

@@ -5,19 +5,15 @@ from collections.abc import Iterator, Sequence
 from pfmon.errors import RuleError
 from pfmon.pmu.assignment import Choice, anchors, assign
 from pfmon.pmu.constraints import (
+    TaggedProgrammer,
     data_ear_excludes_branch_buffer,
-    lower_pairs,
-    memory_constraints,
     prefetch_events_use_ibr_pair_1,
-    program_code_ranges,
-    range_configuration,
 )
 from pfmon.pmu.event import Event
-from pfmon.pmu.ia64 import IA64_FEATURES, Ia64Programmer, ear_mode_must_exist, mesi_mask
+from pfmon.pmu.ia64 import IA64_FEATURES, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.itanium2 import DEAR_MODES, anchored
 from pfmon.pmu.opcodes import wide_match
 from pfmon.pmu.programming import Monitor
-from pfmon.pmu.ranges import coarse
 from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
 
 IEAR_PMDS = (34, 35)
@@ -26,19 +22,21 @@ BUFFER_PMDS = (38, 39, *range(48, 64))
 CANCELS = (0xE0, 0xE2)
 PREFETCH = (0x44, 0x45, 0x5F)
 FETCH = (0x41, 0x46, 0x65, 0x66)
-PAGE_BITS = 16
 MATCH_ALL = 0xF01FFFFFFFFFF
 IP_EAR_MODE = 4
 DEAR_SECTION = "Montecito manual sections 3.3.9.2 and 3.3.9.3"
 BANKS = {4: (4, 5, 8), 6: (6, 7, 9)}
 
 
-class MontecitoProgrammer(Ia64Programmer):
+class MontecitoProgrammer(TaggedProgrammer):
     """Montecito manual chapter 3."""
 
     pmu = "montecito"
     counters = tuple(range(4, 16))
     width = 47
+    page_bits = 16
+    range_register = "pmc38"
+    constraint_register = "pmc41"
     counter_source = "Montecito manual section 3.3.3"
     overflow_interrupt = False
     event_options = ("mesi", "all_threads")
@@ -92,23 +90,9 @@ class MontecitoProgrammer(Ia64Programmer):
             self.pmds += DEAR_PMDS
         return ear
 
-    def program_ranges(self) -> None:
-        """IBRs with PMC38, DBRs, and PMC41 for both."""
-        plm = self.request.plm
-        if ranges := self.request.irange:
-            pairs = ibr_pairs_of_fetch_events(self.events, ranges)
-            self.irange = program_code_ranges(ranges, self.events, plm, pairs, PAGE_BITS)
-            self.write("pmc38", range_configuration(self.registers["pmc38"], self.irange))
-        if self.request.drange:
-            self.drange = coarse(self.request.drange, plm)
-        if self.irange or self.drange:
-            constraints = memory_constraints(
-                self.registers["pmc41"],
-                lower_pairs(self.irange),
-                lower_pairs(self.drange),
-                {n + 2 * k for n, matcher in enumerate(self.request.opcodes) if matcher for k in (0, 1)},
-            )
-            self.write("pmc41", constraints)
+    def code_pairs(self, ranges: RangeRequest) -> list[int]:
+        """Pair 1 for prefetch events; fetch events as the range says; pair 0 for others."""
+        return ibr_pairs_of_fetch_events(self.events, ranges)
 
     def program_opcodes(self) -> None:
         """PMC32 to PMC35; PMC32 also says whether and how the code range is used."""
@@ -132,9 +116,7 @@ class MontecitoProgrammer(Ia64Programmer):
         buffer = self.branch_buffer()
         trap = self.request.ip_ear
         ip_ear_excludes_trace_buffer(bool(trap), bool(buffer))
-        modes = [event.ear.partition("_")[2] for event in self.ear_events("dear")] + (
-            [dear.mode] if dear else []
-        )
+        modes = self.data_ear_modes(dear)
         if data_ear_excludes_branch_buffer(modes, bool(buffer), "PMC39", DEAR_SECTION):
             self.write("pmc39", 0)
         elif buffer:
