@@ -18,8 +18,7 @@ class Mark(IntEnum):
     MISALIGNED_STORE = 9
     DEFERRED = 10
     FLUSH_TO_ZERO = 11
-    SIGNAL = 12
-    EXIT = 13
+    EXIT = 12
 
 
 class MarkTotals(NamedTuple):

@@ -25,9 +25,8 @@ cdef enum Mark:
     MARK_MISALIGNED_STORE = 9
     MARK_DEFERRED = 10           # value: 1: a speculative load that delivered NaT
     MARK_FLUSH_TO_ZERO = 11      # a tiny result; value: 1 flushed to zero, 0 not (flush-to-zero mode was off)
-    MARK_SIGNAL = 12             # value: signal number: a handler was entered
-    MARK_EXIT = 13               # value: exit status
-    MARK_KINDS = 14
+    MARK_EXIT = 12               # value: exit status
+    MARK_KINDS = 13
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

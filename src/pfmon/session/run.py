@@ -70,6 +70,7 @@ class Session:
             plan.environment,
             plan.settings,
             memory_limit=plan.memory_limit,
+            processor=plan.model.name,
             slow=plan.slow,
         )
         self._stopped = ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pfmon.engine.ia64.identity import cpuid
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.settings import Settings
@@ -20,7 +21,8 @@ class Interrupted(Exception):
 
 
 class Guest:
-    """One process. ``memory_limit`` is in bytes; ``slow`` makes every instruction a block of its own."""
+    """One process. ``memory_limit`` is in bytes; ``processor`` is what cpuid says (identity.py); ``slow`` makes
+    every instruction a block of its own; ``trace`` puts memory addresses into the stream."""
 
     def __init__(
         self,
@@ -30,12 +32,14 @@ class Guest:
         settings: Settings,
         *,
         memory_limit: int,
+        processor: str = "itanium2",
         slow: bool = False,
         trace: bool = False,
     ) -> None:
         """Map the program and set its registers. Raises PfmonError."""
         self.memory = AddressSpace(memory_limit)
         self.processor = Processor(self.memory, max_block=1 if slow else 96, trace=trace)
+        self.processor.set_cpuid(cpuid(processor))
         self.process = Process(program, arguments, environment, settings, self.memory, self.processor)
         self.process.start()
         self._stopping = False
@@ -58,6 +62,8 @@ class Guest:
                 )
             else:
                 end = self.process.pending_signals()
+        if end is not None:
+            self.processor.emit_mark(consumer, Mark.EXIT, end.status)
         return end
 
     def stop(self) -> None:

@@ -270,6 +270,11 @@ cdef class Processor:
 
     # --- registers, for the system-call layer and tests
 
+    def set_cpuid(self, values):
+        """Set the processor identification registers from CPUID[0] on, eight at the most."""
+        for number, value in enumerate(values):
+            self.cpu.cpuid[number & 7] = value
+
     @property
     def retired(self) -> int:
         """Instructions retired so far."""
