@@ -1,7 +1,9 @@
 """Checks of every event table, register table and the table of signals."""
 
+import csv
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +113,19 @@ def test_register_fields_do_not_overlap(name: str) -> None:
 def test_the_registers_that_manuals_list_are_there(name: str, present: list[str]) -> None:
     have = {r for r in pmu.get(name).registers if r.startswith("pm") and r != "pmv"}
     assert have == set(present)
+
+
+def test_montecito_agrees_with_the_tables_of_its_manual() -> None:
+    """Tables 4-1 to 4-37: code, qualifiers, maximum increment of 161 events.
+
+    CPU_OP_CYCLES can be qualified with the unit mask that says so (QUAL), not with the other one.
+    """
+    events = pmu.get("montecito").events
+    with (Path(__file__).with_name("data") / "montecito-manual.csv").open(newline="") as table:
+        for row in csv.DictReader(table):
+            ours = [e for e in events if e.code == int(row["code"], 16)]
+            assert ours, row["event"]
+            for event in ours:
+                if event.name != "CPU_OP_CYCLES_ALL":
+                    have = (event.iar, event.dar, event.opc, event.max_increment)
+                    assert [int(x) for x in have] == [int(x) for x in list(row.values())[2:]], event.name

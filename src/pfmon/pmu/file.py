@@ -95,6 +95,15 @@ class RegisterFile:
         level = self.field(configuration, "plm") >> psr["cpl"] & 1
         return bool(running and level and not self.frozen)
 
+    def interruption(self) -> None:
+        """What the delivery of an interruption does: level 0, IA-64 code, PSR.pp from DCR.pp.
+
+        So DCR.pp says whether privileged monitors count in handlers (Itanium manual section 6.1.3.2).
+        """
+        self.set_field("psr", "pp", self.field("dcr", "pp"))
+        self.set_field("psr", "cpl", 0)
+        self.set_field("psr", "is", 0)
+
     def add(self, pmd: int, increment: int) -> bool:
         """Add to a counter; True when it wraps.
 
