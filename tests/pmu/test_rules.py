@@ -1,5 +1,9 @@
 """Every rule refuses with its name, the option that broke it and what would be legal, in one line."""
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
 from pfmon import pmu
@@ -84,6 +88,16 @@ REFUSED = [
         "ip_ear_excludes_trace_buffer",
     ),
     ("montecito", ["NOPS_RETIRED"] * 13, {}, "events_need_free_counters"),
+    ("montecito", [EventRequest("NOPS_RETIRED", ism=1)], {}, "montecito_monitors_ia64_code"),
+    ("itanium2", ["NOPS_RETIRED"], {"irange": SMALL, "ism": "ia32"}, "ia32_only_excludes_ia64_features"),
+    ("itanium2", ["BRANCH_EVENT"], {"ism": "ia32"}, "ia32_only_excludes_ia64_features"),
+    (
+        "itanium",
+        ["NOPS_RETIRED"],
+        {"iear": EarRequest("tlb", 1), "ip_ear": IpEarRequest(1)},
+        "feature_must_exist",
+    ),
+    ("itanium", ["NOPS_RETIRED:M"], {}, "event_option_must_exist"),
 ]
 
 
@@ -146,3 +160,17 @@ def test_no_qual_check_lets_unsupported_events_through() -> None:
 def test_masks_have_names() -> None:
     assert (privilege_mask("u"), privilege_mask("k"), privilege_mask("012u")) == (8, 1, 15)
     assert [instruction_set_mask(n) for n in ("both", "ia32", "ia64", 3)] == [0, 1, 2, 3]
+
+
+def test_every_rule_is_a_function_of_that_name_with_its_source() -> None:
+    named, functions = set(), {}
+    for path in sorted(Path(pmu.__file__).parent.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        named |= set(re.findall(r'(?:Rule|Assignment)Error\(\s*"(\w+)"', text))
+        named |= set(re.findall(r'rule, section = "(\w+)"', text))
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                functions[node.name] = ast.get_docstring(node) or ""
+    assert len(named) > 30
+    assert named <= set(functions)
+    assert [name for name in named if len(functions[name]) < 20] == []

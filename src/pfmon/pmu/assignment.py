@@ -74,7 +74,7 @@ def anchors(events: Sequence[int], key: Callable[[int], object]) -> Iterator[int
             yield event
 
 
-def no_assignment(names: Sequence[str], wanted: Allowed, section: str) -> AssignmentError:
+def events_need_free_counters(names: Sequence[str], wanted: Allowed, section: str) -> AssignmentError:
     """The error that says which counters the events wanted."""
     wishes: dict[str, int] = {}
     for name, counters in zip(names, wanted, strict=True):

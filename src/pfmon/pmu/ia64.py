@@ -10,9 +10,10 @@ from pfmon.pmu.event import Event
 from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_start_is_below_end
-from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest
+from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
 
 IA64_FEATURES: tuple[str, ...] = ("irange", "drange", "opcodes", "iear", "dear", "branch_buffer")
+IA32_ONLY = 1
 MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
 
 
@@ -34,6 +35,8 @@ class Ia64Programmer(Programmer):
     def check(self) -> None:
         """Qualifiers and ranges first, then what any PMU checks."""
         default_plm_must_not_be_zero(self.request.plm)
+        if self.request.ism == IA32_ONLY:
+            ia32_only_excludes_ia64_features(self.request, self.branch_buffer() is not None)
         for event, wanted in self.requested():
             if self.request.check_qualifiers and wanted.check_qualifiers:
                 self.check_qualifiers(event)
@@ -132,6 +135,21 @@ def pmc_must_be_available(number: int, unavailable: frozenset[int]) -> None:
     """A register that somebody else uses is not written (perfmon interface: unavailable PMCs)."""
     if number in unavailable:
         raise RuleError("pmc_must_be_available", f"PMC{number} is not available")
+
+
+def ia32_only_excludes_ia64_features(request: Request, branch_buffer: bool) -> None:
+    """Ranges, opcode matchers and the branch buffer see IA-64 code only.
+
+    Pfmon on Itanium 2, section 7.1; Itanium manual section 6.1.3.3.
+    """
+    used = [name for name in ("irange", "drange") if getattr(request, name) is not None]
+    used += ["opcode matching"] * any(request.opcodes) + ["branch buffer"] * branch_buffer
+    if used:
+        raise RuleError(
+            "ia32_only_excludes_ia64_features",
+            f"{', '.join(used)}: not available when IA-32 code alone is monitored (--ia32)",
+            "pfmon on Itanium 2, section 7.1",
+        )
 
 
 def ear_mode_must_exist(ear: EarRequest, modes: Sequence[str], what: str) -> None:

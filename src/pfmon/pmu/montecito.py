@@ -50,6 +50,7 @@ class MontecitoProgrammer(TaggedProgrammer):
         for event, wanted in self.requested():
             mesi_mask_belongs_to_mesi_events(event, wanted.mesi)
             all_threads_needs_capable_event(event, wanted.all_threads)
+            montecito_monitors_ia64_code(event, self.request.ism if wanted.ism is None else wanted.ism)
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """A matching under the rules of the L1D and L2D sets."""
@@ -151,6 +152,16 @@ class MontecitoProgrammer(TaggedProgrammer):
 def ism_is_always_two() -> int:
     """PMC.ism should be 2; other values are undefined (Montecito manual table 3-5)."""
     return 2
+
+
+def montecito_monitors_ia64_code(event: Event, ism: int) -> None:
+    """IA-32 code cannot be singled out: ism other than 2 is undefined (Montecito manual table 3-5)."""
+    if ism & 1:
+        raise RuleError(
+            "montecito_monitors_ia64_code",
+            f"{event.name}: Montecito has no instruction set mask for IA-32 code; use both or ia64",
+            "Montecito manual table 3-5",
+        )
 
 
 def one_l1d_set_at_a_time(events: Sequence[Event]) -> None:

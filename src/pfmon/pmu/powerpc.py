@@ -6,7 +6,7 @@ each counter, one PMCnCOUNTCTL for each but the first. Counters have 32 bits; on
 negative, which is what signals interrupts and triggers counting.
 """
 
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.event import Event
@@ -191,11 +191,11 @@ class PowerPc604eProgrammer(Programmer):
         """The register with a control field; the error names all of them."""
         for name in ("mmcr1", "mmcr0"):
             if any(field.name == control for field in self.registers[name].fields):
-                return name
-        known = [f.name for name in ("mmcr0", "mmcr1") for f in self.registers[name].fields]
-        raise RuleError(
-            "controls_are_fields_of_mmcr0_and_mmcr1", f"no control {control!r}: {', '.join(known)}", SECTION
-        )
+                found = name
+                break
+        else:
+            controls_are_fields_of_mmcr0_and_mmcr1(control, self.registers)
+        return found
 
 
 class Ibm1994Programmer(PowerPc604eProgrammer):
@@ -212,6 +212,16 @@ def spr_access_needs_supervisor_state(cpl: int) -> None:
         raise BadValueError(
             "the performance monitor's registers are for supervisor state (privilege level 0)"
         )
+
+
+def controls_are_fields_of_mmcr0_and_mmcr1(control: str, registers: RegisterSet) -> NoReturn:
+    """The monitor's controls are fields of two registers (PowerPC 604 manual table 9-1)."""
+    known = [field.name for name in ("mmcr0", "mmcr1") for field in registers[name].fields]
+    raise RuleError(
+        "controls_are_fields_of_mmcr0_and_mmcr1",
+        f"no control {control!r}; there are {', '.join(known)}",
+        SECTION,
+    )
 
 
 def threshold_is_a_control_of_mmcr0(event: Event, threshold: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.assignment import assign, no_assignment
+from pfmon.pmu.assignment import assign, events_need_free_counters
 from pfmon.pmu.event import Event, EventTable
 from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
@@ -113,7 +113,9 @@ class Programmer:
         ]
         found = self.assignment(allowed)
         if found is None:
-            raise no_assignment([event.name for event in self.events], allowed, self.counter_source)
+            raise events_need_free_counters(
+                [event.name for event in self.events], allowed, self.counter_source
+            )
         monitors = tuple(
             self.monitor(event, wanted, number)
             for (event, wanted), number in zip(self.requested(), found, strict=True)
