@@ -57,8 +57,17 @@ zeros = st.sampled_from([(0, 0, 0), (1, 0, 0)])
 
 
 @settings(max_examples=120, deadline=None)
-@given(names, completers, fpsrs, zeros, st.one_of(zeros, registers), st.one_of(zeros, normal_registers, registers))
-def test_zero_as_a_factor(name: str, completer: str, fpsr: int, x: Register, y: Register, c: Register) -> None:
+@given(
+    names,
+    completers,
+    fpsrs,
+    zeros,
+    st.one_of(zeros, registers),
+    st.one_of(zeros, normal_registers, registers),
+)
+def test_zero_as_a_factor(
+    name: str, completer: str, fpsr: int, x: Register, y: Register, c: Register
+) -> None:
     for factors in ((x, y), (y, x)):
         what = (name, completer, 3, fpsr, *factors, c)
         assert execute(*what) == expected(*what)
@@ -120,6 +129,21 @@ def test_cancellation_is_exact(
     for sign in (0, 1):
         c = (sign, near[1] + exponent, significand)
         assert execute(name, completer, 1, fpsr, x, y, c) == expected(name, completer, 1, fpsr, x, y, c)
+
+
+@pytest.mark.parametrize("bits", range(24, 31))
+def test_products_of_about_53_bits_are_exact_or_not(bits: int) -> None:
+    """The largest odd factors: their product has all the bits that it can have."""
+
+    def largest(count: int) -> Register:
+        return (0, 0xFFFF, ((1 << count) - 1) << (64 - count))
+
+    for other in range(52 - bits, 56 - bits):
+        x, y = largest(bits), largest(other)
+        for c in ((0, 0xFFFF, ONE), (1, 0xFFFF + 1, ONE), (1, 0xFFFF - 60, ONE)):
+            assert execute("fma", ".d", 0, 0x3F, x, y, c) == expected("fma", ".d", 0, 0x3F, x, y, c)
+        found = run(f1_format(9, 0, 0, (5, 6, 7, 0)), {6: x, 7: y}, 0x3F, 0)
+        assert found == scalar_outcome(multiply_add(decode(x), decode(y), None, mode(0x3F, 0, ".d")), BEFORE)
 
 
 def compare_all(count: int, seed: int) -> None:
