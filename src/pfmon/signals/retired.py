@@ -37,12 +37,13 @@ EXECUTED = Weight(executed=1)
 FP_OPERATIONS = {
     mnemonic: operations
     for operations, mnemonics in {
-        4: "fpma fpms fpnma",
-        2: "fma fms fnma fpmpy fpnmpy fpmin fpmax fpamin fpamax fpcmp fpcvt fprcpa fprsqrta",
-        1: "fmpy fnmpy fadd fsub fnorm fmin fmax famin famax fcmp fcvt frcpa frsqrta",
+        4: "fpma fpms fpnma fpmpy fpnmpy",
+        2: "fma fms fnma fmpy fnmpy fadd fsub fnorm fpmin fpmax fpamin fpamax fpcmp fpcvt fprcpa fprsqrta",
+        1: "fmin fmax famin famax fcmp fcvt frcpa frsqrta",
     }.items()
     for mnemonic in mnemonics.split()
 }
+MULTIPLY_ADD = ("fpma", "fpms", "fpnma", "fpmpy", "fpnmpy", "fma", "fms", "fnma", "fmpy", "fnmpy", "fadd", "fsub", "fnorm")
 
 # Mnemonics (first part) that may set the register stack engine to work (names.csv, rse_event_retired).
 RSE_MNEMONICS = ("alloc", "loadrs", "flushrs", "cover", "rfi")
@@ -85,7 +86,17 @@ def _data_references(instruction: InstructionRecord) -> Weight:
 def _fp_ops_retired(instruction: InstructionRecord) -> Weight:
     if not instruction.kind & Kind.FP_OPERATION or instruction.row is None:
         return NOTHING
-    return Weight(executed=FP_OPERATIONS.get(instruction.row.mnemonic.partition(".")[0], 0))
+    mnemonic = instruction.row.mnemonic.partition(".")[0]
+    operations = FP_OPERATIONS.get(mnemonic, 0)
+    if mnemonic in MULTIPLY_ADD and _only_adds_or_multiplies(instruction.encoding):
+        operations //= 2
+    return Weight(executed=operations)
+
+
+def _only_adds_or_multiplies(encoding: int) -> bool:
+    """Whether a multiply-add (format F1) has f0 as addend f2 or f1 as factor f3 or f4."""
+    f4, f3, f2 = encoding >> 27 & 0x7F, encoding >> 20 & 0x7F, encoding >> 13 & 0x7F
+    return f2 == 0 or 1 in (f3, f4)
 
 
 def _alat_checks(unwanted: Kind, wanted: Kind) -> Callable[[InstructionRecord], Weight]:

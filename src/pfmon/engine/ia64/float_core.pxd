@@ -81,6 +81,7 @@ cdef struct Outcome:
     uint32_t faults              # nonzero: nothing happened but this
     uint32_t traps               # deliver the value, then this
     bint predicate               # frcpa, frsqrta: p2
+    uint32_t tiny                # 1: the result was tiny; 2: and flushed to zero
 
 
 cdef inline Operand unpack(FloatRegister value) noexcept nogil:

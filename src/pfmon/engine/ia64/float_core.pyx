@@ -130,6 +130,7 @@ cdef void denormalize(
     cdef Rounded rounded
     cdef int32_t drop = 128 - env.precision + (env.minimum - exponent)
     cdef uint32_t field = env.minimum + EXPONENT_ONE
+    out.tiny = 2 if env.flush else 1
     if env.flush:
         out.value = float_register(sign, 0, 0)
         out.flags |= FLAG_U | FLAG_I
@@ -304,6 +305,7 @@ cdef void multiply_add(
     cdef bint addend_infinite = addend.kind == KIND_INFINITE
     out.flags = 0
     out.faults = 0
+    out.tiny = 0
     out.traps = 0
     if propagate_nan(y, addend, x, env, out):
         return

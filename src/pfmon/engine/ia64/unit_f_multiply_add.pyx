@@ -33,7 +33,7 @@ from pfmon.engine.ia64.float_nearest cimport (
     no_sum,
     sign_exponent,
 )
-from pfmon.engine.ia64.unit_f cimport ending, fr_is_natval, set_natval, then_go
+from pfmon.engine.ia64.unit_f cimport ending, fr_is_natval, note_tiny, set_natval, then_go
 
 from pfmon.engine.ia64.rows import row
 from pfmon.retirement.kinds import Kind
@@ -95,6 +95,7 @@ cdef uint32_t exactly(Cpu* cpu, Op* op, int pc) noexcept nogil:
     if not out.faults:
         set_flags(&cpu.fpsr, sf, out.flags)
         set_float(&cpu.fr[op.r1], out.value.sign, out.value.exponent, out.value.significand)
+        note_tiny(cpu, &out)
     return ending(&out)
 
 

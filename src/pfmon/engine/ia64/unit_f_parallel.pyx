@@ -30,7 +30,8 @@ from pfmon.engine.ia64.float_core cimport (
 )
 from pfmon.engine.ia64.float_memory cimport EXPONENT_INTEGER, from_single, set_float, to_single
 from pfmon.engine.ia64.predicates cimport set_pr
-from pfmon.engine.ia64.unit_f cimport clear, ending_pair, fr_is_natval, interrupt, qualifies, set_natval, then_go
+from pfmon.engine.ia64.unit_f cimport (
+    clear, ending_pair, fr_is_natval, interrupt, note_tiny, qualifies, set_natval, then_go)
 
 from pfmon.engine.ia64.rows import row
 from pfmon.retirement.kinds import Kind
@@ -64,6 +65,8 @@ cdef uint32_t deliver(Cpu* cpu, Op* op, const Outcome* outs, uint64_t high, uint
     if not (outs[0].faults | outs[1].faults):
         set_flags(&cpu.fpsr, op.x & X_SF, outs[0].flags | outs[1].flags)
         set_float(&cpu.fr[op.r1], 0, EXPONENT_INTEGER, (high << 32) | low)
+        note_tiny(cpu, &outs[0])
+        note_tiny(cpu, &outs[1])
     return ending_pair(&outs[1], &outs[0])
 
 
