@@ -1,7 +1,7 @@
 """A process whose system calls tests make directly, through its registers and memory."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,8 +22,8 @@ SCRATCH_SIZE = 1 << 20
 class Guest:
     """A started process and what a test needs of it."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.memory = AddressSpace(1 << 30)
+    def __init__(self, settings: Settings, limit: int = 1 << 30) -> None:
+        self.memory = AddressSpace(limit)
         self.registers = Processor(self.memory)
         program = image.load(str(EXAMPLES / "ia64" / "fib"))
         arguments, environment = [b"./fib", b"7"], [b"HOME=/"]
@@ -67,6 +67,12 @@ class Guest:
 @pytest.fixture
 def settings() -> Settings:
     return Settings()
+
+
+@pytest.fixture
+def new_guest() -> Callable[[], Guest]:
+    """Makes processes, for tests that need many."""
+    return lambda: Guest(Settings(stack_size=1 << 20, backing_store_size=1 << 20), limit=1 << 27)
 
 
 @pytest.fixture

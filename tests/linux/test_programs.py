@@ -1,4 +1,4 @@
-"""Programs on the engine with this Linux: examples, signals in every shape, interruptions at any instruction."""
+"""Programs on the engine with this Linux: examples, signals of every kind, handlers at any instruction."""
 
 import os
 import random

@@ -95,10 +95,10 @@ def _mmap(p: Process, address: int, length: int, protection: int, flags: int, fd
     ):
         fail(errno.EINVAL)
     file = None if flags & MAP_ANONYMOUS else _mappable(p, fd, protection, kind != MAP_PRIVATE)
-    if offset + length >= 1 << 63:
-        fail(errno.EOVERFLOW)
     size = _pages(p, length)
     start = _place(p, address, size, flags)
+    if file is not None and offset + size >= 1 << 63:
+        fail(errno.EOVERFLOW)
     _unmap(p, start, start + size)
     p.memory.map(start, size, _rights(protection))
     if file is not None:
