@@ -13,7 +13,7 @@ from pfmon.engine.ia64.float_memory cimport INTEGER_BIT
 
 cdef struct Sum:                 # two words: returned in registers
     uint64_t significand         # normalized; 0: take the long way
-    uint64_t word                # as in a register (see sign_exponent); INEXACT set if it is
+    uint64_t word                # exponent, from bit 32 the sign, in bit 63 whether it is inexact
 
 cdef enum:
     INEXACT_SHIFT = 63
@@ -23,11 +23,6 @@ cdef enum:
 cdef enum:
     LOWEST = 0x8000
     COUNT = 0x10000
-
-
-cdef inline uint64_t sign_exponent(const FloatRegister* x) noexcept nogil:
-    """Both in one word: the exponent below, the sign in bit 32 (little-endian hosts)."""
-    return (<const uint64_t*>&x.exponent)[0]
 
 
 cdef inline Sum no_sum() noexcept nogil:
@@ -69,7 +64,7 @@ cdef inline Sum nearest(
 
 cdef inline uint32_t above_lowest(const FloatRegister* x) noexcept nogil:
     """Below COUNT for the exponents that are taken here, also after an OR of several of these."""
-    return <uint32_t>(sign_exponent(x) - LOWEST)
+    return x.exponent - LOWEST
 
 
 cdef inline bint is_zero(const FloatRegister* x) noexcept nogil:
@@ -94,13 +89,11 @@ cdef inline bint all_ordinary(const FloatRegister* x, const FloatRegister* y, co
 cdef inline Sum nearest_product(const FloatRegister* x, const FloatRegister* y, uint64_t flip, int drop) noexcept nogil:
     """x * y, of ordinary operands; bit 0 of `flip`: negated."""
     cdef u128 product = <u128>x.significand * y.significand
-    cdef uint64_t xword = sign_exponent(x)
-    cdef uint64_t yword = sign_exponent(y)
     cdef uint64_t top = <uint64_t>(product >> 127)
-    cdef int32_t exponent = <int32_t>xword + <int32_t>yword - 0xFFFF + <int32_t>top
+    cdef int32_t exponent = <int32_t>(x.exponent + y.exponent) - 0xFFFF + <int32_t>top
     product += product & (<u128>top - 1)                   # doubled where its highest bit is 0
     return nearest(
-        <uint64_t>(product >> 64), <uint64_t>product, 0, exponent, ((xword ^ yword) >> 32) ^ flip, drop
+        <uint64_t>(product >> 64), <uint64_t>product, 0, exponent, x.sign ^ y.sign ^ flip, drop
     )
 
 
@@ -195,20 +188,17 @@ cdef inline Sum nearest_multiply_add(
     """x * y + c, of ordinary operands; bit 0 of the flips: that part negated."""
     cdef u128 product = <u128>x.significand * y.significand
     cdef uint64_t top = <uint64_t>(product >> 127)
-    cdef uint64_t xword = sign_exponent(x)
-    cdef uint64_t yword = sign_exponent(y)
-    cdef uint64_t cword = sign_exponent(c)
-    cdef int32_t exponent = <int32_t>xword + <int32_t>yword - 0xFFFF + <int32_t>top
-    cdef int32_t distance = exponent - <int32_t>cword
-    cdef uint64_t sign = ((xword ^ yword) >> 32) ^ flip_product
-    cdef bint differ = (sign ^ (cword >> 32) ^ flip_addend) & 1
+    cdef int32_t exponent = <int32_t>(x.exponent + y.exponent) - 0xFFFF + <int32_t>top
+    cdef int32_t distance = exponent - <int32_t>c.exponent
+    cdef uint64_t sign = x.sign ^ y.sign ^ flip_product
+    cdef bint differ = (sign ^ c.sign ^ flip_addend) & 1
     product += product & (<u128>top - 1)                   # doubled where its highest bit is 0
     if likely(<uint32_t>(distance + 63) < 127):
         return nearest_near(
-            <uint64_t>(product >> 64), <uint64_t>product, distance, c.significand, <int32_t>cword, sign, differ, drop
+            <uint64_t>(product >> 64), <uint64_t>product, distance, c.significand, <int32_t>c.exponent, sign, differ, drop
         )
     if distance > 0:
         return nearest_far(product, <u128>c.significand << 64, distance, exponent, sign, differ, drop)
     return nearest_far(
-        <u128>c.significand << 64, product, -distance, <int32_t>cword, sign ^ <uint64_t>differ, differ, drop
+        <u128>c.significand << 64, product, -distance, <int32_t>c.exponent, sign ^ <uint64_t>differ, differ, drop
     )

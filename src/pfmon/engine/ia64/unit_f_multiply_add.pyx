@@ -31,7 +31,6 @@ from pfmon.engine.ia64.float_nearest cimport (
     nearest_multiply_add,
     nearest_product,
     no_sum,
-    sign_exponent,
 )
 from pfmon.engine.ia64.unit_f cimport ending, fr_is_natval, note_tiny, set_natval, then_go
 
@@ -195,14 +194,14 @@ cdef enum:
 
 
 cdef inline double host_double(const FloatRegister* x, uint64_t negate) noexcept nogil:
-    cdef uint64_t word = sign_exponent(x)
+    # The exponent and the sign are read one by one: a load may have just written them that way.
     return as_double(
-        (((word >> 32) ^ negate) << 63) | ((word - EXPONENT_DOUBLE) << 52) | ((x.significand << 1) >> 12)
+        ((x.sign ^ negate) << 63) | (<uint64_t>(x.exponent - EXPONENT_DOUBLE) << 52) | ((x.significand << 1) >> 12)
     )
 
 
 cdef inline uint32_t host_exponent(const FloatRegister* x) noexcept nogil:
-    return <uint32_t>(sign_exponent(x) - HOST_LOWEST)
+    return x.exponent - HOST_LOWEST
 
 
 cdef inline bint store_double(FloatRegister* target, double value) noexcept nogil:
