@@ -141,6 +141,21 @@ def test_tnat_and_what_follows_it_see_the_nat_bit(nat: bool) -> None:
     assert processor.gr(35) == (1 if nat else 2)
 
 
+@pytest.mark.parametrize("max_block", [96, 7, 1])
+def test_interval_time_counter_is_what_retired_before_it(max_block: int) -> None:
+    code = [encode("nop.i imm21", imm21=0)] * 5 + [encode("mov.m r1=ar3", r1=8, ar3=44)]
+    done, processor = execute(code, max_block=max_block)
+    assert (done, processor.gr(8)) == (True, 15)
+
+
+@pytest.mark.parametrize("number", [48, 63, 112, 127])
+@pytest.mark.parametrize("unit", ["m", "i"])
+def test_ignored_application_registers_read_as_zero_from_both_units(unit: str, number: int) -> None:
+    code = [encode(f"mov.{unit} ar3=r2", r2=5, ar3=number), encode(f"mov.{unit} r1=ar3", r1=5, ar3=number)]
+    done, processor = execute(code, gr={5: 77})
+    assert (done, processor.gr(5)) == (True, 0)
+
+
 def sequence(numbers: Random, length: int) -> list[tuple[str, int, int]]:
     """Any integer instructions, many predicated, on a few registers."""
     code = []

@@ -1,7 +1,7 @@
 """Reading and writing application registers at user level.
 
-Registers 0-63 belong to the M unit, 64-127 to the I unit; 48-63 and 112-127 are ignored (read as 0), the other
-numbers without a name are reserved (SDM volume 1, table 3-3).
+Registers 0-47 belong to the M unit, 64-111 to the I unit; 48-63 and 112-127 are ignored (read as 0) by both, the
+other numbers without a name are reserved (SDM volume 1, table 3-3).
 """
 
 from pfmon.engine.ia64.cpu cimport (
@@ -44,7 +44,9 @@ cdef bint named(uint32_t number) noexcept nogil:
 
 cdef int check_read_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nogil:
     """The fault of reading a register with an instruction of that unit, or FAULT_NONE."""
-    if (number < 64) != memory_unit or not (named(number) or ignored(number)):
+    if ignored(number):
+        return FAULT_NONE
+    if (number < 64) != memory_unit or not named(number):
         return FAULT_ILLEGAL_OPERATION
     if (number == AR_BSPSTORE or number == AR_RNAT) and cpu.rsc & RSC_MODE:
         return FAULT_ILLEGAL_OPERATION

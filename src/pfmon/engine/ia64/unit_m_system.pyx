@@ -23,6 +23,7 @@ from pfmon.retirement.kinds import Kind
 
 cdef enum:
     USER_MASK = 0x3E             # be, up, ac, mfl, mfh
+    AR_ITC = 44
 
 
 # --- checks: to recovery code when speculation failed
@@ -171,6 +172,8 @@ cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
     if number:
         return fault(cpu, op, number)
     cpu.gr[op.r1] = read_ar(cpu, op.r3)
+    if op.r3 == AR_ITC:
+        cpu.gr[op.r1] += op.index    # what retired in this block; cpu.retired has those before
     return go(cpu, op)
 
 row("M29", "mov.m ar3=r2", <size_t>&mov_to_ar, nat="consume", op=1, x3=0, x6=0x2A)
