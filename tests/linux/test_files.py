@@ -87,9 +87,7 @@ def test_scattered_transfers_keep_their_order(guest: Any, tmp_path: Path) -> Non
     assert guest.call("pread64", fd, guest.scratch, 1, -1) == -errno.EINVAL
 
 
-def test_duplicates_share_the_position_and_standard_output_survives_its_close(
-    guest: Any, tmp_path: Path
-) -> None:
+def test_duplicates_share_the_position_and_standard_output_survives_its_close(guest: Any, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"abcdef")
     fd = guest.open(tmp_path / "f")
     copy = guest.call("dup", fd)
@@ -380,9 +378,9 @@ def test_any_sequence_of_reads_writes_and_seeks_is_as_on_a_plain_file(
     model = Model()
     for what, value in steps:
         if what == "write":
-            assert guest.call(
-                "write", fd, guest.put(value) if value else guest.scratch, len(value)
-            ) == model.write(value)
+            assert guest.call("write", fd, guest.put(value) if value else guest.scratch, len(value)) == model.write(
+                value
+            )
         elif what == "read":
             count = guest.call("read", fd, guest.scratch, value)
             assert guest.get(count) == model.read(value)

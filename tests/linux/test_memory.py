@@ -137,9 +137,7 @@ def test_mapping_needs_a_file_that_allows_it(guest: Any, tmp_path: Path) -> None
     assert guest.call("mmap", 0, PAGE, READ | WRITE, PRIVATE, guest.open("/dev/zero"), 0) > 0
 
 
-def test_touching_a_mapping_beyond_its_file_is_sigbus_until_the_file_grows(
-    guest: Any, tmp_path: Path
-) -> None:
+def test_touching_a_mapping_beyond_its_file_is_sigbus_until_the_file_grows(guest: Any, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"abc")
     fd = guest.open(tmp_path / "f", 2)
     at = guest.call("mmap", 0, 3 * PAGE, READ | WRITE, SHARED, fd, 0)
@@ -199,9 +197,7 @@ steps = st.lists(
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
-def test_any_sequence_of_mappings_is_as_in_a_page_table(
-    guest: Any, what: list[tuple[str, int, int, int]]
-) -> None:
+def test_any_sequence_of_mappings_is_as_in_a_page_table(guest: Any, what: list[tuple[str, int, int, int]]) -> None:
     base = MAP_BASE + 5000 * PAGE
     guest.call("munmap", base, 16 * PAGE)
     table: dict[int, tuple[int, bytes]] = {}

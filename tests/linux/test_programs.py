@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -28,14 +29,13 @@ HANDLER = 0x2000000400000000
 class Machine:
     """A process on a processor, and the loop that runs it."""
 
-    def __init__(
-        self, path: Path, *arguments: str, settings: Settings | None = None, max_block: int = 96
-    ) -> None:
+    def __init__(self, path: Path, *arguments: str, settings: Settings | None = None, max_block: int = 96) -> None:
         self.memory = AddressSpace(1 << 30)
         self.processor = Processor(self.memory, max_block=max_block)
         words = [os.fsencode(path), *map(os.fsencode, arguments)]
-        program = image.load(str(path))
-        self.process = Process(program, words, [], settings or Settings(), self.memory, self.processor)
+        settings = settings or Settings()
+        program = image.load(str(path), settings.sysroot)
+        self.process = Process(program, words, [], settings, self.memory, self.processor)
         self.process.start()
         self.consumer = Consumer()
 
@@ -55,9 +55,7 @@ class Machine:
         while True:
             timer = self.process.next_timer()
             stepping = timer is not None or at_step is not None
-            end = self.react(
-                self.processor.step(self.consumer) if stepping else self.processor.run(self.consumer)
-            )
+            end = self.react(self.processor.step(self.consumer) if stepping else self.processor.run(self.consumer))
             if end is None and at_step is not None:
                 at_step(self)
             if end is None and timer is not None and self.processor.retired >= timer:
@@ -108,6 +106,19 @@ def test_sleeping_takes_guest_time_but_no_real_time() -> None:
     assert machine.process.clock.slept == pytest.approx(2_000_000_000, abs=1000)
     # the second expiry is 200 microseconds, that is 200000 instructions, after the first
     assert 200_000 <= machine.processor.retired < 201_000
+
+
+def test_position_independent_program_runs(capfd: pytest.CaptureFixture[str]) -> None:
+    assert Machine(PROGRAMS / "position_independent").run().status == 5
+    assert capfd.readouterr().out == "program\n"
+
+
+def test_dynamic_program_starts_in_its_interpreter(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "lib").mkdir()
+    shutil.copy(PROGRAMS / "interpreter", tmp_path / "lib")
+    machine = Machine(PROGRAMS / "dynamic", settings=Settings(sysroot=str(tmp_path)))
+    assert machine.run().status == 5
+    assert capfd.readouterr().out == "interpreter\nprogram\n"
 
 
 def interrupt(machine: Machine, at: set[int], flags: int = 0) -> Callable[[Machine], None]:
