@@ -46,10 +46,9 @@ def _poll(p: Process, address: int, count: int, nanoseconds: int | None) -> int:
     found = 0
     data = b""
     for fd, events, _ in entries:
+        got = POLLNVAL if fd >= 0 else 0
         if fd in known:
             got = ready.get(p.files.host(fd), 0) & (events & 0xFFFF | ALWAYS)
-        else:
-            got = POLLNVAL if fd >= 0 else 0
         found += got != 0
         data += POLLFD.pack(fd, events, got)
     p.user.write(address, data)
