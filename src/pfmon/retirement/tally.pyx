@@ -61,7 +61,7 @@ cdef class Tally(Consumer):
         return 1
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, word
+        cdef uint64_t i = 0, word, runs
         cdef BlockTally* block
         cdef Shape* shape
         if self.shapes.c.count > self.capacity and not self.grow():
@@ -72,10 +72,18 @@ cdef class Tally(Consumer):
             if word >> 63:
                 add_mark(self.mark_tallies, word)
                 continue
+            runs = 1
+            if not self.traced:
+                while i < count and words[i] == word:    # a loop of one block
+                    i += 1
+                    runs += 1
             block = &self.blocks[word & BLOCK_MASK]
-            block.runs += 1
+            block.runs += runs
             if word >> 32:
-                add_conditions(block, <uint32_t>(word >> 32))
+                if runs == 1:
+                    add_conditions(block, <uint32_t>(word >> 32))
+                else:
+                    add_repeated(block, <uint32_t>(word >> 32), runs)
             if self.traced:
                 shape = &self.shapes.c.shapes[word & BLOCK_MASK]
                 i += shape.accesses + popcount(word & shape.access_mask)
@@ -126,6 +134,27 @@ cdef inline void add_conditions(BlockTally* block, uint32_t held) noexcept nogil
         carry &= kept
         if carry == 0:
             return
-    for plane in range(CONDITIONS):
-        if (carry >> plane) & 1:
-            block.executed[plane] += 1 << PLANES
+    carry_out(block, carry, 1)
+
+
+cdef void carry_out(BlockTally* block, uint32_t held, uint64_t times) noexcept nogil:
+    """Count what the planes cannot hold: ``times`` whole rounds of them for each condition in ``held``."""
+    cdef int condition
+    for condition in range(CONDITIONS):
+        if (held >> condition) & 1:
+            block.executed[condition] += times << PLANES
+
+
+cdef void add_repeated(BlockTally* block, uint32_t held, uint64_t runs) noexcept nogil:
+    """Count ``runs`` runs with the same conditions: a binary addition of ``runs`` to the counters of those."""
+    cdef uint32_t carry = 0, kept, added
+    cdef int plane
+    for plane in range(PLANES):
+        kept = block.planes[plane]
+        added = held if (runs >> plane) & 1 else 0
+        block.planes[plane] = kept ^ added ^ carry
+        carry = (kept & added) | (carry & (kept | added))
+    if carry:
+        carry_out(block, carry, 1)
+    if runs >> PLANES:
+        carry_out(block, held, runs >> PLANES)
