@@ -2,6 +2,8 @@
 
 import os
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,3 +142,14 @@ def test_modelled_event_is_refused_not_zero() -> None:
 )
 def test_bad_option_values(words: list[str], said: str) -> None:
     assert said in refused(*words)
+
+
+def test_closed_standard_output() -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"exec '{sys.executable}' -m pfmon -e loads_retired '{example('fib')}' >&-"],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "pfmon: standard output is closed; --outfile=FILE puts the results elsewhere\n"

@@ -16,7 +16,7 @@ class Results:
         """Raises PfmonError when the file could not be written."""
         self.outfile = Path(outfile) if outfile else None
         self.append = append
-        self._standard = os.dup(1)
+        self._standard = -1 if outfile else _standard_output()
         if append and not outfile:
             raise PfmonError("--append wants --outfile=FILE")
         if self.outfile is not None:
@@ -35,7 +35,6 @@ class Results:
     def write(self, text: str) -> None:
         """Put the results where they belong, all at once."""
         if self.outfile is None:
-            sys.stdout.flush()
             with os.fdopen(os.dup(self._standard), "w") as stream:
                 stream.write(text)
         elif self.append:
@@ -52,6 +51,13 @@ class Results:
         fresh = path.with_name(f".{path.name}.{os.getpid()}")
         fresh.write_text(text)
         fresh.replace(path)
+
+
+def _standard_output() -> int:
+    """A descriptor of standard output that outlives what the program does to it."""
+    if sys.stdout is None:  # closed when pfmon was started: descriptor 1 is something else by now
+        raise PfmonError("standard output is closed; --outfile=FILE puts the results elsewhere")
+    return os.dup(1)
 
 
 @contextmanager

@@ -92,10 +92,9 @@ cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
     """After a chain of operations came back: what has retired is in the stream, cpu.ip is where to go on. Returns a
     Why, or 0 to go on."""
     cdef uint32_t index
-    if status == STATUS_BREAK:
-        index = cpu.fault_op.index
-        complete(cpu, &cpu.block.exit)
-        cpu.ip = cpu.block.exit.next.ip
+    if status == STATUS_BREAK:           # a break faults: it does not retire, whatever the system makes of it
+        leave(cpu, blocks, cpu.fault_op.index, 2)
+        cpu.ip = following(cpu.block, cpu.fault_op.index)
         return WHY_BREAK
     if status == STATUS_FAULT:
         index = cpu.fault_op.index
@@ -169,7 +168,7 @@ cdef class Processor:
     def run(self, Consumer consumer):
         """Execute until a system call (BREAK), a fault (FAULT) or a stop (STOP); ``consumer`` gets all that retired.
 
-        After BREAK the instruction has retired and its number is ``fault_info``; after FAULT ``ip`` is the
+        After BREAK ``ip`` is behind the break, whose number is ``fault_info``; after FAULT ``ip`` is the
         instruction that faulted, ``fault`` the vector, ``fault_address`` the data address.
         """
         cdef int why
