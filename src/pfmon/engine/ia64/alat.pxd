@@ -10,17 +10,21 @@ from pfmon.engine.ia64.cpu cimport ALAT_SIZE, Cpu, mark
 from pfmon.retirement.stream cimport MARK_ALAT_REPLACE, mark_word
 
 cdef enum:
-    FLOAT_TAG = 128
+    FLOAT_TAG = 1 << 31
 
 
 cdef inline uint32_t general_tag(Cpu* cpu, uint32_t r) noexcept nogil:
-    """The physical register behind general register ``r``."""
+    """The register behind general register ``r``, of the whole register stack.
+
+    The manual has physical registers here, and lets no entry survive that its register has been reused (volume 2,
+    6.6: RSE and ALAT interaction); numbers on the stack need no such care.
+    """
     cdef uint32_t i = r - 32
     if r < 32:
         return r
     if i < cpu.sor:
         i = (i + cpu.rrb_gr) % cpu.sor
-    return 32 + <uint32_t>((<uint64_t>cpu.bof + i) % 96)
+    return (32 + <uint32_t>(cpu.bof + i)) & (FLOAT_TAG - 1)
 
 
 cdef inline uint32_t float_tag(Cpu* cpu, uint32_t f) noexcept nogil:
@@ -66,7 +70,7 @@ cdef inline void alat_insert(Cpu* cpu, uint32_t tag, uint64_t address, uint32_t 
     cpu.alat_next = (cpu.alat_next + 1) % ALAT_SIZE
 
 
-cdef inline void alat_store(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
+cdef inline void alat_store(Cpu* cpu, uint64_t address, uint64_t size) noexcept nogil:
     """A store of ``size`` bytes: entries that overlap it are gone."""
     cdef int i
     for i in range(ALAT_SIZE):

@@ -6,7 +6,7 @@ other numbers without a name are reserved (SDM volume 1, table 3-3).
 
 from pfmon.engine.ia64.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_NONE, FAULT_PRIVILEGED_REGISTER, FAULT_RESERVED_REGISTER_FIELD)
-from pfmon.engine.ia64.rse cimport bsp
+from pfmon.engine.ia64.rse cimport bsp, set_backing_store
 
 cdef enum:
     AR_RSC = 16
@@ -112,8 +112,7 @@ cdef int write_ar(Cpu* cpu, uint32_t number, uint64_t value) noexcept nogil:
         cpu.rsc = value | 0xC
     elif number == AR_BSPSTORE:
         # The registers below the current frame stay dirty, now above the new address (volume 2, 6.5.4).
-        cpu.bspstore = value & ~<uint64_t>7
-        cpu.clean = cpu.store
+        set_backing_store(cpu, value)
     elif number == AR_RNAT: cpu.rnat = value & ~(<uint64_t>1 << 63)
     elif number == AR_CSD: cpu.csd = value
     elif number == AR_SSD: cpu.ssd = value

@@ -12,6 +12,7 @@ from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_REGISTER_NAT_CONSUMPTION, STATUS_DONE, STATUS_FAULT, Block, Cpu, Instruction, Op,
     get_nat, set_nat)
+from pfmon.engine.ia64.translate cimport always_illegal
 from pfmon.engine.ia64.decoder cimport (
     CTYPE_AND, CTYPE_NONE, CTYPE_UNC, EMIT_ALLOC, FILE_GR, NAT_COMPARE, NAT_CONSUME, NAT_OWN, NAT_PROPAGATE,
     ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, Row)
@@ -75,7 +76,7 @@ cdef int run_one(Cpu* cpu, Block* block, Instruction* ins) noexcept nogil:
     cdef int status
     if ins.op_count == 0:
         return STATUS_DONE
-    if row != NULL and (ins.qp == 0 or (cpu.pr >> ins.qp) & 1):
+    if not always_illegal(block, ins) and (ins.qp == 0 or (cpu.pr >> ins.qp) & 1):
         if outside_frame(cpu, row, ins):
             cpu.fault = FAULT_ILLEGAL_OPERATION
             cpu.fault_op = ops

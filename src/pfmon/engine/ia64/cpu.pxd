@@ -23,7 +23,7 @@ cdef enum:
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
-    MAX_MARKS = 256
+    MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes three at the most
 
 # Why a chain of operations came back to the driver.
 cdef enum Status:
@@ -74,7 +74,7 @@ cdef struct Translation:
 cdef struct AlatEntry:
     uint64_t address
     uint32_t size                # bytes; 0: entry is free
-    uint32_t tag                 # physical register: GR 0-127, FR 128-255
+    uint32_t tag                 # register: alat.pxd, general_tag and float_tag
 
 ctypedef int (*Handler)(Cpu*, Op*) noexcept nogil
 
@@ -174,8 +174,7 @@ cdef struct Cpu:
     uint64_t ia32[8]             # fcr, eflag, csd.., fsr, fir, fdr: kept, unused
     # register stack engine: saved frames as a ring, indexed by running numbers
     uint64_t stacked[STACKED_RING]
-    uint8_t stacked_nat[STACKED_RING]
-    uint32_t any_stacked_nat     # one of stacked_nat may be set
+    uint64_t stacked_nats[2]     # their NaT bits; 0 for places that hold no register
     uint32_t high_fr             # a translated instruction writes f32-f127: rotation has to move them
     int64_t bof                  # running number of r32
     int64_t store                # registers below this are in the backing store (at bspstore)

@@ -21,7 +21,7 @@ cdef struct Region:
     uint32_t protection
 
 cdef struct CodePage:            # which bundles of a page have been translated
-    uint64_t page                # 0: free
+    uint64_t page                # its address with bit 0 set; 0: free
     uint64_t bundles[CODE_WORDS]
 
 cdef struct MemoryMap:
@@ -39,6 +39,10 @@ cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil
 cdef void forget_code(Cpu* cpu) noexcept nogil
 cdef void flush_tlb(Cpu* cpu) noexcept nogil
 cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil
+cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alignment) noexcept nogil
+cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size,
+                    uint32_t alignment) noexcept nogil
+cdef uint8_t* aligned_data(Cpu* cpu, uint64_t address, uint32_t size, uint32_t protection) noexcept nogil
 cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size) noexcept nogil
 cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil
 
@@ -51,6 +55,14 @@ cdef class AddressSpace:
     cdef attach(self, Cpu* cpu)
     cdef _publish(self)
     cdef _copy(self, uint64_t address, uint8_t* data, uint64_t length, uint32_t protection, bint write)
+
+
+cdef inline uint8_t* readable_in_place(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
+    """Host address of ``size`` bytes to read where they are, or NULL: then ``read_slowly`` does it or faults."""
+    cdef Translation* t = &cpu.tlb[(address >> PAGE_SHIFT) & (TLB_SIZE - 1)]
+    if likely((address & (~<uint64_t>(PAGE_SIZE - 1) | (size - 1))) == t.read_tag):
+        return <uint8_t*>(address + t.addend)
+    return NULL
 
 
 cdef inline uint8_t* readable(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:

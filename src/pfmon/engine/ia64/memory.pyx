@@ -10,6 +10,7 @@ from libc.string cimport memcpy, memmove, memset
 from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
 
 from pfmon.retirement.stream cimport MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE, mark_word
+from pfmon.engine.ia64.alat cimport alat_store
 from pfmon.engine.ia64.cpu cimport mark
 
 from bisect import bisect_right
@@ -58,7 +59,7 @@ cdef CodePage* code_page(MemoryMap* memory, uint64_t page) noexcept nogil:
         return NULL
     while True:
         i &= memory.code_slots - 1
-        if memory.code[i].page == page or memory.code[i].page == 0:
+        if memory.code[i].page == page | 1 or memory.code[i].page == 0:
             return &memory.code[i]
         i += 1
 
@@ -74,7 +75,7 @@ cdef int grow_code(MemoryMap* memory) noexcept nogil:
     memory.code_slots = old_slots * 2 if old_slots else 64
     for i in range(old_slots):
         if old[i].page:
-            code_page(memory, old[i].page)[0] = old[i]
+            code_page(memory, old[i].page & ~<uint64_t>1)[0] = old[i]
     free(old)
     return 1
 
@@ -89,7 +90,7 @@ cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil:
         return 0
     record = code_page(memory, page)
     if record.page == 0:
-        record.page = page
+        record.page = page | 1
         memory.code_used += 1
         new = 1
     record.bundles[number >> 6] |= <uint64_t>1 << (number & 63)
@@ -116,18 +117,21 @@ cdef void flush_tlb(Cpu* cpu) noexcept nogil:
 
 cdef bint is_code(MemoryMap* memory, uint64_t page) noexcept nogil:
     cdef CodePage* record = code_page(memory, page)
-    return record != NULL and record.page == page
+    return record != NULL and record.page != 0
 
 
-cdef bint writes_code(MemoryMap* memory, uint64_t address, uint32_t size) noexcept nogil:
+cdef bint writes_code(MemoryMap* memory, uint64_t address, uint64_t size) noexcept nogil:
     """Whether a translated bundle lies in the bytes written."""
     cdef uint64_t bundle = address & ~<uint64_t>15
     cdef CodePage* record
     cdef uint64_t number
     while bundle < address + size:
         record = code_page(memory, bundle & ~<uint64_t>(PAGE_SIZE - 1))
+        if record == NULL or record.page == 0:
+            bundle = (bundle | (PAGE_SIZE - 1)) + 1
+            continue
         number = (bundle & (PAGE_SIZE - 1)) >> 4
-        if record != NULL and record.page and (record.bundles[number >> 6] >> (number & 63)) & 1:
+        if (record.bundles[number >> 6] >> (number & 63)) & 1:
             return True
         bundle += 16
     return False
@@ -179,57 +183,66 @@ cdef void reverse(uint8_t* data, uint32_t size) noexcept nogil:
         data[size - 1 - i] = kept
 
 
+cdef uint8_t* misaligned(Cpu* cpu, uint64_t address) noexcept nogil:
+    return fault_at(cpu, address, FAULT_UNALIGNED_REFERENCE)
+
+
 cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
-    """As ``readable``, for every case. Unaligned data is put together in ``cpu.bounce``.
+    """As ``readable``, for every case."""
+    return read_span(cpu, address, size, size)
+
+
+cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alignment) noexcept nogil:
+    """Host address of ``size`` bytes to read, or NULL with the fault in ``cpu``. What is unaligned or big-endian is put
+    together in ``cpu.bounce``.
 
     Linux completes unaligned references in its handler (SDM volume 2, 5.5: Unaligned Data Reference fault), so a
-    program sees them succeed; with PSR.ac they fault here as well.
+    program sees them succeed; with PSR.ac they fault here as well, after the page's faults (table 5-6).
     """
-    cdef uint8_t* host
+    cdef uint8_t* host = host_address(cpu, address, PROTECT_READ)
     cdef uint8_t* second
-    cdef uint32_t first
-    cdef bint unaligned = address & (size - 1) != 0
-    if unaligned and cpu.um & UM_AC:
-        return fault_at(cpu, address, FAULT_UNALIGNED_REFERENCE)
-    host = host_address(cpu, address, PROTECT_READ)
+    cdef uint32_t first = PAGE_SIZE - (address & (PAGE_SIZE - 1))
+    cdef bint unaligned = address & (alignment - 1) != 0
     if host == NULL:
         return NULL
+    if unaligned and cpu.um & UM_AC:
+        return misaligned(cpu, address)
+    if first < size:
+        second = host_address(cpu, address + first, PROTECT_READ)
+        if second == NULL:
+            return NULL
+        memcpy(cpu.bounce, host, first)
+        memcpy(cpu.bounce + first, second, size - first)
+        host = cpu.bounce
     if unaligned:
         mark(cpu, mark_word(MARK_MISALIGNED_LOAD, 1))
-        first = PAGE_SIZE - (address & (PAGE_SIZE - 1))
-        if first < size:
-            second = host_address(cpu, address + first, PROTECT_READ)
-            if second == NULL:
-                return NULL
-            memcpy(cpu.bounce, host, first)
-            memcpy(cpu.bounce + first, second, size - first)
-        else:
-            memcpy(cpu.bounce, host, size)
+    if (unaligned or cpu.um & UM_BE) and host != cpu.bounce:
+        memcpy(cpu.bounce, host, size)
         host = cpu.bounce
     if cpu.um & UM_BE:
-        if host != cpu.bounce:
-            memcpy(cpu.bounce, host, size)
-        reverse(cpu.bounce, size)
-        host = cpu.bounce
+        reverse(host, size)
     return host
 
 
 cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size) noexcept nogil:
     """Write ``size`` bytes in every case; 0 and the fault in ``cpu`` when it cannot be done."""
-    cdef uint8_t* host
+    return write_span(cpu, address, data, size, size)
+
+
+cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size, uint32_t alignment) noexcept nogil:
+    """Write ``size`` bytes, wholly or not at all; 0 and the fault in ``cpu`` when it cannot be done."""
+    cdef uint8_t* host = host_address(cpu, address, PROTECT_WRITE)
     cdef uint8_t* second = NULL
-    cdef uint32_t first = size
+    cdef uint32_t first = min(size, PAGE_SIZE - <uint32_t>(address & (PAGE_SIZE - 1)))
     cdef MemoryMap* memory = <MemoryMap*>cpu.memory
     cdef uint8_t swapped[32]
-    cdef bint unaligned = address & (size - 1) != 0
-    if unaligned and cpu.um & UM_AC:
-        fault_at(cpu, address, FAULT_UNALIGNED_REFERENCE)
-        return 0
-    host = host_address(cpu, address, PROTECT_WRITE)
+    cdef bint unaligned = address & (alignment - 1) != 0
     if host == NULL:
         return 0
-    if PAGE_SIZE - (address & (PAGE_SIZE - 1)) < size:
-        first = PAGE_SIZE - (address & (PAGE_SIZE - 1))
+    if unaligned and cpu.um & UM_AC:
+        misaligned(cpu, address)
+        return 0
+    if first < size:
         second = host_address(cpu, address + first, PROTECT_WRITE)
         if second == NULL:
             return 0
@@ -246,6 +259,21 @@ cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t 
         memory.code_written = 1
         cpu.limit = NULL
     return 1
+
+
+cdef uint8_t* aligned_data(Cpu* cpu, uint64_t address, uint32_t size, uint32_t protection) noexcept nogil:
+    """``size`` bytes to read for an instruction that never works unaligned and wants this access to their page; NULL
+    with the fault in ``cpu``. Without PROTECT_READ they are only checked."""
+    cdef uint8_t* host = host_address(cpu, address, protection)
+    if host == NULL:
+        return NULL
+    if address & (size - 1):
+        return misaligned(cpu, address)
+    if cpu.um & UM_BE and protection & PROTECT_READ:
+        memcpy(cpu.bounce, host, size)
+        reverse(cpu.bounce, size)
+        host = cpu.bounce
+    return host
 
 
 cdef class AddressSpace:
@@ -301,10 +329,10 @@ cdef class AddressSpace:
 
     def _range(self, address, length):
         """Page-aligned bounds of a request; raises ValueError for what no mapping can have."""
-        end = address + length
-        if address % PAGE_SIZE or length <= 0 or end > 1 << 64:
+        end = (address + length + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1)
+        if address < 0 or address % PAGE_SIZE or length <= 0 or end >= 1 << 64:
             raise ValueError(f"bad mapping {address:#x}+{length:#x}")
-        return address, (end + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1)
+        return address, end
 
     def _drop_code(self, start, end):
         """Translations of what was mapped here are stale."""
@@ -438,7 +466,10 @@ cdef class AddressSpace:
         cdef uint64_t start = address
         if len(data):
             self._copy(start, <uint8_t*>&view[0], len(data), protection, True)
-            self._drop_code(address & ~(PAGE_SIZE - 1), address + len(data))
+            if self.c.code_used and writes_code(&self.c, start, len(data)):
+                self.c.code_written = 1
+            if self.cpu != NULL and self.cpu.alat_used:
+                alat_store(self.cpu, start, len(data))
 
     def detach(self):
         """The processor that used this memory is gone."""

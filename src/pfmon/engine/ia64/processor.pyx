@@ -9,16 +9,17 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from pfmon.engine.ia64.alat cimport alat_clear
 from pfmon.engine.ia64.careful cimport run_carefully
 from pfmon.engine.ia64.control cimport complete, start
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, MAX_MARKS, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT, STATUS_FAULT,
+    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, MAX_MARKS, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT, STATUS_FAULT,
     STATUS_LIMIT, STATUS_MISS, Block, Cpu, FloatRegister, Instruction, Op, get_nat, mark, set_nat)
 from pfmon.engine.ia64.float_memory cimport from_spill, to_spill
 from pfmon.engine.ia64.memory cimport AddressSpace, MemoryMap, forget_code
 from pfmon.engine.ia64.rse cimport (
-    bsp, cover_frame, fill_slowly, flush_registers, lower_store, make_room, pack_cfm, pop_frame, program_order,
-    physical_order)
+    bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
+    set_clean)
 from pfmon.engine.ia64.translate cimport (
     Blocks, cut_block, find_block, forget_translations, free_blocks, translate)
 from pfmon.engine.ia64.decoder cimport Row
@@ -118,6 +119,11 @@ cdef uint64_t following(Block* block, uint32_t index) noexcept nogil:
     return block.exit.next.ip
 
 
+cdef bint possible_marker(uint64_t cfm) noexcept nogil:
+    """Whether a frame can have this size and number of locals."""
+    return cfm & 0x7F <= STACKED_PHYSICAL and (cfm >> 7) & 0x7F <= cfm & 0x7F
+
+
 cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
     """Run ``block`` and what follows it, until a chain comes back for a reason other than NaT bits."""
     cdef int status
@@ -127,6 +133,13 @@ cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
     if status == STATUS_CAREFUL:
         status = run_carefully(cpu, cpu.block, cpu.fault_op.index + 1)
     return status
+
+
+cdef void identify(Cpu* cpu) noexcept nogil:
+    """CPUID of an Itanium 2 (SDM volume 1, 3.1.11): vendor, serial number, version, features."""
+    memcpy(cpu.cpuid, <const char*>b"GenuineIntel", 12)
+    cpu.cpuid[3] = <uint64_t>0x1F << 24 | 1 << 16 | 5 << 8 | 4   # family, model, revision, highest register
+    cpu.cpuid[4] = 1 << 0 | 1 << 2       # brl; ld16, st16 and cmp8xchg16
 
 
 cdef class Processor:
@@ -153,6 +166,7 @@ cdef class Processor:
         self.blocks.trace = trace
         self.cpu.out = self.buffer
         self.cpu.pr = 1
+        identify(self.cpu)
         self.cpu.fr[1].significand = <uint64_t>1 << 63
         self.cpu.fr[1].exponent = 0xFFFF
 
@@ -216,7 +230,6 @@ cdef class Processor:
                 forget_translations(cpu, self.blocks)
                 forget_code(cpu)
             if cpu.stop or cpu.retired >= self.stop_at:
-                cpu.stop = 0
                 why = WHY_STOP
                 break
             cpu.limit = self.next_limit()
@@ -230,6 +243,8 @@ cdef class Processor:
                 why = settle(cpu, self.blocks, run_carefully(cpu, block, 0))
             else:
                 why = settle(cpu, self.blocks, run_block(cpu, block))
+        if single or why == WHY_STOP:
+            cpu.stop = 0                 # answered; one that came with a break or fault is for the next run
         write_marks(cpu)
         consumer.consume(self.buffer, cpu.out - self.buffer)
         cpu.out = self.buffer
@@ -358,7 +373,7 @@ cdef class Processor:
         """Set an application register; a new bspstore makes the frames below the current one those in memory."""
         cdef Cpu* c = self.cpu
         if name == "rsc": c.rsc = value
-        elif name == "bspstore": c.bspstore = value; c.clean = c.store
+        elif name == "bspstore": set_backing_store(c, value)
         elif name == "rnat": c.rnat = value
         elif name == "ccv": c.ccv = value
         elif name == "unat": c.unat = value
@@ -376,12 +391,15 @@ cdef class Processor:
         return pack_cfm(self.cpu)
 
     def set_cfm(self, uint64_t value):
-        """Change the frame marker where the frame stands (register contents stay as the program sees them)."""
+        """Change the frame marker where the frame stands (register contents stay as the program sees them).
+        ValueError for one that no frame can have."""
         cdef Cpu* c = self.cpu
+        if not possible_marker(value):
+            raise ValueError(f"no frame has the marker {value:#x}")
         physical_order(c)
+        make_room(c, value & 0x7F)
         c.sof = value & 0x7F
         c.sol = (value >> 7) & 0x7F
-        make_room(c, c.sof)
         program_order(c, value)
 
     @property
@@ -424,16 +442,24 @@ cdef class Processor:
         cdef Cpu* c = self.cpu
         cdef uint64_t pfs = c.pfs, ec = c.ec
         cdef int done
+        if not possible_marker(cfm):
+            cfm = 0                          # as rfi does with a bad IFS
         physical_order(c)
+        c.nat[0] &= 0xFFFFFFFFULL
+        c.nat[1] = 0
+        alat_clear(c)
         memset(&c.gr[32], 0, 96 * sizeof(uint64_t))
         c.sof = c.sol = c.sor = 0
-        c.bof = c.store = c.clean = 0
-        c.bspstore = address
+        c.bof = c.store = 0
+        set_clean(c, 0)
+        c.bspstore = address & ~<uint64_t>7
+        c.stacked_nats[0] = c.stacked_nats[1] = 0
         # An interrupted frame was covered whole: all of it is local in this sense.
         c.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
         done = pop_frame(c)
-        c.sol = (cfm >> 7) & 0x7F
-        program_order(c, cfm)
         c.pfs = pfs
         c.ec = ec
+        if done:
+            c.sol = (cfm >> 7) & 0x7F
+            program_order(c, cfm)
         return bool(done)

@@ -26,6 +26,9 @@ cdef void save_nats(Cpu* cpu, int64_t count) noexcept nogil
 cdef void restore_nats(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil
 cdef void rotate_nats(Cpu* cpu) noexcept nogil
 cdef void lower_store(Cpu* cpu) noexcept nogil
+cdef void set_clean(Cpu* cpu, int64_t clean) noexcept nogil
+cdef void set_backing_store(Cpu* cpu, uint64_t address) noexcept nogil
+cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil
 
 
 cdef inline uint64_t register_address(uint64_t address, int64_t count) noexcept nogil:
@@ -48,13 +51,24 @@ cdef inline uint64_t pack_cfm(Cpu* cpu) noexcept nogil:
             | <uint64_t>cpu.rrb_pr << 32)
 
 
+cdef inline bint nat_anywhere(Cpu* cpu) noexcept nogil:
+    """Whether a register in or below the current frame has its NaT bit set."""
+    return (cpu.nat[0] | cpu.nat[1] | cpu.stacked_nats[0] | cpu.stacked_nats[1]) != 0
+
+
+cdef inline bint fits(Cpu* cpu, int64_t bottom, int64_t sof, int64_t sol) noexcept nogil:
+    """Whether a frame to return to can be one: its marker is what an alloc can have made, and the registers above
+    ``bottom`` take only places of clean ones (volume 2, 6.5.5)."""
+    return sof <= STACKED_PHYSICAL and sol <= sof and bottom + sof - STACKED_PHYSICAL <= min(bottom, cpu.store)
+
+
 cdef inline void push_frame(Cpu* cpu) noexcept nogil:
     """br.call: the outputs of the current frame become the new one. AR[PFS] gets the old marker and AR[EC]."""
     cdef int64_t sol = cpu.sol, outputs = cpu.sof - cpu.sol, i
     cpu.pfs = pack_cfm(cpu) | cpu.ec << 52 | <uint64_t>3 << 62
     if unlikely((cpu.rrb_gr | cpu.rrb_fr | cpu.rrb_pr) != 0):
         physical_order(cpu)
-    if unlikely((cpu.nat[0] | cpu.nat[1] | cpu.any_stacked_nat) != 0):
+    if unlikely(nat_anywhere(cpu)):
         save_nats(cpu, sol)
     for i in range(sol):
         cpu.stacked[(cpu.bof + i) & RING] = cpu.gr[32 + i]
@@ -70,16 +84,17 @@ cdef inline int pop_frame(Cpu* cpu) noexcept nogil:
     """br.ret: the frame of AR[PFS] becomes the current one again. 0 when the backing store could not be read."""
     cdef int64_t sof = cpu.pfs & 0x7F, sol = (cpu.pfs >> 7) & 0x7F, i
     cdef int64_t outputs
-    if unlikely(sof > STACKED_PHYSICAL or sol > sof):
-        # A marker that no alloc can have made: the manual leaves an empty frame (volume 2, 6.5.5, bad PFS).
-        sof = sol = 0
+    if unlikely(not fits(cpu, cpu.bof - sol, sof, sol)):
+        empty_frame(cpu, sol)
+        cpu.ec = (cpu.pfs >> 52) & 0x3F
+        return 1
     if unlikely(cpu.bof - sol < cpu.clean):
         if not fill_slowly(cpu, cpu.bof - sol):
             return 0
     outputs = sof - sol
     if unlikely((cpu.rrb_gr | cpu.rrb_fr | cpu.rrb_pr) != 0):
         physical_order(cpu)
-    if unlikely((cpu.nat[0] | cpu.nat[1] | cpu.any_stacked_nat) != 0):
+    if unlikely(nat_anywhere(cpu)):
         restore_nats(cpu, sol, outputs)
     if sol:
         memmove(&cpu.gr[32 + sol], &cpu.gr[32], outputs << 3)
@@ -92,8 +107,7 @@ cdef inline int pop_frame(Cpu* cpu) noexcept nogil:
     cpu.sol = <uint32_t>sol
     cpu.ec = (cpu.pfs >> 52) & 0x3F
     if unlikely(cpu.bof + sof - cpu.clean > STACKED_PHYSICAL):
-        if not make_room(cpu, sof):
-            return 0
+        set_clean(cpu, cpu.bof + sof - STACKED_PHYSICAL)
     if unlikely((cpu.pfs >> 14) & 0xFFFFFF != 0):
         program_order(cpu, cpu.pfs)
     else:

@@ -1,8 +1,16 @@
 """The register stack engine's slow paths: spills, fills, rotation across frames, NaT bits (see rse.pxd)."""
 
-from pfmon.engine.ia64.cpu cimport FAULT_BACKING_STORE, get_nat, mark, set_nat
-from pfmon.engine.ia64.memory cimport readable, writable, write_slowly
+from pfmon.engine.ia64.cpu cimport FAULT_BACKING_STORE, FAULT_ILLEGAL_OPERATION, get_nat, mark, set_nat
+from pfmon.engine.ia64.alat cimport alat_clear
+from pfmon.engine.ia64.memory cimport UM_BE, readable, writable, write_slowly
 from pfmon.retirement.stream cimport MARK_FILL, MARK_SPILL, mark_word
+
+
+cdef extern from *:
+    uint64_t byteswap "__builtin_bswap64"(uint64_t) nogil
+
+cdef enum:
+    RSC_BE = 1 << 4
 
 
 cdef inline bint is_collection(uint64_t address) noexcept nogil:
@@ -10,12 +18,18 @@ cdef inline bint is_collection(uint64_t address) noexcept nogil:
     return (address & 0x1F8) == 0x1F8
 
 
+cdef inline bint other_order(Cpu* cpu) noexcept nogil:
+    """The RSE has a byte order of its own, RSC.be; data accesses are in that of the user mask."""
+    return ((cpu.rsc & RSC_BE) != 0) != ((cpu.um & UM_BE) != 0)
+
+
 cdef int store_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
     cdef uint8_t* host = writable(cpu, address, 8)
+    cdef uint64_t word = byteswap(value[0]) if other_order(cpu) else value[0]
     if host != NULL:
-        (<uint64_t*>host)[0] = value[0]
+        (<uint64_t*>host)[0] = word
         return 1
-    if write_slowly(cpu, address, <uint8_t*>value, 8):
+    if write_slowly(cpu, address, <uint8_t*>&word, 8):
         return 1
     cpu.fault = FAULT_BACKING_STORE
     return 0
@@ -27,7 +41,50 @@ cdef int load_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
         cpu.fault = FAULT_BACKING_STORE
         return 0
     value[0] = (<uint64_t*>host)[0]
+    if other_order(cpu):
+        value[0] = byteswap(value[0])
     return 1
+
+
+cdef inline uint64_t ring_bit(int64_t number) noexcept nogil:
+    return <uint64_t>1 << (number & 63)
+
+
+cdef inline bint stacked_nat(Cpu* cpu, int64_t number) noexcept nogil:
+    return (cpu.stacked_nats[(number & RING) >> 6] & ring_bit(number)) != 0
+
+
+cdef inline void set_stacked_nat(Cpu* cpu, int64_t number, bint nat) noexcept nogil:
+    if nat:
+        cpu.stacked_nats[(number & RING) >> 6] |= ring_bit(number)
+    else:
+        cpu.stacked_nats[(number & RING) >> 6] &= ~ring_bit(number)
+
+
+cdef void set_clean(Cpu* cpu, int64_t clean) noexcept nogil:
+    """Registers below ``clean`` are in the backing store only; their NaT bits are, too."""
+    if (cpu.stacked_nats[0] | cpu.stacked_nats[1]) == 0:
+        cpu.clean = clean
+    while cpu.clean < clean:
+        set_stacked_nat(cpu, cpu.clean, False)
+        cpu.clean += 1
+    cpu.clean = clean
+
+
+cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil:
+    """br.ret to a frame that cannot be: an empty one, below the ``sol`` registers that were to be its locals, is
+    current (volume 2, 6.5.5: bad PFS)."""
+    physical_order(cpu)
+    cpu.nat[0] &= 0xFFFFFFFFULL
+    cpu.nat[1] = 0
+    while sol > 0 and cpu.bof > cpu.clean:
+        cpu.bof -= 1
+        sol -= 1
+        set_stacked_nat(cpu, cpu.bof, False)
+    cpu.bof -= sol
+    if cpu.store > cpu.bof:
+        lower_store(cpu)
+    cpu.sof = cpu.sol = cpu.sor = 0
 
 
 cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
@@ -45,7 +102,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
         done = store_word(cpu, cpu.bspstore, &cpu.stacked[cpu.store & RING])
         if done:
             bit = <uint64_t>1 << ((cpu.bspstore >> 3) & 63)
-            if cpu.any_stacked_nat and cpu.stacked_nat[cpu.store & RING]:
+            if stacked_nat(cpu, cpu.store):
                 cpu.rnat |= bit
             else:
                 cpu.rnat &= ~bit
@@ -70,14 +127,13 @@ cdef int make_room(Cpu* cpu, int64_t sof) noexcept nogil:
         return 1
     if clean > cpu.store and not spill(cpu, clean):
         return 0
-    cpu.clean = clean
+    set_clean(cpu, clean)
     return 1
 
 
 cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
     """Load registers until the one numbered ``wanted`` is there."""
     cdef uint64_t address, collection, rnat, loaded = 0
-    cdef uint8_t nat
     cdef int done = 1
     while cpu.clean > wanted:
         address = register_address(cpu.bspstore, cpu.clean - 1 - cpu.store)
@@ -91,10 +147,7 @@ cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
             if not done:
                 break
         loaded += 1 + (is_collection(address - 8) << 16)
-        nat = (rnat >> ((address >> 3) & 63)) & 1
-        if nat:
-            cpu.any_stacked_nat = 1
-        cpu.stacked_nat[(cpu.clean - 1) & RING] = nat
+        set_stacked_nat(cpu, cpu.clean - 1, (rnat >> ((address >> 3) & 63)) & 1)
         cpu.clean -= 1
     if loaded:
         mark(cpu, mark_word(MARK_FILL, loaded))
@@ -121,6 +174,14 @@ cdef int flush_registers(Cpu* cpu) noexcept nogil:
     return spill(cpu, cpu.bof)
 
 
+cdef void set_backing_store(Cpu* cpu, uint64_t address) noexcept nogil:
+    """Writing AR[BSPSTORE]: the dirty registers stay, now above the new address; all others below the current frame
+    are those in memory there (volume 2, 6.5.3). So is what their ALAT entries were for."""
+    cpu.bspstore = address & ~<uint64_t>7
+    set_clean(cpu, cpu.store)
+    alat_clear(cpu)
+
+
 cdef int64_t registers_between(uint64_t low, uint64_t high) noexcept nogil:
     """How many registers (not collections) the backing-store words from ``low`` up to ``high`` hold."""
     return <int64_t>((high - low) >> 3) - <int64_t>((high >> 9) - (low >> 9))
@@ -129,9 +190,12 @@ cdef int64_t registers_between(uint64_t low, uint64_t high) noexcept nogil:
 cdef int load_registers(Cpu* cpu) noexcept nogil:
     """loadrs: exactly the RSC.loadrs bytes below BSP are in registers, dirty; all others are in memory only."""
     cdef uint64_t top = bsp(cpu)
-    cdef uint64_t point = top - ((cpu.rsc >> 16) & 0x3FFF)
+    cdef uint64_t point = top - ((cpu.rsc >> 16) & 0x3FF8)
     cdef int64_t wanted = cpu.bof - registers_between(point, top)
     cdef uint64_t rnat
+    if cpu.bof - wanted > STACKED_PHYSICAL:
+        cpu.fault = FAULT_ILLEGAL_OPERATION
+        return 0
     if wanted < cpu.clean and not fill_slowly(cpu, wanted):
         return 0
     if (point | 0x1F8) != (cpu.bspstore | 0x1F8):
@@ -141,7 +205,7 @@ cdef int load_registers(Cpu* cpu) noexcept nogil:
             cpu.rnat = rnat
     cpu.bspstore = point
     cpu.store = wanted
-    cpu.clean = wanted
+    set_clean(cpu, wanted)
     return 1
 
 
@@ -237,9 +301,7 @@ cdef void save_nats(Cpu* cpu, int64_t count) noexcept nogil:
     """br.call, cover: NaT bits of ``count`` locals go with them; those of the outputs move down."""
     cdef int64_t i
     for i in range(count):
-        cpu.stacked_nat[(cpu.bof + i) & RING] = get_nat(cpu, <unsigned int>(32 + i))
-        if cpu.stacked_nat[(cpu.bof + i) & RING]:
-            cpu.any_stacked_nat = 1
+        set_stacked_nat(cpu, cpu.bof + i, get_nat(cpu, <unsigned int>(32 + i)))
     for i in range(96):
         set_nat(cpu, <unsigned int>(32 + i), i + count < cpu.sof and get_nat(cpu, <unsigned int>(32 + i + count)))
 
@@ -253,7 +315,8 @@ cdef void restore_nats(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
         elif i >= sol:
             set_nat(cpu, <unsigned int>(32 + i), i - sol < cpu.sof and get_nat(cpu, <unsigned int>(32 + i - sol)))
         else:
-            set_nat(cpu, <unsigned int>(32 + i), cpu.stacked_nat[(cpu.bof - sol + i) & RING])
+            set_nat(cpu, <unsigned int>(32 + i), stacked_nat(cpu, cpu.bof - sol + i))
+            set_stacked_nat(cpu, cpu.bof - sol + i, False)
 
 
 cdef void rotate_nats(Cpu* cpu) noexcept nogil:

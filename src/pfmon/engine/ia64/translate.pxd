@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.cpu cimport Block, Cpu
+from pfmon.engine.ia64.cpu cimport Block, Cpu, Instruction
 from pfmon.retirement.shapes cimport Shapes
 
 cdef enum:
@@ -17,6 +17,7 @@ cdef struct Blocks:
     uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
     uint32_t trace               # write the addresses of memory accesses
 
+cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil
 cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil
 cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil
 cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil

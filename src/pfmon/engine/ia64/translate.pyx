@@ -76,6 +76,11 @@ cdef int illegal_operation(Cpu* cpu, Op* op) noexcept nogil:
     return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
 
 
+cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil:
+    """Whether the instruction was found to be illegal when the block was translated."""
+    return ins.op_count != 0 and block.ops[ins.first_op + ins.op_count - 1].run == illegal_operation
+
+
 cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
     return ((ip >> 4) ^ (ip >> 18) ^ ip << 7) & (TABLE_SIZE - 1)
 
@@ -102,6 +107,8 @@ cdef bint statically_illegal(Row* row, Instruction* ins, uint32_t slot) noexcept
     if row == NULL:
         return True
     if row.kind & KIND_LOOP and slot != 2:
+        return True
+    if row.emit == EMIT_ALLOC and ins.qp:
         return True
     for place in range(4):
         operand = &row.registers[place]
@@ -155,12 +162,15 @@ cdef bint has_condition(Row* row, Instruction* ins) noexcept nogil:
 
 
 cdef bint is_guarded(Row* row, Instruction* ins, bint illegal) noexcept nogil:
-    """Whether a guard stands before it. Comparisons of type unc are illegal under any predicate (volume 3, cmp)."""
+    """Whether a guard stands before it. Comparisons of type unc and alloc are illegal under any predicate (volume 3, cmp
+    and alloc)."""
     if ins.condition == NO_CONDITION:
         return False
-    if row == NULL or row.predicated == PREDICATED_GUARD:
+    if row == NULL:
         return True
-    return illegal and row.ctype != CTYPE_UNC
+    if illegal:
+        return row.ctype != CTYPE_UNC and row.emit != EMIT_ALLOC
+    return row.predicated == PREDICATED_GUARD
 
 
 cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:

@@ -4,14 +4,15 @@ Memory formats are named by a number, ``op.x``: 0 extended (e), 1 integer (8), 2
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
-from pfmon.engine.ia64.alat cimport alat_find, alat_insert, alat_remove, float_tag
+from pfmon.engine.ia64.alat cimport alat_find, alat_insert, alat_remove, alat_store, float_tag
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, FAULT_UNALIGNED_REFERENCE, Cpu, FloatRegister, Op, careful, fault, get_nat, go, mark, set_nat, unlikely)
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, FloatRegister, Op, careful, fault, get_nat, go, likely, mark, set_nat, unlikely)
 from pfmon.engine.ia64.float_memory cimport (
     from_double, from_extended, from_sign_exponent, from_significand, from_single, from_spill, is_natval, natval,
     to_double, to_extended, to_sign_exponent, to_single, to_spill)
-from pfmon.engine.ia64.memory cimport PROTECT_WRITE, UM_AC, UM_BE, probe, readable
+from pfmon.engine.ia64.memory cimport read_span, readable, readable_in_place, writable, write_span
 from pfmon.engine.ia64.memory_access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, update_base, write_integer)
 from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_DEFERRED, mark_word
@@ -57,13 +58,22 @@ cdef inline FloatRegister read_float(uint8_t* data, uint32_t form) noexcept nogi
     return from_spill((<uint64_t*>data)[0], (<uint64_t*>data)[1])
 
 
+cdef inline uint8_t* readable_float(Cpu* cpu, uint64_t address, uint32_t form) noexcept nogil:
+    """As ``readable``, for the data of a form: extended data has 10 bytes, aligned to 16."""
+    cdef uint8_t* data
+    if form != EXTENDED:
+        return readable(cpu, address, SPAN[form])
+    data = readable_in_place(cpu, address, 16)
+    return data if likely(data != NULL) else read_span(cpu, address, 10, 16)
+
+
 # --- ordinary loads
 
 cdef inline int load(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil:
     cdef uint8_t* data
     if update == BY_REGISTER and unlikely(any_nat(cpu)) and get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    data = readable(cpu, cpu.gr[op.r3], SPAN[form])
+    data = readable_float(cpu, cpu.gr[op.r3], form)
     if unlikely(data == NULL):
         return fault_here(cpu, op)
     cpu.fr[op.r1] = read_float(data, form)
@@ -121,7 +131,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
     if not base_nat and not (control and address & (span - 1)):
-        data = readable(cpu, address, span)
+        data = readable_float(cpu, address, op.x)
         if data == NULL and not control:
             return fault_here(cpu, op)
     if data == NULL:
@@ -176,7 +186,7 @@ cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept no
         if clear:
             alat_remove(cpu, tag)
     else:
-        data = readable(cpu, cpu.gr[op.r3], SPAN[op.x])
+        data = readable_float(cpu, cpu.gr[op.r3], op.x)
         if unlikely(data == NULL):
             return fault_here(cpu, op)
         mark(cpu, mark_word(MARK_ALAT_MISS, 1))
@@ -244,21 +254,16 @@ cdef inline int store(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogi
 
 
 cdef int write_long(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
-    """Store 10 or 16 bytes from cpu.bounce: in 8 bytes and the rest, so that the first may not be done alone."""
+    """Store 10 or 16 bytes from cpu.bounce; 0 with the fault in cpu."""
     cdef uint64_t address = cpu.gr[op.r3]
-    cdef uint64_t* data = <uint64_t*>cpu.bounce
-    cdef bint big = (cpu.um & UM_BE) != 0
-    cdef uint32_t rest = size - 8
-    # In big-endian order the bytes beyond the significand come first.
-    cdef uint64_t high = address if big else address + 8
-    cdef uint64_t low = address + rest if big else address
-    if cpu.um & UM_AC and address & 15:
-        cpu.fault = FAULT_UNALIGNED_REFERENCE
-        cpu.fault_address = address
+    cdef uint8_t* host = writable(cpu, address, 16)
+    if likely(host != NULL):
+        memcpy(host, cpu.bounce, size)
+    elif not write_span(cpu, address, cpu.bounce, size, 16):
         return 0
-    if probe(cpu, address, PROTECT_WRITE) == NULL or probe(cpu, address + size - 1, PROTECT_WRITE) == NULL:
-        return 0
-    return write_integer(cpu, low, data, 8) and write_integer(cpu, high, data + 1, rest)
+    if unlikely(cpu.alat_used != 0):
+        alat_store(cpu, address, size)
+    return 1
 
 
 cdef int stfs(Cpu* cpu, Op* op) noexcept nogil:

@@ -4,9 +4,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.alat cimport alat_find, alat_insert, alat_remove, general_tag
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, FAULT_UNALIGNED_REFERENCE, Cpu, Op, careful, fault, get_nat, go, mark, set_nat,
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, careful, fault, get_nat, go, mark, set_nat,
     unlikely)
-from pfmon.engine.ia64.memory cimport readable
+from pfmon.engine.ia64.memory cimport PROTECT_READ, aligned_data, readable
 from pfmon.engine.ia64.memory_access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, read_integer, update_base)
 from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_DEFERRED, mark_word
@@ -39,10 +39,10 @@ cdef inline int load(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogil
     data = readable(cpu, cpu.gr[op.r3], size)
     if unlikely(data == NULL):
         return fault_here(cpu, op)
+    update_base(cpu, op, update)         # first: the increment may be in r1
     cpu.gr[op.r1] = read_integer(data, size)
     if update == BY_REGISTER and unlikely(any_nat(cpu)):
         set_nat(cpu, op.r1, False)
-    update_base(cpu, op, update)
     return go(cpu, op)
 
 
@@ -170,16 +170,17 @@ cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept no
     if alat_find(cpu, tag) >= 0:
         if clear:
             alat_remove(cpu, tag)
+        update_base(cpu, op, update)
     else:
         data = readable(cpu, address, op.x)
         if unlikely(data == NULL):
             return fault_here(cpu, op)
         mark(cpu, mark_word(MARK_ALAT_MISS, 0))
+        update_base(cpu, op, update)
         cpu.gr[op.r1] = read_integer(data, op.x)
         set_nat(cpu, op.r1, False)
         if not clear:
             alat_insert(cpu, tag, address, op.x)
-    update_base(cpu, op, update)
     return go(cpu, op)
 
 
@@ -219,8 +220,8 @@ cdef inline int fill(Cpu* cpu, Op* op, int update) noexcept nogil:
     data = readable(cpu, address, 8)
     if unlikely(data == NULL):
         return fault_here(cpu, op)
-    cpu.gr[op.r1] = read_integer(data, 8)
     update_base(cpu, op, update)
+    cpu.gr[op.r1] = read_integer(data, 8)
     if unlikely((cpu.unat >> ((address >> 3) & 63)) & 1):
         set_nat(cpu, op.r1, True)
         return careful(cpu, op)
@@ -247,10 +248,7 @@ load_rows("ld8.fill", 0x1B, <size_t>&ld8_fill, <size_t>&ld8_fill_immediate, <siz
 cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint8_t* data
-    if address & 15:
-        cpu.fault_address = address
-        return fault(cpu, op, FAULT_UNALIGNED_REFERENCE)
-    data = readable(cpu, address, 16)
+    data = aligned_data(cpu, address, 16, PROTECT_READ)
     if unlikely(data == NULL):
         return fault_here(cpu, op)
     # Big-endian data arrives with its 16 bytes reversed: the lower address is then the upper half.

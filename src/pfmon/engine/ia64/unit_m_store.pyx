@@ -4,8 +4,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.alat cimport alat_store
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, FAULT_UNALIGNED_REFERENCE, STATUS_FAULT, Cpu, Op, fault, get_nat, go, unlikely)
-from pfmon.engine.ia64.memory cimport readable, write_slowly
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, unlikely)
+from pfmon.engine.ia64.memory cimport (
+    PROTECT_READ, PROTECT_WRITE, aligned_data, readable_in_place, writable, write_slowly)
 from pfmon.engine.ia64.memory_access cimport (
     BY_IMMEDIATE, NO_UPDATE, fault_here, read_integer, update_base, write_integer)
 
@@ -115,9 +116,8 @@ cdef int write_pair(Cpu* cpu, uint64_t address, uint64_t low, uint64_t high) noe
 
 cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3]
-    if address & 15:
-        cpu.fault_address = address
-        return fault(cpu, op, FAULT_UNALIGNED_REFERENCE)
+    if aligned_data(cpu, address, 16, PROTECT_WRITE) == NULL:
+        return fault_here(cpu, op)
     if not write_pair(cpu, address, cpu.gr[op.r2], cpu.csd):
         return fault_here(cpu, op)
     return go(cpu, op)
@@ -128,22 +128,21 @@ for _x6, _type in {0x30: "", 0x34: ".rel"}.items():
             emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, reads="ar.csd")
 
 
-# --- semaphores: op.x is the size. They never work unaligned (volume 1, 4.4.7).
+# --- semaphores: op.x is the size. They never work unaligned, and want a page that can be read and written, whether
+# they come to write or not (volume 1, 4.4.7).
 
-cdef inline bint aligned(Cpu* cpu, Op* op, uint64_t size) noexcept nogil:
-    if cpu.gr[op.r3] & (size - 1):
-        cpu.fault = FAULT_UNALIGNED_REFERENCE
-        cpu.fault_address = cpu.gr[op.r3]
-        return False
-    return True
+cdef inline uint8_t* exchangeable(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
+    """The data of a semaphore, or NULL with the fault in cpu."""
+    cdef uint8_t* data = readable_in_place(cpu, cpu.gr[op.r3], size)
+    if data != NULL and writable(cpu, cpu.gr[op.r3], size) != NULL:
+        return data
+    return aligned_data(cpu, cpu.gr[op.r3], size, PROTECT_READ | PROTECT_WRITE)
 
 
 cdef int xchg(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3], old
     cdef uint8_t* data
-    if not aligned(cpu, op, op.x):
-        return fault_here(cpu, op)
-    data = readable(cpu, address, op.x)
+    data = exchangeable(cpu, op, op.x)
     if data == NULL:
         return fault_here(cpu, op)
     old = read_integer(data, op.x)
@@ -156,9 +155,7 @@ cdef int xchg(Cpu* cpu, Op* op) noexcept nogil:
 cdef int cmpxchg(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3], old
     cdef uint8_t* data
-    if not aligned(cpu, op, op.x):
-        return fault_here(cpu, op)
-    data = readable(cpu, address, op.x)
+    data = exchangeable(cpu, op, op.x)
     if data == NULL:
         return fault_here(cpu, op)
     old = read_integer(data, op.x)
@@ -173,9 +170,7 @@ cdef int cmp8xchg16(Cpu* cpu, Op* op) noexcept nogil:
     # Compares the 8 bytes at the address, exchanges the 16 of the aligned pair around it.
     cdef uint64_t address = cpu.gr[op.r3], old
     cdef uint8_t* data
-    if not aligned(cpu, op, 8):
-        return fault_here(cpu, op)
-    data = readable(cpu, address, 8)
+    data = exchangeable(cpu, op, 8)
     if data == NULL:
         return fault_here(cpu, op)
     old = read_integer(data, 8)
@@ -190,9 +185,7 @@ cdef int fetchadd(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3], old
     cdef uint64_t* sum = <uint64_t*>cpu.bounce   # no local: its address would keep this frame alive
     cdef uint8_t* data
-    if not aligned(cpu, op, op.x):
-        return fault_here(cpu, op)
-    data = readable(cpu, address, op.x)
+    data = exchangeable(cpu, op, op.x)
     if data == NULL:
         return fault_here(cpu, op)
     old = read_integer(data, op.x)

@@ -13,7 +13,7 @@ from pfmon.engine.ia64.cpu cimport (
     FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go, mark,
     set_nat, unlikely)
 from pfmon.engine.ia64.float_memory cimport is_natval
-from pfmon.engine.ia64.memory cimport PROTECT_READ, PROTECT_WRITE, UM_BE, flush_tlb, probe
+from pfmon.engine.ia64.memory cimport PROTECT_READ, PROTECT_WRITE, UM_BE, MemoryMap, flush_tlb, probe
 from pfmon.engine.ia64.memory_access cimport any_nat, fault_here
 from pfmon.engine.ia64.rse cimport flush_registers, load_registers, make_room
 from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_MODE, mark_word
@@ -24,6 +24,8 @@ from pfmon.retirement.kinds import Kind
 cdef enum:
     USER_MASK = 0x3E             # be, up, ac, mfl, mfh
     AR_ITC = 44
+    UM_MFL = 1 << 4
+    UM_MFH = 1 << 5
 
 
 # --- checks: to recovery code when speculation failed
@@ -188,6 +190,10 @@ cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     cpu.um = value
     if changed & UM_BE:
         flush_tlb(cpu)           # its entries are for one byte order
+    if changed & ~value & (UM_MFL | UM_MFH):
+        # Cleared: translation set them once, so what writes floating-point registers has to be translated again.
+        (<MemoryMap*>cpu.memory).code_written = 1
+        cpu.limit = NULL
     if changed:
         mark(cpu, mark_word(MARK_MODE, value))
     return go(cpu, op)
