@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from ia64_execute import CODE, EXECUTE, READ, WRITE
 
+from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.engine.ia64.bundle import slots
 from pfmon.engine.ia64.disassemble import disassemble
 from pfmon.engine.ia64.formats import TEMPLATES
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.memory import AddressSpace
 from pfmon.engine.ia64.processor import BREAK, FAULT, STOP, Processor
 from pfmon.retirement.shapes import Consumer
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.numbers import NUMBERS
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.settings import Settings
-from pfmon.engine.ia64.memory import AddressSpace
 from pfmon.engine.ia64.processor import Processor
 from pfmon.program import image
 

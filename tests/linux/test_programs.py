@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.engine.ia64.linux.signals import Action
-from pfmon.engine.ia64.memory import AddressSpace
 from pfmon.engine.ia64.processor import BREAK, FAULT, Processor
 from pfmon.program import image
 from pfmon.retirement.shapes import Consumer
@@ -171,7 +171,7 @@ def test_two_runs_are_the_same_to_the_last_instruction(capfd: pytest.CaptureFixt
 def test_starting_takes_less_than_a_tenth_of_a_second() -> None:
     """Loading, not counting the import of the engine."""
     code = (
-        "import sys,time; from pfmon.program import image; from pfmon.engine.ia64.memory import AddressSpace;"
+        "import sys,time; from pfmon.program import image; from pfmon.engine.ia64.address_space import AddressSpace;"
         "from pfmon.engine.ia64.linux import loader; from pfmon.engine.ia64.linux.settings import Settings;"
         "t=time.perf_counter(); p=image.load(sys.argv[1]);"
         "loader.load(AddressSpace(), p, [b'x'], [], Settings(), (1, 1), bytes(16));"

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
+from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.engine.ia64.assemble import encode
-from pfmon.engine.ia64.memory import AddressSpace
 from pfmon.engine.ia64.processor import BREAK, FAULT, Processor
 from pfmon.retirement.shapes import Consumer
 

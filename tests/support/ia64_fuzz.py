@@ -3,11 +3,11 @@
 from random import Random
 
 from ia64_assembly import NUMBERS, join
-from ia64_machine import DATA, DATA_PAGES, FAULT, MASK, PAGE, READ_ONLY, STORE, STORE_PAGES, STOP, UNMAPPED
+from ia64_machine import DATA, DATA_PAGES, FAULT, MASK, PAGE, READ_ONLY, STOP, STORE, STORE_PAGES, UNMAPPED
 
+from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.engine.ia64.formats import TEMPLATES
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.memory import AddressSpace
 from pfmon.engine.ia64.processor import Processor
 from pfmon.retirement.tally import Tally
 

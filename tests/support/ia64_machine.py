@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ia64_assembly import CODE, Line, assemble
 
-from pfmon.engine.ia64.memory import AddressSpace
+from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.engine.ia64.processor import BREAK, FAULT, STOP, Processor
 from pfmon.retirement.shapes import Consumer
 from pfmon.retirement.tally import Tally

@@ -10,15 +10,12 @@ from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_REGISTER_NAT_CONSUMPTION, STATUS_DONE, STATUS_FAULT, Block, Cpu, Instruction, Op,
+    FAULT_ILLEGAL_OPERATION, FAULT_REGISTER_NAT_CONSUMPTION, NO_CONDITION, STATUS_DONE, STATUS_FAULT, Block, Cpu, Instruction, Op,
     get_nat, set_nat)
 from pfmon.engine.ia64.translate cimport always_illegal
 from pfmon.engine.ia64.decoder cimport (
     CTYPE_AND, CTYPE_NONE, CTYPE_UNC, EMIT_ALLOC, FILE_GR, NAT_COMPARE, NAT_CONSUME, NAT_OWN, NAT_PROPAGATE,
     ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, Row)
-
-cdef enum:
-    NO_CONDITION = 255
 
 
 cdef int done(Cpu* cpu, Op* op) noexcept nogil:

@@ -24,6 +24,7 @@ cdef enum:
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
     MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes three at the most
+    NO_CONDITION = 255           # Instruction.condition of one that always executes
 
 # Why a chain of operations came back to the driver.
 cdef enum Status:

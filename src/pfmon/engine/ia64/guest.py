@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.engine.ia64.identity import cpuid
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.settings import Settings
-from pfmon.engine.ia64.memory import AddressSpace
 from pfmon.engine.ia64.processor import BREAK, FAULT, Processor
 from pfmon.program.image import Program
 from pfmon.retirement.marks import Mark

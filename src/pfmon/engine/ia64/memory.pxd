@@ -33,6 +33,8 @@ cdef struct MemoryMap:
     uint64_t code_used
     uint32_t code_written        # a translated bundle was written: translations are stale
 
+cdef bint writes_code(MemoryMap* memory, uint64_t address, uint64_t size) noexcept nogil
+cdef bint is_code(MemoryMap* memory, uint64_t page) noexcept nogil
 cdef Region* find_region(MemoryMap* memory, uint64_t address) noexcept nogil
 cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil
 cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil
@@ -46,15 +48,6 @@ cdef uint8_t* aligned_data(Cpu* cpu, uint64_t address, uint32_t size, uint32_t p
 cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size) noexcept nogil
 cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil
 
-cdef class AddressSpace:
-    cdef MemoryMap c
-    cdef Cpu* cpu
-    cdef list regions
-    cdef readonly uint64_t limit
-    cdef readonly uint64_t mapped
-    cdef attach(self, Cpu* cpu)
-    cdef _publish(self)
-    cdef _copy(self, uint64_t address, uint8_t* data, uint64_t length, uint32_t protection, bint write)
 
 
 cdef inline uint8_t* readable_in_place(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:

@@ -3,14 +3,9 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from pfmon.engine.ia64.cpu cimport Block, Cpu
-from pfmon.engine.ia64.memory cimport AddressSpace
-from pfmon.engine.ia64.translate cimport Blocks
+from pfmon.engine.ia64.address_space cimport AddressSpace
+from pfmon.engine.ia64.blocks cimport Blocks
 from pfmon.retirement.shapes cimport Consumer, ShapeTable
-
-cdef enum Why:                   # why Processor.run came back
-    WHY_BREAK = 1
-    WHY_FAULT = 2
-    WHY_STOP = 3
 
 cdef class Processor:
     cdef Cpu* cpu

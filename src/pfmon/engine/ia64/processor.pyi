@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 
-from pfmon.engine.ia64.memory import AddressSpace
+from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.retirement.blocks import BlockRecord
 from pfmon.retirement.shapes import Consumer, ShapeTable
 

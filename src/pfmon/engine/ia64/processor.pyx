@@ -4,28 +4,28 @@
 retirement stream to a Consumer, a buffer at a time, without the interpreter lock.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
+from pfmon.engine.ia64.address_space cimport AddressSpace
 from pfmon.engine.ia64.alat cimport alat_clear
+from pfmon.engine.ia64.blocks cimport Blocks, forget_translations, free_blocks
 from pfmon.engine.ia64.careful cimport run_carefully
-from pfmon.engine.ia64.control cimport complete, start
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, MAX_MARKS, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT, STATUS_FAULT,
-    STATUS_LIMIT, STATUS_MISS, Block, Cpu, FloatRegister, Instruction, Op, get_nat, mark, set_nat)
+    MAX_BLOCK, MAX_MARKS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister, Instruction, get_nat, set_nat)
+from pfmon.engine.ia64.decoder cimport Row
+from pfmon.engine.ia64.driver cimport WHY_BREAK, WHY_FAULT, WHY_STOP, next_block, run_block, settle, write_marks
 from pfmon.engine.ia64.float_memory cimport from_spill, to_spill
-from pfmon.engine.ia64.memory cimport AddressSpace, MemoryMap, forget_code
+from pfmon.engine.ia64.memory cimport MemoryMap, forget_code
 from pfmon.engine.ia64.rse cimport (
     bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
     set_clean)
-from pfmon.engine.ia64.translate cimport (
-    Blocks, cut_block, find_block, forget_translations, free_blocks, translate)
-from pfmon.engine.ia64.decoder cimport Row
 from pfmon.retirement.shapes cimport Consumer, ShapeTable
 from pfmon.retirement.stream cimport mark_word
 
+from pfmon.engine.ia64.identity import cpuid
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.retirement.blocks import BlockRecord, Cut, InstructionRecord
 
@@ -37,109 +37,9 @@ cdef enum:
 BREAK, FAULT, STOP = WHY_BREAK, WHY_FAULT, WHY_STOP
 
 
-cdef void write_marks(Cpu* cpu) noexcept nogil:
-    """Marks go behind the block that caused them."""
-    memcpy(cpu.out, cpu.marks, cpu.mark_count * sizeof(uint64_t))
-    cpu.out += cpu.mark_count
-    cpu.mark_count = 0
-
-
-cdef uint32_t accesses_done(Block* block, uint64_t mask, uint32_t length) noexcept nogil:
-    """How many of the first ``length`` instructions accessed memory."""
-    cdef uint32_t i, total = 0
-    cdef Instruction* ins
-    for i in range(length):
-        ins = &block.instructions[i]
-        if ins.accesses and (ins.condition == 255 or (mask >> (32 + ins.condition)) & 1):
-            total += 1
-    return total
-
-
-cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexcept nogil:
-    """The running block is left after its first ``length`` instructions: those have retired."""
-    cdef Block* whole = cpu.block
-    cdef Block* part
-    cdef uint32_t conditions = 0, i
-    for i in range(length):
-        conditions += whole.instructions[i].condition != 255
-    cpu.mask &= ((<uint64_t>1 << conditions) - 1) << 32
-    cpu.out = cpu.block_word
-    if length:
-        part = cut_block(blocks, whole, length, kind)
-        if part != NULL:
-            cpu.out += 1
-            if blocks.trace:
-                cpu.out += accesses_done(whole, cpu.mask, length)
-            complete(cpu, &part.exit)
-    cpu.mask = 0
-
-
-cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
-    """The block at cpu.ip, translated if need be, and linked from where control came. NULL: it faults."""
-    cdef Block* block = find_block(blocks, cpu.ip)
-    if block == NULL:
-        block = translate(cpu, blocks, cpu.ip)
-        if block == NULL:
-            return NULL
-    if cpu.miss_link != NULL:
-        cpu.miss_link.block = block
-        cpu.miss_link = NULL
-    if cpu.ip & 15 == 0:
-        cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)] = block
-    return block
-
-
-cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
-    """After a chain of operations came back: what has retired is in the stream, cpu.ip is where to go on. Returns a
-    Why, or 0 to go on."""
-    cdef uint32_t index
-    if status == STATUS_BREAK:           # a break faults: it does not retire, whatever the system makes of it
-        leave(cpu, blocks, cpu.fault_op.index, 2)
-        cpu.ip = following(cpu.block, cpu.fault_op.index)
-        return WHY_BREAK
-    if status == STATUS_FAULT:
-        index = cpu.fault_op.index
-        cpu.ip = cpu.block.instructions[index].address
-        if cpu.fault == FAULT_FP_TRAP:   # a trap comes after its instruction
-            cpu.ip = following(cpu.block, index)
-            index += 1
-        leave(cpu, blocks, index, 2)
-        return WHY_FAULT
-    if status == STATUS_CUT:
-        index = cpu.fault_op.index
-        leave(cpu, blocks, index + 1, 1)
-        cpu.miss_link = NULL
-    return 0
-
-
-cdef uint64_t following(Block* block, uint32_t index) noexcept nogil:
-    """Where control goes after an instruction that is not a taken branch."""
-    if index + 1 < block.length:
-        return block.instructions[index + 1].address
-    return block.exit.next.ip
-
-
 cdef bint possible_marker(uint64_t cfm) noexcept nogil:
     """Whether a frame can have this size and number of locals."""
     return cfm & 0x7F <= STACKED_PHYSICAL and (cfm >> 7) & 0x7F <= cfm & 0x7F
-
-
-cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
-    """Run ``block`` and what follows it, until a chain comes back for a reason other than NaT bits."""
-    cdef int status
-    if cpu.nat[0] | cpu.nat[1] or cpu.sof < block.need_sof:
-        return run_carefully(cpu, block, 0)
-    status = start(cpu, block)
-    if status == STATUS_CAREFUL:
-        status = run_carefully(cpu, cpu.block, cpu.fault_op.index + 1)
-    return status
-
-
-cdef void identify(Cpu* cpu) noexcept nogil:
-    """CPUID of an Itanium 2 (SDM volume 1, 3.1.11): vendor, serial number, version, features."""
-    memcpy(cpu.cpuid, <const char*>b"GenuineIntel", 12)
-    cpu.cpuid[3] = <uint64_t>0x1F << 24 | 1 << 16 | 5 << 8 | 4   # family, model, revision, highest register
-    cpu.cpuid[4] = 1 << 0 | 1 << 2       # brl; ld16, st16 and cmp8xchg16
 
 
 cdef class Processor:
@@ -166,7 +66,7 @@ cdef class Processor:
         self.blocks.trace = trace
         self.cpu.out = self.buffer
         self.cpu.pr = 1
-        identify(self.cpu)
+        self.set_cpuid(cpuid("itanium2"))
         self.cpu.fr[1].significand = <uint64_t>1 << 63
         self.cpu.fr[1].exponent = 0xFFFF
 
@@ -279,7 +179,8 @@ cdef class Processor:
             records.append(InstructionRecord(
                 address=ins.address, encoding=ins.encoding, extension=ins.extension,
                 slots=2 if ins.extended else 1, row=row,
-                condition=None if ins.condition == 255 else ins.condition, qp=ins.qp, stop=bool(ins.stop), multiway=bool(ins.multiway)))
+                condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
+                multiway=bool(ins.multiway)))
         return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
 
     # --- registers, for the system-call layer and tests

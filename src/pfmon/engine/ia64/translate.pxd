@@ -1,25 +1,9 @@
-"""Blocks: translated code, and the records of all blocks that ever were."""
+"""From bundles to blocks of operations."""
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint64_t
 
+from pfmon.engine.ia64.blocks cimport Blocks
 from pfmon.engine.ia64.cpu cimport Block, Cpu, Instruction
-from pfmon.retirement.shapes cimport Shapes
-
-cdef enum:
-    TABLE_SIZE = 1 << 14
-
-cdef struct Blocks:
-    Block** by_number
-    uint64_t count
-    uint64_t capacity
-    Block* table[TABLE_SIZE]     # by ip, chained through Block.same
-    Shapes* shapes
-    uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
-    uint32_t trace               # write the addresses of memory accesses
 
 cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil
-cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil
 cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil
-cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil
-cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil
-cdef void free_blocks(Blocks* blocks) noexcept nogil

@@ -6,25 +6,24 @@ before it, a traced memory access a trace operation.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.stdlib cimport malloc
+from libc.string cimport memset
 
+from pfmon.engine.ia64.blocks cimport Blocks, block_of
 from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, JUMP_CACHE_SIZE, MAX_BLOCK,
-    MAX_CONDITIONS, PAGE_SIZE, Block, Cpu, Exit, Handler, Instruction, Op, fault, go)
+    FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
+    NO_CONDITION, PAGE_SIZE, Block, Cpu, Exit, Handler, Instruction, Op, fault, go)
 from pfmon.engine.ia64.decoder cimport (
-    CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, NAT_COMPARE,
-    PREDICATED_GUARD, PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row,
-    decode, operands)
-from pfmon.engine.ia64.memory cimport MemoryMap, fetch, find_region, note_code, flush_tlb
-from pfmon.retirement.shapes cimport Shape, Shapes, add_shape
+    CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
+    PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
+    operands)
+from pfmon.engine.ia64.memory cimport MemoryMap, fetch, find_region, flush_tlb, note_code
 
 from pfmon.engine.ia64.formats import TEMPLATES
 from pfmon.retirement.kinds import Kind
 
 cdef enum:
-    NO_CONDITION = 255
     NO_UNIT = 255
     SLOT_MASK = 3
     UM_MFL = 1 << 4
@@ -79,20 +78,6 @@ cdef int illegal_operation(Cpu* cpu, Op* op) noexcept nogil:
 cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil:
     """Whether the instruction was found to be illegal when the block was translated."""
     return ins.op_count != 0 and block.ops[ins.first_op + ins.op_count - 1].run == illegal_operation
-
-
-cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
-    return ((ip >> 4) ^ (ip >> 18) ^ ip << 7) & (TABLE_SIZE - 1)
-
-
-cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil:
-    """The translated block that begins at ``ip`` (bundle | slot), or NULL."""
-    cdef Block* block = blocks.table[hashed(ip)]
-    while block != NULL:
-        if block.ip == ip and block.ops != NULL:
-            return block
-        block = block.same
-    return NULL
 
 
 cdef uint32_t register_number(Instruction* ins, int place) noexcept nogil:
@@ -223,86 +208,6 @@ cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, 
     if row.emit == EMIT_BRANCH or row.predicated == PREDICATED_OWN:
         op.y = <int64_t>bit
     return op + 1
-
-
-cdef bint same_code(Block* block, Instruction* code, uint32_t length) noexcept nogil:
-    cdef uint32_t i
-    if block.length != length:
-        return False
-    for i in range(length):
-        if block.instructions[i].encoding != code[i].encoding or block.instructions[i].address != code[i].address \
-                or block.instructions[i].extension != code[i].extension:
-            return False
-    return True
-
-
-cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
-    """A block with a number of its own and a copy of ``code``; NULL when there is no memory."""
-    cdef Block* block = <Block*>calloc(1, sizeof(Block))
-    cdef Block** grown
-    cdef uint64_t at
-    cdef uint32_t i, accesses = 0
-    cdef Shape shape
-    if block == NULL:
-        return NULL
-    block.instructions = <Instruction*>malloc(length * sizeof(Instruction))
-    if blocks.count == blocks.capacity:
-        grown = <Block**>realloc(blocks.by_number, (blocks.capacity + 512) * 2 * sizeof(Block*))
-        if grown != NULL:
-            blocks.by_number = grown
-            blocks.capacity = (blocks.capacity + 512) * 2
-    if block.instructions == NULL or blocks.count == blocks.capacity:
-        free(block.instructions)
-        free(block)
-        return NULL
-    memcpy(block.instructions, code, length * sizeof(Instruction))
-    block.ip = ip
-    block.length = length
-    block.exit.id = blocks.count
-    shape.access_mask = 0
-    shape.accesses = 0
-    for i in range(length):
-        if code[i].condition != NO_CONDITION:
-            block.conditions += 1
-        if code[i].accesses:
-            accesses += 1
-            if code[i].condition != NO_CONDITION:
-                shape.access_mask |= <uint64_t>1 << (32 + code[i].condition)
-            else:
-                shape.accesses += 1
-    block.accesses = accesses
-    block.exit.length = length
-    shape.length = length
-    add_shape(blocks.shapes, blocks.count, shape)
-    blocks.by_number[blocks.count] = block
-    blocks.count += 1
-    at = hashed(ip)
-    block.same = blocks.table[at]
-    blocks.table[at] = block
-    return block
-
-
-cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil:
-    """The block that is the first ``length`` instructions of ``whole``, for the stream only."""
-    cdef Block* block = blocks.table[hashed(whole.ip)]
-    while block != NULL:
-        if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length):
-            return block
-        block = block.same
-    block = new_block(blocks, whole.ip, whole.instructions, length)
-    if block != NULL:
-        block.cut = kind
-    return block
-
-
-cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
-    """A block for this code: an untranslated one from before if it is the same, else a new one."""
-    cdef Block* block = blocks.table[hashed(ip)]
-    while block != NULL:
-        if block.ip == ip and block.ops == NULL and block.cut == 0 and same_code(block, code, length):
-            return block
-        block = block.same
-    return new_block(blocks, ip, code, length)
 
 
 cdef uint64_t slot_bits(uint64_t low, uint64_t high, uint32_t slot) noexcept nogil:
@@ -464,25 +369,3 @@ cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
     if last != NULL and last.emit == EMIT_BRANCH:
         block.exit.taken.ip = <uint64_t>block.instructions[length - 1].imm
     return block
-
-
-cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil:
-    """Drop all operations (the records stay): code has changed."""
-    cdef uint64_t i
-    for i in range(blocks.count):
-        free(blocks.by_number[i].ops)
-        blocks.by_number[i].ops = NULL
-        blocks.by_number[i].exit.taken.block = NULL
-        blocks.by_number[i].exit.next.block = NULL
-    memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
-    cpu.miss_link = NULL
-
-
-cdef void free_blocks(Blocks* blocks) noexcept nogil:
-    """Give all memory back."""
-    cdef uint64_t i
-    for i in range(blocks.count):
-        free(blocks.by_number[i].ops)
-        free(blocks.by_number[i].instructions)
-        free(blocks.by_number[i])
-    free(blocks.by_number)

@@ -1,5 +1,3 @@
-PAGE_BYTES: int
-
 class GuestMemoryFault(Exception):
     address: int
     def __init__(self, address: int) -> None: ...

@@ -1,0 +1,24 @@
+"""Records of blocks: every block that was ever translated keeps its number and its instructions."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.engine.ia64.cpu cimport Block, Cpu, Instruction
+from pfmon.retirement.shapes cimport Shapes
+
+cdef enum:
+    TABLE_SIZE = 1 << 14
+
+cdef struct Blocks:
+    Block** by_number
+    uint64_t count
+    uint64_t capacity
+    Block* table[TABLE_SIZE]     # by ip, chained through Block.same
+    Shapes* shapes
+    uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
+    uint32_t trace               # write the addresses of memory accesses
+
+cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil
+cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil
+cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil
+cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil
+cdef void free_blocks(Blocks* blocks) noexcept nogil

@@ -1,0 +1,124 @@
+"""The records of all blocks that ever were: made, found again, cut, forgotten (see blocks.pxd)."""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from pfmon.engine.ia64.cpu cimport NO_CONDITION, Block, Cpu, Instruction
+from pfmon.retirement.shapes cimport Shape, add_shape
+
+
+cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
+    return ((ip >> 4) ^ (ip >> 18) ^ ip << 7) & (TABLE_SIZE - 1)
+
+
+cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil:
+    """The translated block that begins at ``ip`` (bundle | slot), or NULL."""
+    cdef Block* block = blocks.table[hashed(ip)]
+    while block != NULL:
+        if block.ip == ip and block.ops != NULL:
+            return block
+        block = block.same
+    return NULL
+
+
+cdef bint same_code(Block* block, Instruction* code, uint32_t length) noexcept nogil:
+    cdef uint32_t i
+    if block.length != length:
+        return False
+    for i in range(length):
+        if block.instructions[i].encoding != code[i].encoding or block.instructions[i].address != code[i].address \
+                or block.instructions[i].extension != code[i].extension:
+            return False
+    return True
+
+
+cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
+    """A block with a number of its own and a copy of ``code``; NULL when there is no memory."""
+    cdef Block* block = <Block*>calloc(1, sizeof(Block))
+    cdef Block** grown
+    cdef uint64_t at
+    cdef uint32_t i, accesses = 0
+    cdef Shape shape
+    if block == NULL:
+        return NULL
+    block.instructions = <Instruction*>malloc(length * sizeof(Instruction))
+    if blocks.count == blocks.capacity:
+        grown = <Block**>realloc(blocks.by_number, (blocks.capacity + 512) * 2 * sizeof(Block*))
+        if grown != NULL:
+            blocks.by_number = grown
+            blocks.capacity = (blocks.capacity + 512) * 2
+    if block.instructions == NULL or blocks.count == blocks.capacity:
+        free(block.instructions)
+        free(block)
+        return NULL
+    memcpy(block.instructions, code, length * sizeof(Instruction))
+    block.ip = ip
+    block.length = length
+    block.exit.id = blocks.count
+    shape.access_mask = 0
+    shape.accesses = 0
+    for i in range(length):
+        if code[i].condition != NO_CONDITION:
+            block.conditions += 1
+        if code[i].accesses:
+            accesses += 1
+            if code[i].condition != NO_CONDITION:
+                shape.access_mask |= <uint64_t>1 << (32 + code[i].condition)
+            else:
+                shape.accesses += 1
+    block.accesses = accesses
+    block.exit.length = length
+    shape.length = length
+    add_shape(blocks.shapes, blocks.count, shape)
+    blocks.by_number[blocks.count] = block
+    blocks.count += 1
+    at = hashed(ip)
+    block.same = blocks.table[at]
+    blocks.table[at] = block
+    return block
+
+
+cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil:
+    """The block that is the first ``length`` instructions of ``whole``, for the stream only."""
+    cdef Block* block = blocks.table[hashed(whole.ip)]
+    while block != NULL:
+        if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length):
+            return block
+        block = block.same
+    block = new_block(blocks, whole.ip, whole.instructions, length)
+    if block != NULL:
+        block.cut = kind
+    return block
+
+
+cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
+    """A block for this code: an untranslated one from before if it is the same, else a new one."""
+    cdef Block* block = blocks.table[hashed(ip)]
+    while block != NULL:
+        if block.ip == ip and block.ops == NULL and block.cut == 0 and same_code(block, code, length):
+            return block
+        block = block.same
+    return new_block(blocks, ip, code, length)
+
+
+cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil:
+    """Drop all operations (the records stay): code has changed."""
+    cdef uint64_t i
+    for i in range(blocks.count):
+        free(blocks.by_number[i].ops)
+        blocks.by_number[i].ops = NULL
+        blocks.by_number[i].exit.taken.block = NULL
+        blocks.by_number[i].exit.next.block = NULL
+    memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
+    cpu.miss_link = NULL
+
+
+cdef void free_blocks(Blocks* blocks) noexcept nogil:
+    """Give all memory back."""
+    cdef uint64_t i
+    for i in range(blocks.count):
+        free(blocks.by_number[i].ops)
+        free(blocks.by_number[i].instructions)
+        free(blocks.by_number[i])
+    free(blocks.by_number)
