@@ -103,7 +103,8 @@ def main() -> None:
             f"{other:11.0f}{plain / other:7.2f}",
             flush=True,
         )
-    print(f"{'mean':<19}{mean(plains):9.0f}{mean(counts):10.0f}{mean(counts) / mean(plains):7.2f}{'':11}{mean(ratios):7.2f}")
+    ratio = mean(counts) / mean(plains)
+    print(f"{'mean':<19}{mean(plains):9.0f}{mean(counts):10.0f}{ratio:7.2f}{'':11}{mean(ratios):7.2f}")
     print_start_up(given.repeat)
     print_memory()
 
@@ -113,7 +114,7 @@ def print_start_up(repeat: int) -> None:
     small = [str(EXAMPLES / "ia64" / "epic")]
     whole = seconds([*PFMON, "-e", "ia64_inst_retired", *small], repeat * 3)
     python = seconds([sys.executable, "-c", "pass"], repeat * 3)
-    print(f"start-up: {whole:.3f} s for the whole command on epic, {whole / python:.1f} times Python's own {python:.3f} s")
+    print(f"start-up: {whole:.3f} s for the command on epic, {whole / python:.1f} times Python's own {python:.3f} s")
 
 
 def print_memory() -> None:
