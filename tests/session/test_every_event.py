@@ -1,0 +1,45 @@
+"""Every exact event of every IA-64 PMU can be counted, and its counter holds its signal's total."""
+
+import pytest
+from guests import guest, quiet
+
+from pfmon.errors import PfmonError
+from pfmon.pmu import get
+from pfmon.retirement.tally import Tally
+from pfmon.session.counting import Counting, signal_totals
+
+PMUS = ("itanium", "itanium2", "montecito")
+
+
+@pytest.fixture(scope="module")
+def run() -> tuple[object, Tally]:
+    """A finished run of epic: blocks and totals."""
+    program = guest("epic")
+    tally = Tally(program.processor.shapes)
+    with quiet():
+        program.run(tally)
+    program.close()
+    return program.processor, tally
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_every_exact_event_counts_its_signal(pmu: str, run: tuple[object, Tally]) -> None:
+    blocks, tally = run
+    model = get(pmu)
+    exact = [event for event in model.events if event.fidelity == "exact"]
+    assert len(exact) > 30
+    for event in exact:
+        counting = Counting(model, [event.name])
+        counting.take(blocks, tally)  # type: ignore[arg-type]
+        total = signal_totals([event.signal], blocks, tally)[event.signal]  # type: ignore[arg-type]
+        assert [count.value for count in counting.counts()] == [total], event.name
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_every_other_event_is_refused_and_never_zero(pmu: str) -> None:
+    model = get(pmu)
+    others = [event for event in model.events if event.fidelity != "exact"]
+    assert others
+    for event in others:
+        with pytest.raises(PfmonError, match=event.name):
+            Counting(model, [event.name])
