@@ -65,17 +65,13 @@ def mode(fpsr: int, sf: int, completer: str) -> Mode:
     """The mode of an instruction with completer "", ".s", ".d" or "parallel"."""
     bits = fpsr >> (6 + 13 * sf)
     wide = bits & 2
-    precision = {"": {0: 24, 2: 53, 3: 64}.get(bits >> 2 & 3, 64), ".s": 24, ".d": 53, "parallel": 24}[
-        completer
-    ]
+    precision = {"": {0: 24, 2: 53, 3: 64}.get(bits >> 2 & 3, 64), ".s": 24, ".d": 53, "parallel": 24}[completer]
     exponent_bits = {"": 15, ".s": 8, ".d": 11, "parallel": 8}[completer]
     if wide and completer != "parallel":
         exponent_bits = 17
     emax = (1 << (exponent_bits - 1)) - 1
     masked = 0x3F if sf and bits & 0x40 else fpsr & 0x3F
-    return Mode(
-        precision, 1 - emax, emax, bits >> 4 & 3, bool(bits & 1), 0x3F & ~masked, completer == "parallel"
-    )
+    return Mode(precision, 1 - emax, emax, bits >> 4 & 3, bool(bits & 1), 0x3F & ~masked, completer == "parallel")
 
 
 def decode(register: Register) -> Number:
@@ -215,9 +211,7 @@ def with_operand_flag(result: Result, how: Mode, *operands: Number) -> Result:
     return result
 
 
-def multiply_add(
-    x: Number, y: Number, addend: Number | None, how: Mode, product: int = 1, sum_: int = 1
-) -> Result:
+def multiply_add(x: Number, y: Number, addend: Number | None, how: Mode, product: int = 1, sum_: int = 1) -> Result:
     """product * (x y) + sum_ * addend, product and sum_ being 1 or -1; without an addend a multiplication."""
     third = addend or Number("zero", 0)
     decided = nan_result(how, y, third, x)

@@ -98,9 +98,7 @@ exponents = st.one_of(
 )
 registers = st.one_of(
     st.tuples(st.integers(0, 1), exponents, significands),
-    st.sampled_from(
-        [(0, 0, 0), (1, 0, 0), (0, 0x1FFFF, ONE), (1, 0x1FFFF, ONE), (0, 0xFFFF, ONE), (0, 0x1FFFE, 0)]
-    ),
+    st.sampled_from([(0, 0, 0), (1, 0, 0), (0, 0x1FFFF, ONE), (1, 0x1FFFF, ONE), (0, 0xFFFF, ONE), (0, 0x1FFFE, 0)]),
 )
 normal_registers = st.tuples(
     st.integers(0, 1), st.integers(0xFFFF - 130, 0xFFFF + 130), significands.map(lambda s: s | ONE)

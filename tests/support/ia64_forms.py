@@ -42,9 +42,7 @@ def draw_word(numbers: Random, others: list[int] | tuple[()] = ()) -> int:
     with a bit changed."""
     kind = numbers.random()
     if others and kind < 0.3:
-        return numbers.choice(others) ^ numbers.choice(
-            [0, 1, 1 << 31, 1 << 32, 1 << 63, 1 << numbers.randrange(64)]
-        )
+        return numbers.choice(others) ^ numbers.choice([0, 1, 1 << 31, 1 << 32, 1 << 63, 1 << numbers.randrange(64)])
     return numbers.choice(EDGES) if kind < 0.6 else numbers.getrandbits(64)
 
 

@@ -13,9 +13,7 @@ from pfmon.retirement.tally import Tally
 
 CODE = 0x100000
 BUNDLES = 256
-FORMS = {
-    unit: [row for row in INSTRUCTIONS if unit in row.units and "break" not in row.text] for unit in "MIFBX"
-}
+FORMS = {unit: [row for row in INSTRUCTIONS if unit in row.units and "break" not in row.text] for unit in "MIFBX"}
 STACK_FORMS = [row for row in FORMS["M"] if row.text.startswith(("alloc", "flushrs", "loadrs", "mov.m"))]
 BRANCH_FORMS = [
     row for row in FORMS["B"] if row.text.startswith(("br.call", "br.ret", "br.c", "br.w", "cover", "clrrrb"))

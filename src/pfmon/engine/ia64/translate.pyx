@@ -93,8 +93,6 @@ cdef bint statically_illegal(Row* row, Instruction* ins, uint32_t slot) noexcept
         return True
     if row.kind & KIND_LOOP and slot != 2:
         return True
-    if row.emit == EMIT_ALLOC and ins.qp:
-        return True
     for place in range(4):
         operand = &row.registers[place]
         if not operand.role & ROLE_TARGET:
@@ -147,14 +145,13 @@ cdef bint has_condition(Row* row, Instruction* ins) noexcept nogil:
 
 
 cdef bint is_guarded(Row* row, Instruction* ins, bint illegal) noexcept nogil:
-    """Whether a guard stands before it. Comparisons of type unc and alloc are illegal under any predicate (volume 3, cmp
-    and alloc)."""
+    """Whether a guard stands before it. Comparisons of type unc are illegal under any predicate (volume 3, cmp)."""
     if ins.condition == NO_CONDITION:
         return False
     if row == NULL:
         return True
     if illegal:
-        return row.ctype != CTYPE_UNC and row.emit != EMIT_ALLOC
+        return row.ctype != CTYPE_UNC
     return row.predicated == PREDICATED_GUARD
 
 
