@@ -122,9 +122,7 @@ def same_registers(name: str, made: Programming, wanted: dict[str, Any]) -> bool
     """Whether every PMC, IBR and DBR value agrees; counters may be other ones with the same contents."""
     counters = set(pmu.get(name).bank.numbers)
     pmcs = [(number, int(value, 16)) for number, value in wanted["pmcs"]]
-    if sorted(v for n, v in pmcs if n in counters) != sorted(
-        v for n, v in made.pmcs.items() if n in counters
-    ):
+    if sorted(v for n, v in pmcs if n in counters) != sorted(v for n, v in made.pmcs.items() if n in counters):
         return False
     others = {n: v for n, v in made.pmcs.items() if n not in counters}
     defaults = {15: 0xFFFFFFFF} if name == "itanium2" else {}

@@ -110,9 +110,7 @@ def test_unavailable_counters_are_left_alone(data: st.DataObject) -> None:
     numbers = pmu.get(name).bank.numbers
     taken = data.draw(st.sets(st.sampled_from(numbers), max_size=len(numbers) - 1))
     free = sorted(set(numbers) - taken)
-    made = pmu.get(name).program(
-        ["CPU_CPL_CHANGES_ALL" if name == "montecito" else "CPU_CYCLES"], unavailable=taken
-    )
+    made = pmu.get(name).program(["CPU_CPL_CHANGES_ALL" if name == "montecito" else "CPU_CYCLES"], unavailable=taken)
     assert made.counters == (free[0],)
 
 

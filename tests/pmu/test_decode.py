@@ -47,9 +47,7 @@ def test_dump_explains_ranges() -> None:
     made = model.program(["LOADS_RETIRED"], drange=RangeRequest(((0x6000, 0x8000),)))
     assert made.drange
     registers = " ".join(f"dbr{index}={value:#x}" for index, value in made.drange.registers)
-    assert "data pair 0 matches 0x0000000000006000-0x0000000000007fff at user" in decode_text(
-        model, registers
-    )
+    assert "data pair 0 matches 0x0000000000006000-0x0000000000007fff at user" in decode_text(model, registers)
 
 
 def test_overflow_status_names_counters() -> None:
@@ -62,9 +60,7 @@ def test_bits_that_are_not_kept_are_told() -> None:
     assert "do not keep" not in decode_text(pmu.get("montecito"), "pmc38=0xdb6")
 
 
-@pytest.mark.parametrize(
-    "text", ["pmc8", "pmc8=", "pmc8=zz", "=5", "pmc8=0x10000000000000000", "", "pmc99=1"]
-)
+@pytest.mark.parametrize("text", ["pmc8", "pmc8=", "pmc8=zz", "=5", "pmc8=0x10000000000000000", "", "pmc99=1"])
 def test_malformed_register_values_are_refused(text: str) -> None:
     with pytest.raises(PfmonError):
         decode_text(pmu.get("itanium2"), text)

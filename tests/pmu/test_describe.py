@@ -204,9 +204,7 @@ brp2:  db4: 0x6000000000003000 db5: plm=0x8 mask=0x00fffffffffff800 end=0x600000
 
 
 @pytest.mark.parametrize(("kind", "limits", "plm", "event", "text"), RANGES)
-def test_ranges_print_as_on_the_page(
-    kind: str, limits: tuple[int, int], plm: str, event: str, text: str
-) -> None:
+def test_ranges_print_as_on_the_page(kind: str, limits: tuple[int, int], plm: str, event: str, text: str) -> None:
     ranges = RangeRequest((limits,))
     made = (
         ITANIUM2.program([event], plm=plm, irange=ranges)

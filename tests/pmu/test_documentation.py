@@ -13,9 +13,7 @@ MODULES = ["pfmon.pmu", "pfmon.pmu.model", "pfmon.pmu.request", "pfmon.pmu.opcod
 
 
 def test_the_pages_examples_run() -> None:
-    failed, tried = doctest.testfile(
-        str(PAGE), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL
-    )
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     assert tried > 15 and failed == 0
 
 

@@ -84,9 +84,7 @@ def test_freeze_on_pmi_clears_the_global_enables() -> None:
     assert file.interrupt and file.frozen and not file.enabled(32)
 
 
-@pytest.mark.parametrize(
-    ("levels", "user", "kernel"), [("u", True, False), ("k", False, True), ("uk", True, True)]
-)
+@pytest.mark.parametrize(("levels", "user", "kernel"), [("u", True, False), ("k", False, True), ("uk", True, True)])
 def test_levels_select_usr_and_os(levels: str, user: bool, kernel: bool) -> None:
     for model, counter in ((V1, 0), (V2, 32)):
         file = model.register_file()

@@ -68,9 +68,7 @@ def test_trigger_of_the_604e_holds_all_counters_but_the_first() -> None:
 
 
 def test_interrupt_of_the_first_counter_releases_the_trigger() -> None:
-    file = loaded(
-        "ppc604e", ["INSTRUCTIONS_COMPLETED", "DCACHE_MISSES"], enint=1, pmctrigger=1, intonbittrans=1
-    )
+    file = loaded("ppc604e", ["INSTRUCTIONS_COMPLETED", "DCACHE_MISSES"], enint=1, pmctrigger=1, intonbittrans=1)
     step(file, pmc1=1, pmc2=1)
     assert file.count(2) == 0
     file.time_base_rise()

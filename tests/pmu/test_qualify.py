@@ -17,9 +17,7 @@ CLOOP = (4 << 37) | (5 << 6)
 
 @settings(deadline=None)
 @given(st.sampled_from(pmu.IA64), CODE, st.integers(-500, 900))
-def test_code_ranges_count_what_was_asked_within_the_bleed(
-    name: str, limits: tuple[int, int], bundles: int
-) -> None:
+def test_code_ranges_count_what_was_asked_within_the_bleed(name: str, limits: tuple[int, int], bundles: int) -> None:
     model = pmu.get(name)
     made = model.program(["NOPS_RETIRED"], irange=RangeRequest((limits,)))
     assert made.irange

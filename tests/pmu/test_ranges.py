@@ -14,18 +14,12 @@ def matched(programmed: RangeProgramming, address: int) -> bool:
     """Whether an address matches any pair: equal where the mask has ones (IA-64 manual volume 2, 7.1)."""
     values = dict(programmed.registers)
     if programmed.fine:
-        return any(
-            values[n] <= address <= values[n + 4] + 15 for n in (0, 2) if n in values and n + 4 in values
-        )
-    return any(
-        not (values[index] ^ address) & values[index + 1] & LOW_56 for index in values if index % 2 == 0
-    )
+        return any(values[n] <= address <= values[n + 4] + 15 for n in (0, 2) if n in values and n + 4 in values)
+    return any(not (values[index] ^ address) & values[index + 1] & LOW_56 for index in values if index % 2 == 0)
 
 
 RANGES = st.tuples(st.integers(0, 1 << 45), st.integers(1, 1 << 30)).map(lambda t: (t[0], t[0] + t[1]))
-SMALL = st.tuples(st.integers(0, 1 << 30), st.integers(1, 200)).map(
-    lambda t: (t[0] * 16, t[0] * 16 + t[1] * 16)
-)
+SMALL = st.tuples(st.integers(0, 1 << 30), st.integers(1, 200)).map(lambda t: (t[0] * 16, t[0] * 16 + t[1] * 16))
 
 
 @settings(deadline=None)

@@ -5,6 +5,7 @@ from guests import guest, quiet
 
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
+from pfmon.pmu.request import EventRequest, Request
 from pfmon.retirement.tally import Tally
 from pfmon.session.counting import Counting, signal_totals
 
@@ -29,7 +30,7 @@ def test_every_exact_event_counts_its_signal(pmu: str, run: tuple[object, Tally]
     exact = [event for event in model.events if event.fidelity == "exact"]
     assert len(exact) > 30
     for event in exact:
-        counting = Counting(model, [event.name])
+        counting = Counting(model, Request((EventRequest(event.name),)))
         counting.take(blocks, tally)  # type: ignore[arg-type]
         total = signal_totals([event.signal], blocks, tally)[event.signal]  # type: ignore[arg-type]
         assert [count.value for count in counting.counts()] == [total], event.name
@@ -42,4 +43,4 @@ def test_every_other_event_is_refused_and_never_zero(pmu: str) -> None:
     assert others
     for event in others:
         with pytest.raises(PfmonError, match=event.name):
-            Counting(model, [event.name])
+            Counting(model, Request((EventRequest(event.name),)))

@@ -35,9 +35,7 @@ def help_text() -> str:
         "",
         "Long options may be shortened to any unique prefix. The exit status is the program's; 2 for a",
     ]
-    lines += [
-        "mistake on the command line, 128 + signal for a program that a signal killed, 124 after a timeout."
-    ]
+    lines += ["mistake on the command line, 128 + signal for a program that a signal killed, 124 after a timeout."]
     return "\n".join(lines) + "\n"
 
 

@@ -11,6 +11,7 @@ from pfmon.cli.output import Results, program_output
 from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
+from pfmon.pmu.request import Request, event_requests
 from pfmon.program import image
 from pfmon.report.counts import count_lines
 from pfmon.report.times import times_line
@@ -47,7 +48,7 @@ def _plan(config: Config, command: Sequence[str]) -> Plan:
             seed=config.seed,
         ),
         model=get(config.pmu),
-        events=config.events,
+        request=Request(event_requests(config.events)),
         memory_limit=config.memory_limit or default_memory_limit(),
         timeout=config.session_timeout,
         slow=config.slow,
@@ -67,9 +68,7 @@ def _find(name: str) -> str:
 
 def _environment(config: Config) -> list[str]:
     """NAME=VALUE of every variable; later ones replace earlier ones."""
-    start = (
-        [f"{name}={value}" for name, value in os.environ.items()] if config.host_env else FIXED_ENVIRONMENT
-    )
+    start = [f"{name}={value}" for name, value in os.environ.items()] if config.host_env else FIXED_ENVIRONMENT
     variables = dict(entry.split("=", 1) for entry in start)
     for entry in config.environment:
         name, equals, value = entry.partition("=")
@@ -84,9 +83,7 @@ def _environment(config: Config) -> list[str]:
 
 def _say_how_it_ended(outcome: Outcome) -> None:
     if outcome.death:
-        name = (
-            signal.Signals(outcome.death.signal).name if outcome.death.signal in list(signal.Signals) else ""
-        )
+        name = signal.Signals(outcome.death.signal).name if outcome.death.signal in list(signal.Signals) else ""
         sys.stderr.write(
             f"pfmon: the program was killed by signal {outcome.death.signal} ({name}): {outcome.death.text}, "
             f"at {outcome.where}\n"

@@ -9,9 +9,7 @@ from pfmon.errors import BadValueError
 
 TITLE = "Program"
 OPTIONS = [
-    Option(
-        "sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"
-    ),
+    Option("sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"),
     Option("session-timeout", "end the run after so many seconds and print the counts so far", "SECONDS"),
     Option(
         "env",

@@ -81,6 +81,4 @@ def events_need_free_counters(names: Sequence[str], wanted: Allowed, section: st
         wish = f"{name} on {' '.join(map(str, counters)) or 'none'}"
         wishes[wish] = wishes.get(wish, 0) + 1
     text = "; ".join(wish if count == 1 else f"{count} times {wish}" for wish, count in wishes.items())
-    return AssignmentError(
-        "events_need_free_counters", f"no counters left for {len(names)} event(s): {text}", section
-    )
+    return AssignmentError("events_need_free_counters", f"no counters left for {len(names)} event(s): {text}", section)

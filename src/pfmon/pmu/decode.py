@@ -52,9 +52,7 @@ def register_text(model: PmuModel, name: str, value: int) -> str:
 def lost_bits(register: Register, value: int) -> list[str]:
     """A line for bits that the register would not take as they are."""
     if value & register.zero:
-        return [
-            f"  bits 0x{value & register.zero:x} are reserved: writing them is a general protection fault"
-        ]
+        return [f"  bits 0x{value & register.zero:x} are reserved: writing them is a general protection fault"]
     held = register.accept(value)
     changed = (held ^ value) & ~register.extended
     if not changed:

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.pmu.event import EventTable
-from pfmon.pmu.request import EventRequest, OpcodeMatch
+from pfmon.pmu.request import EventRequest, OpcodeMatch, Request
 
 TABLES = Path(__file__).with_name("formulas")
 TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))")
@@ -55,6 +55,20 @@ class Plan(NamedTuple):
         by_term = dict(zip(self.terms, counts, strict=True))
         return [_value(tree, by_term) for tree in self.trees]
 
+    def places(self, number: int) -> list[int]:
+        """Where the counts that the value of a name is made from stand in `events`."""
+        return [self.terms.index(term) for term in leaves(self.trees[number])]
+
+    def is_derived(self, number: int) -> bool:
+        """Whether a name is a formula rather than an event."""
+        return self.trees[number] != f"#{number}"
+
+    def request(self, asked: Request) -> Request:
+        """What to program: a request for the names with `events` in their place, and the opcode matchers."""
+        matchers = (self.opcodes[0] or asked.opcodes[0], self.opcodes[1] or asked.opcodes[1])
+        derived_events_set_the_opcode_matchers(any(self.opcodes), any(asked.opcodes))
+        return asked._replace(events=self.events, opcodes=matchers)
+
 
 @cache
 def load_derived(pmu: str) -> dict[str, Derived]:
@@ -88,28 +102,50 @@ def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
         name = request.name if request else str(item)
         known = derived.get(name.upper())
         if known:
-            tree = parse(known.formula, derived)
+            name, tree = known.name, parse(known.formula, derived)
+            states_filter_measured_events(name, request)
             own = {term.rstrip("]").partition("[")[2] for term in leaves(tree)} - {""}
             classes |= own
+            # Counters are shared by formulas that want the same of them.
+            mark = f"#{number}" if request and request != EventRequest(request.name) else ""
             for term in leaves(tree):
-                terms.setdefault(term, term_request(term, request, qualified=not own))
+                terms.setdefault(term + mark, term_request(term, request, qualified=not own))
+            tree = _marked(tree, mark)
         else:
             tree = f"#{number}"
-            terms[tree] = request or term_request(_known(table, name), None)
+            _known(table, name)
+            terms[tree] = request or term_request(name, None)
         names.append(name)
         trees.append(tree)
-    return Plan(
-        tuple(names), tuple(terms.values()), _matchers(table.pmu, classes), tuple(trees), tuple(terms)
-    )
+    return Plan(tuple(names), tuple(terms.values()), _matchers(table.pmu, classes), tuple(trees), tuple(terms))
 
 
-def _known(table: EventTable, name: str) -> str:
-    """The name again; the error for an unknown one counts derived events as known."""
-    if name.partition(":")[0] not in table:
-        raise UnknownNameError(
-            f"{table.pmu} event", name, [e.name for e in table] + list(load_derived(table.pmu))
+def _marked(tree: Tree, mark: str) -> Tree:
+    """A formula with a mark behind each of its terms."""
+    if isinstance(tree, tuple):
+        return tree[0], _marked(tree[1], mark), _marked(tree[2], mark)
+    return tree + mark if isinstance(tree, str) else tree
+
+
+def derived_events_set_the_opcode_matchers(derived: bool, asked: bool) -> None:
+    """A formula with instruction classes needs the opcode matchers for itself."""
+    if derived and asked:
+        raise RuleError(
+            "derived_events_set_the_opcode_matchers",
+            "the formula selects instructions by opcode: no other opcode matcher goes with it",
         )
-    return name
+
+
+def states_filter_measured_events(name: str, request: EventRequest | None) -> None:
+    """MESI states are part of a formula's terms."""
+    if request and request.mesi:
+        raise RuleError("states_filter_measured_events", f"{name} is derived: its formula says which line states count")
+
+
+def _known(table: EventTable, name: str) -> None:
+    """The error for an unknown event counts derived events as known."""
+    if name.partition(":")[0] not in table:
+        raise UnknownNameError(f"{table.pmu} event", name, [e.name for e in table] + list(load_derived(table.pmu)))
 
 
 def term_request(term: str, options: EventRequest | None, qualified: bool = True) -> EventRequest:

@@ -26,8 +26,7 @@ def event_list(model: PmuModel, pattern: str = "") -> str:
 def event_table(model: PmuModel, pattern: str = "") -> str:
     """One line an event: name, code, unit mask, counters, fidelity, description; derived ones last (`-L`)."""
     rows = [
-        f"{e.name:<46} 0x{e.code:02x} 0x{e.umask:<2x} {_counters(e.counters):<8} "
-        f"{e.fidelity:<10} {e.description}"
+        f"{e.name:<46} 0x{e.code:02x} 0x{e.umask:<2x} {_counters(e.counters):<8} {e.fidelity:<10} {e.description}"
         for e in sorted(model.events.matching(pattern))
     ]
     for derived in load_derived(model.name).values():

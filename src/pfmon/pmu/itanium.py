@@ -51,9 +51,7 @@ class ItaniumProgrammer(Ia64Programmer):
         if ear:
             ear_mode_must_exist(ear, ("cache", "tlb", "alat"), "the data event address register")
             tlb = int(ear.mode == "tlb")
-            value = self.encode(
-                "pmc11", ear.plm, tlb=tlb, umask=ear.umask, ism=ear.ism, pt=int(not constrained)
-            )
+            value = self.encode("pmc11", ear.plm, tlb=tlb, umask=ear.umask, ism=ear.ism, pt=int(not constrained))
             self.write("pmc11", value)
             self.pmds += DEAR_PMDS
         elif constrained:

@@ -106,9 +106,7 @@ class Itanium2Programmer(TaggedProgrammer):
         if second:
             self.write("pmc9", self.matcher("pmc9", second, ignore=True, inverse=False))
         channels = opcode_channels(self.request.opcodes, tag_channels(self.events))
-        self.write(
-            "pmc15", self.registers["pmc15"].encode(**{f"ibrp{n}_pmc{8 + n % 2}": 0 for n in channels})
-        )
+        self.write("pmc15", self.registers["pmc15"].encode(**{f"ibrp{n}_pmc{8 + n % 2}": 0 for n in channels}))
 
     def matcher(self, name: str, wanted: OpcodeMatch | None, ignore: bool, inverse: bool) -> int:
         """PMC8 or PMC9: opcode bits, ig_ad and inv; bit 2 must be one."""
@@ -157,9 +155,7 @@ def l2_events_share_the_umask_of_pmc4(events: Sequence[Event], choice: Choice) -
     return True
 
 
-def anchored(
-    events: Sequence[Event], allowed: Sequence[Sequence[int]], group: str, counter: int
-) -> Iterator[Choice]:
+def anchored(events: Sequence[Event], allowed: Sequence[Sequence[int]], group: str, counter: int) -> Iterator[Choice]:
     """The choices that put one event of the group on the counter; one empty choice without such events."""
     members = [number for number, event in enumerate(events) if event.group == group]
     if not members:
@@ -212,6 +208,4 @@ def pmc9_constrains_tagged_instructions_only(events: Sequence[Event]) -> None:
     """
     others = [event.name for event in events if event.code != INST_RETIRED]
     if others:
-        raise RuleError(
-            "pmc9_constrains_tagged_instructions_only", f"PMC9 cannot constrain {', '.join(others)}", STATE
-        )
+        raise RuleError("pmc9_constrains_tagged_instructions_only", f"PMC9 cannot constrain {', '.join(others)}", STATE)

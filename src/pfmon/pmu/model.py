@@ -115,6 +115,10 @@ class PmuModel:
             ip_ear,
             controls or {},
         )
+        return self.fulfil(request)
+
+    def fulfil(self, request: Request) -> Programming:
+        """As `program`, for a request that is complete already."""
         return self.programmer(request, self.events, self.registers).run()
 
 

@@ -179,9 +179,7 @@ def two_l2d_sets_at_a_time(events: Sequence[Event]) -> None:
     members = [event for event in events if event.group == "L2D"]
     if len({event.set for event in members}) > 2:
         names = ", ".join(f"{event.name} ({event.set})" for event in members)
-        raise RuleError(
-            "two_l2d_sets_at_a_time", f"more than two sets: {names}", "Montecito manual section 4.8.4"
-        )
+        raise RuleError("two_l2d_sets_at_a_time", f"more than two sets: {names}", "Montecito manual section 4.8.4")
 
 
 def one_l2d_ozq_cancels_event_at_a_time(events: Sequence[Event]) -> None:

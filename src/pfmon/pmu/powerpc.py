@@ -70,9 +70,7 @@ class SprFile(RegisterFile):
 
     def waits(self, counter: int) -> bool:
         """Whether a counter still waits for its trigger."""
-        return bool(
-            counter > 1 and self.field("mmcr0", "pmctrigger") and not self.negative(1) and not self.signalled
-        )
+        return bool(counter > 1 and self.field("mmcr0", "pmctrigger") and not self.negative(1) and not self.signalled)
 
     @property
     def frozen(self) -> bool:
@@ -209,9 +207,7 @@ class Ibm1994Programmer(PowerPc604eProgrammer):
 def spr_access_needs_supervisor_state(cpl: int) -> None:
     """mfspr and mtspr of these registers are privileged (program interrupt otherwise)."""
     if cpl:
-        raise BadValueError(
-            "the performance monitor's registers are for supervisor state (privilege level 0)"
-        )
+        raise BadValueError("the performance monitor's registers are for supervisor state (privilege level 0)")
 
 
 def controls_are_fields_of_mmcr0_and_mmcr1(control: str, registers: RegisterSet) -> NoReturn:

@@ -113,12 +113,9 @@ class Programmer:
         ]
         found = self.assignment(allowed)
         if found is None:
-            raise events_need_free_counters(
-                [event.name for event in self.events], allowed, self.counter_source
-            )
+            raise events_need_free_counters([event.name for event in self.events], allowed, self.counter_source)
         monitors = tuple(
-            self.monitor(event, wanted, number)
-            for (event, wanted), number in zip(self.requested(), found, strict=True)
+            self.monitor(event, wanted, number) for (event, wanted), number in zip(self.requested(), found, strict=True)
         )
         for monitor in monitors:
             self.program_monitor(monitor)
@@ -134,17 +131,13 @@ def breakpoints(kind: str, programmed: RangeProgramming | None) -> dict[str, int
 def feature_must_exist(name: str, features: Sequence[str], pmu: str) -> None:
     """A PMU has some of: ranges, opcode matchers, event address registers, branch buffers, controls."""
     if name not in features:
-        raise RuleError(
-            "feature_must_exist", f"{pmu} has no {name}; it has {', '.join(features) or 'counters only'}"
-        )
+        raise RuleError("feature_must_exist", f"{pmu} has no {name}; it has {', '.join(features) or 'counters only'}")
 
 
 def event_option_must_exist(event: Event, option: str, used: bool, options: Sequence[str]) -> None:
     """MESI states and all threads are Montecito's, edge and inversion Intel's."""
     if used and option not in options:
-        raise RuleError(
-            "event_option_must_exist", f"{event.name}: this PMU has no {option.replace('_', ' ')}"
-        )
+        raise RuleError("event_option_must_exist", f"{event.name}: this PMU has no {option.replace('_', ' ')}")
 
 
 def default_plm_must_not_be_zero(plm: int) -> None:

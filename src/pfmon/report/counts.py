@@ -15,7 +15,20 @@ NUMBERS: dict[str, Callable[[int], str]] = {
 """How a count is written: 1234567, 1,234,567, 1.234.567, 0x000000000012d687."""
 
 
+UNDEFINED = "n/a"
+"""The value of a formula that divides by zero."""
+
+
 def count_lines(counts: Sequence[Count], style: str = "plain") -> str:
     """A line for each event, in the order of the request."""
-    number = NUMBERS[style]
-    return "".join(f"{number(count.value):>{WIDTH}} {count.name}\n" for count in counts)
+    return "".join(f"{value_text(count.value, style):>{WIDTH}} {count.name}\n" for count in counts)
+
+
+def value_text(value: int | float | None, style: str) -> str:
+    """A count in the style's way; the value of a formula with six significant digits."""
+    if value is None:
+        return UNDEFINED
+    if isinstance(value, int):
+        return NUMBERS[style](value)
+    text = f"{value:.6g}"
+    return text.replace(".", ",") if style == "eu" else text

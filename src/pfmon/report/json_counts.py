@@ -9,7 +9,9 @@ from pfmon.version import VERSION
 
 def counts_json(pmu: str, command: Sequence[str], outcome: Outcome) -> str:
     """Keys: pfmon (version), pmu, command, exit_status, signal, stopped (null, "timeout" or "interrupt"),
-    instructions, seconds (real, user, system), events (name, pmd, plm, count)."""
+    instructions, seconds (real, user, system), events (name, pmd, plm, count, formula). A derived event has a
+    formula and no pmd, a measured one a pmd and no formula (null); count is null where a formula divides by
+    zero."""
     return (
         json.dumps(
             {
@@ -22,7 +24,13 @@ def counts_json(pmu: str, command: Sequence[str], outcome: Outcome) -> str:
                 "instructions": outcome.retired,
                 "seconds": outcome.times._asdict(),
                 "events": [
-                    {"name": count.name, "pmd": count.pmd, "plm": count.plm, "count": count.value}
+                    {
+                        "name": count.name,
+                        "pmd": count.pmd,
+                        "plm": count.plm,
+                        "count": count.value,
+                        "formula": count.formula or None,
+                    }
                     for count in outcome.counts
                 ],
             }

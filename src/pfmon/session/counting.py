@@ -1,25 +1,32 @@
 """Counting: from a stream's totals to the values of a PMU's counters."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from pfmon.errors import PfmonError
+from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.event import Event
 from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Programming
+from pfmon.pmu.programming import Monitor, Programming
+from pfmon.pmu.request import Request
 from pfmon.retirement.blocks import BlockRecord
 from pfmon.retirement.tally import Tally
 from pfmon.session.counters import VirtualCounters
+from pfmon.session.supported import check_supported
 from pfmon.signals import retired
 
 
 class Count(NamedTuple):
-    """What one event came to: the name as the PMU has it, the PMD, the privilege levels, the value."""
+    """What one event came to: the name as the PMU has it, the PMD, the privilege levels, the value.
+
+    A derived event has a formula instead of a PMD; its value is None where the formula divides by zero.
+    """
 
     name: str
-    pmd: int
+    pmd: int | None
     plm: int
-    value: int
+    value: int | float | None
+    formula: str = ""
 
 
 class Blocks(Protocol):
@@ -35,6 +42,9 @@ class Blocks(Protocol):
 USER = 1 << 3
 """The bit of plm for privilege level 3, at which programs run."""
 
+IA32_ONLY, NEITHER = 1, 3
+"""Values of PMC.ism under which IA-64 code is not counted."""
+
 
 def check_countable(event: Event) -> None:
     """PfmonError for an event whose signal nothing produces."""
@@ -48,30 +58,45 @@ def check_countable(event: Event) -> None:
 
 
 class Counting:
-    """One event set on one PMU."""
+    """One event set on one PMU: measured events, and formulas over them."""
 
-    def __init__(self, model: PmuModel, events: Iterable[str], plm: str = "u") -> None:
+    def __init__(self, model: PmuModel, request: Request) -> None:
         """Program the PMU; PfmonError when an event is unknown or not countable, or no assignment exists."""
-        requests = list(events)
-        for name in requests:
-            check_countable(model.events[name])
-        self.programming: Programming = model.program(requests, plm=plm)
+        self.plan = plan(model.events, request.events)
+        wanted = self.plan.request(request)
+        for event in wanted.events:
+            check_countable(model.events[event.name])
+        check_supported(wanted)
+        self.programming: Programming = model.fulfil(wanted)
         self.counters = VirtualCounters(model.register_file(), self.programming)
 
     def take(self, blocks: Blocks, tally: Tally) -> None:
         """Add what a run's totals come to."""
-        signals = [monitor.signal for monitor in self.programming.monitors if monitor.plm & USER]
-        totals = signal_totals(signals, blocks, tally)
-        for monitor in self.programming.monitors:
-            if monitor.plm & USER:
-                self.counters.add(monitor, totals[monitor.signal])
+        running = [monitor for monitor in self.programming.monitors if counts_ia64_programs(monitor)]
+        totals = signal_totals([monitor.signal for monitor in running], blocks, tally)
+        for monitor in running:
+            self.counters.add(monitor, totals[monitor.signal])
 
     def counts(self) -> list[Count]:
         """The values, in the order in which the events were asked for."""
+        monitors = self.programming.monitors
+        values = self.plan.compute([self.counters.value(monitor) for monitor in monitors])
         return [
-            Count(monitor.event.name, monitor.pmd, monitor.plm, self.counters.value(monitor))
-            for monitor in self.programming.monitors
+            self._count(number, monitors[self.plan.places(number)[0]], value) for number, value in enumerate(values)
         ]
+
+    def _count(self, number: int, monitor: Monitor, value: int | float | None) -> Count:
+        """What one name came to; ``monitor`` is the first of those that its value is made from."""
+        if not self.plan.is_derived(number):
+            return Count(monitor.event.name, monitor.pmd, monitor.plm, value)
+        name = self.plan.names[number]
+        formula = load_derived(self.programming.pmu)[name].formula
+        return Count(name, None, monitor.plm, value, formula)
+
+
+def counts_ia64_programs(monitor: Monitor) -> bool:
+    """Whether a monitor runs at user level in IA-64 code (PMC.plm and PMC.ism; Itanium manual 6.1.3.3)."""
+    return bool(monitor.plm & USER) and monitor.ism not in (IA32_ONLY, NEITHER)
 
 
 def signal_totals(signals: Sequence[str], blocks: Blocks, tally: Tally) -> dict[str, int]:

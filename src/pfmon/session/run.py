@@ -13,10 +13,12 @@ from pfmon.engine.ia64.guest import Guest
 from pfmon.engine.ia64.linux.interface import Death, End
 from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.pmu.model import PmuModel
+from pfmon.pmu.request import Request
 from pfmon.program.image import Program
 from pfmon.retirement.shapes import Consumer
 from pfmon.retirement.tally import Tally
 from pfmon.session.counting import Count, Counting
+from pfmon.session.supported import check_runs_here
 
 TIMED_OUT = 124
 """Exit status of a run that --session-timeout ended, as timeout(1) has it."""
@@ -30,10 +32,9 @@ class Plan(NamedTuple):
     environment: Sequence[bytes]
     settings: Settings
     model: PmuModel
-    events: Sequence[str]
+    request: Request
     memory_limit: int
     timeout: float | None = None
-    plm: str = "u"
     slow: bool = False
 
 
@@ -63,7 +64,8 @@ class Session:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.counting = Counting(plan.model, plan.events, plan.plm) if plan.events else None
+        check_runs_here(plan.model)
+        self.counting = Counting(plan.model, plan.request) if plan.request.events else None
         self.guest = Guest(
             plan.program,
             plan.arguments,

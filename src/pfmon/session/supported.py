@@ -1,0 +1,40 @@
+"""What a PMU can be programmed to do and a run cannot honour yet: refused, never ignored."""
+
+from pfmon.errors import PfmonError
+from pfmon.pmu.model import IA64, PmuModel
+from pfmon.pmu.request import PLM_USER, Request
+
+PROGRAMS = {"x86": "x86", "ppc": "PowerPC"}
+"""What the processors run that have the PMUs of other architectures."""
+
+
+def check_runs_here(model: PmuModel) -> None:
+    """PfmonError for a PMU of processors that cannot run IA-64 programs."""
+    if model.architecture != "ia64":
+        raise PfmonError(
+            f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this version "
+            f"runs IA-64 programs only; PMUs for them: {', '.join(IA64)}"
+        )
+
+
+def check_supported(request: Request) -> None:
+    """PfmonError for what the counting path does not honour."""
+    for option, used in {
+        "--irange": request.irange is not None,
+        "--drange": request.drange is not None,
+        "an opcode matcher": any(request.opcodes),
+        "a privilege level other than 3": bool(_levels(request) - {PLM_USER}),
+        "--system-wide": request.system_wide,
+        "--event-thresholds (a threshold looks at single cycles, which need the machine)": any(
+            event.threshold for event in request.events
+        ),
+        "the branch buffer": request.branch_buffer is not None,
+        "the IP-EAR": request.ip_ear is not None,
+    }.items():
+        if used:
+            raise PfmonError(f"{option}: runs do not honour it in this version; --check-events-only programs it")
+
+
+def _levels(request: Request) -> set[int]:
+    """The privilege masks of the events."""
+    return {event.plm or request.plm for event in request.events}
