@@ -26,7 +26,7 @@ def _do(words: Sequence[str]) -> int:
     if config.action:
         from pfmon.cli.listing import answer
 
-        sys.stdout.write(answer(config))
+        sys.stdout.write(answer(config, command))
         sys.stdout.flush()
         return 0
     if not command:

@@ -2,11 +2,31 @@
 
 from collections.abc import Sequence
 
-from pfmon.cli import event_options, guest_options, listing_options, output_options
+from pfmon.cli import (
+    branch_options,
+    event_options,
+    guest_options,
+    insn_set_options,
+    listing_options,
+    opcode_options,
+    output_options,
+    privilege_options,
+    range_options,
+)
 from pfmon.cli.config import Config
 from pfmon.cli.options import Option, parse
 
-CONCERNS = (event_options, output_options, guest_options, listing_options)
+CONCERNS = (
+    event_options,
+    privilege_options,
+    insn_set_options,
+    range_options,
+    opcode_options,
+    branch_options,
+    output_options,
+    guest_options,
+    listing_options,
+)
 
 USAGE = "usage: pfmon [OPTION]... [--] PROGRAM [ARGUMENT]..."
 
@@ -18,6 +38,7 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
     given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words)
     for one in given:
         owner[one.name].apply(config, one)
+    range_options.finish(config)
     return config, command
 
 

@@ -10,10 +10,41 @@ class Config:
     pmu: str = "itanium2"
     events: list[str] = field(default_factory=list)
     action: str = ""
-    """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check."""
+    """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check, decode."""
     subject: str = ""
-    """What the action is about: a regular expression or an event."""
+    """What the action is about: a regular expression, an event, register values."""
     verbose: bool = False
+
+    # One value an event, as texts: how many events there are is known when the PMU is programmed.
+    event_thresholds: str = ""
+    priv_levels: str = ""
+    insn_sets: str = ""
+    invert: str = ""
+    edge: str = ""
+
+    # For all events.
+    levels: str = ""
+    """Letters of privilege levels, "" for user level."""
+    insn_set: str = "both"
+    system_wide: bool = False
+    all_threads: bool = False
+    check_qualifiers: bool = True
+    controls: dict[str, int] = field(default_factory=dict)
+    """Fields of control registers (Intel, PowerPC)."""
+
+    irange: str = ""
+    drange: str = ""
+    checkpoint_func: str = ""
+    inverse_irange: bool = False
+    irange_demand_fetch: bool = False
+    irange_prefetch_match: bool = False
+
+    opcode_matches: dict[str, str] = field(default_factory=dict)
+    """Option name -> [mifb]:match:mask."""
+    branch_filters: list[str] = field(default_factory=list)
+    """Options --btb-... and --etb-... by name."""
+    ip_ear: int | None = None
+    """The delay of Montecito's IP-EAR."""
 
     number_style: str = "plain"
     outfile: str = ""

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 
 from pfmon.cli.config import Config
 from pfmon.cli.output import Results, program_output
+from pfmon.cli.programming import qualifies, request
+from pfmon.cli.symbols import symbols_of
 from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
-from pfmon.pmu.request import Request, event_requests
+from pfmon.pmu.request import Request
 from pfmon.program import image
 from pfmon.report.counts import count_lines
 from pfmon.report.times import times_line
@@ -22,12 +24,14 @@ FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
 
 def run(config: Config, command: Sequence[str]) -> int:
     """Run ``command`` as ``config`` says; the exit status. Raises PfmonError before the program starts."""
-    session = Session(_plan(config, command))
+    asked = request(config, get(config.pmu), symbols_of(command, config.sysroot))
+    options_need_events(config, asked.request)
+    session = Session(_plan(config, command, asked.request))
     results = Results(config.outfile, config.append)
     if config.verbose and session.counting:
-        from pfmon.pmu.describe import programming_text
+        from pfmon.report.programmed import programmed_text
 
-        sys.stderr.write(programming_text(session.counting.programming).rstrip("\n") + "\n")
+        sys.stderr.write(programmed_text(asked.said, session.counting.plan, session.counting.programming))
     with program_output(config.no_cmd_output):
         outcome = session.run()
     _say_how_it_ended(outcome)
@@ -35,7 +39,13 @@ def run(config: Config, command: Sequence[str]) -> int:
     return outcome.status
 
 
-def _plan(config: Config, command: Sequence[str]) -> Plan:
+def options_need_events(config: Config, wanted: Request) -> None:
+    """PfmonError for qualification without an event to qualify."""
+    if qualifies(wanted) and not config.events:
+        raise PfmonError("ranges, levels, matchers and filters say how events count: give -e EVENT,... too")
+
+
+def _plan(config: Config, command: Sequence[str], wanted: Request) -> Plan:
     return Plan(
         program=image.load(_find(command[0]), config.sysroot),
         arguments=[os.fsencode(word) for word in command],
@@ -48,7 +58,7 @@ def _plan(config: Config, command: Sequence[str]) -> Plan:
             seed=config.seed,
         ),
         model=get(config.pmu),
-        request=Request(event_requests(config.events)),
+        request=wanted,
         memory_limit=config.memory_limit or default_memory_limit(),
         timeout=config.session_timeout,
         slow=config.slow,

@@ -2,6 +2,7 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
+from pfmon.cli.values import whole_number
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.pmu import names
 
@@ -9,19 +10,52 @@ TITLE = "Events"
 OPTIONS = [
     Option("events", "count these events, as many as the PMU has counters", "EVENT,...", "e"),
     Option("pmu", f"the processor's PMU: {', '.join(names())} (itanium2)", "NAME"),
+    Option("event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,..."),
+    Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain"),
+    Option("all-threads", "Montecito: count what both threads do (.all)"),
+    Option("invert", "Intel: count cycles with fewer than the threshold, y or n for each event of -e", "y|n,..."),
+    Option("edge", "Intel: count beginnings instead of cycles, y or n for each event of -e", "y|n,..."),
+    Option("controls", "Intel, PowerPC: set fields of the control registers", "FIELD=VALUE,..."),
 ]
+LISTS = {"event-thresholds": "event_thresholds", "invert": "invert", "edge": "edge"}
 
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
     text = given.value or ""
-    if given.name == "pmu":
-        if text.lower() not in names():
-            raise UnknownNameError("PMU", text, names())
-        config.pmu = text.lower()
-        return
+    match given.name:
+        case "pmu":
+            if text.lower() not in names():
+                raise UnknownNameError("PMU", text, names())
+            config.pmu = text.lower()
+        case "events":
+            _take_events(config, text)
+        case "no-qual-check":
+            config.check_qualifiers = False
+        case "all-threads":
+            config.all_threads = True
+        case "controls":
+            config.controls.update(_controls(text))
+        case _:
+            if getattr(config, LISTS[given.name]):
+                raise PfmonError(f"--{given.name} is given twice; it takes one value an event, separated by commas")
+            setattr(config, LISTS[given.name], text)
+
+
+def _take_events(config: Config, text: str) -> None:
     if config.events:
         raise PfmonError("-e is given twice; one event set is counted in a run: -e EVENT,EVENT,...")
     config.events = [name.strip() for name in text.split(",")]
     if not all(config.events):
         raise PfmonError(f"-e {text}: an event's name is empty")
+
+
+def _controls(text: str) -> dict[str, int]:
+    """Fields and their values from `pmctrigger=1,threshold=20`."""
+    values = {}
+    for item in text.split(","):
+        name, equals, value = item.strip().partition("=")
+        if not name or not equals:
+            raise PfmonError(f"--controls={text}: FIELD=VALUE,... is wanted")
+        values[name.lower()] = whole_number(f"controls={name}", value)
+    return values

@@ -1,5 +1,7 @@
 """Answers to questions that need no program."""
 
+from collections.abc import Sequence
+
 from pfmon.cli.command_line import help_text
 from pfmon.cli.config import Config
 from pfmon.errors import PfmonError
@@ -7,8 +9,8 @@ from pfmon.pmu import get
 from pfmon.version import VERSION
 
 
-def answer(config: Config) -> str:
-    """The text for ``config.action``. Raises PfmonError."""
+def answer(config: Config, command: Sequence[str] = ()) -> str:
+    """The text for ``config.action``; ``command`` is a program to find symbols in. Raises PfmonError."""
     from pfmon.pmu import describe  # not on the way to a run
 
     model = get(config.pmu)
@@ -25,18 +27,28 @@ def answer(config: Config) -> str:
             return _lines(describe.event_info(model, config.subject))
         case "pmu-info":
             return _lines(describe.pmu_info(model))
+        case "decode":
+            from pfmon.pmu.decode import decode_text
+
+            return _lines(decode_text(model, config.subject))
         case _:
-            return check(config)
+            return check(config, command)
 
 
-def check(config: Config) -> str:
+def check(config: Config, command: Sequence[str] = ()) -> str:
     """--check-events-only: silence when the events go together, unless --verbose asks for the registers."""
-    from pfmon.pmu import describe
+    from pfmon.cli.programming import request
+    from pfmon.cli.symbols import symbols_of
+    from pfmon.pmu.derived import plan
+    from pfmon.report.programmed import programmed_text
 
-    if not config.events:
+    model = get(config.pmu)
+    asked = request(config, model, symbols_of(command, config.sysroot))
+    if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
-    programming = get(config.pmu).program(config.events)
-    return _lines(describe.programming_text(programming)) if config.verbose else ""
+    wanted = plan(model.events, asked.request.events)
+    programming = model.fulfil(wanted.request(asked.request))
+    return programmed_text(asked.said, wanted, programming) if config.verbose else ""
 
 
 def _lines(text: str) -> str:

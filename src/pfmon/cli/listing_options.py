@@ -10,6 +10,7 @@ OPTIONS = [
     Option("event-info", "explain an event, given by name, code or regular expression", "EVENT", "i"),
     Option("pmu-info", "describe the PMU", short="I"),
     Option("check-events-only", "check that the events of -e can be counted together, and stop"),
+    Option("decode", "say in words what register values mean: --decode 'pmc8=0x... pmd4=...'", "REGISTER=VALUE ..."),
     Option("help", "print this text", short="h"),
     Option("version", "print the version", short="V"),
 ]
@@ -19,6 +20,7 @@ ACTIONS = {
     "event-info": "info",
     "pmu-info": "pmu-info",
     "check-events-only": "check",
+    "decode": "decode",
     "help": "help",
     "version": "version",
 }

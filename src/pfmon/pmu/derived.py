@@ -7,7 +7,7 @@ states (`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an 
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -65,9 +65,10 @@ class Plan(NamedTuple):
 
     def request(self, asked: Request) -> Request:
         """What to program: a request for the names with `events` in their place, and the opcode matchers."""
-        matchers = (self.opcodes[0] or asked.opcodes[0], self.opcodes[1] or asked.opcodes[1])
-        derived_events_set_the_opcode_matchers(any(self.opcodes), any(asked.opcodes))
-        return asked._replace(events=self.events, opcodes=matchers)
+        if not any(self.opcodes):
+            return asked._replace(events=self.events)
+        opcode_formulas_set_the_matchers_themselves(asked)
+        return asked._replace(events=self.events, opcodes=self.opcodes)
 
 
 @cache
@@ -117,6 +118,7 @@ def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
             terms[tree] = request or term_request(name, None)
         names.append(name)
         trees.append(tree)
+    opcode_formulas_stand_alone(names, trees)
     return Plan(tuple(names), tuple(terms.values()), _matchers(table.pmu, classes), tuple(trees), tuple(terms))
 
 
@@ -127,12 +129,24 @@ def _marked(tree: Tree, mark: str) -> Tree:
     return tree + mark if isinstance(tree, str) else tree
 
 
-def derived_events_set_the_opcode_matchers(derived: bool, asked: bool) -> None:
-    """A formula with instruction classes needs the opcode matchers for itself."""
-    if derived and asked:
+def opcode_formulas_set_the_matchers_themselves(asked: Request) -> None:
+    """A formula with instruction classes needs the tag channels for itself, unconstrained by ranges."""
+    if any(asked.opcodes) or asked.irange or asked.drange:
         raise RuleError(
-            "derived_events_set_the_opcode_matchers",
-            "the formula selects instructions by opcode: no other opcode matcher goes with it",
+            "opcode_formulas_set_the_matchers_themselves",
+            "the formula selects instructions by opcode: no opcode matcher and no range goes with it",
+        )
+
+
+def opcode_formulas_stand_alone(names: Sequence[str], trees: Sequence[Tree]) -> None:
+    """Opcode matchers constrain every event that supports them, so nothing else is counted beside them."""
+    selecting = [any("[" in term for term in leaves(tree)) for tree in trees]
+    if any(selecting) and not all(selecting):
+        others = [name for name, chosen in zip(names, selecting, strict=True) if not chosen]
+        raise RuleError(
+            "opcode_formulas_stand_alone",
+            f"{names[selecting.index(True)]} sets the opcode matchers, which would constrain "
+            f"{', '.join(others)} too: count them in a run of their own",
         )
 
 

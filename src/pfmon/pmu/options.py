@@ -19,6 +19,9 @@ BRANCH_FILTERS = {
     "brt-ret": ("brt", 2),
     "brt-ind": ("brt", 3),
     "ds": ("ds", 1),
+    "no-tar": ("tar", 0),
+    "no-tac": ("tac", 0),
+    "no-bac": ("bac", 0),
 }
 
 

@@ -1,0 +1,43 @@
+"""Which branches are captured (pfmon on Itanium 2, section 6; Montecito manual sections 3.3.10 and 3.3.11)."""
+
+from pfmon.cli.config import Config
+from pfmon.cli.options import Given, Option
+from pfmon.cli.values import whole_number
+from pfmon.errors import PfmonError
+
+TITLE = "Branch buffers (btb: Itanium, Itanium 2; etb: Montecito); filters are combined by and"
+MEANINGS = {
+    "tm-tk": "capture taken branches only",
+    "tm-ntk": "capture branches that are not taken only",
+    "ptm-correct": "capture branches whose target was predicted correctly only",
+    "ptm-incorrect": "capture branches whose target was mispredicted only",
+    "ppm-correct": "capture branches whose path was predicted correctly only",
+    "ppm-incorrect": "capture branches whose path was mispredicted only",
+    "brt-iprel": "capture IP-relative branches only",
+    "brt-ret": "capture returns only",
+    "brt-ind": "capture indirect branches that are no returns only",
+}
+BTB = {
+    **MEANINGS,
+    "ds": "Itanium 2: capture how the branch was predicted instead of its target",
+    "no-tar": "Itanium: leave out predictions of the target address registers",
+    "no-tac": "Itanium: leave out predictions of the target address cache",
+    "no-bac": "Itanium: leave out predictions of the branch address calculator",
+}
+ETB = MEANINGS
+OPTIONS = [
+    *(Option(f"btb-{name}", meaning) for name, meaning in BTB.items()),
+    *(Option(f"etb-{name}", meaning) for name, meaning in ETB.items()),
+    Option("ip-ear", "Montecito: record instruction addresses, frozen after so many cycles", "DELAY"),
+]
+PMUS = {"btb": ("itanium", "itanium2"), "etb": ("montecito",)}
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    if given.name != "ip-ear":
+        config.branch_filters.append(given.name)
+    elif config.ip_ear is not None:
+        raise PfmonError("--ip-ear is given twice; there is one IP-EAR")
+    else:
+        config.ip_ear = whole_number(given.name, given.value or "", 0, 255)

@@ -1,0 +1,24 @@
+"""Which instruction set's execution is counted (pfmon on Itanium 2, section 7; PMC.ism)."""
+
+from pfmon.cli.config import Config
+from pfmon.cli.options import Given, Option
+from pfmon.errors import PfmonError
+
+TITLE = "Instruction sets"
+OPTIONS = [
+    Option("ia32", "count IA-32 execution only"),
+    Option("ia64", "count IA-64 execution only"),
+    Option("insn-sets", "the set of each event, ia32, ia64 or both, in the order of -e", "SET,..."),
+]
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    if given.name == "insn-sets":
+        if config.insn_sets:
+            raise PfmonError("--insn-sets is given twice; it takes one value an event: --insn-sets=ia32,ia64")
+        config.insn_sets = given.value or ""
+    elif config.insn_set not in ("both", given.name):
+        raise PfmonError("--ia32 and --ia64 exclude each other; both sets are counted without them")
+    else:
+        config.insn_set = given.name

@@ -1,0 +1,37 @@
+"""At which privilege levels events count (pfmon on Itanium 2, section 8.3; PMC.plm, PMC.pm)."""
+
+from pfmon.cli.config import Config
+from pfmon.cli.options import Given, Option
+from pfmon.errors import PfmonError
+
+TITLE = "Privilege levels"
+OPTIONS = [
+    Option("user-level", "count at the user level, 3 (the default when no level is given)", short="u"),
+    Option("kernel-level", "count at the kernel level, 0", short="k"),
+    Option("level-0", "count at privilege level 0", short="0"),
+    Option("level-1", "count at privilege level 1", short="1"),
+    Option("level-2", "count at privilege level 2", short="2"),
+    Option("level-3", "count at privilege level 3", short="3"),
+    Option("priv-levels", "levels of each event, letters of u k 0 1 2 3, in the order of -e", "LEVELS,..."),
+    Option("system-wide", "program privileged monitors (PMC.pm), which psr.pp starts"),
+]
+LETTERS = {
+    "user-level": "u",
+    "kernel-level": "k",
+    "level-0": "0",
+    "level-1": "1",
+    "level-2": "2",
+    "level-3": "3",
+}
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    if given.name in LETTERS:
+        config.levels += LETTERS[given.name]
+    elif given.name == "system-wide":
+        config.system_wide = True
+    elif config.priv_levels:
+        raise PfmonError("--priv-levels is given twice; it takes one value an event: --priv-levels=u,k,uk")
+    else:
+        config.priv_levels = given.value or ""

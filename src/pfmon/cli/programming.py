@@ -1,0 +1,201 @@
+"""From the command line to what the PMU is asked for: the one place where options become a request."""
+
+from typing import NamedTuple
+
+from pfmon.cli.branch_options import PMUS as BRANCH_PMUS
+from pfmon.cli.config import Config
+from pfmon.cli.opcode_options import MATCHERS
+from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.opcodes import parse_opcode_match
+from pfmon.pmu.options import Resolve, branch_filters, event_options, parse_list, parse_range
+from pfmon.pmu.ranges import checkpoint_range
+from pfmon.pmu.request import (
+    BranchBufferRequest,
+    EventRequest,
+    IpEarRequest,
+    OpcodeMatch,
+    RangeRequest,
+    Request,
+    instruction_set_mask,
+    privilege_mask,
+)
+
+YES_NO = {"": False, "n": False, "y": True}
+
+
+class Symbols(NamedTuple):
+    """How names of code and of data become addresses."""
+
+    code: Resolve
+    data: Resolve
+
+
+class Asked(NamedTuple):
+    """A request, and the lines with which --verbose repeats its ranges."""
+
+    request: Request
+    said: list[str]
+
+
+def _no_program(name: str) -> tuple[int, int]:
+    """The answer to a symbol's name when there is no program to look it up in."""
+    raise PfmonError(f"{name}: a symbol needs the program that has it; without a program, give ranges as numbers")
+
+
+NO_SYMBOLS = Symbols(_no_program, _no_program)
+
+
+def request(config: Config, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> Asked:
+    """What ``config`` asks of the PMU. Raises PfmonError, naming the option."""
+    instruction_sets_are_itaniums(config, model)
+    said: list[str] = []
+    irange = _code_range(config, symbols.code, said)
+    drange = _data_range(config, symbols.data, said)
+    return Asked(
+        Request(
+            tuple(_events(config)),
+            plm=privilege_mask(config.levels or "u"),
+            ism=instruction_set_mask(config.insn_set),
+            system_wide=config.system_wide,
+            check_qualifiers=config.check_qualifiers,
+            irange=irange,
+            drange=drange,
+            opcodes=_opcodes(config, model),
+            branch_buffer=_branch_buffer(config, model),
+            ip_ear=None if config.ip_ear is None else IpEarRequest(config.ip_ear),
+            controls=config.controls,
+        ),
+        said,
+    )
+
+
+def qualifies(wanted: Request) -> bool:
+    """Whether a request says more than which events to count at user level."""
+    return wanted._replace(events=()) != Request(())
+
+
+def _events(config: Config) -> list[EventRequest]:
+    """The events with what the options say about each."""
+    number = len(config.events)
+    made = event_options(config.events, config.event_thresholds, config.priv_levels, config.insn_sets)
+    inverted = _flags(config.invert, number, "--invert")
+    edges = _flags(config.edge, number, "--edge")
+    return [
+        event._replace(all_threads=config.all_threads, invert=invert, edge=edge)
+        for event, invert, edge in zip(made, inverted, edges, strict=True)
+    ]
+
+
+def _flags(text: str, number: int, option: str) -> list[bool]:
+    """A list of y and n."""
+    items = parse_list(text.lower(), number, option)
+    for item in items:
+        if item not in YES_NO:
+            raise BadValueError(f"{option}={text}: y or n for each event is wanted, not {item!r}")
+    return [YES_NO[item] for item in items]
+
+
+def _code_range(config: Config, resolve: Resolve, said: list[str]) -> RangeRequest | None:
+    """--irange or --checkpoint-func."""
+    if config.checkpoint_func:
+        start = _checkpoint(config.checkpoint_func, resolve, said)
+        said.append(f"checkpoint function at {start:#x}")
+        return checkpoint_range(start)
+    if not config.irange:
+        return None
+    limits = _limits("irange", config.irange, "code", resolve, said)
+    return RangeRequest(
+        (limits,),
+        inverse=config.inverse_irange,
+        demand_fetch=config.irange_demand_fetch,
+        prefetch_match=config.irange_prefetch_match,
+    )
+
+
+def _checkpoint(text: str, resolve: Resolve, said: list[str]) -> int:
+    """The bundle's address: a number or a symbol."""
+    if not text[:1].isdigit():
+        start, end = resolve(text)
+        said.append(_symbol_line(text, "code", start, end))
+        return start
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise BadValueError(f"--checkpoint-func={text}: an address or a symbol is wanted") from None
+
+
+def _data_range(config: Config, resolve: Resolve, said: list[str]) -> RangeRequest | None:
+    """--drange."""
+    if not config.drange:
+        return None
+    return RangeRequest((_limits("drange", config.drange, "data", resolve, said),))
+
+
+def _limits(option: str, text: str, kind: str, resolve: Resolve, said: list[str]) -> tuple[int, int]:
+    """Start and end of a range; what it is goes into the lines of --verbose."""
+    start, end = parse_range(text, resolve)
+    if "-" not in text:
+        said.append(_symbol_line(text, kind, start, end))
+    said.append(f"{option} is [{start:#x}-{end:#x})={end - start} bytes")
+    return start, end
+
+
+def _symbol_line(name: str, kind: str, start: int, end: int) -> str:
+    return f"symbol {name} ({kind}): [{start:#x}-{end:#x})={end - start} bytes"
+
+
+def _opcodes(config: Config, model: PmuModel) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
+    """The two opcode matchers."""
+    found: list[OpcodeMatch | None] = [None, None]
+    for option, text in config.opcode_matches.items():
+        matcher = MATCHERS[option]
+        same = [name for name, other in MATCHERS.items() if model.name in other.pmus]
+        option_belongs_to_the_pmu(option, matcher.pmus, model, same)
+        found[matcher.number] = parse_opcode_match(text, matcher.bits)
+    return found[0], found[1]
+
+
+def _branch_buffer(config: Config, model: PmuModel) -> BranchBufferRequest | None:
+    """The branch buffer, when a filter is given; BRANCH_EVENT and ETB_EVENT alone switch it on with none."""
+    for option in config.branch_filters:
+        same = [f"{prefix}-{option[4:]}" for prefix, pmus in BRANCH_PMUS.items() if model.name in pmus]
+        option_belongs_to_the_pmu(option, BRANCH_PMUS[option[:3]], model, same)
+    if not config.branch_filters:
+        return None
+    wanted = branch_filters(option[4:] for option in config.branch_filters)
+    branch_filters_exist_on_the_pmu(wanted, model)
+    return wanted
+
+
+def branch_filters_exist_on_the_pmu(wanted: BranchBufferRequest, model: PmuModel) -> None:
+    """Branch types are Itanium 2's and Montecito's; predictors are Itanium's (the manuals' BTB tables)."""
+    register = model.registers["pmc39" if model.name == "montecito" else "pmc12"]
+    has = [field.name for field in register.fields]
+    for field in wanted.fields:
+        if field not in has:
+            raise RuleError(
+                "branch_filters_exist_on_the_pmu",
+                f"{model.name} cannot filter branches by {field}; its branch buffer knows "
+                f"{', '.join(name for name in has if name not in ('plm', 'pm'))}",
+                register.source,
+            )
+
+
+def option_belongs_to_the_pmu(option: str, pmus: tuple[str, ...], model: PmuModel, same: list[str]) -> None:
+    """Some options name registers that only some PMUs have."""
+    if model.name not in pmus:
+        instead = f"it has {', '.join(f'--{name}' for name in same)}" if same else "it has nothing like it"
+        raise RuleError(
+            "option_belongs_to_the_pmu", f"--{option} is for {', '.join(pmus)}, not for {model.name}; {instead}"
+        )
+
+
+def instruction_sets_are_itaniums(config: Config, model: PmuModel) -> None:
+    """Only the Itaniums run two instruction sets (PMC.ism; Itanium manual section 6.1.3.3)."""
+    if model.architecture != "ia64" and (config.insn_set != "both" or config.insn_sets):
+        raise RuleError(
+            "instruction_sets_are_itaniums",
+            f"{model.name} has no instruction set mask: --ia32, --ia64 and --insn-sets are for "
+            "itanium, itanium2 and montecito",
+        )

@@ -1,0 +1,60 @@
+"""Which code and which data is counted (pfmon on Itanium 2, section 8)."""
+
+from pfmon.cli.config import Config
+from pfmon.cli.options import Given, Option
+from pfmon.errors import BadValueError, PfmonError, RuleError
+
+TITLE = "Address ranges (numbers in hexadecimal or decimal, or symbols of the program)"
+OPTIONS = [
+    Option("irange", "count what instructions in this range do; its end is exclusive", "START-END|CODE-SYMBOL"),
+    Option("inverse-irange", "count what instructions outside of --irange do"),
+    Option("drange", "count accesses to data in this range; its end is exclusive", "START-END|DATA-SYMBOL"),
+    Option("checkpoint-func", "count the executions of one bundle", "ADDRESS|CODE-SYMBOL"),
+    Option("irange-demand-fetch", "Montecito: --irange holds for demand fetches"),
+    Option("irange-prefetch-match", "Montecito: --irange holds for prefetches"),
+]
+FLAGS = {
+    "inverse-irange": "inverse_irange",
+    "irange-demand-fetch": "irange_demand_fetch",
+    "irange-prefetch-match": "irange_prefetch_match",
+}
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    if given.name in FLAGS:
+        setattr(config, FLAGS[given.name], True)
+        return
+    name = given.name.replace("-", "_")
+    if getattr(config, name):
+        raise PfmonError(f"--{given.name} is given twice; there is one range of a kind in a run")
+    if not given.value:
+        raise BadValueError(f"--{given.name} wants a range: START-END or a symbol")
+    setattr(config, name, given.value)
+
+
+def finish(config: Config) -> None:
+    """Check what the options say together."""
+    checkpoint_excludes_irange(config)
+    inverse_needs_irange(config)
+
+
+def checkpoint_excludes_irange(config: Config) -> None:
+    """A checkpoint is a code range of one bundle (pfmon on Itanium 2, section 8.6)."""
+    if config.checkpoint_func and (config.irange or config.inverse_irange):
+        raise RuleError(
+            "checkpoint_excludes_irange",
+            "--checkpoint-func is a code range of its own: neither --irange nor --inverse-irange goes with it",
+            "pfmon on Itanium 2, section 8.6",
+        )
+
+
+def inverse_needs_irange(config: Config) -> None:
+    """There must be a code range to be inverted (pfmon on Itanium 2, section 8.4)."""
+    modifiers = [option for option, name in FLAGS.items() if getattr(config, name)]
+    if modifiers and not config.irange:
+        raise RuleError(
+            "inverse_needs_irange",
+            f"--{modifiers[0]} says something about a code range: give --irange too",
+            "pfmon on Itanium 2, section 8.4",
+        )

@@ -1,0 +1,18 @@
+"""What --verbose says: ranges as asked for, formulas, registers, ranges as programmed."""
+
+from collections.abc import Sequence
+
+from pfmon.pmu.derived import Plan, load_derived
+from pfmon.pmu.describe import programming_text
+from pfmon.pmu.programming import Programming
+
+
+def programmed_text(said: Sequence[str], plan: Plan, programming: Programming) -> str:
+    """``said`` are lines about the request; then derived events, registers and breakpoint pairs."""
+    formulas = [
+        f"{name} = {load_derived(programming.pmu)[name].formula}"
+        for number, name in enumerate(plan.names)
+        if plan.is_derived(number)
+    ]
+    lines = [*said, *formulas, programming_text(programming)]
+    return "".join(f"{line.rstrip(chr(10))}\n" for line in lines if line)
