@@ -106,6 +106,7 @@ cdef struct Instruction:         # one decoded instruction of a block
     uint8_t accesses             # memory accesses when it executes: 0 or 1
     uint8_t extended             # L+X: takes two slots
     uint8_t multiway             # its bundle holds more than one branch
+    uint8_t first_floats         # user mask bits that it is to set: PSR.mfl, PSR.mfh
     uint16_t x
     int64_t imm
     int64_t y

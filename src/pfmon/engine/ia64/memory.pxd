@@ -13,6 +13,8 @@ cdef enum:
     CODE_WORDS = 16              # 1024 bundles a page, 64 to a word
     UM_BE = 1 << 1
     UM_AC = 1 << 3
+    UM_MFL = 1 << 4
+    UM_MFH = 1 << 5
 
 cdef struct Region:
     uint64_t start

@@ -18,7 +18,7 @@ from pfmon.engine.ia64.cpu cimport (
 from pfmon.engine.ia64.decoder cimport Row
 from pfmon.engine.ia64.driver cimport WHY_BREAK, WHY_FAULT, WHY_STOP, next_block, run_block, settle, write_marks
 from pfmon.engine.ia64.float_memory cimport from_spill, to_spill
-from pfmon.engine.ia64.memory cimport MemoryMap, forget_code
+from pfmon.engine.ia64.memory cimport UM_MFH, UM_MFL, MemoryMap, forget_code
 from pfmon.engine.ia64.rse cimport (
     bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
     set_clean)
@@ -320,6 +320,8 @@ cdef class Processor:
 
     def set_um(self, uint64_t value):
         """Set the user mask."""
+        if self.cpu.um & ~value & (UM_MFL | UM_MFH):
+            self.memory.c.code_written = 1   # as in the instructions that clear them
         self.cpu.um = value & 0x3E
         self.memory.attach(self.cpu)
 

@@ -18,7 +18,7 @@ from pfmon.engine.ia64.decoder cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
     operands)
-from pfmon.engine.ia64.memory cimport MemoryMap, fetch, find_region, flush_tlb, note_code
+from pfmon.engine.ia64.memory cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
 
 from pfmon.engine.ia64.formats import TEMPLATES
 from pfmon.retirement.kinds import Kind
@@ -26,8 +26,6 @@ from pfmon.retirement.kinds import Kind
 cdef enum:
     NO_UNIT = 255
     SLOT_MASK = 3
-    UM_MFL = 1 << 4
-    UM_MFH = 1 << 5
 
 cdef uint64_t SLOT_BITS = (<uint64_t>1 << 41) - 1
 cdef uint32_t KIND_NOP = int(Kind.NOP)
@@ -62,6 +60,16 @@ cdef int trace(Cpu* cpu, Op* op) noexcept nogil:
     """Report the address of the memory access that follows."""
     cpu.out[0] = cpu.gr[op.r3]
     cpu.out += 1
+    return go(cpu, op)
+
+
+cdef int mark_floats(Cpu* cpu, Op* op) noexcept nogil:
+    """The instruction before wrote floating-point registers, perhaps for the first time: set PSR.mfl or mfh. Code is
+    translated again then, without this operation."""
+    if (op.y == 0 or cpu.mask & <uint64_t>op.y) and op.x & ~cpu.um:
+        cpu.um |= op.x
+        (<MemoryMap*>cpu.memory).code_written = 1
+        cpu.limit = NULL
     return go(cpu, op)
 
 
@@ -124,15 +132,16 @@ cdef uint32_t frame_needed(Row* row, Instruction* ins) noexcept nogil:
 
 
 cdef void note_floats(Cpu* cpu, Row* row, Instruction* ins) noexcept nogil:
-    """PSR.mfl and PSR.mfh: an instruction that writes low or high floating-point registers is about to run."""
+    """Which of PSR.mfl and PSR.mfh, not yet set, the instruction sets by writing floating-point registers."""
     cdef int place
     for place in range(4):
         if row.registers[place].file == FILE_FR and row.registers[place].role & ROLE_TARGET:
             if register_number(ins, place) >= 32:
                 cpu.high_fr = 1
-                cpu.um |= UM_MFH
+                ins.first_floats |= UM_MFH
             else:
-                cpu.um |= UM_MFL
+                ins.first_floats |= UM_MFL
+    ins.first_floats &= <uint8_t>~cpu.um
 
 
 cdef bint has_condition(Row* row, Instruction* ins) noexcept nogil:
@@ -162,7 +171,7 @@ cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal)
         return 1 + guarded
     if row.kind & KIND_NOP:
         return guarded
-    return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY)
+    return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY) + (ins.first_floats != 0)
 
 
 cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index, bint illegal) noexcept nogil:
@@ -203,6 +212,12 @@ cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, 
     if row.emit == EMIT_BRANCH:
         op.imm = <int64_t>&block.exit
     if row.emit == EMIT_BRANCH or row.predicated == PREDICATED_OWN:
+        op.y = <int64_t>bit
+    if ins.first_floats:
+        op += 1
+        op[0] = plain
+        op.run = mark_floats
+        op.x = ins.first_floats
         op.y = <int64_t>bit
     return op + 1
 
@@ -341,6 +356,7 @@ cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
     """Translate the block at ``ip``, or NULL with the fault in ``cpu``."""
     cdef Instruction code[MAX_BLOCK]
     cdef Block* block
+    cdef uint32_t i
     cdef uint64_t next_ip = ip
     cdef uint64_t code_pages = (<MemoryMap*>cpu.memory).code_used
     cdef uint32_t length = gather(cpu, blocks, ip, code, &next_ip)
@@ -354,7 +370,12 @@ cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
     if (<MemoryMap*>cpu.memory).code_used != code_pages:
         flush_tlb(cpu)               # a page that now holds translated code takes the slow way of writing
     block = block_of(blocks, ip, code, length)
-    if block == NULL or not flatten(blocks, block):
+    if block == NULL:
+        cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
+        return NULL
+    for i in range(length):              # the user mask may have changed since the block was made
+        block.instructions[i].first_floats = code[i].first_floats
+    if not flatten(blocks, block):
         cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
         return NULL
     last = <Row*>block.instructions[length - 1].row

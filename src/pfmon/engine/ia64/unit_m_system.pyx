@@ -13,7 +13,8 @@ from pfmon.engine.ia64.cpu cimport (
     FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go, mark,
     set_nat, unlikely)
 from pfmon.engine.ia64.float_memory cimport is_natval
-from pfmon.engine.ia64.memory cimport PROTECT_READ, PROTECT_WRITE, UM_BE, MemoryMap, flush_tlb, probe
+from pfmon.engine.ia64.memory cimport (
+    PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, MemoryMap, flush_tlb, probe)
 from pfmon.engine.ia64.memory_access cimport any_nat, fault_here
 from pfmon.engine.ia64.rse cimport flush_registers, load_registers, make_room
 from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_MODE, mark_word
@@ -24,8 +25,6 @@ from pfmon.retirement.kinds import Kind
 cdef enum:
     USER_MASK = 0x3E             # be, up, ac, mfl, mfh
     AR_ITC = 44
-    UM_MFL = 1 << 4
-    UM_MFH = 1 << 5
 
 
 # --- checks: to recovery code when speculation failed
