@@ -54,7 +54,9 @@ def _value(name: str, text: str, labels: dict[str, int]) -> int:
         return SPECIAL[file][text]
     if text in labels:
         return labels[text]
-    return int(text.removeprefix("ar").removeprefix("cr"), 0)
+    if file in SPECIAL:
+        return int(text.removeprefix(file.lower()))
+    return int(text, 0)
 
 
 def instruction(text: str, address: int = CODE, labels: dict[str, int] | None = None) -> tuple[str, int, int]:
