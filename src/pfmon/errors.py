@@ -3,6 +3,10 @@
 from collections.abc import Iterable
 
 
+FEW = 12
+"""So many names at most are listed all when none is near."""
+
+
 class PfmonError(Exception):
     """A user's mistake or a request that cannot be met, told in one line."""
 
@@ -14,8 +18,11 @@ class UnknownNameError(PfmonError):
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
-        self.nearest = nearest_names(name, known)
+        names = list(known)
+        self.nearest = nearest_names(name, names)
         hint = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
+        if not hint and len(names) <= FEW:
+            hint = f"; there are: {', '.join(names)}"
         super().__init__(f"unknown {what} {name!r}{hint}")
 
 

@@ -1,5 +1,7 @@
 """From the command line to what the PMU is asked for: the one place where options become a request."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from pfmon.cli.branch_options import PMUS as BRANCH_PMUS
@@ -9,7 +11,7 @@ from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.opcodes import parse_opcode_match
 from pfmon.pmu.options import Resolve, branch_filters, event_options, parse_list, parse_range
-from pfmon.pmu.ranges import checkpoint_range
+from pfmon.pmu.ranges import BUNDLE, checkpoint_range
 from pfmon.pmu.request import (
     BranchBufferRequest,
     EventRequest,
@@ -115,14 +117,16 @@ def _code_range(config: Config, resolve: Resolve, said: list[str]) -> RangeReque
 
 def _checkpoint(text: str, resolve: Resolve, said: list[str]) -> int:
     """The bundle's address: a number or a symbol."""
-    if not text[:1].isdigit():
+    if text[:1].isdigit():
+        try:
+            start = int(text, 0)
+        except ValueError:
+            raise BadValueError(f"--checkpoint-func={text}: an address or a symbol is wanted") from None
+    else:
         start, end = resolve(text)
         said.append(_symbol_line(text, "code", start, end))
-        return start
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise BadValueError(f"--checkpoint-func={text}: an address or a symbol is wanted") from None
+    checkpoint_is_the_address_of_a_bundle(start)
+    return start
 
 
 def _data_range(config: Config, resolve: Resolve, said: list[str]) -> RangeRequest | None:
@@ -134,7 +138,8 @@ def _data_range(config: Config, resolve: Resolve, said: list[str]) -> RangeReque
 
 def _limits(option: str, text: str, kind: str, resolve: Resolve, said: list[str]) -> tuple[int, int]:
     """Start and end of a range; what it is goes into the lines of --verbose."""
-    start, end = parse_range(text, resolve)
+    with _naming(option):
+        start, end = parse_range(text, resolve)
     if "-" not in text:
         said.append(_symbol_line(text, kind, start, end))
     said.append(f"{option} is [{start:#x}-{end:#x})={end - start} bytes")
@@ -152,7 +157,8 @@ def _opcodes(config: Config, model: PmuModel) -> tuple[OpcodeMatch | None, Opcod
         matcher = MATCHERS[option]
         same = [name for name, other in MATCHERS.items() if model.name in other.pmus]
         option_belongs_to_the_pmu(option, matcher.pmus, model, same)
-        found[matcher.number] = parse_opcode_match(text, matcher.bits)
+        with _naming(option):
+            found[matcher.number] = parse_opcode_match(text, matcher.bits)
     return found[0], found[1]
 
 
@@ -166,6 +172,25 @@ def _branch_buffer(config: Config, model: PmuModel) -> BranchBufferRequest | Non
     wanted = branch_filters(option[4:] for option in config.branch_filters)
     branch_filters_exist_on_the_pmu(wanted, model)
     return wanted
+
+
+@contextmanager
+def _naming(option: str) -> Iterator[None]:
+    """Errors within name the option whose value is wrong."""
+    try:
+        yield
+    except BadValueError as error:
+        raise BadValueError(f"--{option}: {error}") from None
+
+
+def checkpoint_is_the_address_of_a_bundle(address: int) -> None:
+    """A checkpoint is one bundle of 16 bytes (pfmon on Itanium 2, section 8.6)."""
+    if address % BUNDLE or address >> 64:
+        raise RuleError(
+            "checkpoint_is_the_address_of_a_bundle",
+            f"--checkpoint-func={address:#x}: a multiple of {BUNDLE} below 2**64 is wanted",
+            "pfmon on Itanium 2, section 8.6",
+        )
 
 
 def branch_filters_exist_on_the_pmu(wanted: BranchBufferRequest, model: PmuModel) -> None:

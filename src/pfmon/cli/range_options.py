@@ -36,7 +36,7 @@ def apply(config: Config, given: Given) -> None:
 def finish(config: Config) -> None:
     """Check what the options say together."""
     checkpoint_excludes_irange(config)
-    inverse_needs_irange(config)
+    range_modifiers_need_irange(config)
 
 
 def checkpoint_excludes_irange(config: Config) -> None:
@@ -49,12 +49,12 @@ def checkpoint_excludes_irange(config: Config) -> None:
         )
 
 
-def inverse_needs_irange(config: Config) -> None:
-    """There must be a code range to be inverted (pfmon on Itanium 2, section 8.4)."""
+def range_modifiers_need_irange(config: Config) -> None:
+    """There must be a code range to be inverted or limited to some fetches (pfmon on Itanium 2, section 8.4)."""
     modifiers = [option for option, name in FLAGS.items() if getattr(config, name)]
     if modifiers and not config.irange:
         raise RuleError(
-            "inverse_needs_irange",
+            "range_modifiers_need_irange",
             f"--{modifiers[0]} says something about a code range: give --irange too",
             "pfmon on Itanium 2, section 8.4",
         )
