@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-
 FEW = 12
 """So many names at most are listed all when none is near."""
 

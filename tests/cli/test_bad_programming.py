@@ -1,7 +1,7 @@
 """Mistakes in programming a PMU: one line with the rule and what is legal, exit status 2, nothing programmed."""
 
 import pytest
-from answers import declined
+from answers import answer, declined
 from command import example
 
 CHECK = "--check-events-only"
@@ -104,7 +104,8 @@ MISTAKES = [
     ([CHECK, "-e", "ctrl_spec_miss_ratio", RANGE], ["opcode_formulas_set_the_matchers_themselves"]),
     ([CHECK, "-e", "ctrl_spec_miss_ratio,nops_retired"], ["opcode_formulas_stand_alone", "nops_retired"]),
     ([CHECK, "-e", "rse_avg_invalid_regs"], ["events_need_free_counters", "7 event(s)"]),
-    # nothing to do
+    # nothing to do, or something else
+    (["-L", "ratio"], ["-Lratio"]),
     ([CHECK], ["-e EVENT"]),
     ([RANGE, example("fib")], ["-e EVENT"]),
     (["--pmu=ppc604e", "-e", "bpu_results", example("fib")], ["PowerPC", "itanium2"]),
@@ -133,6 +134,4 @@ NOT_HONOURED = [
 @pytest.mark.parametrize(("words", "said"), NOT_HONOURED)
 def test_what_a_run_does_not_honour_is_refused_and_still_checked(words: list[str], said: str) -> None:
     assert said in declined(*words, example("fib"))
-    from answers import answer
-
     assert answer(CHECK, *words) == ""

@@ -3,13 +3,15 @@
 import doctest
 import importlib
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "pmu.md"
-MODULES = ["pfmon.pmu", "pfmon.pmu.model", "pfmon.pmu.request", "pfmon.pmu.opcodes", "pfmon.pmu.derived"]
+MODULES = ["pfmon", "pfmon.pmu", "pfmon.pmu.model", "pfmon.pmu.request", "pfmon.pmu.opcodes", "pfmon.pmu.derived"]
 
 
 def test_the_pages_examples_run() -> None:
@@ -21,6 +23,12 @@ def test_the_pages_examples_run() -> None:
 def test_examples_in_docstrings_run(name: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried and not failed
+
+
+def test_the_package_has_its_pmus_without_another_import() -> None:
+    code = "import pfmon; print(pfmon.pmu('Montecito').name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("montecito\n", "")
 
 
 def test_the_files_that_the_page_names_exist() -> None:

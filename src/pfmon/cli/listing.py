@@ -14,6 +14,8 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
     from pfmon.pmu import describe  # not on the way to a run
 
     model = get(config.pmu)
+    if command and config.action in ("list", "list-long"):
+        raise PfmonError(f"what to list is written at the option: -l{command[0]} or -L{command[0]}")
     match config.action:
         case "help":
             return help_text()

@@ -47,9 +47,7 @@ def _address(text: str, whole: str, resolve: Resolve | None) -> int:
         try:
             return int(text, 0)
         except ValueError:
-            raise BadValueError(
-                f"bad address {text!r} in range {whole!r}: 0x1000 and 4096 are addresses"
-            ) from None
+            raise BadValueError(f"bad address {text!r} in range {whole!r}: 0x1000 and 4096 are addresses") from None
     if resolve is None or not text:
         raise BadValueError(f"bad range {whole!r}: the form is start-end or a symbol")
     return resolve(text)[0]

@@ -152,7 +152,9 @@ def range_start_is_below_end(limits: Limits, option: str) -> None:
         raise BadValueError(f"{option}: no range given")
     for start, end in limits:
         if not 0 <= start < end <= 1 << 64:
-            raise BadValueError(f"{option}: {start:#x}-{end:#x} is no range: start must be below end, and end at most 2**64")
+            raise BadValueError(
+                f"{option}: {start:#x}-{end:#x} is no range: start must be below end, and end at most 2**64"
+            )
 
 
 def code_ranges_are_bundle_aligned(limits: Limits) -> None:
