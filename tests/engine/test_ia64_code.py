@@ -139,6 +139,16 @@ def test_code_rewritten_thousands_of_times_takes_no_more_memory() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096
 
 
+def test_ever_new_code_takes_a_block_a_version_and_no_growing_time() -> None:
+    """A counter in a nop's immediate makes every trip's code another one. (With time growing by the version, this
+    would take minutes.)"""
+    lines = ["again:", "adds r8=1,r8", "st8 [r6]=r14", "add r14=r14,r15", "srlz.i", "br.cloop.sptk.few again", BREAK]
+    m = Machine(lines).set({6: CODE + 8, 14: ADD_ONE >> 64, 15: 1 << 29}, lc=29_999).until_break()
+    assert m.cpu.gr(8) == 30_000
+    assert m.cpu.block_count() < 30_010
+    assert m.retired() == m.cpu.retired
+
+
 def test_data_beside_code_may_be_written() -> None:
     lines = ["again:", "st8 [r6]=r8,8", "adds r8=1,r8", "br.cloop.sptk.few again", BREAK]
     at = CODE + 16 * len(lines)

@@ -118,7 +118,7 @@ def test_written_floating_point_registers_show_in_the_user_mask() -> None:
     assert m.cpu.gr(10) & UM_MFL == 0
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(100, 300))])
 def test_random_program_is_the_same_in_blocks_and_instruction_by_instruction(seed: int) -> None:
     """Faults, failed checks, cut blocks, NaTs, calls, rotation: registers, memory and counts agree at every fault."""
     ways = [Fuzz(Random(seed)), Fuzz(Random(seed), max_block=1), Fuzz(Random(seed), max_block=5, trace=True)]

@@ -14,12 +14,22 @@ cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
 
 cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil:
     """The translated block that begins at ``ip`` (bundle | slot), or NULL."""
-    cdef Block* block = blocks.table[hashed(ip)]
+    cdef Block* block = blocks.by_ip[hashed(ip)]
     while block != NULL:
-        if block.ip == ip and block.ops != NULL:
+        if block.ip == ip:
             return block
-        block = block.same
+        block = block.beside
     return NULL
+
+
+cdef uint64_t code_hash(Instruction* code, uint32_t length) noexcept nogil:
+    """A place in ``by_code``. Versions of code that is rewritten again and again differ in it."""
+    cdef uint64_t hash = length
+    cdef uint32_t i
+    for i in range(length):
+        hash = (hash ^ code[i].encoding ^ code[i].address << 20 ^ code[i].extension << 7) * <uint64_t>0x9E3779B97F4A7C15
+        hash ^= hash >> 29
+    return hash & (TABLE_SIZE - 1)
 
 
 cdef bint same_code(Block* block, Instruction* code, uint32_t length) noexcept nogil:
@@ -73,15 +83,15 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
     add_shape(blocks.shapes, blocks.count, shape)
     blocks.by_number[blocks.count] = block
     blocks.count += 1
-    at = hashed(ip)
-    block.same = blocks.table[at]
-    blocks.table[at] = block
+    at = code_hash(code, length)
+    block.same = blocks.by_code[at]
+    blocks.by_code[at] = block
     return block
 
 
 cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil:
     """The block that is the first ``length`` instructions of ``whole``, for the stream only."""
-    cdef Block* block = blocks.table[hashed(whole.ip)]
+    cdef Block* block = blocks.by_code[code_hash(whole.instructions, length)]
     while block != NULL:
         if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length):
             return block
@@ -94,7 +104,7 @@ cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t ki
 
 cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
     """A block for this code: an untranslated one from before if it is the same, else a new one."""
-    cdef Block* block = blocks.table[hashed(ip)]
+    cdef Block* block = blocks.by_code[code_hash(code, length)]
     while block != NULL:
         if block.ip == ip and block.ops == NULL and block.cut == 0 and same_code(block, code, length):
             return block
@@ -102,14 +112,26 @@ cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t le
     return new_block(blocks, ip, code, length)
 
 
+cdef void note_translation(Blocks* blocks, Block* block) noexcept nogil:
+    """``block`` has operations now."""
+    cdef uint64_t at = hashed(block.ip)
+    block.beside = blocks.by_ip[at]
+    blocks.by_ip[at] = block
+    block.translated = blocks.translated
+    blocks.translated = block
+
+
 cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil:
     """Drop all operations (the records stay): code has changed."""
-    cdef uint64_t i
-    for i in range(blocks.count):
-        free(blocks.by_number[i].ops)
-        blocks.by_number[i].ops = NULL
-        blocks.by_number[i].exit.taken.block = NULL
-        blocks.by_number[i].exit.next.block = NULL
+    cdef Block* block = blocks.translated
+    while block != NULL:
+        free(block.ops)
+        block.ops = NULL
+        block.exit.taken.block = NULL
+        block.exit.next.block = NULL
+        blocks.by_ip[hashed(block.ip)] = NULL
+        block = block.translated
+    blocks.translated = NULL
     memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
     cpu.miss_link = NULL
 

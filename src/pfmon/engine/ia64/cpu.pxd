@@ -134,7 +134,9 @@ cdef struct Block:
     uint32_t accesses            # most memory accesses in one run
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
                                  # check (its last instruction), 2 before a fault
-    Block* same                  # the next one in its chain of the table
+    Block* same                  # the next one in its chain of Blocks.by_code
+    Block* beside                # while it has operations: the next one in its chain of Blocks.by_ip
+    Block* translated            # ... and of all that have
 
 cdef struct Cpu:
     uint64_t gr[128]             # r32 upwards: the current frame, in the order that the program sees

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
-from pfmon.engine.ia64.blocks cimport Blocks, block_of
+from pfmon.engine.ia64.blocks cimport Blocks, block_of, note_translation
 from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
@@ -378,6 +378,7 @@ cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
     if not flatten(blocks, block):
         cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
         return NULL
+    note_translation(blocks, block)
     last = <Row*>block.instructions[length - 1].row
     block.exit.next.ip = next_ip
     block.exit.return_ip = (next_ip + 15) & ~<uint64_t>15
