@@ -60,6 +60,8 @@ class InstructionRecord:
     stop: bool
     multiway: bool
     """Its bundle holds more than one branch."""
+    unit: str
+    """Type of its slot: M, I, F, B, X for the two of a long instruction, none in a reserved template."""
 
     @property
     def slot(self) -> int:

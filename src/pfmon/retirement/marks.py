@@ -19,6 +19,7 @@ class Mark(IntEnum):
     DEFERRED = 10
     FLUSH_TO_ZERO = 11
     EXIT = 12
+    RSE_ADDRESS = 13
 
 
 class MarkTotals(NamedTuple):
@@ -32,3 +33,22 @@ class MarkTotals(NamedTuple):
     """The sum of bits 16-31 of their values."""
     by_value: tuple[int, int, int, int]
     """How many had the values 0, 1, 2, 3."""
+
+
+NO_INSTRUCTION = 255
+"""In the place of an instruction's number: the mark belongs to none of the block before it."""
+
+NO_MARKS = MarkTotals(0, 0, 0, (0, 0, 0, 0))
+
+
+class MarkSite(NamedTuple):
+    """Marks of one kind that one instruction caused."""
+
+    block: int | None
+    """Number of the block that retired before the mark; None: none did yet."""
+    instruction: int
+    """Number of the instruction in the block, or NO_INSTRUCTION."""
+    kind: int
+    all: MarkTotals
+    inside: MarkTotals
+    """Those whose memory address is in the data ranges (DataTally); a SPILL or FILL with as many registers as are."""

@@ -22,11 +22,29 @@ cdef int add_shape(Shapes* shapes, uint64_t number, Shape shape) noexcept nogil:
     return 1
 
 
+cdef int add_access(Shapes* shapes, uint8_t instruction, uint8_t condition) noexcept nogil:
+    """Enter an access of the block whose shape is entered next; 0 when there is no memory."""
+    cdef uint64_t capacity
+    cdef Access* fresh
+    if shapes.access_count == shapes.access_capacity:
+        capacity = (shapes.access_count + 256) * 2
+        fresh = <Access*>realloc(shapes.accesses, capacity * sizeof(Access))
+        if fresh == NULL:
+            return 0
+        shapes.accesses = fresh
+        shapes.access_capacity = capacity
+    shapes.accesses[shapes.access_count].instruction = instruction
+    shapes.accesses[shapes.access_count].condition = condition
+    shapes.access_count += 1
+    return 1
+
+
 cdef class ShapeTable:
     """The shapes of one engine's blocks."""
 
     def __dealloc__(self):
         free(self.c.shapes)
+        free(self.c.accesses)
 
     def __len__(self):
         return self.c.count

@@ -2,8 +2,8 @@
 
 A word with bit 63 clear is a block that retired: bits 0-31 its number, bits 32-62 which of its conditional
 instructions executed. The addresses of the memory accesses that executed follow, if addresses are asked for, one
-word each, then marks. A word with bit 63 set in the place of a block is a mark: bits 56-62 its kind, bits 0-55 a
-value.
+word each, then marks. A word with bit 63 set in the place of a block is a mark: bits 56-62 its kind, bits 32-39 the
+number of the instruction in the block that caused it, bits 0-31 a value.
 """
 
 from libc.stdint cimport uint64_t
@@ -12,6 +12,8 @@ cdef enum:
     CONDITION_SHIFT = 32
     BLOCK_MASK = 0xFFFFFFFF
     MARK_SHIFT = 56
+    INDEX_SHIFT = 32             # of the instruction within a mark's value
+    NO_INSTRUCTION = 255         # in its place: none of the block before the mark
 
 cdef enum Mark:
     MARK_SYSTEM_CALL = 1         # value: its number
@@ -26,7 +28,23 @@ cdef enum Mark:
     MARK_DEFERRED = 10           # value: 1: a speculative load that delivered NaT
     MARK_FLUSH_TO_ZERO = 11      # a tiny result; value: 1 flushed to zero, 0 not (flush-to-zero mode was off)
     MARK_EXIT = 12               # value: exit status
-    MARK_KINDS = 13
+    MARK_RSE_ADDRESS = 13        # traced streams: the lowest address of the SPILL or FILL before; no instruction number,
+                                 # bits 53-55 are the region, bits 0-52 the rest (bits 53-60 of user addresses are 0)
+    MARK_KINDS = 14
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
+
+
+cdef inline uint64_t indexed(uint64_t value, uint64_t instruction) noexcept nogil:
+    """A mark's value with the number of the instruction that caused it."""
+    return (value & 0xFFFFFFFFULL) | instruction << INDEX_SHIFT
+
+
+cdef inline uint64_t packed_address(uint64_t address) noexcept nogil:
+    """An address as the value of MARK_RSE_ADDRESS."""
+    return (address >> 61) << 53 | (address & ((<uint64_t>1 << 53) - 1))
+
+
+cdef inline uint64_t unpacked_address(uint64_t value) noexcept nogil:
+    return (value >> 53 & 7) << 61 | (value & ((<uint64_t>1 << 53) - 1))

@@ -4,50 +4,27 @@ A block's conditions are counted by bit slices: plane k holds bit k of the count
 run costs a carry chain of about two words however many conditions held.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from pfmon.retirement.shapes cimport Consumer, Shape, Shapes, ShapeTable
+from pfmon.retirement.shapes cimport Shape, ShapeTable, popcount
 from pfmon.retirement.stream cimport BLOCK_MASK, MARK_KINDS, MARK_SHIFT
 
-from pfmon.retirement.marks import MarkTotals
-
-cdef extern from *:
-    int popcount "__builtin_popcountll"(unsigned long long) nogil
-
-cdef enum:
-    PLANES = 10
-    CONDITIONS = 31
-    SMALL_VALUES = 4
-
-cdef struct BlockTally:
-    uint64_t runs
-    uint32_t planes[PLANES]
-    uint64_t executed[CONDITIONS]        # multiples of 2**PLANES that have left the planes
-
-cdef struct MarkTally:
-    uint64_t marks                       # how many
-    uint64_t low                         # sum of value bits 0-15
-    uint64_t high                        # sum of value bits 16-31
-    uint64_t by_value[SMALL_VALUES]      # how many with value 0, 1, 2, 3
+from pfmon.retirement.marks import MarkSite, MarkTotals
 
 
 cdef class Tally(Consumer):
     """Totals of a stream. ``traced``: the stream has the addresses of memory accesses in it."""
 
-    cdef ShapeTable shapes
-    cdef BlockTally* blocks
-    cdef uint64_t capacity
-    cdef MarkTally mark_tallies[MARK_KINDS]
-    cdef bint traced
-
     def __cinit__(self, ShapeTable shapes, bint traced=False):
         self.shapes = shapes
         self.traced = traced
+        self.last = NO_BLOCK
 
     def __dealloc__(self):
         free(self.blocks)
+        free(self.sites)
 
     cdef int grow(self) noexcept nogil:
         """Room for every block that has a shape; 0 when there is no memory."""
@@ -61,7 +38,7 @@ cdef class Tally(Consumer):
         return 1
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, word, runs
+        cdef uint64_t i = 0, word, runs, last = self.last
         cdef BlockTally* block
         cdef Shape* shape
         if self.shapes.c.count > self.capacity and not self.grow():
@@ -70,14 +47,15 @@ cdef class Tally(Consumer):
             word = words[i]
             i += 1
             if word >> 63:
-                add_mark(self.mark_tallies, word)
+                self.add_mark(word, last)
                 continue
             runs = 1
             if not self.traced:
                 while i < count and words[i] == word:    # a loop of one block
                     i += 1
                     runs += 1
-            block = &self.blocks[word & BLOCK_MASK]
+            last = word & BLOCK_MASK
+            block = &self.blocks[last]
             block.runs += runs
             if word >> 32:
                 if runs == 1:
@@ -85,8 +63,9 @@ cdef class Tally(Consumer):
                 else:
                     add_repeated(block, <uint32_t>(word >> 32), runs)
             if self.traced:
-                shape = &self.shapes.c.shapes[word & BLOCK_MASK]
+                shape = &self.shapes.c.shapes[last]
                 i += shape.accesses + popcount(word & shape.access_mask)
+        self.last = last
 
     def runs(self, uint64_t number) -> int:
         """How often block ``number`` ran."""
@@ -106,35 +85,72 @@ cdef class Tally(Consumer):
             counts.append(total)
         return counts
 
+    cdef int grow_sites(self) noexcept nogil:
+        """Twice the room for sites; 0 when there is no memory."""
+        cdef uint64_t capacity = self.site_capacity * 2 if self.site_capacity else 1024
+        cdef Site* fresh = <Site*>calloc(capacity, sizeof(Site))
+        cdef uint64_t i
+        if fresh == NULL:
+            return 0
+        for i in range(self.site_capacity):
+            if self.sites[i].key:
+                find_site(fresh, capacity, self.sites[i].key)[0] = self.sites[i]
+        free(self.sites)
+        self.sites = fresh
+        self.site_capacity = capacity
+        return 1
+
+    cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil:
+        """Count a mark; where it was counted, or NULL."""
+        cdef Site* site
+        if (word >> MARK_SHIFT) & 0x7F >= MARK_KINDS:
+            return NULL
+        if self.site_count * 2 >= self.site_capacity and not self.grow_sites():
+            return NULL
+        site = find_site(self.sites, self.site_capacity, site_key(word, block))
+        if site.key == 0:
+            site.key = site_key(word, block)
+            self.site_count += 1
+        count_mark(&site.all, word)
+        return site
+
+    def sites_of_marks(self) -> list[MarkSite]:
+        """Where the marks came from, by block, instruction and kind."""
+        found = []
+        cdef uint64_t i, key
+        for i in range(self.site_capacity):
+            key = self.sites[i].key
+            if key:
+                found.append(MarkSite(
+                    None if key & BLOCK_MASK == NO_BLOCK else key & BLOCK_MASK, key >> 32 & 0xFF, key >> 40 & 0x7F,
+                    mark_totals(&self.sites[i].all), mark_totals(&self.sites[i].inside)))
+        return sorted(found, key=lambda site: (-1 if site.block is None else site.block, site.instruction, site.kind))
+
     def marks(self, int kind) -> MarkTotals:
         """Totals of the marks of one kind."""
-        cdef MarkTally* tally = &self.mark_tallies[kind]
-        return MarkTotals(tally.marks, tally.low, tally.high, tuple([tally.by_value[i] for i in range(SMALL_VALUES)]))
+        cdef MarkTally total
+        cdef uint64_t i, value
+        memset(&total, 0, sizeof(total))
+        for i in range(self.site_capacity):
+            if self.sites[i].key and <int>(self.sites[i].key >> 40 & 0x7F) == kind:
+                total.marks += self.sites[i].all.marks
+                total.low += self.sites[i].all.low
+                total.high += self.sites[i].all.high
+                for value in range(SMALL_VALUES):
+                    total.by_value[value] += self.sites[i].all.by_value[value]
+        return mark_totals(&total)
 
 
-cdef inline void add_mark(MarkTally* tallies, uint64_t word) noexcept nogil:
-    cdef uint64_t kind = (word >> MARK_SHIFT) & 0x7F
-    cdef uint64_t value = word & ((<uint64_t>1 << MARK_SHIFT) - 1)
-    cdef MarkTally* tally
-    if kind < MARK_KINDS:
-        tally = &tallies[kind]
-        tally.marks += 1
-        tally.low += value & 0xFFFF
-        tally.high += (value >> 16) & 0xFFFF
-        if value < SMALL_VALUES:
-            tally.by_value[value] += 1
+cdef object mark_totals(const MarkTally* tally):
+    return MarkTotals(tally.marks, tally.low, tally.high, tuple([tally.by_value[i] for i in range(SMALL_VALUES)]))
 
 
-cdef inline void add_conditions(BlockTally* block, uint32_t held) noexcept nogil:
-    cdef uint32_t carry = held, kept
-    cdef int plane
-    for plane in range(PLANES):
-        kept = block.planes[plane]
-        block.planes[plane] = kept ^ carry
-        carry &= kept
-        if carry == 0:
-            return
-    carry_out(block, carry, 1)
+cdef Site* find_site(Site* sites, uint64_t capacity, uint64_t key) noexcept nogil:
+    """The place of a key in a table that has a free place: the one that holds it, or the free one where it goes."""
+    cdef uint64_t at = (key * <uint64_t>0x9E3779B97F4A7C15) >> 32 & (capacity - 1)
+    while sites[at].key != key and sites[at].key != 0:
+        at = (at + 1) & (capacity - 1)
+    return &sites[at]
 
 
 cdef void carry_out(BlockTally* block, uint32_t held, uint64_t times) noexcept nogil:

@@ -6,8 +6,8 @@ full the oldest entry makes room.
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.cpu cimport ALAT_SIZE, Cpu, mark
-from pfmon.retirement.stream cimport MARK_ALAT_REPLACE, mark_word
+from pfmon.engine.ia64.cpu cimport ALAT_SIZE, Cpu, Op, mark_at
+from pfmon.retirement.stream cimport MARK_ALAT_REPLACE
 
 cdef enum:
     FLOAT_TAG = 1 << 31
@@ -51,7 +51,7 @@ cdef inline void alat_remove(Cpu* cpu, uint32_t tag) noexcept nogil:
         cpu.alat_used -= 1
 
 
-cdef inline void alat_insert(Cpu* cpu, uint32_t tag, uint64_t address, uint32_t size) noexcept nogil:
+cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, uint32_t size) noexcept nogil:
     """An advanced load: the register's old entry goes, a new one comes."""
     cdef int i
     alat_remove(cpu, tag)
@@ -59,7 +59,7 @@ cdef inline void alat_insert(Cpu* cpu, uint32_t tag, uint64_t address, uint32_t 
         if cpu.alat[cpu.alat_next].size == 0:
             break
         if cpu.alat_used == ALAT_SIZE:
-            mark(cpu, mark_word(MARK_ALAT_REPLACE, cpu.alat[cpu.alat_next].tag >= FLOAT_TAG))
+            mark_at(cpu, op, MARK_ALAT_REPLACE, cpu.alat[cpu.alat_next].tag >= FLOAT_TAG)
             cpu.alat_used -= 1
             break
         cpu.alat_next = (cpu.alat_next + 1) % ALAT_SIZE

@@ -1,11 +1,11 @@
 """The records of all blocks that ever were: made, found again, cut, forgotten (see blocks.pxd)."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.cpu cimport NO_CONDITION, Block, Cpu, Instruction
-from pfmon.retirement.shapes cimport Shape, add_shape
+from pfmon.retirement.shapes cimport Shape, add_access, add_shape
 
 
 cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
@@ -38,7 +38,8 @@ cdef bint same_code(Block* block, Instruction* code, uint32_t length) noexcept n
         return False
     for i in range(length):
         if block.instructions[i].encoding != code[i].encoding or block.instructions[i].address != code[i].address \
-                or block.instructions[i].extension != code[i].extension:
+                or block.instructions[i].extension != code[i].extension \
+                or block.instructions[i].unit != code[i].unit:
             return False
     return True
 
@@ -68,11 +69,13 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
     block.exit.id = blocks.count
     shape.access_mask = 0
     shape.accesses = 0
+    shape.first_access = blocks.shapes.access_count
     for i in range(length):
         if code[i].condition != NO_CONDITION:
             block.conditions += 1
         if code[i].accesses:
             accesses += 1
+            add_access(blocks.shapes, <uint8_t>i, code[i].condition)
             if code[i].condition != NO_CONDITION:
                 shape.access_mask |= <uint64_t>1 << (32 + code[i].condition)
             else:

@@ -5,6 +5,8 @@ Names follow the IA-64 Software Developer's Manual, volume 1, chapter 3 (registe
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.retirement.stream cimport indexed, mark_word
+
 cdef extern from *:
     """
     #define pfmon_likely(x) __builtin_expect(!!(x), 1)
@@ -23,7 +25,7 @@ cdef enum:
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
-    MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes three at the most
+    MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes four at the most
     NO_CONDITION = 255           # Instruction.condition of one that always executes
 
 # Why a chain of operations came back to the driver.
@@ -107,6 +109,7 @@ cdef struct Instruction:         # one decoded instruction of a block
     uint8_t extended             # L+X: takes two slots
     uint8_t multiway             # its bundle holds more than one branch
     uint8_t first_floats         # user mask bits that it is to set: PSR.mfl, PSR.mfh
+    uint8_t unit                 # of its slot: decoder.Unit, or NO_UNIT
     uint16_t x
     int64_t imm
     int64_t y
@@ -192,6 +195,8 @@ cdef struct Cpu:
     # marks of the running block, written after it
     uint64_t marks[MAX_MARKS]
     uint32_t mark_count
+    uint32_t index               # of the instruction that memory and the register stack engine do slow work for
+    uint32_t traced              # the stream has addresses in it
     uint32_t careful             # the driver runs instruction by instruction
     uint32_t stop                # somebody wants the driver to return at the next block
     void* memory                 # memory.AddressSpace's C part
@@ -223,12 +228,23 @@ cdef inline int careful(Cpu* cpu, Op* op) noexcept nogil:
     return STATUS_CAREFUL
 
 
-cdef inline void mark(Cpu* cpu, uint64_t word) noexcept nogil:
+cdef inline void append_mark(Cpu* cpu, uint64_t word) noexcept nogil:
     """Append a mark to what the running block reports."""
     if cpu.mark_count < MAX_MARKS:
         cpu.marks[cpu.mark_count] = word
         cpu.mark_count += 1
     cpu.limit = NULL             # the end of the block takes the slow way and writes them
+
+
+cdef inline void mark(Cpu* cpu, int kind, uint64_t value) noexcept nogil:
+    """Report something that the instruction numbered cpu.index caused."""
+    append_mark(cpu, mark_word(kind, indexed(value, cpu.index)))
+
+
+cdef inline void mark_at(Cpu* cpu, Op* op, int kind, uint64_t value) noexcept nogil:
+    """Report something that an instruction caused."""
+    cpu.index = op.index
+    mark(cpu, kind, value)
 
 
 cdef inline void set_nat(Cpu* cpu, unsigned int r, bint value) noexcept nogil:

@@ -9,6 +9,7 @@ from pfmon.engine.ia64.control cimport complete, start
 from pfmon.engine.ia64.cpu cimport (
     FAULT_FP_TRAP, JUMP_CACHE_SIZE, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT, STATUS_FAULT, Instruction)
 from pfmon.engine.ia64.translate cimport translate
+from pfmon.retirement.stream cimport INDEX_SHIFT, MARK_RSE_ADDRESS, MARK_SHIFT, NO_INSTRUCTION
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:
@@ -16,6 +17,14 @@ cdef void write_marks(Cpu* cpu) noexcept nogil:
     memcpy(cpu.out, cpu.marks, cpu.mark_count * sizeof(uint64_t))
     cpu.out += cpu.mark_count
     cpu.mark_count = 0
+
+
+cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
+    """Marks of an instruction that did not retire (registers spilled before a fault) belong to no instruction."""
+    cdef uint32_t i
+    for i in range(cpu.mark_count):
+        if (cpu.marks[i] >> MARK_SHIFT) & 0x7F != MARK_RSE_ADDRESS and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
+            cpu.marks[i] |= <uint64_t>NO_INSTRUCTION << INDEX_SHIFT
 
 
 cdef uint32_t accesses_done(Block* block, uint64_t mask, uint32_t length) noexcept nogil:
@@ -34,6 +43,7 @@ cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexce
     cdef Block* whole = cpu.block
     cdef Block* part
     cdef uint32_t conditions = 0, i
+    disown_marks(cpu, length)
     for i in range(length):
         conditions += whole.instructions[i].condition != NO_CONDITION
     cpu.mask &= ((<uint64_t>1 << conditions) - 1) << 32

@@ -60,14 +60,15 @@ cdef inline uint8_t* readable_in_place(Cpu* cpu, uint64_t address, uint32_t size
     return NULL
 
 
-cdef inline uint8_t* readable(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
-    """Host address of ``size`` bytes to read, or NULL with the fault in ``cpu``. ``size`` is a power of two.
+cdef inline uint8_t* readable(Cpu* cpu, Op* op, uint64_t address, uint32_t size) noexcept nogil:
+    """Host address of ``size`` bytes that ``op`` reads, or NULL with the fault in ``cpu``. ``size`` is a power of two.
 
     An access that is aligned, little-endian and hits the translation cache takes the first return.
     """
     cdef Translation* t = &cpu.tlb[(address >> PAGE_SHIFT) & (TLB_SIZE - 1)]
     if likely((address & (~<uint64_t>(PAGE_SIZE - 1) | (size - 1))) == t.read_tag):
         return <uint8_t*>(address + t.addend)
+    cpu.index = op.index
     return read_slowly(cpu, address, size)
 
 

@@ -8,7 +8,7 @@ writes to translated code, faults) takes the functions ``*_slowly``.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.retirement.stream cimport MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE, mark_word
+from pfmon.retirement.stream cimport MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE
 from pfmon.engine.ia64.alat cimport alat_store
 from pfmon.engine.ia64.cpu cimport mark
 
@@ -197,7 +197,7 @@ cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alig
         memcpy(cpu.bounce + first, second, size - first)
         host = cpu.bounce
     if unaligned:
-        mark(cpu, mark_word(MARK_MISALIGNED_LOAD, 1))
+        mark(cpu, MARK_MISALIGNED_LOAD, 1)
     if (unaligned or cpu.um & UM_BE) and host != cpu.bounce:
         memcpy(cpu.bounce, host, size)
         host = cpu.bounce
@@ -229,7 +229,7 @@ cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t si
         if second == NULL:
             return 0
     if unaligned:
-        mark(cpu, mark_word(MARK_MISALIGNED_STORE, 1))
+        mark(cpu, MARK_MISALIGNED_STORE, 1)
     if cpu.um & UM_BE:
         memcpy(swapped, data, size)
         reverse(swapped, size)

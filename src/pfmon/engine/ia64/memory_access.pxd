@@ -34,10 +34,11 @@ cdef inline uint64_t read_integer(uint8_t* data, uint32_t size) noexcept nogil:
     return (<uint64_t*>data)[0]
 
 
-cdef inline bint write_integer(Cpu* cpu, uint64_t address, uint64_t* value, uint32_t size) noexcept nogil:
+cdef inline bint write_integer(Cpu* cpu, Op* op, uint64_t address, uint64_t* value, uint32_t size) noexcept nogil:
     """Store the low ``size`` bytes of ``value``; False with the fault in cpu."""
     cdef uint8_t* data = writable(cpu, address, size)
     if unlikely(data == NULL):
+        cpu.index = op.index
         if not write_slowly(cpu, address, <uint8_t*>value, size):
             return False
     elif size == 1:

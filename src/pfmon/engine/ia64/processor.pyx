@@ -23,8 +23,9 @@ from pfmon.engine.ia64.rse cimport (
     bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
     set_clean)
 from pfmon.retirement.shapes cimport Consumer, ShapeTable
-from pfmon.retirement.stream cimport mark_word
+from pfmon.retirement.stream cimport NO_INSTRUCTION, indexed, mark_word
 
+from pfmon.engine.ia64.decoder import UNIT_LETTERS
 from pfmon.engine.ia64.identity import cpuid
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.retirement.blocks import BlockRecord, Cut, InstructionRecord
@@ -64,6 +65,7 @@ cdef class Processor:
         memory.attach(self.cpu)
         self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
         self.blocks.trace = trace
+        self.cpu.traced = trace
         self.cpu.out = self.buffer
         self.cpu.pr = 1
         self.set_cpuid(cpuid("itanium2"))
@@ -156,7 +158,7 @@ cdef class Processor:
 
     def emit_mark(self, Consumer consumer, int kind, uint64_t value):
         """Put a mark into the stream between two runs (system call, signal, exit)."""
-        cdef uint64_t word = mark_word(kind, value)
+        cdef uint64_t word = mark_word(kind, indexed(value, NO_INSTRUCTION))
         consumer.consume(&word, 1)
 
     # --- what there is to know of blocks
@@ -180,7 +182,7 @@ cdef class Processor:
                 address=ins.address, encoding=ins.encoding, extension=ins.extension,
                 slots=2 if ins.extended else 1, row=row,
                 condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
-                multiway=bool(ins.multiway)))
+                multiway=bool(ins.multiway), unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))
         return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
 
     # --- registers, for the system-call layer and tests
@@ -297,6 +299,7 @@ cdef class Processor:
         cdef Cpu* c = self.cpu
         if not possible_marker(value):
             raise ValueError(f"no frame has the marker {value:#x}")
+        c.index = NO_INSTRUCTION
         physical_order(c)
         make_room(c, value & 0x7F)
         c.sof = value & 0x7F
@@ -334,6 +337,7 @@ cdef class Processor:
     def cover_and_flush(self):
         """Write the current frame and all below it to the backing store; an empty frame remains. Returns bsp, or
         None when the backing store could not be written."""
+        self.cpu.index = NO_INSTRUCTION
         cover_frame(self.cpu)
         if not flush_registers(self.cpu):
             return None
@@ -347,6 +351,7 @@ cdef class Processor:
         cdef int done
         if not possible_marker(cfm):
             cfm = 0                          # as rfi does with a bad IFS
+        c.index = NO_INSTRUCTION
         physical_order(c)
         c.nat[0] &= 0xFFFFFFFFULL
         c.nat[1] = 0

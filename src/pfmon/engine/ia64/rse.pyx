@@ -1,9 +1,9 @@
 """The register stack engine's slow paths: spills, fills, rotation across frames, NaT bits (see rse.pxd)."""
 
-from pfmon.engine.ia64.cpu cimport FAULT_BACKING_STORE, FAULT_ILLEGAL_OPERATION, get_nat, mark, set_nat
+from pfmon.engine.ia64.cpu cimport FAULT_BACKING_STORE, FAULT_ILLEGAL_OPERATION, append_mark, get_nat, mark, set_nat
 from pfmon.engine.ia64.alat cimport alat_clear
-from pfmon.engine.ia64.memory cimport UM_BE, readable, writable, write_slowly
-from pfmon.retirement.stream cimport MARK_FILL, MARK_SPILL, mark_word
+from pfmon.engine.ia64.memory cimport UM_BE, read_slowly, readable_in_place, writable, write_slowly
+from pfmon.retirement.stream cimport MARK_FILL, MARK_RSE_ADDRESS, MARK_SPILL, mark_word, packed_address
 
 
 cdef extern from *:
@@ -36,7 +36,9 @@ cdef int store_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
 
 
 cdef int load_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
-    cdef uint8_t* host = readable(cpu, address, 8)
+    cdef uint8_t* host = readable_in_place(cpu, address, 8)
+    if host == NULL:
+        host = read_slowly(cpu, address, 8)
     if host == NULL:
         cpu.fault = FAULT_BACKING_STORE
         return 0
@@ -87,9 +89,17 @@ cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil:
     cpu.sof = cpu.sol = cpu.sor = 0
 
 
+cdef void mark_traffic(Cpu* cpu, int kind, uint64_t words, uint64_t lowest) noexcept nogil:
+    """Report registers stored or loaded, and from where on if the stream has addresses."""
+    mark(cpu, kind, words)
+    if cpu.traced:
+        append_mark(cpu, mark_word(MARK_RSE_ADDRESS, packed_address(lowest)))
+
+
 cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
     """Store dirty registers until the one numbered ``until`` is the first that is not in the backing store."""
     cdef uint64_t stored = 0, bit        # registers in bits 0-15, NaT collections in bits 16-31
+    cdef uint64_t first = cpu.bspstore
     cdef int done = 1
     while cpu.store < until and done:
         if is_collection(cpu.bspstore):
@@ -116,7 +126,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
             cpu.bspstore += 8
             stored += 1 << 16
     if stored:
-        mark(cpu, mark_word(MARK_SPILL, stored))
+        mark_traffic(cpu, MARK_SPILL, stored, first)
     return done
 
 
@@ -133,7 +143,7 @@ cdef int make_room(Cpu* cpu, int64_t sof) noexcept nogil:
 
 cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
     """Load registers until the one numbered ``wanted`` is there."""
-    cdef uint64_t address, collection, rnat, loaded = 0
+    cdef uint64_t address, collection, rnat, loaded = 0, lowest = 0
     cdef int done = 1
     while cpu.clean > wanted:
         address = register_address(cpu.bspstore, cpu.clean - 1 - cpu.store)
@@ -147,10 +157,11 @@ cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
             if not done:
                 break
         loaded += 1 + (is_collection(address - 8) << 16)
+        lowest = address
         set_stacked_nat(cpu, cpu.clean - 1, (rnat >> ((address >> 3) & 63)) & 1)
         cpu.clean -= 1
     if loaded:
-        mark(cpu, mark_word(MARK_FILL, loaded))
+        mark_traffic(cpu, MARK_FILL, loaded, lowest)
     return done
 
 

@@ -275,6 +275,7 @@ cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, u
             ins.address = bundle | slot
             ins.condition = NO_CONDITION
             ins.encoding = slot_bits(low, high, slot)
+            ins.unit = <uint8_t>units[template][slot]
             row = NULL
             if units[template][slot] == UNIT_X:
                 ins.extended = 1

@@ -156,6 +156,7 @@ branch_rows("B4", "br.ia.{hints} b2", <size_t>&br_ia, Kind.INDIRECT, op=0, x6=0x
 cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
     if holds(cpu, op):
+        cpu.index = op.index
         if unlikely(not pop_frame(cpu)):
             cpu.fault_op = op
             return STATUS_FAULT

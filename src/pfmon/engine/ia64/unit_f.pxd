@@ -2,10 +2,10 @@
 
 from libc.stdint cimport uint32_t
 
-from pfmon.engine.ia64.cpu cimport FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault, go, mark, unlikely
+from pfmon.engine.ia64.cpu cimport FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault, go, mark_at, unlikely
 from pfmon.engine.ia64.float_core cimport Outcome
 from pfmon.engine.ia64.float_memory cimport EXPONENT_NATVAL, set_float
-from pfmon.retirement.stream cimport MARK_FLUSH_TO_ZERO, mark_word
+from pfmon.retirement.stream cimport MARK_FLUSH_TO_ZERO
 
 
 cdef inline bint fr_is_natval(const Cpu* cpu, int number) noexcept nogil:
@@ -53,10 +53,10 @@ cdef inline void clear(Outcome* out) noexcept nogil:
     out.tiny = 0
 
 
-cdef inline void note_tiny(Cpu* cpu, const Outcome* out) noexcept nogil:
+cdef inline void note_tiny(Cpu* cpu, Op* op, const Outcome* out) noexcept nogil:
     """Report a tiny result, for the events that count flushes to zero."""
     if unlikely(out.tiny != 0):
-        mark(cpu, mark_word(MARK_FLUSH_TO_ZERO, out.tiny - 1))
+        mark_at(cpu, op, MARK_FLUSH_TO_ZERO, out.tiny - 1)
 
 
 cdef inline int interrupt(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:

@@ -94,7 +94,7 @@ cdef uint32_t exactly(Cpu* cpu, Op* op, int pc) noexcept nogil:
     if not out.faults:
         set_flags(&cpu.fpsr, sf, out.flags)
         set_float(&cpu.fr[op.r1], out.value.sign, out.value.exponent, out.value.significand)
-        note_tiny(cpu, &out)
+        note_tiny(cpu, op, &out)
     return ending(&out)
 
 

@@ -65,8 +65,8 @@ cdef uint32_t deliver(Cpu* cpu, Op* op, const Outcome* outs, uint64_t high, uint
     if not (outs[0].faults | outs[1].faults):
         set_flags(&cpu.fpsr, op.x & X_SF, outs[0].flags | outs[1].flags)
         set_float(&cpu.fr[op.r1], 0, EXPONENT_INTEGER, (high << 32) | low)
-        note_tiny(cpu, &outs[0])
-        note_tiny(cpu, &outs[1])
+        note_tiny(cpu, op, &outs[0])
+        note_tiny(cpu, op, &outs[1])
     return ending_pair(&outs[1], &outs[0])
 
 

@@ -8,14 +8,14 @@ from libc.string cimport memcpy
 
 from pfmon.engine.ia64.alat cimport alat_find, alat_insert, alat_remove, alat_store, float_tag
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, FloatRegister, Op, careful, fault, get_nat, go, likely, mark, set_nat, unlikely)
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, FloatRegister, Op, careful, fault, get_nat, go, likely, mark_at, set_nat, unlikely)
 from pfmon.engine.ia64.float_memory cimport (
     from_double, from_extended, from_sign_exponent, from_significand, from_single, from_spill, is_natval, natval,
     to_double, to_extended, to_sign_exponent, to_single, to_spill)
 from pfmon.engine.ia64.memory cimport read_span, readable, readable_in_place, writable, write_span
 from pfmon.engine.ia64.memory_access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, update_base, write_integer)
-from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_DEFERRED, mark_word
+from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
 
 from pfmon.engine.ia64.rows import row
 from pfmon.retirement.kinds import Kind
@@ -58,13 +58,16 @@ cdef inline FloatRegister read_float(uint8_t* data, uint32_t form) noexcept nogi
     return from_spill((<uint64_t*>data)[0], (<uint64_t*>data)[1])
 
 
-cdef inline uint8_t* readable_float(Cpu* cpu, uint64_t address, uint32_t form) noexcept nogil:
+cdef inline uint8_t* readable_float(Cpu* cpu, Op* op, uint64_t address, uint32_t form) noexcept nogil:
     """As ``readable``, for the data of a form: extended data has 10 bytes, aligned to 16."""
     cdef uint8_t* data
     if form != EXTENDED:
-        return readable(cpu, address, SPAN[form])
+        return readable(cpu, op, address, SPAN[form])
     data = readable_in_place(cpu, address, 16)
-    return data if likely(data != NULL) else read_span(cpu, address, 10, 16)
+    if likely(data != NULL):
+        return data
+    cpu.index = op.index
+    return read_span(cpu, address, 10, 16)
 
 
 # --- ordinary loads
@@ -73,7 +76,7 @@ cdef inline int load(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil
     cdef uint8_t* data
     if update == BY_REGISTER and unlikely(any_nat(cpu)) and get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    data = readable_float(cpu, cpu.gr[op.r3], form)
+    data = readable_float(cpu, op, cpu.gr[op.r3], form)
     if unlikely(data == NULL):
         return fault_here(cpu, op)
     cpu.fr[op.r1] = read_float(data, form)
@@ -131,18 +134,18 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
     if not base_nat and not (control and address & (span - 1)):
-        data = readable_float(cpu, address, op.x)
+        data = readable_float(cpu, op, address, op.x)
         if data == NULL and not control:
             return fault_here(cpu, op)
     if data == NULL:
-        mark(cpu, mark_word(MARK_DEFERRED, 1))
+        mark_at(cpu, op, MARK_DEFERRED, 1)
         cpu.fr[op.r1] = natval()
         if data_too:
             alat_remove(cpu, float_tag(cpu, op.r1))
     else:
         cpu.fr[op.r1] = read_float(data, op.x)
         if data_too:
-            alat_insert(cpu, float_tag(cpu, op.r1), address, span)
+            alat_insert(cpu, op, float_tag(cpu, op.r1), address, span)
     update_base(cpu, op, update)
     return go(cpu, op)
 
@@ -186,13 +189,13 @@ cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept no
         if clear:
             alat_remove(cpu, tag)
     else:
-        data = readable_float(cpu, cpu.gr[op.r3], op.x)
+        data = readable_float(cpu, op, cpu.gr[op.r3], op.x)
         if unlikely(data == NULL):
             return fault_here(cpu, op)
-        mark(cpu, mark_word(MARK_ALAT_MISS, 1))
+        mark_at(cpu, op, MARK_ALAT_MISS, 1)
         cpu.fr[op.r1] = read_float(data, op.x)
         if not clear:
-            alat_insert(cpu, tag, cpu.gr[op.r3], SPAN[op.x])
+            alat_insert(cpu, op, tag, cpu.gr[op.r3], SPAN[op.x])
     update_base(cpu, op, update)
     return go(cpu, op)
 
@@ -247,7 +250,7 @@ cdef inline int store(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogi
     if form == EXTENDED or form == SPILLED:
         if unlikely(not write_long(cpu, op, 10 if form == EXTENDED else 16)):
             return fault_here(cpu, op)
-    elif unlikely(not write_integer(cpu, cpu.gr[op.r3], data, 4 if form == SINGLE else 8)):
+    elif unlikely(not write_integer(cpu, op, cpu.gr[op.r3], data, 4 if form == SINGLE else 8)):
         return fault_here(cpu, op)
     update_base(cpu, op, update)
     return go(cpu, op)
@@ -259,8 +262,10 @@ cdef int write_long(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
     cdef uint8_t* host = writable(cpu, address, 16)
     if likely(host != NULL):
         memcpy(host, cpu.bounce, size)
-    elif not write_span(cpu, address, cpu.bounce, size, 16):
-        return 0
+    else:
+        cpu.index = op.index
+        if not write_span(cpu, address, cpu.bounce, size, 16):
+            return 0
     if unlikely(cpu.alat_used != 0):
         alat_store(cpu, address, size)
     return 1

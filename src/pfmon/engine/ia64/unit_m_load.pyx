@@ -4,12 +4,12 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.alat cimport alat_find, alat_insert, alat_remove, general_tag
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, careful, fault, get_nat, go, mark, set_nat,
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, careful, fault, get_nat, go, mark_at, set_nat,
     unlikely)
 from pfmon.engine.ia64.memory cimport PROTECT_READ, aligned_data, readable
 from pfmon.engine.ia64.memory_access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, read_integer, update_base)
-from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_DEFERRED, mark_word
+from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
 
 from pfmon.engine.ia64.rows import row
 from pfmon.retirement.kinds import Kind
@@ -36,7 +36,7 @@ cdef inline int load(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogil
     cdef uint8_t* data
     if update == BY_REGISTER and unlikely(any_nat(cpu)) and get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    data = readable(cpu, cpu.gr[op.r3], size)
+    data = readable(cpu, op, cpu.gr[op.r3], size)
     if unlikely(data == NULL):
         return fault_here(cpu, op)
     update_base(cpu, op, update)         # first: the increment may be in r1
@@ -103,13 +103,13 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
     if not base_nat and not (control and address & (op.x - 1)):
-        data = readable(cpu, address, op.x)
+        data = readable(cpu, op, address, op.x)
         if data == NULL and not control:
             return fault_here(cpu, op)
     update_base(cpu, op, update)
     if data == NULL:
         # Linux has all faults of speculative loads deferred (DCR, volume 2, 5.5.5).
-        mark(cpu, mark_word(MARK_DEFERRED, 1))
+        mark_at(cpu, op, MARK_DEFERRED, 1)
         cpu.gr[op.r1] = 0
         set_nat(cpu, op.r1, True)
         if data_too:
@@ -118,7 +118,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     cpu.gr[op.r1] = read_integer(data, op.x)
     set_nat(cpu, op.r1, False)
     if data_too:
-        alat_insert(cpu, general_tag(cpu, op.r1), address, op.x)
+        alat_insert(cpu, op, general_tag(cpu, op.r1), address, op.x)
     return go(cpu, op)
 
 
@@ -172,15 +172,15 @@ cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept no
             alat_remove(cpu, tag)
         update_base(cpu, op, update)
     else:
-        data = readable(cpu, address, op.x)
+        data = readable(cpu, op, address, op.x)
         if unlikely(data == NULL):
             return fault_here(cpu, op)
-        mark(cpu, mark_word(MARK_ALAT_MISS, 0))
+        mark_at(cpu, op, MARK_ALAT_MISS, 0)
         update_base(cpu, op, update)
         cpu.gr[op.r1] = read_integer(data, op.x)
         set_nat(cpu, op.r1, False)
         if not clear:
-            alat_insert(cpu, tag, address, op.x)
+            alat_insert(cpu, op, tag, address, op.x)
     return go(cpu, op)
 
 
@@ -217,7 +217,7 @@ cdef inline int fill(Cpu* cpu, Op* op, int update) noexcept nogil:
     cdef uint8_t* data
     if get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    data = readable(cpu, address, 8)
+    data = readable(cpu, op, address, 8)
     if unlikely(data == NULL):
         return fault_here(cpu, op)
     update_base(cpu, op, update)

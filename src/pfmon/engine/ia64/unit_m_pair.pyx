@@ -7,11 +7,11 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.alat cimport alat_find, alat_insert, alat_remove, float_tag
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark, set_nat, unlikely)
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark_at, set_nat, unlikely)
 from pfmon.engine.ia64.float_memory cimport from_double, from_significand, from_single, natval
 from pfmon.engine.ia64.memory cimport PROTECT_READ, UM_BE, probe, readable
 from pfmon.engine.ia64.memory_access cimport BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, fault_here, update_base
-from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_DEFERRED, mark_word
+from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
 
 from pfmon.engine.ia64.rows import row
 from pfmon.retirement.kinds import Kind
@@ -62,13 +62,13 @@ cdef inline int pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept no
             alat_remove(cpu, tag)
     else:
         if not base_nat and not (speculation & CONTROL and address & (span(op) - 1)):
-            data = readable(cpu, address, span(op))
+            data = readable(cpu, op, address, span(op))
             if data == NULL and not speculation & CONTROL:
                 return fault_here(cpu, op)
         if speculation & (CHECK_CLEAR | CHECK_KEEP):
-            mark(cpu, mark_word(MARK_ALAT_MISS, 1))
+            mark_at(cpu, op, MARK_ALAT_MISS, 1)
         if data == NULL:
-            mark(cpu, mark_word(MARK_DEFERRED, 1))
+            mark_at(cpu, op, MARK_DEFERRED, 1)
             cpu.fr[op.r1] = natval()
             cpu.fr[op.r2] = natval()
             if speculation & DATA:
@@ -76,7 +76,7 @@ cdef inline int pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept no
         else:
             take_pair(cpu, op, data)
             if speculation & (DATA | CHECK_KEEP):
-                alat_insert(cpu, tag, address, span(op))
+                alat_insert(cpu, op, tag, address, span(op))
     if update:
         cpu.gr[op.r3] += span(op)
     return go(cpu, op)

@@ -29,7 +29,7 @@ def store_rows(mnemonic, x6, plain, immediate, *, size, kind=0, nat="consume"):
 
 
 cdef inline int store(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogil:
-    if unlikely(not write_integer(cpu, cpu.gr[op.r3], &cpu.gr[op.r2], size)):
+    if unlikely(not write_integer(cpu, op, cpu.gr[op.r3], &cpu.gr[op.r2], size)):
         return fault_here(cpu, op)
     update_base(cpu, op, update)
     return go(cpu, op)
@@ -77,7 +77,7 @@ cdef inline int spill(Cpu* cpu, Op* op, int update) noexcept nogil:
     cdef uint64_t bit = <uint64_t>1 << ((address >> 3) & 63)
     if get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    if unlikely(not write_integer(cpu, address, &cpu.gr[op.r2], 8)):
+    if unlikely(not write_integer(cpu, op, address, &cpu.gr[op.r2], 8)):
         return fault_here(cpu, op)
     if get_nat(cpu, op.r2):
         cpu.unat |= bit
@@ -99,7 +99,7 @@ store_rows("st8.spill", 0x3B, <size_t>&st8_spill, <size_t>&st8_spill_immediate, 
 
 # --- 16 bytes: the source and AR[CSD]
 
-cdef int write_pair(Cpu* cpu, uint64_t address, uint64_t low, uint64_t high) noexcept nogil:
+cdef int write_pair(Cpu* cpu, Op* op, uint64_t address, uint64_t low, uint64_t high) noexcept nogil:
     """Two words, the first at the lower address in either byte order; 0 with the fault in cpu."""
     cdef uint64_t pair[2]
     pair[0] = low
@@ -107,6 +107,7 @@ cdef int write_pair(Cpu* cpu, uint64_t address, uint64_t low, uint64_t high) noe
     if cpu.um & 2:                   # the writer reverses all 16 bytes
         pair[0] = high
         pair[1] = low
+    cpu.index = op.index
     if not write_slowly(cpu, address, <uint8_t*>pair, 16):
         return 0
     if cpu.alat_used:
@@ -118,7 +119,7 @@ cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3]
     if aligned_data(cpu, address, 16, PROTECT_WRITE) == NULL:
         return fault_here(cpu, op)
-    if not write_pair(cpu, address, cpu.gr[op.r2], cpu.csd):
+    if not write_pair(cpu, op, address, cpu.gr[op.r2], cpu.csd):
         return fault_here(cpu, op)
     return go(cpu, op)
 
@@ -146,7 +147,7 @@ cdef int xchg(Cpu* cpu, Op* op) noexcept nogil:
     if data == NULL:
         return fault_here(cpu, op)
     old = read_integer(data, op.x)
-    if not write_integer(cpu, address, &cpu.gr[op.r2], op.x):
+    if not write_integer(cpu, op, address, &cpu.gr[op.r2], op.x):
         return fault_here(cpu, op)
     cpu.gr[op.r1] = old
     return go(cpu, op)
@@ -160,7 +161,7 @@ cdef int cmpxchg(Cpu* cpu, Op* op) noexcept nogil:
         return fault_here(cpu, op)
     old = read_integer(data, op.x)
     if old == cpu.ccv:
-        if not write_integer(cpu, address, &cpu.gr[op.r2], op.x):
+        if not write_integer(cpu, op, address, &cpu.gr[op.r2], op.x):
             return fault_here(cpu, op)
     cpu.gr[op.r1] = old
     return go(cpu, op)
@@ -175,7 +176,7 @@ cdef int cmp8xchg16(Cpu* cpu, Op* op) noexcept nogil:
         return fault_here(cpu, op)
     old = read_integer(data, 8)
     if old == cpu.ccv:
-        if not write_pair(cpu, address & ~<uint64_t>15, cpu.gr[op.r2], cpu.csd):
+        if not write_pair(cpu, op, address & ~<uint64_t>15, cpu.gr[op.r2], cpu.csd):
             return fault_here(cpu, op)
     cpu.gr[op.r1] = old
     return go(cpu, op)
@@ -190,7 +191,7 @@ cdef int fetchadd(Cpu* cpu, Op* op) noexcept nogil:
         return fault_here(cpu, op)
     old = read_integer(data, op.x)
     sum[0] = old + <uint64_t>op.imm
-    if not write_integer(cpu, address, sum, op.x):
+    if not write_integer(cpu, op, address, sum, op.x):
         return fault_here(cpu, op)
     cpu.gr[op.r1] = old
     return go(cpu, op)

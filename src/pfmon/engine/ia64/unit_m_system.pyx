@@ -10,14 +10,14 @@ from pfmon.engine.ia64.alat cimport FLOAT_TAG, alat_clear, alat_find, alat_remov
 from pfmon.engine.ia64.application_registers cimport check_read_ar, check_write_ar, read_ar, write_ar
 from pfmon.engine.ia64.cpu cimport (
     FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_NONE, FAULT_PRIVILEGED_OPERATION,
-    FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go, mark,
+    FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go, mark_at,
     set_nat, unlikely)
 from pfmon.engine.ia64.float_memory cimport is_natval
 from pfmon.engine.ia64.memory cimport (
     PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, MemoryMap, flush_tlb, probe)
 from pfmon.engine.ia64.memory_access cimport any_nat, fault_here
 from pfmon.engine.ia64.rse cimport flush_registers, load_registers, make_room
-from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_MODE, mark_word
+from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_MODE
 
 from pfmon.engine.ia64.rows import row
 from pfmon.retirement.kinds import Kind
@@ -51,7 +51,7 @@ row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=Kind.CHECK_NAT | Kind.FL
 
 cdef inline int check_advanced(Cpu* cpu, Op* op, uint32_t tag, bint clear) noexcept nogil:
     if unlikely(alat_find(cpu, tag) < 0):
-        mark(cpu, mark_word(MARK_ALAT_MISS, 3 if tag >= FLOAT_TAG else 2))
+        mark_at(cpu, op, MARK_ALAT_MISS, 3 if tag >= FLOAT_TAG else 2)
         return recover(cpu, op)
     if clear:
         alat_remove(cpu, tag)
@@ -109,6 +109,7 @@ row("M27", "invala.e f1", <size_t>&invala_e_float, op=0, x3=0, x2=1, x4=3)
 # --- the register stack
 
 cdef int flushrs(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.index = op.index
     if not flush_registers(cpu):
         return fault_here(cpu, op)
     return go(cpu, op)
@@ -118,6 +119,7 @@ cdef int loadrs(Cpu* cpu, Op* op) noexcept nogil:
     # Only in enforced lazy mode, and with an empty frame when there is something to load (volume 3, loadrs).
     if cpu.rsc & 3 or ((cpu.rsc >> 16) & 0x3FFF and cpu.sof):
         return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
+    cpu.index = op.index
     if not load_registers(cpu):
         return fault_here(cpu, op)
     return go(cpu, op)
@@ -134,6 +136,7 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
     if <uint32_t>sor != cpu.sor and (cpu.rrb_gr | cpu.rrb_fr | cpu.rrb_pr):
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
     if unlikely(cpu.bof + sof - cpu.clean > STACKED_PHYSICAL):
+        cpu.index = op.index
         if not make_room(cpu, sof):
             return fault_here(cpu, op)
     if unlikely(any_nat(cpu)):
@@ -194,7 +197,7 @@ cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
         (<MemoryMap*>cpu.memory).code_written = 1
         cpu.limit = NULL
     if changed:
-        mark(cpu, mark_word(MARK_MODE, value))
+        mark_at(cpu, op, MARK_MODE, value)
     return go(cpu, op)
 
 

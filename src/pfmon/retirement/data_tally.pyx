@@ -1,0 +1,152 @@
+"""Counting a traced stream, and how many of its memory accesses fall into data ranges.
+
+A range is what one breakpoint pair matches: the address equals the pair's where the mask has ones (SDM volume 2,
+7.1). Several pairs add up. The count is kept per access of a block, so that every event can be qualified afterwards.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
+
+from pfmon.retirement.shapes cimport Access, Shape, ShapeTable, places
+from pfmon.retirement.stream cimport (
+    BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FILL, MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE, MARK_RSE_ADDRESS,
+    MARK_SHIFT, MARK_SPILL, unpacked_address)
+from pfmon.retirement.tally cimport Site, Tally, add_conditions, count_mark
+
+cdef enum:
+    PAIRS = 4
+    ALWAYS = 255
+    COLLECTION = 0x1F8                   # address bits 8:3 of a word of the backing store that holds NaT bits
+
+
+cdef class DataTally(Tally):
+    """A Tally of a traced stream that knows data ranges: up to four (address, mask) pairs; none: nothing is inside."""
+
+    cdef uint64_t addresses[PAIRS]
+    cdef uint64_t masks[PAIRS]
+    cdef int pairs
+    cdef uint64_t* counts                # by number of access (Shapes.accesses)
+    cdef uint64_t count_capacity
+
+    def __cinit__(self, ShapeTable shapes, ranges):
+        if len(ranges) > PAIRS:
+            raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of data breakpoint registers")
+        for number, (address, mask) in enumerate(ranges):
+            self.addresses[number] = address & mask
+            self.masks[number] = mask
+        self.pairs = len(ranges)
+        self.traced = True
+
+    def __dealloc__(self):
+        free(self.counts)
+
+    cdef int grow_counts(self) noexcept nogil:
+        """Room for every access that has a number; 0 when there is no memory."""
+        cdef uint64_t capacity = self.shapes.c.access_count * 2
+        cdef uint64_t* fresh = <uint64_t*>realloc(self.counts, capacity * sizeof(uint64_t))
+        if fresh == NULL:
+            return 0
+        memset(fresh + self.count_capacity, 0, (capacity - self.count_capacity) * sizeof(uint64_t))
+        self.counts = fresh
+        self.count_capacity = capacity
+        return 1
+
+    cdef inline uint64_t within(self, uint64_t address) noexcept nogil:
+        """1 for an address in one of the ranges."""
+        cdef int pair
+        for pair in range(self.pairs):
+            if address & self.masks[pair] == self.addresses[pair]:
+                return 1
+        return 0
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        cdef uint64_t i = 0, k, word, last = self.last, block_word = 0
+        cdef const uint64_t* accessed = NULL
+        cdef uint64_t* counts
+        cdef Shape* shape
+        cdef Access* access
+        if self.shapes.c.count > self.capacity and not self.grow():
+            return
+        if self.shapes.c.access_count > self.count_capacity and not self.grow_counts():
+            return
+        while i < count:
+            word = words[i]
+            i += 1
+            if word >> 63:
+                self.take_mark(words + i - 1, last, block_word, accessed)
+                continue
+            last = word & BLOCK_MASK
+            block_word = word
+            accessed = words + i
+            self.blocks[last].runs += 1
+            if word >> 32:
+                add_conditions(&self.blocks[last], <uint32_t>(word >> 32))
+            shape = &self.shapes.c.shapes[last]
+            counts = self.counts + shape.first_access
+            if shape.access_mask == 0:
+                for k in range(shape.accesses):
+                    counts[k] += self.within(words[i + k])
+                i += shape.accesses
+                continue
+            access = self.shapes.c.accesses + shape.first_access
+            for k in range(places(shape)):
+                if access[k].condition == ALWAYS or (word >> (32 + access[k].condition)) & 1:
+                    counts[k] += self.within(words[i])
+                    i += 1
+        self.last = last
+
+    cdef void take_mark(self, const uint64_t* mark, uint64_t last, uint64_t block_word,
+                        const uint64_t* accessed) noexcept nogil:
+        """Count a mark; ``accessed`` are the addresses of the block before it, NULL if that came in an earlier buffer
+        (the engine writes the marks of a block right behind it; later ones have no address)."""
+        cdef uint64_t kind = mark[0] >> MARK_SHIFT & 0x7F
+        cdef uint64_t traffic
+        cdef Site* site = self.add_mark(mark[0], last)
+        if site == NULL:
+            return
+        if kind == MARK_SPILL or kind == MARK_FILL:
+            if mark[1] >> MARK_SHIFT == (<uint64_t>0x80 | MARK_RSE_ADDRESS):
+                traffic = self.registers_within(unpacked_address(mark[1]), mark[0] & 0xFFFF)
+                if traffic:
+                    count_mark(&site.inside, traffic)
+        elif kind == MARK_MISALIGNED_LOAD or kind == MARK_MISALIGNED_STORE or kind == MARK_ALAT_MISS:
+            if accessed != NULL and self.accessed_within(mark[0] >> INDEX_SHIFT & 0xFF, last, block_word, accessed):
+                count_mark(&site.inside, mark[0])
+
+    cdef uint64_t registers_within(self, uint64_t address, uint64_t registers) noexcept nogil:
+        """How many of so many registers in the backing store, the lowest at ``address``, are in the ranges."""
+        cdef uint64_t found = 0
+        while registers:
+            if address & COLLECTION != COLLECTION:
+                found += self.within(address)
+                registers -= 1
+            address += 8
+        return found
+
+    cdef bint accessed_within(self, uint64_t instruction, uint64_t block, uint64_t block_word,
+                              const uint64_t* accessed) noexcept nogil:
+        """Whether the access that an instruction made in the last run of a block was in the ranges; one that made none
+        (chk.a) was not."""
+        cdef Shape* shape = &self.shapes.c.shapes[block]
+        cdef Access* access = self.shapes.c.accesses + shape.first_access
+        cdef uint64_t k, done = 0
+        for k in range(places(shape)):
+            if access[k].condition == ALWAYS or (block_word >> (32 + access[k].condition)) & 1:
+                if access[k].instruction == instruction:
+                    return self.within(accessed[done]) != 0
+                done += 1
+        return False
+
+    def inside(self, uint64_t number) -> dict[int, int]:
+        """How often the accesses of block ``number`` were in the ranges, by number of the instruction."""
+        cdef Shape* shape
+        cdef uint64_t k
+        if number >= self.shapes.c.count:
+            return {}
+        shape = &self.shapes.c.shapes[number]
+        return {
+            self.shapes.c.accesses[k].instruction: self.counts[k]
+            for k in range(shape.first_access, shape.first_access + places(shape))
+            if k < self.count_capacity
+        }
