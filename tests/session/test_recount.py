@@ -38,7 +38,7 @@ def recount(name: str, arguments: list[str]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for word in log.words():
         if word >> 63:
-            add_mark(counts, word >> 56 & 0x7F, word & (1 << 56) - 1)
+            add_mark(counts, word >> 56 & 0x7F, word & (1 << 32) - 1)
             continue
         number = word & 0xFFFFFFFF
         if number not in texts:

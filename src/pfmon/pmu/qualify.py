@@ -12,6 +12,7 @@ from pfmon.errors import PfmonError
 from pfmon.pmu.constraints import INST_RETIRED
 from pfmon.pmu.event import Event
 from pfmon.pmu.model import IA64, PmuModel
+from pfmon.pmu.opcodes import SLOTS
 
 PREFETCH = (0x44, 0x45, 0x5F)
 LOW_56 = (1 << 56) - 1
@@ -59,25 +60,22 @@ class Qualifier:
         """Whether a bundle is in the code range of a channel."""
         if self.model.name == "itanium":
             used = [pair for pair in range(4) if self._values[f"ibr{2 * pair + 1}"]]
-            return bool(self.field("pmc13", "ta")) or any(self._pair("ibr", n, address, cpl) for n in used)
+            return bool(self.field("pmc13", "ta")) or any(self._pair(n, address, cpl) for n in used)
         config, head = ("pmc14", "pmc8") if self.model.name == "itanium2" else ("pmc38", "pmc32")
         if self.field(config, f"ig_ibrp{channel}"):
             return True
         if channel == 0 and self.field(head, "ig_ad"):
             return True
         fine = self.field(config, "fine")
-        inside = self._between(channel % 2, address) if fine else self._pair("ibr", channel, address, cpl)
+        inside = self._between(channel % 2, address) if fine else self._pair(channel, address, cpl)
         return inside != (channel == 0 and bool(self.field(head, "inv")))
 
-    def _pair(self, kind: str, pair: int, address: int, cpl: int) -> bool:
-        """Whether a breakpoint pair matches: equal where the mask has ones.
-
-        Data breakpoints ignore their privilege mask for monitoring (Montecito manual section 3.3.7).
-        """
-        control = self._values[f"{kind}{2 * pair + 1}"]
-        if kind == "ibr" and (control >> 63 or not control >> 56 + cpl & 1):
+    def _pair(self, pair: int, address: int, cpl: int) -> bool:
+        """Whether an instruction breakpoint pair matches: equal where the mask has ones."""
+        control = self._values[f"ibr{2 * pair + 1}"]
+        if control >> 63 or not control >> 56 + cpl & 1:
             return False
-        return not (self._values[f"{kind}{2 * pair}"] ^ address) & control & LOW_56
+        return not (self._values[f"ibr{2 * pair}"] ^ address) & control & LOW_56
 
     def _between(self, pair: int, address: int) -> bool:
         """Fine mode: between the limits of two pairs, whose upper bits are equal (table 3-10)."""
@@ -99,20 +97,34 @@ class Qualifier:
         different = (squeezed ^ self.field(name, "match")) & ~self.field(name, "mask")
         return bool(self.field(name, slot)) and not different
 
+    def any_opcode_matches(self, channel: int) -> bool:
+        """Whether a channel's matcher lets every instruction pass."""
+        return all(self.opcode_matches(channel, slot, opcode) for slot in SLOTS for opcode in (0, WIDE))
+
     def counts_data(self, event: Event, address: int) -> bool:
         """Whether a data access passes the data ranges, for an event that supports them.
 
         Several pairs in force add up (Montecito manual section 3.3.7).
         """
-        if not event.dar:
-            return True
+        ranges = self.data_blocks() if event.dar else None
+        return ranges is None or any(not (first ^ address) & mask for first, mask in ranges)
+
+    def data_blocks(self) -> list[tuple[int, int]] | None:
+        """The data ranges in force, as (address, mask) of their breakpoint pairs; None: all addresses count.
+
+        Data breakpoints ignore their privilege mask for monitoring (Montecito manual section 3.3.7).
+        """
         if self.model.name == "itanium":
+            if self.field("pmc11", "pt"):
+                return None
             used = [pair for pair in range(4) if self._values[f"dbr{2 * pair + 1}"]]
-            return bool(self.field("pmc11", "pt")) or any(self._pair("dbr", n, address, 0) for n in used)
-        config = "pmc13" if self.model.name == "itanium2" else "pmc41"
-        used = [
-            pair
-            for pair in range(4)
-            if self.field(config, f"en_dbrp{pair}") and not self.field(config, f"cfgdtag{pair}") & 1
-        ]
-        return not used or any(self._pair("dbr", pair, address, 0) for pair in used)
+        else:
+            config = "pmc13" if self.model.name == "itanium2" else "pmc41"
+            used = [
+                pair
+                for pair in range(4)
+                if self.field(config, f"en_dbrp{pair}") and not self.field(config, f"cfgdtag{pair}") & 1
+            ]
+            if not used:
+                return None
+        return [(self._values[f"dbr{2 * n}"], self._values[f"dbr{2 * n + 1}"] & LOW_56) for n in used]

@@ -20,22 +20,43 @@ cdef enum:
     COLLECTION = 0x1F8                   # address bits 8:3 of a word of the backing store that holds NaT bits
 
 
+cdef struct Ranges:                      # an address is inside when its bits under a mask are one of the addresses
+    uint64_t mask[PAIRS]                 # unused ones: 0, with an address that nothing equals
+    uint64_t address[PAIRS]
+    uint64_t common_mask                 # bits that all ranges look at and have the same: most addresses fail here
+    uint64_t common_address
+
+
+cdef inline uint64_t within(const Ranges* ranges, uint64_t address) noexcept nogil:
+    """1 for an address in one of the ranges."""
+    if address & ranges.common_mask != ranges.common_address:
+        return 0
+    return (
+        (address & ranges.mask[0] == ranges.address[0]) | (address & ranges.mask[1] == ranges.address[1])
+        | (address & ranges.mask[2] == ranges.address[2]) | (address & ranges.mask[3] == ranges.address[3])
+    )
+
+
 cdef class DataTally(Tally):
     """A Tally of a traced stream that knows data ranges: up to four (address, mask) pairs; none: nothing is inside."""
 
-    cdef uint64_t addresses[PAIRS]
-    cdef uint64_t masks[PAIRS]
-    cdef int pairs
+    cdef Ranges ranges
     cdef uint64_t* counts                # by number of access (Shapes.accesses)
     cdef uint64_t count_capacity
 
     def __cinit__(self, ShapeTable shapes, ranges):
         if len(ranges) > PAIRS:
             raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of data breakpoint registers")
+        self.ranges.common_mask = ~<uint64_t>0 if ranges else 0
+        self.ranges.common_address = 1
+        for number in range(PAIRS):
+            self.ranges.address[number] = 1
         for number, (address, mask) in enumerate(ranges):
-            self.addresses[number] = address & mask
-            self.masks[number] = mask
-        self.pairs = len(ranges)
+            self.ranges.address[number] = address & mask
+            self.ranges.mask[number] = mask
+            self.ranges.common_mask &= mask & ~<uint64_t>(address ^ ranges[0][0])
+        if ranges:
+            self.ranges.common_address = ranges[0][0] & self.ranges.common_mask
         self.traced = True
 
     def __dealloc__(self):
@@ -52,20 +73,13 @@ cdef class DataTally(Tally):
         self.count_capacity = capacity
         return 1
 
-    cdef inline uint64_t within(self, uint64_t address) noexcept nogil:
-        """1 for an address in one of the ranges."""
-        cdef int pair
-        for pair in range(self.pairs):
-            if address & self.masks[pair] == self.addresses[pair]:
-                return 1
-        return 0
-
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, k, word, last = self.last, block_word = 0
         cdef const uint64_t* accessed = NULL
         cdef uint64_t* counts
         cdef Shape* shape
         cdef Access* access
+        cdef Ranges ranges = self.ranges     # a copy, that the compiler may keep in registers
         if self.shapes.c.count > self.capacity and not self.grow():
             return
         if self.shapes.c.access_count > self.count_capacity and not self.grow_counts():
@@ -86,13 +100,13 @@ cdef class DataTally(Tally):
             counts = self.counts + shape.first_access
             if shape.access_mask == 0:
                 for k in range(shape.accesses):
-                    counts[k] += self.within(words[i + k])
+                    counts[k] += within(&ranges, words[i + k])
                 i += shape.accesses
                 continue
             access = self.shapes.c.accesses + shape.first_access
             for k in range(places(shape)):
                 if access[k].condition == ALWAYS or (word >> (32 + access[k].condition)) & 1:
-                    counts[k] += self.within(words[i])
+                    counts[k] += within(&ranges, words[i])
                     i += 1
         self.last = last
 
@@ -119,7 +133,7 @@ cdef class DataTally(Tally):
         cdef uint64_t found = 0
         while registers:
             if address & COLLECTION != COLLECTION:
-                found += self.within(address)
+                found += within(&self.ranges, address)
                 registers -= 1
             address += 8
         return found
@@ -134,7 +148,7 @@ cdef class DataTally(Tally):
         for k in range(places(shape)):
             if access[k].condition == ALWAYS or (block_word >> (32 + access[k].condition)) & 1:
                 if access[k].instruction == instruction:
-                    return self.within(accessed[done]) != 0
+                    return within(&self.ranges, accessed[done]) != 0
                 done += 1
         return False
 

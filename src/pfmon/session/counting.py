@@ -1,17 +1,20 @@
 """Counting: from a stream's totals to the values of a PMU's counters."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from pfmon.errors import PfmonError
 from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.event import Event
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor, Programming
+from pfmon.pmu.qualify import Qualifier
 from pfmon.pmu.request import Request
-from pfmon.retirement.blocks import BlockRecord
+from pfmon.retirement.shapes import ShapeTable
 from pfmon.retirement.tally import Tally
+from pfmon.session.attribution import Blocks, block_totals, increments
 from pfmon.session.counters import VirtualCounters
+from pfmon.session.qualified import make_tally, qualified_totals
 from pfmon.session.supported import check_supported
 from pfmon.signals import retired
 
@@ -27,16 +30,6 @@ class Count(NamedTuple):
     plm: int
     value: int | float | None
     formula: str = ""
-
-
-class Blocks(Protocol):
-    """Where the records of blocks come from."""
-
-    def block_count(self) -> int:
-        """How many blocks have numbers."""
-
-    def block(self, number: int) -> BlockRecord:
-        """The record of one."""
 
 
 USER = 1 << 3
@@ -69,13 +62,23 @@ class Counting:
         check_supported(wanted)
         self.programming: Programming = model.fulfil(wanted)
         self.counters = VirtualCounters(model.register_file(), self.programming)
+        self.qualifier = Qualifier(model, self.programming.writes)
+
+    @property
+    def wants_addresses(self) -> bool:
+        """Whether the stream has to have the addresses of memory accesses in it."""
+        return self.qualifier.data_blocks() is not None
+
+    def tally(self, shapes: ShapeTable) -> Tally:
+        """The reader of the stream that `take` wants."""
+        return make_tally(self.qualifier, shapes)
 
     def take(self, blocks: Blocks, tally: Tally) -> None:
         """Add what a run's totals come to."""
         running = [monitor for monitor in self.programming.monitors if counts_ia64_programs(monitor)]
-        totals = signal_totals([monitor.signal for monitor in running], blocks, tally)
-        for monitor in running:
-            self.counters.add(monitor, totals[monitor.signal])
+        totals = qualified_totals(self.qualifier, [monitor.event for monitor in running], blocks, tally)
+        for monitor, total in zip(running, totals, strict=True):
+            self.counters.add(monitor, total)
 
     def counts(self) -> list[Count]:
         """The values, in the order in which the events were asked for."""
@@ -102,26 +105,7 @@ def counts_ia64_programs(monitor: Monitor) -> bool:
 def signal_totals(signals: Sequence[str], blocks: Blocks, tally: Tally) -> dict[str, int]:
     """The increments of each signal in everything that the tally has seen."""
     totals = dict.fromkeys(signals, 0)
-    for number in range(blocks.block_count()):
-        runs = tally.runs(number)
-        if runs:
-            record = blocks.block(number)
-            executed = tally.executed(number)
-            for signal in totals:
-                totals[signal] += block_increments(signal, record, runs, executed)
-    for signal in totals:
-        totals[signal] += sum(part(tally) for part in retired.MARKS.get(signal, ()))
+    for block in block_totals(blocks, tally):
+        for signal in totals:
+            totals[signal] += sum(increment for _, increment in increments(signal, block))
     return totals
-
-
-def block_increments(signal: str, record: BlockRecord, runs: int, executed: Sequence[int]) -> int:
-    """What ``runs`` of a block add to a signal; ``executed[i]`` of them had its condition i true."""
-    total = 0
-    if whole := retired.BLOCKS.get(signal):
-        total += runs * whole(record)
-    if weigh := retired.WEIGHTS.get(signal):
-        for instruction in record.instructions:
-            weight = weigh(instruction)
-            held = runs if instruction.condition is None else executed[instruction.condition]
-            total += runs * weight.retired + held * weight.executed
-    return total

@@ -16,7 +16,6 @@ from pfmon.pmu.model import PmuModel
 from pfmon.pmu.request import Request
 from pfmon.program.image import Program
 from pfmon.retirement.shapes import Consumer
-from pfmon.retirement.tally import Tally
 from pfmon.session.counting import Count, Counting
 from pfmon.session.supported import check_runs_here
 
@@ -74,13 +73,14 @@ class Session:
             memory_limit=plan.memory_limit,
             processor=plan.model.name,
             slow=plan.slow,
+            trace=self.counting is not None and self.counting.wants_addresses,
         )
         self._stopped = ""
 
     def run(self) -> Outcome:
         """Run the program to its end and read the counters."""
         processor = self.guest.processor
-        tally = Tally(processor.shapes) if self.counting else None
+        tally = self.counting.tally(processor.shapes) if self.counting else None
         before = _now()
         with self._interruptible():
             end = self.guest.run(tally or Consumer())

@@ -20,10 +20,9 @@ def check_runs_here(model: PmuModel) -> None:
 def check_supported(request: Request) -> None:
     """PfmonError for what the counting path does not honour."""
     for option, used in {
-        "--irange": request.irange is not None,
-        "--drange": request.drange is not None,
-        "an opcode matcher": any(request.opcodes),
-        "a privilege level other than 3": bool(_levels(request) - {PLM_USER}),
+        "a privilege mask without level 3 (programs run at level 3 alone)": not all(
+            level & PLM_USER for level in _levels(request)
+        ),
         "--system-wide": request.system_wide,
         "--event-thresholds (a threshold looks at single cycles, which need the machine)": any(
             event.threshold for event in request.events
