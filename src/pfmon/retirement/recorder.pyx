@@ -35,3 +35,7 @@ cdef class Recorder(Consumer):
     def words(self) -> list[int]:
         """The words so far, in order (docs/stream.md)."""
         return [self.kept[i] for i in range(self.count)]
+
+    def replay(self, Consumer consumer):
+        """Give another reader everything so far, as the engine gave it."""
+        consumer.consume(self.kept, self.count)

@@ -1,0 +1,351 @@
+"""Qualified counts against an independent recount from the log of a run, instruction by instruction.
+
+The recount goes by the registers as the manuals describe them (Montecito manual sections 3.3.5 to 3.3.7, Itanium
+manual section 6.2): it reads addresses from the traced log, opcodes from the code, slot types from the templates in
+memory, and the events by mnemonic. It shares nothing with the counting path but the register values.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from typing import NamedTuple
+
+import pytest
+from guests import guest, quiet
+
+from pfmon.engine.ia64.disassemble import disassemble
+from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.processor import Processor
+from pfmon.errors import PfmonError
+from pfmon.pmu import get
+from pfmon.pmu.programming import Programming
+from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
+from pfmon.retirement.recorder import Recorder
+from pfmon.session.counting import Counting
+
+PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}
+
+# Unit of each slot by template (SDM volume 3, table 4-1); A5 and the like go to the unit of their slot.
+TEMPLATES = ["MII", "MII", "MLX", "", "MMI", "MMI", "MFI", "MMF", "MIB", "MBB", "", "BBB", "MMB", "", "MFB", ""]
+SEMAPHORES = ("xchg", "cmpxchg", "cmp8xchg16", "fetchadd")
+ADDRESS = (1 << 56) - 1
+
+
+class Step(NamedTuple):
+    """One retired instruction, or what the register stack engine did for it (``registers``)."""
+
+    bundle: int
+    slot: str
+    opcode: int
+    text: str
+    qp: int
+    executed: bool
+    address: int | None = None
+    spilled: tuple[int, ...] = ()
+    filled: tuple[int, ...] = ()
+    misses: int = 0
+
+
+class Log(NamedTuple):
+    """The distinct steps of a run, by instruction, with how often each happened; code and data addresses used."""
+
+    steps: dict[tuple[int, str, int], list[tuple[Step, int]]]
+    bundles: list[int]
+    data: list[int]
+
+
+@cache
+def log(name: str) -> Log:
+    """What the slow path says of a run."""
+    program = guest(name, PROGRAMS[name], slow=True, trace=True)
+    recorder = Recorder()
+    with quiet():
+        program.run(recorder)
+    steps: dict[tuple[int, str, int], list[tuple[Step, int]]] = {}
+    used: set[int] = set()
+    for step, times in Counter(_steps(iter(recorder.words()), program)).items():
+        steps.setdefault((step.bundle, step.slot, step.opcode), []).append((step, times))
+        used.update((*step.spilled, *step.filled, *([] if step.address is None else [step.address])))
+    program.close()
+    return Log(steps, sorted({bundle for bundle, _, _ in steps}), sorted(used))
+
+
+@cache
+def recorded(name: str, trace: bool) -> tuple[Recorder, Processor]:
+    """The stream of the fast path."""
+    program = guest(name, PROGRAMS[name], trace=trace)
+    recorder = Recorder()
+    with quiet():
+        program.run(recorder)
+    program.close()
+    return recorder, program.processor
+
+
+def _steps(words: Iterator[int], program: Guest) -> Iterator[Step]:
+    """Steps from the words of a traced run in which every block is one instruction."""
+    known: dict[int, tuple[Step, bool, bool]] = {}
+    current: Step | None = None
+    registers = last = 0
+    for word in words:
+        if word >> 63:
+            assert current is not None
+            kind, value = word >> 56 & 0x7F, word & 0xFFFFFFFF
+            if kind in (4, 5):
+                registers = value & 0xFFFF
+            elif kind == 13:
+                packed = word & ADDRESS
+                base = (packed >> 53) << 61 | packed & (1 << 53) - 1
+                stack = tuple(_backing_store(base, registers))
+                current = current._replace(**{"spilled" if last == 4 else "filled": stack})
+            elif kind == 6:
+                current = current._replace(misses=1)
+            last = kind
+            continue
+        if current:
+            yield current
+        number = word & 0xFFFFFFFF
+        if number not in known:
+            known[number] = _decoded(program, number)
+        step, conditional, accesses = known[number]
+        executed = not conditional or bool(word >> 32 & 1)
+        current = step._replace(executed=executed)
+        if accesses and executed:
+            current = current._replace(address=next(words))
+    if current:
+        yield current
+
+
+def _backing_store(base: int, registers: int) -> Iterator[int]:
+    """Addresses of registers in the backing store: every 64th word is a collection of NaT bits (SDM 2, 6.1)."""
+    while registers:
+        if base >> 3 & 63 != 63:
+            yield base
+            registers -= 1
+        base += 8
+
+
+def _decoded(program: Guest, number: int) -> tuple[Step, bool, bool]:
+    """An instruction read from memory; whether it is conditional; whether it makes an access when it executes."""
+    block = program.processor.block(number)
+    (instruction,) = block.instructions
+    bundle, slot = instruction.address & ~15, instruction.address & 3
+    raw = int.from_bytes(program.memory.read(bundle, 16), "little")
+    units = TEMPLATES[raw >> 1 & 15]
+    unit = units[slot]
+    extension = 0
+    if unit == "L":
+        unit, slot, extension = "X", 2, raw >> 46 & (1 << 41) - 1
+    opcode = raw >> 5 + 41 * slot & (1 << 41) - 1
+    text = disassemble(unit, opcode, extension, bundle) or ""
+    predicated = text.startswith("(p")
+    text = text.partition(") ")[2] if predicated else text
+    head = text.split(".")[0].split(" ")[0]
+    memory = head[:2] in ("ld", "st") or head.startswith(("lfetch", *SEMAPHORES))
+    letter = "i" if unit == "X" else unit.lower()
+    qp = opcode & 63 if predicated else 0
+    return Step(bundle, letter, opcode, text, qp, True), instruction.condition is not None, memory
+
+
+def head_of(step: Step) -> str:
+    return step.text.split(" ")[0].split(".")[0]
+
+
+def is_check_load(step: Step) -> bool:
+    return head_of(step)[:2] == "ld" and ".c." in step.text.split(" ")[0]
+
+
+def is_load(step: Step) -> bool:
+    return is_semaphore(step) or (step.executed and head_of(step)[:2] == "ld" and not is_check_load(step))
+
+
+def is_store(step: Step) -> bool:
+    return is_semaphore(step) or (step.executed and head_of(step)[:2] == "st")
+
+
+def is_branch(step: Step) -> bool:
+    return head_of(step) in ("br", "brl")
+
+
+def is_semaphore(step: Step) -> bool:
+    return step.executed and head_of(step).startswith(SEMAPHORES)
+
+
+Inside = Callable[[int | None], bool]
+
+# Event signals by mnemonic: what a step adds, when `inside` says which data addresses count.
+SIGNALS: dict[str, Callable[[Step, Inside], int]] = {
+    "inst_retired": lambda s, _: 1,
+    "nops_retired": lambda s, _: int(s.executed and head_of(s) in ("nop", "hint")),
+    "predicate_squashed": lambda s, _: int(not s.executed and s.qp != 0 and not is_branch(s) and s.slot != "b"),
+    "branches.all": lambda s, _: int(is_branch(s)),
+    "loads_retired": lambda s, inside: (
+        int((is_load(s) or bool(s.misses and is_check_load(s))) and inside(s.address)) + sum(map(inside, s.filled))
+    ),
+    "stores_retired": lambda s, inside: int(is_store(s) and inside(s.address)) + sum(map(inside, s.spilled)),
+    "data_references": lambda s, inside: (
+        int(s.address is not None and inside(s.address)) + sum(map(inside, s.spilled + s.filled))
+    ),
+    "rse_references.all": lambda s, inside: sum(map(inside, s.spilled + s.filled)),
+    "inst_failed_chka_ldc.all": lambda s, inside: int(s.misses and inside(s.address)),
+}
+SIGNALS.update({f"inst_tagged.{channel}": SIGNALS["inst_retired"] for channel in range(4)})
+
+
+def bits(value: int, low: int, count: int) -> int:
+    return value >> low & (1 << count) - 1
+
+
+def pair_matches(writes: Mapping[str, int], kind: str, pair: int, address: int) -> bool:
+    mask = writes.get(f"{kind}{2 * pair + 1}", 0) & ADDRESS
+    return writes.get(f"{kind}{2 * pair}", 0) & mask == address & mask
+
+
+def code_passes(pmu: str, writes: Mapping[str, int], channel: int, bundle: int) -> bool:
+    """Tables 3-9 and 3-10 of the Montecito manual; table 6-3 of the Itanium manual."""
+    if pmu == "itanium":
+        if writes.get("pmc13", 1) & 1:
+            return True
+        pairs = [n for n in range(4) if writes.get(f"ibr{2 * n + 1}", 0) >> 59 & 1]
+        return any(pair_matches(writes, "ibr", n, bundle) for n in pairs)
+    control = writes.get("pmc14" if pmu == "itanium2" else "pmc38", 0xDB6)
+    head = writes.get("pmc8", 1) if pmu == "itanium2" else bits(writes.get("pmc32", 1 << 57), 56, 2)
+    ignore, inverse = (head & 1, head >> 1 & 1) if pmu == "itanium2" else (head >> 1, head & 1)
+    if control >> 1 + 3 * channel & 1 or (channel == 0 and ignore):
+        return True
+    if control >> 13 & 1:
+        low = channel % 2
+        inside = writes[f"ibr{2 * low}"] <= bundle <= writes[f"ibr{2 * low + 4}"]
+    else:
+        inside = bool(writes.get(f"ibr{2 * channel + 1}", 0) >> 59 & 1) and pair_matches(writes, "ibr", channel, bundle)
+    return inside != (channel == 0 and bool(inverse))
+
+
+def opcode_passes(pmu: str, writes: Mapping[str, int], channel: int, slot: str, opcode: int) -> bool:
+    """Tables 3-11 to 3-13 of the Montecito manual; PMC8, PMC9 and PMC15 of the others."""
+    second = channel % 2
+    if pmu == "montecito":
+        mask, match = writes.get(f"pmc{32 + 2 * second}"), writes.get(f"pmc{33 + 2 * second}", 0)
+        if mask is None or writes.get("pmc36", 0) >> channel & 1:
+            return True
+        letters = {"b": mask >> 48 & 1, "f": mask >> 49 & 1, "i": mask >> 50 & 1, "m": mask >> 51 & 1}
+        different = (opcode ^ match) & ~mask & (1 << 41) - 1
+        return bool(letters[slot]) and not different
+    value = writes.get(f"pmc{8 + second}")
+    if value is None or (pmu == "itanium2" and writes.get("pmc15", 0xF) >> channel & 1):
+        return True
+    letters = dict(zip("bfim", (value >> 60 + n & 1 for n in range(4)), strict=True))
+    squeezed = bits(opcode, 27, 14) << 13 | bits(opcode, 0, 13)
+    return bool(letters[slot]) and not (squeezed ^ bits(value, 33, 27)) & ~bits(value, 3, 27) & (1 << 27) - 1
+
+
+def data_pairs(pmu: str, writes: Mapping[str, int]) -> list[int] | None:
+    """The DBR pairs in force, None if data addresses do not matter: table 3-14 of the Montecito manual; PMC11.pt of
+    Itanium."""
+    if pmu == "itanium":
+        return None if writes.get("pmc11", 1 << 28) >> 28 & 1 else [n for n in range(4) if f"dbr{2 * n}" in writes]
+    control = writes.get("pmc13" if pmu == "itanium2" else "pmc41", 0x2078FEFEFEFE)
+    return [n for n in range(4) if control >> 45 + n & 1 and not control >> 3 + 8 * n & 1] or None
+
+
+def data_constrained(pmu: str, writes: Mapping[str, int]) -> bool:
+    return data_pairs(pmu, writes) is not None
+
+
+def data_passes(pmu: str, writes: Mapping[str, int], address: int) -> bool:
+    return any(pair_matches(writes, "dbr", n, address) for n in data_pairs(pmu, writes) or ())
+
+
+def recount(made: Programming, name: str) -> list[int]:
+    """What each monitor counts, step by step."""
+    totals = []
+    for monitor in made.monitors:
+        event = monitor.event
+        channel = event.umask & 3 if event.code == 8 else 0
+        if made.pmu == "itanium":
+            channel = int(event.name.endswith("PMC9"))
+        signal = SIGNALS[event.signal]
+        passing = cache(partial(data_passes, made.pmu, made.writes))
+
+        def inside(address: int | None, ranged: bool = event.dar, passing: Callable[[int], bool] = passing) -> bool:
+            constrained = ranged and data_constrained(made.pmu, made.writes)
+            return not constrained or (address is not None and passing(address))
+
+        total = 0
+        for (bundle, slot, opcode), steps in log(name).steps.items():
+            if event.iar and not code_passes(made.pmu, made.writes, channel, bundle):
+                continue
+            if event.opc and not opcode_passes(made.pmu, made.writes, channel, slot, opcode):
+                continue
+            total += sum(times * signal(step, inside) for step, times in steps)
+        totals.append(total if made.writes[f"pmc{monitor.pmc}"] >> 3 & 1 else 0)
+    return totals
+
+
+def some_request(pmu: str, name: str, pick: random.Random) -> Request:
+    """A random combination of code range, opcode matcher, data range, privilege levels and event."""
+    _, bundles, data = log(name)
+    known = [event for event in get(pmu).events if event.signal in SIGNALS]
+    irange = drange = None
+    first: OpcodeMatch | None = None
+    second: OpcodeMatch | None = None
+    if pick.random() < 0.6:
+        low, high = sorted((pick.choice(bundles), pick.choice(bundles)))
+        high = min(high, low + 16 * pick.choice((1, 5, 40, 200, 5000)))
+        irange = RangeRequest(((low, max(high, low) + 16),), inverse=pick.random() < 0.4, fine=pick.random() < 0.7)
+    if pick.random() < 0.5:
+        start = pick.choice(data)
+        drange = RangeRequest(((start, start + pick.choice((1, 8, 100, 4096, 1 << 16))),))
+    if pick.random() < 0.5:
+        width = 41 if pmu == "montecito" else 27
+        _, _, opcode = pick.choice(list(log(name).steps))
+        match = opcode if width == 41 else bits(opcode, 27, 14) << 13 | bits(opcode, 0, 13)
+        mask = (1 << width) - 1
+        for _ in range(pick.choice((0, 1, 3, 6))):
+            mask &= ~(1 << pick.randrange(width))
+        slots = "".join(letter for letter in "mifb" if pick.random() < 0.7) or "m"
+        matcher = OpcodeMatch(slots, match, mask)
+        if pick.random() < 0.3:
+            second = matcher
+        else:
+            first = matcher
+    return Request(
+        (EventRequest(pick.choice(known).name),),
+        plm=pick.choice((8, 8, 9, 15)),
+        check_qualifiers=pick.random() < 0.3,
+        irange=irange,
+        drange=drange,
+        opcodes=(first, second),
+    )
+
+
+def compare(name: str, cases: int, seed: int) -> int:
+    """Count a run under so many random programmings; how many of the counts were not zero."""
+    pick = random.Random(seed)
+    done = counted = 0
+    while done < cases:
+        request = some_request(pmu := pick.choice(("itanium", "itanium2", "montecito")), name, pick)
+        try:
+            counting = Counting(get(pmu), request)
+        except PfmonError:
+            continue
+        recorder, processor = recorded(name, counting.wants_addresses)
+        tally = counting.tally(processor.shapes)
+        recorder.replay(tally)
+        counting.take(processor, tally)
+        values = [count.value for count in counting.counts()]
+        assert values == recount(counting.programming, name), (pmu, request)
+        counted += any(values)
+        done += 1
+    return counted
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_random_qualifications_count_as_the_recount(name: str) -> None:
+    assert compare(name, 60, seed=1) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_thousands_of_qualifications_count_as_the_recount(name: str) -> None:
+    assert compare(name, 1000, seed=2) > 200
