@@ -189,9 +189,7 @@ def test_any_128_bits_decode_to_instructions_or_nothing(bundle: int, address: in
 @settings(max_examples=300)
 def test_a_slot_is_reserved_only_when_no_row_matches_it(unit: str, encoding: int) -> None:
     matches = [
-        row
-        for row in INSTRUCTIONS
-        if unit in row.units and encoding & row.mask == row.value and row.tie is None
+        row for row in INSTRUCTIONS if unit in row.units and encoding & row.mask == row.value and row.tie is None
     ]
     row = decoder.find(unit, encoding)
     assert (row is not None) >= bool(matches)

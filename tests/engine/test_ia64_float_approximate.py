@@ -197,18 +197,14 @@ def test_reciprocal_root_or_root(sf: int, fpsr: int, y: Register, p6: int) -> No
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 3), fpsrs, st.integers(0, 70), st.integers(1, (1 << 64) - 1))
-def test_root_of_the_smallest_numbers_is_computed(
-    sf: int, fpsr: int, exponent: int, significand: int
-) -> None:
+def test_root_of_the_smallest_numbers_is_computed(sf: int, fpsr: int, exponent: int, significand: int) -> None:
     check_root(sf, fpsr, (0, exponent, significand), 0)
 
 
 def test_root_of_every_edge_operand() -> None:
     numbers = random.Random(10)
     for y in edge_registers(120, 11):
-        check_root(
-            numbers.randrange(4), legal_fpsr(numbers.getrandbits(58) | 0x3F), y, numbers.getrandbits(1)
-        )
+        check_root(numbers.randrange(4), legal_fpsr(numbers.getrandbits(58) | 0x3F), y, numbers.getrandbits(1))
 
 
 def test_unqualified_approximation_clears_its_predicate_only() -> None:

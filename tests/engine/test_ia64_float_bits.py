@@ -85,9 +85,7 @@ def sign_extension(half: int) -> int:
 
 
 FLIP = 1 << 31
-PARTS: dict[
-    str, tuple[int, Callable[[int, int], tuple[int, int]]]
-] = {  # x6, halves of the result from f2 and f3
+PARTS: dict[str, tuple[int, Callable[[int, int], tuple[int, int]]]] = {  # x6, halves of the result from f2 and f3
     "fand": (0x2C, lambda a, b: (high(a & b), low(a & b))),
     "fandcm": (0x2D, lambda a, b: (high(a & ~b), low(a & ~b))),
     "for": (0x2E, lambda a, b: (high(a | b), low(a | b))),

@@ -38,9 +38,7 @@ def fcmp(relation: str, sf: int, unc: int = 0, qp: int = 0) -> int:
     return 4 << 37 | rb << 36 | sf << 34 | ra << 33 | 7 << 27 | 9 << 20 | 8 << 13 | unc << 12 | 6 << 6 | qp
 
 
-def compare(
-    relation: str, sf: int, fpsr: int, x: Register, y: Register, unc: int = 0
-) -> tuple[int, int, int, int]:
+def compare(relation: str, sf: int, fpsr: int, x: Register, y: Register, unc: int = 0) -> tuple[int, int, int, int]:
     """Predicates p6 and p7 (both 1 before), flags, fault, ISR.code."""
     _, after = step("F", fcmp(relation, sf, unc), {"fr": {8: x, 9: y}, "fpsr": fpsr, "pr": 1 | P6 | P7})
     return after["pr"], flags_of(after["fpsr"], sf), after["fault"], after["fault_code"]
@@ -62,9 +60,7 @@ fields = st.integers(0, 3)
 
 @settings(max_examples=160, deadline=None)
 @given(relations, fields, fpsrs, registers, registers, st.integers(0, 1))
-def test_comparison_follows_the_values(
-    relation: str, sf: int, fpsr: int, x: Register, y: Register, unc: int
-) -> None:
+def test_comparison_follows_the_values(relation: str, sf: int, fpsr: int, x: Register, y: Register, unc: int) -> None:
     assert compare(relation, sf, fpsr, x, y, unc) == expected(relation, sf, fpsr, x, y)
 
 
@@ -142,9 +138,7 @@ def magnitude(x: Number) -> Number:
 
 @settings(max_examples=160, deadline=None)
 @given(st.sampled_from(["fmin", "fmax", "famin", "famax"]), fields, fpsrs, registers, registers)
-def test_minimum_and_maximum_copy_one_operand(
-    name: str, sf: int, fpsr: int, x: Register, y: Register
-) -> None:
+def test_minimum_and_maximum_copy_one_operand(name: str, sf: int, fpsr: int, x: Register, y: Register) -> None:
     """f2 if it is strictly less (greater), f3 otherwise, unordered included."""
     x6 = {"fmin": 0x14, "fmax": 0x15, "famin": 0x16, "famax": 0x17}[name]
     found = run(with_x6(0, sf, x6, 5, 8, 9), {5: BEFORE, 8: x, 9: y}, fpsr, sf)

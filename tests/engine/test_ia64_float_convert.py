@@ -87,11 +87,7 @@ def test_double_moves_to_register_format_and_back(value: float) -> None:
     bits = struct.unpack("<Q", struct.pack("<d", value))[0]
     register = setf(DOUBLE, bits)
     number = decode(register)
-    assert (
-        number.kind == "infinite"
-        if value in (float("inf"), float("-inf"))
-        else number.value == Fraction(value)
-    )
+    assert number.kind == "infinite" if value in (float("inf"), float("-inf")) else number.value == Fraction(value)
     assert number.sign == bits >> 63
     assert getf(DOUBLE, register) == bits
 
@@ -102,11 +98,7 @@ def test_single_moves_to_register_format_and_back(value: float) -> None:
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
     register = setf(SINGLE, bits)
     number = decode(register)
-    assert (
-        number.kind == "infinite"
-        if value in (float("inf"), float("-inf"))
-        else number.value == Fraction(value)
-    )
+    assert number.kind == "infinite" if value in (float("inf"), float("-inf")) else number.value == Fraction(value)
     assert number.sign == bits >> 31
     assert getf(SINGLE, register) == bits
 

@@ -65,9 +65,7 @@ zeros = st.sampled_from([(0, 0, 0), (1, 0, 0)])
     st.one_of(zeros, registers),
     st.one_of(zeros, normal_registers, registers),
 )
-def test_zero_as_a_factor(
-    name: str, completer: str, fpsr: int, x: Register, y: Register, c: Register
-) -> None:
+def test_zero_as_a_factor(name: str, completer: str, fpsr: int, x: Register, y: Register, c: Register) -> None:
     for factors in ((x, y), (y, x)):
         what = (name, completer, 3, fpsr, *factors, c)
         assert execute(*what) == expected(*what)
@@ -181,9 +179,7 @@ moderate = st.floats(min_value=-1e80, max_value=1e80)
 
 
 @settings(max_examples=200, deadline=None)
-@given(
-    st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.booleans()
-)
+@given(st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.one_of(doubles, moderate), st.booleans())
 def test_double_multiply_add_equals_the_hosts(x: float, y: float, c: float, sticky: bool) -> None:
     """With the inexact flag set before (the way through the host's arithmetic) and without."""
     result = host_fma(x, y, c)
@@ -234,9 +230,7 @@ def test_addend_f0_means_multiplication(
 
 @settings(max_examples=80, deadline=None)
 @given(names, completers, fpsrs, registers)
-def test_factor_f1_gives_a_sum_or_a_normalized_value(
-    name: str, completer: str, fpsr: int, x: Register
-) -> None:
+def test_factor_f1_gives_a_sum_or_a_normalized_value(name: str, completer: str, fpsr: int, x: Register) -> None:
     opcode, product, addend = OPERATIONS[name]
     added = COMPLETERS[completer]
     how = mode(fpsr, 2, completer)

@@ -78,9 +78,7 @@ def bits_of(result: Result) -> int:
 
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(["fpma", "fpms", "fpnma"]), fields, fpsrs, pairs, pairs, pairs, st.booleans())
-def test_parallel_multiply_add(
-    name: str, sf: int, fpsr: int, x: Pair, y: Pair, c: Pair, multiply: bool
-) -> None:
+def test_parallel_multiply_add(name: str, sf: int, fpsr: int, x: Pair, y: Pair, c: Pair, multiply: bool) -> None:
     op, product, addend = {"fpma": (9, 1, 1), "fpms": (11, 1, -1), "fpnma": (13, -1, 1)}[name]
     encoding = f1_format(op, 1, sf, (5, 6, 7, 0 if multiply else 8))
     found = run(encoding, {5: BEFORE, 6: register(x), 7: register(y), 8: register(c)}, fpsr, sf)
@@ -123,14 +121,12 @@ def test_parallel_minimum_and_maximum(name: str, sf: int, fpsr: int, x: Pair, y:
     x6 = {"fpmin": 0x14, "fpmax": 0x15, "fpamin": 0x16, "fpamax": 0x17}[name]
     found = run(with_x6(1, sf, x6, 5, 8, 9), {5: BEFORE, 8: register(x), 9: register(y)}, fpsr, sf)
     high, low = (
-        comparison(decode_single(x[i]), decode_single(y[i]), False, mode(fpsr, sf, "parallel"))
-        for i in range(2)
+        comparison(decode_single(x[i]), decode_single(y[i]), False, mode(fpsr, sf, "parallel")) for i in range(2)
     )
     clear = 0x7FFFFFFF if name.startswith("fpa") else 0xFFFFFFFF
     wanted = "<" if name.endswith("min") else ">"
     bits = [
-        x[i] if order(decode_single(x[i] & clear), decode_single(y[i] & clear)) == wanted else y[i]
-        for i in range(2)
+        x[i] if order(decode_single(x[i] & clear), decode_single(y[i] & clear)) == wanted else y[i] for i in range(2)
     ]
     assert found == pair_outcome(high, low, (bits[0], bits[1]))
 

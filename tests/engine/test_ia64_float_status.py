@@ -49,8 +49,7 @@ def test_check_branches_for_new_or_enabled_flags(sf: int, fpsr: int, bundles: in
     encoding = sign << 36 | sf << 34 | 8 << 27 | (bundles & 0xFFFFF) << 6
     status, after = step("F", encoding, {"fpsr": fpsr}, bundle_address=here)
     suspicious = any(
-        flags(fpsr, sf) >> bit & 1 and (not fpsr >> bit & 1 or not flags(fpsr, 0) >> bit & 1)
-        for bit in range(6)
+        flags(fpsr, sf) >> bit & 1 and (not fpsr >> bit & 1 or not flags(fpsr, 0) >> bit & 1) for bit in range(6)
     )
     if suspicious:
         assert (status, after["ip"]) == (CUT, here + 16 * bundles)

@@ -25,9 +25,7 @@ def test_fields_of_a_format_do_not_overlap(layout: Format) -> None:
 def test_every_way_to_encode_an_operand_belongs_to_a_format(key: str) -> None:
     layout, _, name = key.rpartition(".")
     for way in OPERANDS[key]:
-        assert any(
-            operand(form, name or key) == way for form in FORMATS.values() if layout in ("", form.name)
-        )
+        assert any(operand(form, name or key) == way for form in FORMATS.values() if layout in ("", form.name))
 
 
 def test_reserved_templates_have_no_slots() -> None:

@@ -63,9 +63,7 @@ def test_load_adds_the_register_to_its_base_afterwards(size: int, kind: str, ste
     assert (m.cpu.gr(5), m.cpu.gr(6)) == (expected(size), (DATA + step) & MASK)
 
 
-@pytest.mark.parametrize(
-    "kind", ["ld8", "ld8.s", "ld8.a", "ld8.sa", "ld8.c.clr", "ld8.c.nc", "ld8.fill", "ld1"]
-)
+@pytest.mark.parametrize("kind", ["ld8", "ld8.s", "ld8.a", "ld8.sa", "ld8.c.clr", "ld8.c.nc", "ld8.fill", "ld1"])
 def test_increment_register_may_be_the_target(kind: str) -> None:
     m = machine(f"{kind} r5=[r6],r5").set({5: 40}).until_break()
     assert m.cpu.gr(5) == expected(int(kind[2]))
@@ -159,9 +157,7 @@ def test_predicated_off_load_touches_nothing() -> None:
     assert (m.cpu.gr(5), m.cpu.gr(6)) == (0xBAD, UNMAPPED)
 
 
-@pytest.mark.parametrize(
-    "text", ["ld8 r0=[r6]", "ld8 r5=[r5],8", "ld8 r5=[r0],8", "ld8 r5=[r5],r7", "ld8.s r0=[r6]"]
-)
+@pytest.mark.parametrize("text", ["ld8 r0=[r6]", "ld8 r5=[r5],8", "ld8 r5=[r0],8", "ld8 r5=[r5],r7", "ld8.s r0=[r6]"])
 def test_load_with_impossible_targets_is_illegal(text: str) -> None:
     machine(text).until_fault(1)
 

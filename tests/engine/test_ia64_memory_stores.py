@@ -82,9 +82,7 @@ def test_store_over_the_end_of_memory_writes_nothing(split: int) -> None:
     assert m.tally.marks(Mark.MISALIGNED_STORE).marks == 0
 
 
-@pytest.mark.parametrize(
-    "text", ["st1 [r6]=r5,1", "st8.rel [r6]=r5", "st8.spill [r6]=r5,8", "st16 [r6]=r5,ar.csd"]
-)
+@pytest.mark.parametrize("text", ["st1 [r6]=r5,1", "st8.rel [r6]=r5", "st8.spill [r6]=r5,8", "st16 [r6]=r5,ar.csd"])
 @pytest.mark.parametrize(("address", "vector"), [(UNMAPPED, NOT_PRESENT), (READ_ONLY, ACCESS_RIGHTS)])
 def test_store_where_it_may_not_faults(text: str, address: int, vector: int) -> None:
     m = machine(text).set({6: address}, unat=6).until_fault(vector)
@@ -99,11 +97,7 @@ def test_store_to_its_own_base_stores_the_old_value() -> None:
 @pytest.mark.parametrize("big", [False, True])
 @pytest.mark.parametrize("completer", ["", ".rel", ".nta", ".rel.nta"])
 def test_st16_writes_the_source_and_csd(big: bool, completer: str) -> None:
-    m = (
-        machine(f"st16{completer} [r6]=r5,ar.csd", um=UM_BE if big else 0)
-        .set(csd=0x1122334455667788)
-        .until_break()
-    )
+    m = machine(f"st16{completer} [r6]=r5,ar.csd", um=UM_BE if big else 0).set(csd=0x1122334455667788).until_break()
     way = "big" if big else "little"
     assert written(m, DATA + 16, VALUE.to_bytes(8, way) + (0x1122334455667788).to_bytes(8, way))
 
@@ -174,9 +168,7 @@ def test_fetchadd_counts_in_big_endian_memory() -> None:
 @pytest.mark.parametrize("offset", [0, 8])
 @pytest.mark.parametrize("equal", [False, True])
 @pytest.mark.parametrize("big", [False, True])
-def test_cmp8xchg16_compares_eight_bytes_and_writes_sixteen(
-    kind: str, offset: int, equal: bool, big: bool
-) -> None:
+def test_cmp8xchg16_compares_eight_bytes_and_writes_sixteen(kind: str, offset: int, equal: bool, big: bool) -> None:
     way = "big" if big else "little"
     m = machine(f"cmp8xchg16.{kind} r8=[r6],r5,ar.csd,ar.ccv", um=UM_BE if big else 0)
     m.memory.write(DATA + 16 + offset, (99).to_bytes(8, way))

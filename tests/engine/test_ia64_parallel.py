@@ -37,9 +37,7 @@ def clip_unsigned(value: int, width: int) -> int:
 def each(width: int, of_x: Callable[[int, int], Lanes], of_y: Callable[[int, int], Lanes],
          result: Callable[[int, int], int]) -> Model:  # fmt: skip
     """A model that works on pairs of lanes of r2 and r3."""
-    return lambda v: join(
-        [result(x, y) for x, y in zip(of_x(v.r2, width), of_y(v.r3, width), strict=True)], width
-    )
+    return lambda v: join([result(x, y) for x, y in zip(of_x(v.r2, width), of_y(v.r3, width), strict=True)], width)
 
 
 def plus(x: int, y: int) -> int:
@@ -78,16 +76,10 @@ def models_of_width(width: int) -> dict[str, Model]:
         found[f"pavg{size}.raz r1=r2,r3"] = each(width, lanes, lanes, lambda x, y: (x + y + 1) // 2)
         found[f"pavgsub{size} r1=r2,r3"] = each(width, lanes, lanes, lambda x, y: (x - y) // 2 | (x - y) % 2)
     found[f"pcmp{size}.eq r1=r2,r3"] = each(width, lanes, lanes, lambda x, y: -1 if x == y else 0)
-    found[f"pcmp{size}.gt r1=r2,r3"] = each(
-        width, signed_lanes, signed_lanes, lambda x, y: -1 if x > y else 0
-    )
+    found[f"pcmp{size}.gt r1=r2,r3"] = each(width, signed_lanes, signed_lanes, lambda x, y: -1 if x > y else 0)
     half = 64 // width // 2
-    found[f"mix{size}.r r1=r2,r3"] = lambda v: alternating(
-        lanes(v.r2, width)[0::2], lanes(v.r3, width)[0::2], width
-    )
-    found[f"mix{size}.l r1=r2,r3"] = lambda v: alternating(
-        lanes(v.r2, width)[1::2], lanes(v.r3, width)[1::2], width
-    )
+    found[f"mix{size}.r r1=r2,r3"] = lambda v: alternating(lanes(v.r2, width)[0::2], lanes(v.r3, width)[0::2], width)
+    found[f"mix{size}.l r1=r2,r3"] = lambda v: alternating(lanes(v.r2, width)[1::2], lanes(v.r3, width)[1::2], width)
     found[f"unpack{size}.l r1=r2,r3"] = lambda v: alternating(
         lanes(v.r2, width)[:half], lanes(v.r3, width)[:half], width
     )
@@ -105,9 +97,7 @@ def alternating(x: Lanes, y: Lanes, width: int) -> int:
 def narrow(clipped: Callable[[int, int], int], width: int) -> Model:
     """pack: lanes of r2 in the lower half, of r3 in the upper, half as wide."""
     half = width // 2
-    return lambda v: join(
-        [clipped(lane, half) for lane in signed_lanes(v.r2, width) + signed_lanes(v.r3, width)], half
-    )
+    return lambda v: join([clipped(lane, half) for lane in signed_lanes(v.r2, width) + signed_lanes(v.r3, width)], half)
 
 
 def shifts_of_width(width: int) -> dict[str, Model]:
@@ -149,9 +139,7 @@ MODELS: dict[str, Model] = {
     "pshradd2 r1=r2,count2,r3": lambda v: each(
         16, signed_lanes, signed_lanes, lambda x, y: clip_signed(x // 2**v.count2 + y, 16)
     )(v),
-    "pmpyshr2 r1=r2,r3,count2": lambda v: each(
-        16, signed_lanes, signed_lanes, lambda x, y: x * y // 2**v.count2
-    )(v),
+    "pmpyshr2 r1=r2,r3,count2": lambda v: each(16, signed_lanes, signed_lanes, lambda x, y: x * y // 2**v.count2)(v),
     "pmpyshr2.u r1=r2,r3,count2": lambda v: each(16, lanes, lanes, lambda x, y: x * y // 2**v.count2)(v),
     "pmpy2.r r1=r2,r3": lambda v: join(
         [x * y for x, y in zip(signed_lanes(v.r2, 16)[0::2], signed_lanes(v.r3, 16)[0::2], strict=True)], 32
@@ -172,9 +160,7 @@ MODELS: dict[str, Model] = {
     "mux1 r1=r2,@shuf": permuted("73625140"),
     "mux1 r1=r2,@alt": permuted("75316420"),
     "mux1 r1=r2,@rev": permuted("01234567"),
-    "mux2 r1=r2,mhtype8": lambda v: join(
-        [lanes(v.r2, 16)[v.mhtype8 // 4**lane % 4] for lane in range(4)], 16
-    ),
+    "mux2 r1=r2,mhtype8": lambda v: join([lanes(v.r2, 16)[v.mhtype8 // 4**lane % 4] for lane in range(4)], 16),
 }
 
 PARALLEL = forms("A9", "A10", "I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8")

@@ -42,9 +42,7 @@ def test_nearest_symbol_is_the_function_that_contains_the_address() -> None:
             location = table.nearest(address + offset)
             assert location is not None
             assert (location.symbol.address, location.offset) == (address, offset)
-            assert str(location) == (
-                f"{location.symbol.name}+{offset:#x}" if offset else location.symbol.name
-            )
+            assert str(location) == (f"{location.symbol.name}+{offset:#x}" if offset else location.symbol.name)
             assert location.symbol.name == function or functions(path)[location.symbol.name][0] == address
 
 

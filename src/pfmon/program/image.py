@@ -83,9 +83,7 @@ def load(path: str, sysroot: str | None = None) -> Program:
     wanted = image.elf.interpreter
     name = os.fsdecode(wanted)
     if sysroot is None:
-        raise PfmonError(
-            f"{path}: is dynamically linked; give --sysroot DIR, the directory that holds its {name!r}"
-        )
+        raise PfmonError(f"{path}: is dynamically linked; give --sysroot DIR, the directory that holds its {name!r}")
     if not os.path.isdir(sysroot):
         raise PfmonError(f"{sysroot}: the sysroot is not a directory")
     root = Sysroot(sysroot)

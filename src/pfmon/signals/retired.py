@@ -43,7 +43,9 @@ FP_OPERATIONS = {
     }.items()
     for mnemonic in mnemonics.split()
 }
-MULTIPLY_ADD = frozenset(["fpma", "fpms", "fpnma", "fpmpy", "fpnmpy", "fma", "fms", "fnma", "fmpy", "fnmpy", "fadd", "fsub", "fnorm"])
+MULTIPLY_ADD = frozenset(
+    ["fpma", "fpms", "fpnma", "fpmpy", "fpnmpy", "fma", "fms", "fnma", "fmpy", "fnmpy", "fadd", "fsub", "fnorm"]
+)
 
 # Mnemonics (first part) that may set the register stack engine to work (names.csv, rse_event_retired).
 RSE_MNEMONICS = ("alloc", "loadrs", "flushrs", "cover", "rfi")

@@ -63,9 +63,7 @@ def _immediate(layout: Format, operand: Operand, value: int, bundle_address: int
     if operand.table:
         joined = operand.table.index(value)
     else:
-        joined, rest = divmod(
-            value - operand.base - (bundle_address if operand.relative else 0), operand.step
-        )
+        joined, rest = divmod(value - operand.base - (bundle_address if operand.relative else 0), operand.step)
         low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if operand.signed else (0, (1 << width) - 1)
         if rest or not low <= joined <= high:
             raise ValueError(f"{value} cannot be encoded")

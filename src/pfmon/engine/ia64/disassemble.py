@@ -32,9 +32,7 @@ def _substitute(row: Row, values: dict[str, int]) -> str:
     mnemonic, _, operands = row.text.partition(" ")
     names = sorted(operand_names(operands), key=len, reverse=True)
     if names:
-        operands = re.sub(
-            r"(?<![a-z.@])(" + "|".join(names) + r")(?![a-z0-9])", lambda m: printed[m[0]], operands
-        )
+        operands = re.sub(r"(?<![a-z.@])(" + "|".join(names) + r")(?![a-z0-9])", lambda m: printed[m[0]], operands)
     return f"{mnemonic} {operands}".rstrip()
 
 

@@ -57,9 +57,7 @@ class Guest:
                 end = self._break(consumer)
             elif why == FAULT:
                 self.processor.emit_mark(consumer, Mark.FAULT, self.processor.fault)
-                end = self._fault(
-                    self.processor.fault, self.processor.fault_address, self.processor.fault_code
-                )
+                end = self._fault(self.processor.fault, self.processor.fault_address, self.processor.fault_code)
             else:
                 end = self.process.pending_signals()
         if end is not None:

@@ -126,9 +126,7 @@ def row(
     Other keywords fix fields of the format; ``op`` has to be among them. ValueError for what does not fit.
     """
     form = FORMATS[layout]
-    _check_choices(
-        text, nat=(nat, NAT), predicated=(predicated, PREDICATED), emit=(emit, EMIT), ctype=(ctype, CTYPE)
-    )
+    _check_choices(text, nat=(nat, NAT), predicated=(predicated, PREDICATED), emit=(emit, EMIT), ctype=(ctype, CTYPE))
     mask, value = _fixed_bits(form, text, fixed)
     mnemonic, _, operands = text.partition(" ")
     updates = mnemonic.startswith(("ld", "st", "lfetch"))

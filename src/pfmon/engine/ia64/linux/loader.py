@@ -91,8 +91,6 @@ def load(
         raise PfmonError(f"{name}: needs more memory than programs get: {error}") from None
     memory.write_initial(gate.ADDRESS, gate.page(page))
     vector = auxiliary_vector(program, page, ids)
-    first = stack.build(
-        STACK_TOP, arguments, environment, vector, name.encode("utf-8", "surrogateescape"), random
-    )
+    first = stack.build(STACK_TOP, arguments, environment, vector, name.encode("utf-8", "surrogateescape"), random)
     memory.write_initial(first.address, first.data)
     return first

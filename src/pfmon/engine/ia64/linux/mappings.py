@@ -34,9 +34,7 @@ class Mappings:
         self._page = memory.page_size
         self._all: list[FileMapping] = []
 
-    def add(
-        self, start: int, length: int, file: OpenFile, offset: int, shared: bool, protection: int
-    ) -> None:
+    def add(self, start: int, length: int, file: OpenFile, offset: int, shared: bool, protection: int) -> None:
         """Fill mapped pages from a file. Pages wholly after its end are inaccessible: SIGBUS."""
         end = start + length
         loaded = self._load(start, end, file, offset)
@@ -79,8 +77,7 @@ class Mappings:
     def beyond_file(self, address: int) -> bool:
         """Whether an inaccessible address belongs to a mapping but to no byte of its file."""
         return any(
-            m.start <= address < m.end
-            and m.offset + (address & -self._page) - m.start >= os.fstat(m.file.host).st_size
+            m.start <= address < m.end and m.offset + (address & -self._page) - m.start >= os.fstat(m.file.host).st_size
             for m in self._all
         )
 

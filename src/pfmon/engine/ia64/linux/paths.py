@@ -28,9 +28,7 @@ class Paths:
                 return path[len(prefix) :]
         return None
 
-    def resolve(
-        self, files: FileTable, directory: int, path: bytes, follow: bool = True
-    ) -> tuple[bytes, int | None]:
+    def resolve(self, files: FileTable, directory: int, path: bytes, follow: bool = True) -> tuple[bytes, int | None]:
         """The host path and, for a relative one, the host descriptor of the directory that it starts from."""
         if path.startswith(b"/"):
             if self.own_proc(path) == b"exe" and follow:

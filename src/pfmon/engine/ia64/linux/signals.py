@@ -81,9 +81,7 @@ class Signals:
 
     def take(self, among: int = FULL) -> Signal | None:
         """Remove and return the pending signal of the lowest number among those of a mask."""
-        chosen = min(
-            (s for s in self._pending if among & bit(s.number)), key=lambda s: s.number, default=None
-        )
+        chosen = min((s for s in self._pending if among & bit(s.number)), key=lambda s: s.number, default=None)
         if chosen is not None:
             self._pending.remove(chosen)
         return chosen

@@ -141,6 +141,4 @@ def flock(p: Process, fd: int, operation: int) -> int:
 @system_call("memfd_create")
 def memfd_create(p: Process, name: int, flags: int) -> int:
     label = p.user.string(name, 250)
-    return p.files.add(
-        OpenFile(os.memfd_create(os.fsdecode(label)), True, b"memfd:" + label), bool(flags & 1)
-    )
+    return p.files.add(OpenFile(os.memfd_create(os.fsdecode(label)), True, b"memfd:" + label), bool(flags & 1))

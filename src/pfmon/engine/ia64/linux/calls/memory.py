@@ -88,11 +88,7 @@ def mmap2(p: Process, address: int, length: int, protection: int, flags: int, fd
 
 def _mmap(p: Process, address: int, length: int, protection: int, flags: int, fd: int, offset: int) -> int:
     kind = flags & MAP_TYPE
-    if (
-        offset % p.memory.page_size
-        or not length
-        or kind not in (MAP_SHARED, MAP_PRIVATE, MAP_SHARED_VALIDATE)
-    ):
+    if offset % p.memory.page_size or not length or kind not in (MAP_SHARED, MAP_PRIVATE, MAP_SHARED_VALIDATE):
         fail(errno.EINVAL)
     file = None if flags & MAP_ANONYMOUS else _mappable(p, fd, protection, kind != MAP_PRIVATE)
     size = _pages(p, length)

@@ -186,9 +186,7 @@ def fchown(p: Process, fd: int, user: int, group: int) -> int:
     return 0
 
 
-def _set_times(
-    p: Process, directory: int, address: int, times: list[tuple[int, int]] | None, flags: int
-) -> int:
+def _set_times(p: Process, directory: int, address: int, times: list[tuple[int, int]] | None, flags: int) -> int:
     """Set access and modification time, given as (seconds, nanoseconds); None is the program's now."""
     follow = not flags & AT_SYMLINK_NOFOLLOW
     now = p.clock.realtime()

@@ -138,9 +138,7 @@ def select(p: Process, count: int, readable: int, writable: int, exceptional: in
 
 
 @system_call("pselect6")
-def pselect6(
-    p: Process, count: int, readable: int, writable: int, exceptional: int, timeout: int, mask: int
-) -> int:
+def pselect6(p: Process, count: int, readable: int, writable: int, exceptional: int, timeout: int, mask: int) -> int:
     nanoseconds = duration(p, timeout) if timeout else None
     if mask:
         _change_mask(p, *p.user.unpack(WORDS2, mask))
