@@ -46,6 +46,12 @@ class Config:
     ip_ear: int | None = None
     """The delay of Montecito's IP-EAR."""
 
+    symbol_file: str = ""
+    per_function: bool = False
+    per_block: bool = False
+    annotate: str = ""
+    """A function whose instructions are to be listed with their counts."""
+
     number_style: str = "plain"
     outfile: str = ""
     append: bool = False

@@ -1,12 +1,12 @@
 """The main job: run a program and print its counts."""
 
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Sequence
 
 from pfmon.cli.config import Config
+from pfmon.cli.find import find_program
 from pfmon.cli.output import Results, program_output
 from pfmon.cli.programming import qualifies, request
 from pfmon.cli.symbols import symbols_of
@@ -24,7 +24,7 @@ FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
 
 def run(config: Config, command: Sequence[str]) -> int:
     """Run ``command`` as ``config`` says; the exit status. Raises PfmonError before the program starts."""
-    asked = request(config, get(config.pmu), symbols_of(command, config.sysroot))
+    asked = request(config, get(config.pmu), symbols_of(command, config.sysroot, config.symbol_file))
     options_need_events(config, asked.request)
     session = Session(_plan(config, command, asked.request))
     results = Results(config.outfile, config.append)
@@ -47,7 +47,7 @@ def options_need_events(config: Config, wanted: Request) -> None:
 
 def _plan(config: Config, command: Sequence[str], wanted: Request) -> Plan:
     return Plan(
-        program=image.load(_find(command[0]), config.sysroot),
+        program=image.load(find_program(command[0]), config.sysroot),
         arguments=[os.fsencode(word) for word in command],
         environment=[os.fsencode(entry) for entry in _environment(config)],
         settings=Settings(
@@ -63,17 +63,6 @@ def _plan(config: Config, command: Sequence[str], wanted: Request) -> Plan:
         timeout=config.session_timeout,
         slow=config.slow,
     )
-
-
-def _find(name: str) -> str:
-    """The program's path: as given, or from PATH when there is no slash in it, as a shell does."""
-    if "/" in name:
-        return name
-    found = shutil.which(name)
-    if found is None:
-        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""  # noqa: PTH110 - as typed
-        raise PfmonError(f"{name}: not found in PATH{hint}")
-    return found
 
 
 def _environment(config: Config) -> list[str]:

@@ -45,7 +45,7 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     from pfmon.report.programmed import programmed_text
 
     model = get(config.pmu)
-    asked = request(config, model, symbols_of(command, config.sysroot))
+    asked = request(config, model, symbols_of(command, config.sysroot, config.symbol_file))
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
     wanted = plan(model.events, asked.request.events)

@@ -1,15 +1,37 @@
 """Names in ranges: looked up in the program that is to run, and only if there are any."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from pfmon.cli.find import find_program
 from pfmon.cli.programming import NO_SYMBOLS, Symbols
 from pfmon.errors import PfmonError
+from pfmon.pmu.options import Resolve
 
 
-def symbols_of(command: Sequence[str], sysroot: str | None) -> Symbols:
+def symbols_of(command: Sequence[str], sysroot: str | None, symbol_file: str = "") -> Symbols:
     """How names become addresses in the program of ``command``."""
-    return Symbols(_not_yet, _not_yet) if command else NO_SYMBOLS
+    if not command:
+        return NO_SYMBOLS
+    return Symbols(*(_when_asked(command[0], sysroot, symbol_file, kind) for kind in ("code", "data")))
 
 
-def _not_yet(name: str) -> tuple[int, int]:
-    raise PfmonError(f"{name}: this version does not look up symbols; give the range as numbers, START-END")
+def _when_asked(name: str, sysroot: str | None, symbol_file: str, kind: str) -> Resolve:
+    """A resolver that reads the program when it is called."""
+
+    def resolve(text: str) -> tuple[int, int]:
+        from pfmon.program import image
+        from pfmon.session.ranges import resolver
+
+        program = image.load(find_program(name), sysroot)
+        return resolver(program, kind, _contents(symbol_file) if symbol_file else None)(text)
+
+    return resolve
+
+
+def _contents(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PfmonError(f"--symbol-file={path}: {reason.lower()}") from None

@@ -1,0 +1,25 @@
+"""Where in the program the counts come from: exact, not sampled."""
+
+from pfmon.cli.config import Config
+from pfmon.cli.options import Given, Option
+from pfmon.errors import BadValueError
+
+TITLE = "Profiles"
+OPTIONS = [
+    Option("per-function", "split the counts by function"),
+    Option("per-block", "split the counts by basic block"),
+    Option("annotate", "list a function's instructions with their counts", "FUNCTION"),
+    Option("symbol-file", "take the program's symbols from FILE, when the program is stripped", "FILE"),
+]
+FLAGS = {"per-function": "per_function", "per-block": "per_block"}
+VALUES = {"annotate": "annotate", "symbol-file": "symbol_file"}
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    if given.name in FLAGS:
+        setattr(config, FLAGS[given.name], True)
+        return
+    if not given.value:
+        raise BadValueError(f"--{given.name} wants a value")
+    setattr(config, VALUES[given.name], given.value)
