@@ -11,6 +11,7 @@ from pfmon.cli import (
     opcode_options,
     output_options,
     privilege_options,
+    profile_options,
     range_options,
 )
 from pfmon.cli.config import Config
@@ -23,6 +24,7 @@ CONCERNS = (
     range_options,
     opcode_options,
     branch_options,
+    profile_options,
     output_options,
     guest_options,
     listing_options,

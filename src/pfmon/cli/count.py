@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pfmon.cli.config import Config
 from pfmon.cli.find import find_program
 from pfmon.cli.output import Results, program_output
+from pfmon.cli.profile_options import profile_needs_events, wants_profile
 from pfmon.cli.programming import qualifies, request
 from pfmon.cli.symbols import symbols_of
 from pfmon.engine.ia64.linux.settings import Settings
@@ -26,6 +27,7 @@ def run(config: Config, command: Sequence[str]) -> int:
     """Run ``command`` as ``config`` says; the exit status. Raises PfmonError before the program starts."""
     asked = request(config, get(config.pmu), symbols_of(command, config.sysroot, config.symbol_file))
     options_need_events(config, asked.request)
+    profile_needs_events(config)
     session = Session(_plan(config, command, asked.request))
     results = Results(config.outfile, config.append)
     if config.verbose and session.counting:
@@ -62,6 +64,10 @@ def _plan(config: Config, command: Sequence[str], wanted: Request) -> Plan:
         memory_limit=config.memory_limit or default_memory_limit(),
         timeout=config.session_timeout,
         slow=config.slow,
+        profile=wants_profile(config),
+        annotate=symbols_of(command, config.sysroot, config.symbol_file).code(config.annotate)
+        if config.annotate
+        else None,
     )
 
 
@@ -106,4 +112,21 @@ def _text(config: Config, command: Sequence[str], session: Session, outcome: Out
         text += header(config.pmu, command, session.counting.programming)
     if config.show_time:
         text += times_line(outcome.times)
-    return text + count_lines(outcome.counts, config.number_style)
+    text += count_lines(outcome.counts, config.number_style)
+    return text + _profiles(config, outcome)
+
+
+def _profiles(config: Config, outcome: Outcome) -> str:
+    """The tables that --per-function, --per-block and --annotate ask for, a line between them."""
+    if outcome.profile is None:
+        return ""
+    from pfmon.report.profile import annotated, block_table, function_table
+
+    tables = []
+    if config.per_function:
+        tables.append(function_table(outcome.profile, config.number_style))
+    if config.per_block:
+        tables.append(block_table(outcome.profile, config.number_style))
+    if config.annotate:
+        tables.append(annotated(outcome.profile, config.annotate, outcome.listing, config.number_style))
+    return "".join(f"\n{table}" for table in tables)

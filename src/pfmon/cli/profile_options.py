@@ -2,7 +2,7 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.errors import BadValueError
+from pfmon.errors import BadValueError, PfmonError
 
 TITLE = "Profiles"
 OPTIONS = [
@@ -23,3 +23,16 @@ def apply(config: Config, given: Given) -> None:
     if not given.value:
         raise BadValueError(f"--{given.name} wants a value")
     setattr(config, VALUES[given.name], given.value)
+
+
+def wants_profile(config: Config) -> bool:
+    """Whether the counts are to be split."""
+    return config.per_function or config.per_block or bool(config.annotate)
+
+
+def profile_needs_events(config: Config) -> None:
+    """There must be counts to be split, and tables are no JSON."""
+    if wants_profile(config) and not config.events:
+        raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too")
+    if wants_profile(config) and config.json:
+        raise PfmonError("--json has no profiles; leave out --per-function, --per-block and --annotate")

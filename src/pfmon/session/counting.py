@@ -1,6 +1,6 @@
 """Counting: from a stream's totals to the values of a PMU's counters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pfmon.errors import PfmonError
@@ -14,7 +14,7 @@ from pfmon.retirement.shapes import ShapeTable
 from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks, block_totals, increments
 from pfmon.session.counters import VirtualCounters
-from pfmon.session.qualified import make_tally, qualified_totals
+from pfmon.session.qualified import Contribution, contributions, make_tally
 from pfmon.session.supported import check_supported
 from pfmon.signals import retired
 
@@ -73,11 +73,19 @@ class Counting:
         """The reader of the stream that `take` wants."""
         return make_tally(self.qualifier, shapes)
 
+    def contributions(self, blocks: Blocks, tally: Tally) -> Iterator[Contribution]:
+        """What each instruction added to each monitor (its number in ``programming.monitors``)."""
+        running = [n for n, monitor in enumerate(self.programming.monitors) if counts_ia64_programs(monitor)]
+        events = [self.programming.monitors[n].event for n in running]
+        for part in contributions(self.qualifier, events, blocks, tally):
+            yield part._replace(event=running[part.event])
+
     def take(self, blocks: Blocks, tally: Tally) -> None:
         """Add what a run's totals come to."""
-        running = [monitor for monitor in self.programming.monitors if counts_ia64_programs(monitor)]
-        totals = qualified_totals(self.qualifier, [monitor.event for monitor in running], blocks, tally)
-        for monitor, total in zip(running, totals, strict=True):
+        totals = [0] * len(self.programming.monitors)
+        for part in self.contributions(blocks, tally):
+            totals[part.event] += part.increment
+        for monitor, total in zip(self.programming.monitors, totals, strict=True):
             self.counters.add(monitor, total)
 
     def counts(self) -> list[Count]:

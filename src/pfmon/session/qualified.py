@@ -44,11 +44,3 @@ def contributions(
             for number, increment in increments(event.signal, totals, ranged and event.dar):
                 if tags.passes(event, totals.instruction(number)):
                     yield Contribution(place, totals, number, increment)
-
-
-def qualified_totals(qualifier: Qualifier, events: Sequence[Event], blocks: Blocks, tally: Tally) -> list[int]:
-    """What each event comes to."""
-    totals = [0] * len(events)
-    for part in contributions(qualifier, events, blocks, tally):
-        totals[part.event] += part.increment
-    return totals

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.ia64.guest import Guest
 from pfmon.engine.ia64.linux.interface import Death, End
@@ -16,15 +16,20 @@ from pfmon.pmu.model import PmuModel
 from pfmon.pmu.request import Request
 from pfmon.program.image import Program
 from pfmon.retirement.shapes import Consumer
+from pfmon.retirement.tally import Tally
 from pfmon.session.counting import Count, Counting
 from pfmon.session.supported import check_runs_here
+
+if TYPE_CHECKING:
+    from pfmon.session.profile import Profile
 
 TIMED_OUT = 124
 """Exit status of a run that --session-timeout ended, as timeout(1) has it."""
 
 
 class Plan(NamedTuple):
-    """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs."""
+    """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
+    where the counts come from; ``annotate``: a range of code whose instructions are to be listed."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -35,6 +40,8 @@ class Plan(NamedTuple):
     memory_limit: int
     timeout: float | None = None
     slow: bool = False
+    profile: bool = False
+    annotate: tuple[int, int] | None = None
 
 
 class Times(NamedTuple):
@@ -56,6 +63,8 @@ class Outcome(NamedTuple):
     death: Death | None = None
     where: str = ""
     stopped: str = ""
+    profile: "Profile | None" = None
+    listing: Sequence[tuple[int, str]] = ()
 
 
 class Session:
@@ -89,10 +98,19 @@ class Session:
         if self.counting and tally:
             self.counting.take(processor, tally)
             counts = self.counting.counts()
+        profile, lines = self._profile(tally) if self.plan.profile and tally else (None, [])
         death = end if isinstance(end, Death) else None
         where = self._place() if death else ""
         self.guest.close()
-        return Outcome(self._status(end), counts, times, processor.retired, death, where, self._stopped)
+        return Outcome(self._status(end), counts, times, processor.retired, death, where, self._stopped, profile, lines)
+
+    def _profile(self, tally: Tally) -> "tuple[Profile | None, list[tuple[int, str]]]":
+        from pfmon.session.profile import Profile, listing  # as _place
+
+        if self.counting is None:
+            return None, []
+        profile = Profile(self.counting, self.plan.program, self.guest.processor, tally)
+        return profile, listing(self.guest.memory, self.plan.annotate) if self.plan.annotate else []
 
     def _status(self, end: End | None) -> int:
         if end is not None:

@@ -1,0 +1,66 @@
+"""--per-function, --per-block, --annotate and --symbol-file."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from guests import EXAMPLES
+
+NOPLOOP = str(EXAMPLES / "ia64" / "noploop")
+
+
+def pfmon(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "pfmon", *words], capture_output=True, text=True, check=False)
+
+
+def table(text: str, heading: str) -> list[list[str]]:
+    """The words of the lines below a table's heading."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[-1:] == [heading] and "RETIRED" in line)
+    return [line.split() for line in lines[start + 1 :]]
+
+
+@pytest.mark.parametrize(("option", "heading"), [("--per-function", "function"), ("--per-block", "block")])
+def test_rows_sum_to_the_totals_above_them(option: str, heading: str) -> None:
+    done = pfmon("-e", "ia64_inst_retired,nops_retired", option, NOPLOOP, "300")
+    assert (done.returncode, done.stderr) == (0, "")
+    _, instructions, nops, *_ = done.stdout.splitlines()
+    rows = table(done.stdout, heading)
+    assert sum(int(row[0]) for row in rows) == int(instructions.split()[0])
+    assert sum(int(row[1]) for row in rows) == int(nops.split()[0])
+    assert rows[0][-1].startswith("noploop")
+
+
+def test_annotation_lists_the_function_with_its_counts() -> None:
+    done = pfmon("-e", "nops_retired", "--annotate=noploop", NOPLOOP, "300")
+    lines = done.stdout.splitlines()
+    loop = next(line.split() for line in lines if "br.cloop" in line)
+    assert "300" not in loop[:1]
+    assert sum(line.split()[:1] == ["300"] and "nop" in line for line in lines) == 5
+    assert len([line for line in lines if " 40000000000002" in line]) == 21  # seven bundles of three
+
+
+def test_annotation_of_what_is_no_function_is_refused_before_the_run() -> None:
+    done = pfmon("-e", "nops_retired", "--annotate=noplop", NOPLOOP, "300")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "noploop" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--per-function", "--per-block", "--annotate=main"])
+def test_profile_without_events_is_refused(option: str) -> None:
+    done = pfmon(option, NOPLOOP, "1")
+    assert done.returncode == 2 and "-e EVENT" in done.stderr
+
+
+def test_range_of_a_function_by_name_counts_inside_it() -> None:
+    inside, outside, both = (
+        int(pfmon("-e", "nops_retired", *options, NOPLOOP, "500").stdout.split()[1])
+        for options in (["--irange=noploop"], ["--irange=noploop", "--inverse-irange"], [])
+    )
+    assert inside + outside == both and inside > 2500
+
+
+def test_symbol_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    done = pfmon("-e", "nops_retired", "--irange=main", f"--symbol-file={tmp_path / 'none'}", NOPLOOP, "1")
+    assert done.returncode == 2 and "--symbol-file" in done.stderr and done.stderr.count("\n") == 1
