@@ -6,7 +6,8 @@ from guests import SMALL, guest, quiet
 from pfmon.pmu import get
 from pfmon.pmu.ranges import checkpoint_range
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.counting import Counting, check_countable
+from pfmon.session.counting import check_countable
+from pfmon.session.event_sets import EventSets
 from pfmon.session.profile import Profile
 from pfmon.session.ranges import resolver
 
@@ -20,9 +21,9 @@ FUNCTIONS = {
 }
 
 
-def ran(name: str, arguments: list[str], request: Request, pmu: str = "itanium2") -> tuple[Counting, Profile]:
+def ran(name: str, arguments: list[str], request: Request, pmu: str = "itanium2") -> tuple[EventSets, Profile]:
     """Counters after a run, and where their counts come from."""
-    counting = Counting(get(pmu), request)
+    counting = EventSets(get(pmu), request)
     program = guest(name, arguments, trace=counting.wants_addresses)
     tally = counting.tally(program.processor.shapes)
     with quiet():

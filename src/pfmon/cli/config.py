@@ -46,6 +46,7 @@ class Config:
     ip_ear: int | None = None
     """The delay of Montecito's IP-EAR."""
 
+    unlimited: bool = False
     symbol_file: str = ""
     per_function: bool = False
     per_block: bool = False

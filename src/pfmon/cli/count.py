@@ -25,6 +25,7 @@ FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
 
 def run(config: Config, command: Sequence[str]) -> int:
     """Run ``command`` as ``config`` says; the exit status. Raises PfmonError before the program starts."""
+    _expand_events(config)
     asked = request(config, get(config.pmu), symbols_of(command, config.sysroot, config.symbol_file))
     options_need_events(config, asked.request)
     profile_needs_events(config)
@@ -33,12 +34,24 @@ def run(config: Config, command: Sequence[str]) -> int:
     if config.verbose and session.counting:
         from pfmon.report.programmed import programmed_text
 
-        sys.stderr.write(programmed_text(asked.said, session.counting.plan, session.counting.programming))
+        for one in session.counting.sets:
+            sys.stderr.write(programmed_text(asked.said, one.plan, one.programming))
     with program_output(config.no_cmd_output):
         outcome = session.run()
     _say_how_it_ended(outcome)
     results.write(_text(config, command, session, outcome))
     return outcome.status
+
+
+def _expand_events(config: Config) -> None:
+    """Patterns of events become names."""
+    from pfmon.session.event_patterns import check_counters, expand
+
+    model = get(config.pmu)
+    names = expand(model, config.events)
+    if not config.unlimited:
+        check_counters(model, config.events, names)
+    config.events = names
 
 
 def options_need_events(config: Config, wanted: Request) -> None:
@@ -64,6 +77,7 @@ def _plan(config: Config, command: Sequence[str], wanted: Request) -> Plan:
         memory_limit=config.memory_limit or default_memory_limit(),
         timeout=config.session_timeout,
         slow=config.slow,
+        unlimited=config.unlimited,
         profile=wants_profile(config),
         annotate=symbols_of(command, config.sysroot, config.symbol_file).code(config.annotate)
         if config.annotate
@@ -109,7 +123,7 @@ def _text(config: Config, command: Sequence[str], session: Session, outcome: Out
     if config.with_header and session.counting:
         from pfmon.report.header import header
 
-        text += header(config.pmu, command, session.counting.programming)
+        text += header(config.pmu, command, [one.programming for one in session.counting.sets])
     if config.show_time:
         text += times_line(outcome.times)
     text += count_lines(outcome.counts, config.number_style)

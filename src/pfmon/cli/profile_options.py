@@ -1,17 +1,18 @@
-"""Where in the program the counts come from: exact, not sampled."""
+"""What only a PMU in software can do: count everything at once, and say where it comes from, exactly."""
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
 from pfmon.errors import BadValueError, PfmonError
 
-TITLE = "Profiles"
+TITLE = "Everything at once, and where it happens"
 OPTIONS = [
+    Option("unlimited", "count any number of events in one run, on as many PMUs as they need; -e all, -e REGEX"),
     Option("per-function", "split the counts by function"),
     Option("per-block", "split the counts by basic block"),
     Option("annotate", "list a function's instructions with their counts", "FUNCTION"),
     Option("symbol-file", "take the program's symbols from FILE, when the program is stripped", "FILE"),
 ]
-FLAGS = {"per-function": "per_function", "per-block": "per_block"}
+FLAGS = {"unlimited": "unlimited", "per-function": "per_function", "per-block": "per_block"}
 VALUES = {"annotate": "annotate", "symbol-file": "symbol_file"}
 
 

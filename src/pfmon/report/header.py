@@ -12,7 +12,7 @@ LEVELS = "k12u"
 """Letters of the privilege levels 0 to 3."""
 
 
-def header(pmu: str, command: Sequence[str], programming: Programming) -> str:
+def header(pmu: str, command: Sequence[str], programmings: Sequence[Programming]) -> str:
     """What was run when and where, and which counter counts what."""
     lines = [
         f"date: {datetime.now().astimezone():%a %b %d %H:%M:%S %Y %z}",
@@ -22,7 +22,7 @@ def header(pmu: str, command: Sequence[str], programming: Programming) -> str:
         f"pmu: {pmu}",
         f"command: {shlex.join(command)}",
     ]
-    for monitor in programming.monitors:
+    for monitor in (monitor for programming in programmings for monitor in programming.monitors):
         levels = "".join(letter for level, letter in enumerate(LEVELS) if monitor.plm >> level & 1)
         lines.append(f"PMD{monitor.pmd}: {monitor.event.name}, plm={levels}")
     return "".join(f"# {line}\n" for line in lines)

@@ -10,7 +10,7 @@ from pfmon.program.image import Program
 from pfmon.program.symbols import SymbolTable
 from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks
-from pfmon.session.counting import Counting
+from pfmon.session.event_sets import EventSets
 
 NO_SYMBOL = "[no symbol]"
 NO_CODE = "[before the first instruction]"
@@ -29,10 +29,10 @@ class Profile:
     """The counts of a run, split. A mark that no retired instruction caused (a system call's change of level, a
     register spilled when a signal is delivered) is where the block before it ended."""
 
-    def __init__(self, counting: Counting, program: Program, blocks: Blocks, tally: Tally) -> None:
+    def __init__(self, counting: EventSets, program: Program, blocks: Blocks, tally: Tally) -> None:
         self.names = [count.name for count in counting.counts()]
-        self._compute = counting.plan.compute
-        self._width = len(counting.programming.monitors)
+        self._compute = counting.compute
+        self._width = counting.monitors
         self._names = _Names(program)
         self._instructions: dict[int, list[int]] = {}
         self._blocks: dict[int, list[int]] = {}

@@ -17,7 +17,8 @@ from pfmon.pmu.request import Request
 from pfmon.program.image import Program
 from pfmon.retirement.shapes import Consumer
 from pfmon.retirement.tally import Tally
-from pfmon.session.counting import Count, Counting
+from pfmon.session.counting import Count
+from pfmon.session.event_sets import EventSets
 from pfmon.session.supported import check_runs_here
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ TIMED_OUT = 124
 
 class Plan(NamedTuple):
     """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
-    where the counts come from; ``annotate``: a range of code whose instructions are to be listed."""
+    where the counts come from; ``annotate``: a range of code whose instructions are to be listed; ``unlimited``:
+    count on as many PMUs as the events need."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -42,6 +44,7 @@ class Plan(NamedTuple):
     slow: bool = False
     profile: bool = False
     annotate: tuple[int, int] | None = None
+    unlimited: bool = False
 
 
 class Times(NamedTuple):
@@ -73,7 +76,7 @@ class Session:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         check_runs_here(plan.model)
-        self.counting = Counting(plan.model, plan.request) if plan.request.events else None
+        self.counting = EventSets(plan.model, plan.request, plan.unlimited) if plan.request.events else None
         self.guest = Guest(
             plan.program,
             plan.arguments,

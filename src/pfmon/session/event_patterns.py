@@ -1,0 +1,54 @@
+"""Names of events that stand for several: ``all``, and regular expressions."""
+
+import re
+from collections.abc import Sequence
+
+from pfmon.errors import PfmonError
+from pfmon.pmu.derived import load_derived
+from pfmon.pmu.model import PmuModel
+from pfmon.session.counting import check_countable
+
+ALL = "all"
+EXPRESSION = re.compile(r"[][.*+?^$|(){}\\]")
+"""What makes a name a regular expression; a name without any of it is one event."""
+
+
+def expand(model: PmuModel, names: Sequence[str]) -> list[str]:
+    """The names with ``all`` and regular expressions replaced by the events that they mean: those that can be
+    counted, in the table's order."""
+    found: list[str] = []
+    for name in names:
+        event = name.partition(":")[0]
+        single = event in model.events or event.upper() in load_derived(model.name)
+        if single or not (name == ALL or EXPRESSION.search(name)):
+            found.append(name)
+        else:
+            found += _countable(model, name)
+    return found
+
+
+def _countable(model: PmuModel, pattern: str) -> list[str]:
+    """The countable events that a pattern means. Raises PfmonError when there are none."""
+    matching = list(model.events) if pattern == ALL else model.events.matching(pattern)
+    names = []
+    reason = f"-e {pattern}: no event of {model.name} has such a name"
+    for event in matching:
+        try:
+            check_countable(event)
+        except PfmonError as error:
+            reason = f"-e {pattern}: {error}"
+        else:
+            names.append(event.name)
+    if not names:
+        raise PfmonError(reason)
+    return names
+
+
+def check_counters(model: PmuModel, asked: Sequence[str], names: Sequence[str]) -> None:
+    """PfmonError when patterns mean more events than there are counters: that takes --unlimited."""
+    counters = len(model.bank.numbers)
+    if len(names) > max(counters, len(asked)):
+        raise PfmonError(
+            f"-e {','.join(asked)} means {len(names)} events, more than the {counters} counters of {model.name}; "
+            "--unlimited counts them all in one run"
+        )

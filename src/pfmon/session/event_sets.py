@@ -1,0 +1,93 @@
+"""Event sets of one run, each on a PMU of its own: this PMU is software, so there are as many as are needed.
+
+Every replica has the registers and obeys the rules of the hardware; a run feeds all of them.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from pfmon.errors import RuleError
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.request import EventRequest, Request
+from pfmon.retirement.shapes import ShapeTable
+from pfmon.retirement.tally import Tally
+from pfmon.session.attribution import Blocks
+from pfmon.session.counting import Count, Counting
+from pfmon.session.qualified import Contribution
+
+
+class EventSets:
+    """One or more event sets. What is common to all events of the request, ranges say, is programmed in each PMU."""
+
+    def __init__(self, model: PmuModel, request: Request, unlimited: bool = False) -> None:
+        """Program the PMUs; PfmonError when an event cannot be counted, or when without ``unlimited`` one PMU does
+        not do."""
+        everything = list(range(len(request.events)))
+        made = replicas(model, request) if unlimited else [(Counting(model, request), everything)]
+        self.sets = [counting for counting, _ in made]
+        places = [place for _, own in made for place in own]
+        self._order = sorted(everything, key=places.__getitem__)
+
+    @property
+    def wants_addresses(self) -> bool:
+        """Whether the stream has to have the addresses of memory accesses in it."""
+        return self.sets[0].wants_addresses
+
+    @property
+    def monitors(self) -> int:
+        """How many there are."""
+        return sum(len(one.programming.monitors) for one in self.sets)
+
+    def tally(self, shapes: ShapeTable) -> Tally:
+        """The reader of the stream that `take` wants."""
+        return self.sets[0].tally(shapes)
+
+    def take(self, blocks: Blocks, tally: Tally) -> None:
+        """Add what a run's totals come to."""
+        for one in self.sets:
+            one.take(blocks, tally)
+
+    def counts(self) -> list[Count]:
+        """The values, in the order in which the events were asked for."""
+        found = [count for one in self.sets for count in one.counts()]
+        return [found[number] for number in self._order]
+
+    def contributions(self, blocks: Blocks, tally: Tally) -> Iterator[Contribution]:
+        """What each instruction added to each monitor, numbered through all sets."""
+        first = 0
+        for one in self.sets:
+            for part in one.contributions(blocks, tally):
+                yield part._replace(event=first + part.event)
+            first += len(one.programming.monitors)
+
+    def compute(self, counts: Sequence[int]) -> list[int | float | None]:
+        """A value for each name, as `counts` has them, from a count for each monitor."""
+        values: list[int | float | None] = []
+        first = 0
+        for one in self.sets:
+            beyond = first + len(one.programming.monitors)
+            values += one.plan.compute(counts[first:beyond])
+            first = beyond
+        return [values[number] for number in self._order]
+
+
+def replicas(model: PmuModel, request: Request) -> list[tuple[Counting, list[int]]]:
+    """As many programmed PMUs as the events need, with the places of their events in the request: each event goes to
+    the first one that has a counter for it and whose rules allow it beside the others."""
+    made: list[tuple[Counting, list[int]]] = []
+    for place, event in enumerate(request.events):
+        for number, (_, places) in enumerate(made):
+            events = [request.events[other] for other in [*places, place]]
+            if len(places) < len(model.bank.numbers) and (fits := _program(model, request, events)):
+                made[number] = fits, [*places, place]
+                break
+        else:
+            made.append((Counting(model, request._replace(events=(event,))), [place]))
+    return made
+
+
+def _program(model: PmuModel, request: Request, events: Sequence[EventRequest]) -> Counting | None:
+    """One PMU with these events; None when it does not take them."""
+    try:
+        return Counting(model, request._replace(events=tuple(events)))
+    except RuleError:
+        return None
