@@ -23,7 +23,16 @@ from programs import PROGRAMS
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 # Montecito has counters enough for six events at a time.
-SIX_EVENTS = "ia64_inst_retired,nops_retired,predicate_squashed_retired,loads_retired,fp_ops_retired,br_mispred_detail_all_all_pred"
+SIX_EVENTS = ",".join(
+    [
+        "ia64_inst_retired",
+        "nops_retired",
+        "predicate_squashed_retired",
+        "loads_retired",
+        "fp_ops_retired",
+        "br_mispred_detail_all_all_pred",
+    ]
+)
 PFMON = [sys.executable, "-m", "pfmon"]
 
 
