@@ -3,7 +3,7 @@
 PROGRAMS: dict[str, list[str]] = {
     "arrays": ["5000"],
     "branchy": ["4000000"],
-    "chase": ["64", "30000000"],
+    "chase": ["64", "36000000"],
     "dispatch": ["200000"],
     "fib": ["33"],
     "hashmap": ["400000"],
@@ -14,7 +14,7 @@ PROGRAMS: dict[str, list[str]] = {
     "queens": ["13"],
     "sha256": ["20000"],
     "sort": ["200000"],
-    "stream": ["2048", "12"],
+    "stream": ["2048", "16"],
     "strings": ["400000"],
 }
 """``epic`` is left out: it is a test of a few thousand instructions."""
