@@ -12,7 +12,7 @@ from pfmon.retirement.shapes cimport Access, Shape, ShapeTable, places
 from pfmon.retirement.stream cimport (
     BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FILL, MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE, MARK_RSE_ADDRESS,
     MARK_SHIFT, MARK_SPILL, unpacked_address)
-from pfmon.retirement.tally cimport Site, Tally, add_conditions, count_mark
+from pfmon.retirement.tally cimport Site, Tally, add_conditions, add_repeated, count_mark
 
 cdef enum:
     PAIRS = 4
@@ -93,10 +93,16 @@ cdef class DataTally(Tally):
             last = word & BLOCK_MASK
             block_word = word
             accessed = words + i
-            self.blocks[last].runs += 1
-            if word >> 32:
-                add_conditions(&self.blocks[last], <uint32_t>(word >> 32))
             shape = &self.shapes.c.shapes[last]
+            if places(shape) == 0:
+                while i < count and words[i] == word:    # a loop of one block
+                    i += 1
+                self.blocks[last].runs += <uint64_t>(words + i - accessed)
+                if word >> 32:
+                    add_repeated(&self.blocks[last], <uint32_t>(word >> 32), <uint64_t>(words + i - accessed) + 1)
+            elif word >> 32:
+                add_conditions(&self.blocks[last], <uint32_t>(word >> 32))
+            self.blocks[last].runs += 1
             counts = self.counts + shape.first_access
             if shape.access_mask == 0:
                 for k in range(shape.accesses):

@@ -60,6 +60,7 @@ cdef inline void count_mark(MarkTally* tally, uint64_t word) noexcept nogil:
 
 
 cdef void carry_out(BlockTally* block, uint32_t held, uint64_t times) noexcept nogil
+cdef void add_repeated(BlockTally* block, uint32_t held, uint64_t runs) noexcept nogil
 
 
 cdef inline void add_conditions(BlockTally* block, uint32_t held) noexcept nogil:
