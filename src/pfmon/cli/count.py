@@ -30,6 +30,8 @@ def run(config: Config, command: Sequence[str]) -> int:
     options_need_events(config, asked.request)
     profile_needs_events(config)
     session = Session(_plan(config, command, asked.request))
+    for warning in asked.warnings:
+        sys.stderr.write(f"pfmon: {warning}\n")
     results = Results(config.outfile, config.append)
     if config.verbose and session.counting:
         from pfmon.report.programmed import programmed_text

@@ -50,7 +50,7 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
     wanted = plan(model.events, asked.request.events)
     programming = model.fulfil(wanted.request(asked.request))
-    return programmed_text(asked.said, wanted, programming) if config.verbose else ""
+    return programmed_text([*asked.said, *asked.warnings], wanted, programming) if config.verbose else ""
 
 
 def _lines(text: str) -> str:

@@ -26,9 +26,9 @@ MATCHERS = {
 OPTIONS = [
     Option(
         name,
-        f"count instructions in slots of these types whose bits without mask are match "
+        f"count instructions of a mnemonic, or in slots of these types whose bits without mask are match "
         f"({matcher.bits} bits, PMC{name[9:]} of {' and '.join(matcher.pmus)})",
-        "[mifb]:MATCH:MASK",
+        "[mifb:]MNEMONIC|[mifb]:MATCH:MASK",
     )
     for name, matcher in MATCHERS.items()
 ]

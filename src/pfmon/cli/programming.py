@@ -1,5 +1,6 @@
 """From the command line to what the PMU is asked for: the one place where options become a request."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -23,6 +24,9 @@ from pfmon.pmu.request import (
     privilege_mask,
 )
 
+MNEMONIC = re.compile(r"(?:(?P<slots>[mifb]*):)?(?P<name>[a-z][\w.]*)", re.IGNORECASE)
+"""A matcher given by a mnemonic: br.cloop, or b:br.cloop for some types of slots only."""
+
 YES_NO = {"": False, "n": False, "y": True}
 
 
@@ -34,10 +38,11 @@ class Symbols(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A request, and the lines with which --verbose repeats its ranges."""
+    """A request, the lines with which --verbose repeats its ranges, and what is to be known of it anyway."""
 
     request: Request
     said: list[str]
+    warnings: list[str]
 
 
 def _no_program(name: str) -> tuple[int, int]:
@@ -52,6 +57,7 @@ def request(config: Config, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> A
     """What ``config`` asks of the PMU. Raises PfmonError, naming the option."""
     instruction_sets_are_itaniums(config, model)
     said: list[str] = []
+    warnings: list[str] = []
     irange = _code_range(config, symbols.code, said)
     drange = _data_range(config, symbols.data, said)
     return Asked(
@@ -63,12 +69,13 @@ def request(config: Config, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> A
             check_qualifiers=config.check_qualifiers,
             irange=irange,
             drange=drange,
-            opcodes=_opcodes(config, model),
+            opcodes=_opcodes(config, model, said, warnings),
             branch_buffer=_branch_buffer(config, model),
             ip_ear=None if config.ip_ear is None else IpEarRequest(config.ip_ear),
             controls=config.controls,
         ),
         said,
+        warnings,
     )
 
 
@@ -150,7 +157,9 @@ def _symbol_line(name: str, kind: str, start: int, end: int) -> str:
     return f"symbol {name} ({kind}): [{start:#x}-{end:#x})={end - start} bytes"
 
 
-def _opcodes(config: Config, model: PmuModel) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
+def _opcodes(
+    config: Config, model: PmuModel, said: list[str], warnings: list[str]
+) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
     """The two opcode matchers."""
     found: list[OpcodeMatch | None] = [None, None]
     for option, text in config.opcode_matches.items():
@@ -158,8 +167,24 @@ def _opcodes(config: Config, model: PmuModel) -> tuple[OpcodeMatch | None, Opcod
         same = [name for name, other in MATCHERS.items() if model.name in other.pmus]
         option_belongs_to_the_pmu(option, matcher.pmus, model, same)
         with _naming(option):
-            found[matcher.number] = parse_opcode_match(text, matcher.bits)
+            named = MNEMONIC.fullmatch(text)
+            found[matcher.number] = (
+                _by_mnemonic(option, matcher.bits, named["slots"] or "", named["name"], said, warnings)
+                if named
+                else parse_opcode_match(text, matcher.bits)
+            )
     return found[0], found[1]
+
+
+def _by_mnemonic(option: str, bits: int, slots: str, name: str, said: list[str], warnings: list[str]) -> OpcodeMatch:
+    """A matcher that lets all instructions of a mnemonic pass; a warning if others pass as well."""
+    from pfmon.session.opcode_patterns import families, pattern  # the encoding tables take a while to load
+
+    matcher, others = pattern(name.lower(), slots.lower(), bits)
+    said.append(f"{option} for {name} is {matcher.slots}:{matcher.match:#x}:{matcher.mask:#x}")
+    if others:
+        warnings.append(f"--{option}={name}: its pattern cannot be exact, it lets pass {families(others, name)} too")
+    return matcher
 
 
 def _branch_buffer(config: Config, model: PmuModel) -> BranchBufferRequest | None:

@@ -5,7 +5,7 @@ from pfmon.pmu.register import RegisterSet
 from pfmon.pmu.request import OpcodeMatch
 
 SLOTS = "mifb"
-FORM = "[mifb]:match:mask"
+FORM = "[mifb]:match:mask or a mnemonic such as br.cloop"
 
 
 def parse_opcode_match(text: str, bits: int) -> OpcodeMatch:
