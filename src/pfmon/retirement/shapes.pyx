@@ -43,6 +43,9 @@ cdef class ShapeTable:
     """The shapes of one engine's blocks."""
 
     def __dealloc__(self):
+        cdef uint64_t number
+        for number in range(self.c.count):
+            free(self.c.shapes[number].code)
         free(self.c.shapes)
         free(self.c.accesses)
 

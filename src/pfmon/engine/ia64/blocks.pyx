@@ -5,7 +5,8 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.cpu cimport NO_CONDITION, Block, Cpu, Instruction
-from pfmon.retirement.shapes cimport Shape, add_access, add_shape
+from pfmon.engine.ia64.decoder cimport Row
+from pfmon.retirement.shapes cimport NO_ROW, Code, Shape, add_access, add_shape
 
 
 cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
@@ -42,6 +43,29 @@ cdef bint same_code(Block* block, Instruction* code, uint32_t length) noexcept n
                 or block.instructions[i].unit != code[i].unit:
             return False
     return True
+
+
+cdef Code* described(Instruction* code, uint32_t length) noexcept nogil:
+    """The instructions as a machine sees them; NULL when there is no memory."""
+    cdef Code* out = <Code*>malloc(length * sizeof(Code))
+    cdef Instruction* ins
+    cdef uint32_t i
+    if out == NULL:
+        return NULL
+    for i in range(length):
+        ins = &code[i]
+        out[i].address = ins.address
+        out[i].encoding = ins.encoding
+        out[i].imm = ins.imm
+        out[i].y = ins.y
+        out[i].row = NO_ROW if ins.row == NULL else (<Row*>ins.row).number
+        out[i].x = ins.x
+        out[i].r1, out[i].r2, out[i].r3, out[i].r4, out[i].qp = ins.r1, ins.r2, ins.r3, ins.r4, ins.qp
+        out[i].unit = ins.unit
+        out[i].condition = ins.condition
+        out[i].stop = ins.stop
+        out[i].access = ins.accesses
+    return out
 
 
 cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
@@ -83,6 +107,12 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
     block.accesses = accesses
     block.exit.length = length
     shape.length = length
+    shape.cut = 0
+    shape.code = described(code, length)
+    if shape.code == NULL:
+        free(block.instructions)
+        free(block)
+        return NULL
     add_shape(blocks.shapes, blocks.count, shape)
     blocks.by_number[blocks.count] = block
     blocks.count += 1
@@ -102,6 +132,7 @@ cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t ki
     block = new_block(blocks, whole.ip, whole.instructions, length)
     if block != NULL:
         block.cut = kind
+        blocks.shapes.shapes[block.exit.id].cut = kind
     return block
 
 

@@ -1,0 +1,53 @@
+"""Why a cycle was lost: in the back end (nothing retired), and in the front end (nothing was delivered)."""
+
+cpdef enum Cause:                # Montecito manual 4.6; the order is that of the events' tables, not of priority
+    XPN = 0                      # BE_FLUSH_BUBBLE.XPN
+    BRU                          # BE_FLUSH_BUBBLE.BRU
+    L1D_FULLSTBUF                # BE_L1D_FPU_BUBBLE ...
+    L1D_DCURECIR
+    L1D_STBUFRECIR
+    L1D_FILLCONF
+    L1D_L2BPRESS
+    L1D_TLB
+    L1D_HPW
+    L1D_NAT
+    L1D_NATCONF
+    L1D_DCS
+    L1D_LDCONF
+    L1D_LDCHK
+    L1D_AR_CR
+    L1D_PIPE_RECIRC
+    FPU
+    GRALL                        # BE_EXE_BUBBLE: a general register that a load brings
+    GRGR                         # ... that another operation brings
+    FRALL
+    PR
+    ARCR
+    CANCEL
+    BANK_SWITCH
+    RSE_BANK_SWITCH              # BE_RSE_BUBBLE ...
+    RSE_AR_DEP
+    RSE_OVERFLOW
+    RSE_UNDERFLOW
+    RSE_LOADRS
+    FE_FEFLUSH                   # BACK_END_BUBBLE.FE, by what kept the front end
+    FE_TLBMISS
+    FE_IMISS
+    FE_BRANCH
+    FE_FILL_RECIRC
+    FE_BUBBLE
+    CAUSES
+
+cpdef enum FrontCause:           # why the front end delivered nothing, highest priority first
+    FRONT_FEFLUSH = 0
+    FRONT_TLBMISS
+    FRONT_IMISS
+    FRONT_BRANCH                 # branch interlock
+    FRONT_FILL_RECIRC
+    FRONT_BUBBLE                 # branch resteer
+    FRONT_IBFULL
+    FRONT_PLP                    # perfect loop predictor
+    FRONT_BI                     # branch initialisation
+    FRONT_BRQ                    # branch retirement queue full
+    FRONT_UNREACHED              # a bundle of the window that control never reached
+    FRONT_CAUSES

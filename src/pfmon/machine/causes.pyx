@@ -1,0 +1,1 @@
+"""The enumerations of causes.pxd, for Python."""

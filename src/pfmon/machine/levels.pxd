@@ -1,0 +1,19 @@
+"""Levels: numbers that stand for a while (entries in a queue, registers in use), as a histogram over cycles."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+cdef enum:
+    MOST_LEVEL = 127
+
+cdef struct Level:
+    int64_t since                # cycle from which `value` stands
+    uint32_t value
+    uint64_t cycles[MOST_LEVEL + 1]
+
+
+cdef inline void set_level(Level* level, int64_t now, uint32_t value) noexcept nogil:
+    """``value`` from cycle ``now`` on; times may not go back (an earlier one counts as the latest)."""
+    if now > level.since:
+        level.cycles[level.value] += <uint64_t>(now - level.since)
+        level.since = now
+    level.value = value if value < MOST_LEVEL else MOST_LEVEL

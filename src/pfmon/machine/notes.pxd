@@ -1,0 +1,24 @@
+"""Notes: what happened to the instructions that issue in one cycle, for the records (records.pyx).
+
+A mechanism notes an occurrence when it happens to an instruction; the pipeline has set which instruction that is.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+cdef enum:
+    MOST_NOTES = 512
+    OCCURRENCE_BITS = 16         # a note: bits 0-15 occurrence, 16-31 how often, 32-39 instruction, 40 in a data range
+    NOTE_INSTRUCTION = 32
+    NOTE_RANGED = 40
+
+cdef struct Notes:
+    uint64_t items[MOST_NOTES]
+    uint32_t count
+    uint64_t context             # instruction << NOTE_INSTRUCTION | in a data range << NOTE_RANGED
+
+
+cdef inline void note(Notes* notes, uint32_t occurrence, uint32_t times) noexcept nogil:
+    """``occurrence`` (occurrences.pxd) happened ``times`` times to the instruction at hand."""
+    if notes.count < MOST_NOTES:
+        notes.items[notes.count] = notes.context | <uint64_t>times << OCCURRENCE_BITS | occurrence
+        notes.count += 1

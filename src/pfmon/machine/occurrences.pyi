@@ -1,0 +1,3 @@
+from enum import IntEnum
+
+class Occurrence(IntEnum): ...

@@ -1,0 +1,1 @@
+"""The enumeration of occurrences.pxd, for Python."""

@@ -1,0 +1,49 @@
+"""Queues that bound how much can be under way: entries leave at known cycles; a full one makes the next entry wait."""
+
+from libc.stdint cimport int64_t, uint32_t
+
+from pfmon.machine.levels cimport Level, set_level
+
+cdef enum:
+    MOST_ENTRIES = 64
+
+cdef struct Queue:
+    uint32_t capacity            # 1 .. MOST_ENTRIES
+    uint32_t count
+    int64_t leaves[MOST_ENTRIES] # ascending
+    Level level                  # entries, over cycles
+
+
+cdef inline void settle_queue(Queue* queue, int64_t now) noexcept nogil:
+    """Entries whose cycle has come leave."""
+    cdef uint32_t gone = 0, i
+    while gone < queue.count and queue.leaves[gone] <= now:
+        gone += 1
+        set_level(&queue.level, queue.leaves[gone - 1], queue.count - gone)
+    if gone:
+        for i in range(queue.count - gone):
+            queue.leaves[i] = queue.leaves[i + gone]
+        queue.count -= gone
+
+
+cdef inline int64_t room_in_queue(Queue* queue, int64_t now) noexcept nogil:
+    """The first cycle from ``now`` on in which there is room for an entry."""
+    settle_queue(queue, now)
+    if queue.count < queue.capacity:
+        return now
+    return queue.leaves[queue.count - queue.capacity]
+
+
+cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept nogil:
+    """An entry from ``now`` (which `room_in_queue` gave) to ``leaves``."""
+    cdef uint32_t i
+    settle_queue(queue, now)
+    if queue.count == MOST_ENTRIES:
+        return
+    i = queue.count
+    while i > 0 and queue.leaves[i - 1] > leaves:
+        queue.leaves[i] = queue.leaves[i - 1]
+        i -= 1
+    queue.leaves[i] = leaves
+    queue.count += 1
+    set_level(&queue.level, now, queue.count)
