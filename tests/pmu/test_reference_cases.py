@@ -13,7 +13,9 @@ import pytest
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
+from pfmon.pmu.event import Event
 
+from .assignments import legal
 from .cases import DATA, cases, expressible, program, same_registers
 
 SECONDS_A_CALL = 0.005
@@ -64,3 +66,35 @@ def test_a_programming_call_takes_less_than_five_milliseconds(name: str) -> None
 def test_known_differences_name_their_section() -> None:
     with (DATA / "known-differences.csv").open(newline="") as table:
         assert all(row["manual"] for row in csv.DictReader(table))
+
+
+def differing(what: str) -> list[tuple[str, dict]]:
+    """The cases with that known difference, by PMU."""
+    known = known_differences()
+    return [(name, case) for name in pmu.IA64 for case in cases(name) if known.get((name, case["id"])) == what]
+
+
+def named(name: str, case: dict) -> list[Event]:
+    """The events that a case names."""
+    return [pmu.get(name).events[given["name"]] for given in case["in"]["events"]]
+
+
+def test_the_given_counters_of_every_refused_case_break_a_sentence_of_the_manual() -> None:
+    for name, case in differing("refused"):
+        events = named(name, case)
+        given = tuple(number for number, _ in case["out"]["pmcs"])[: len(events)]
+        assert not legal(name, events, given), case["id"]
+
+
+def test_every_case_accepted_against_libpfm_has_a_legal_assignment() -> None:
+    for name, case in differing("accepted"):
+        assert legal(name, named(name, case), program(name, case["in"]).counters), case["id"]
+
+
+def test_other_values_differ_by_the_code_of_one_event_only() -> None:
+    """L2D_OZQ_FULL is 0xe1 in Montecito's tables 4-19 and 4-21; 0xbc is ER_REJECT_ALL_L1_REQ in table 4-37."""
+    code = pmu.get("montecito").registers["pmc4"].field("es")
+    for name, case in differing("other value"):
+        given = sorted(int(value, 16) for _, value in case["out"]["pmcs"])
+        by_manual = [v & ~code.mask | 0xE1 << code.low if code.get(v) == 0xBC else v for v in given]
+        assert sorted(by_manual) == sorted(program(name, case["in"]).pmcs.values()), case["id"]
