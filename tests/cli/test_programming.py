@@ -8,6 +8,7 @@ import re
 
 import pytest
 from answers import answer, declined
+from command import example
 
 CHECK = "--check-events-only"
 PLM_USER, PLM_KERNEL, OI = 8, 1, 1 << 5
@@ -218,6 +219,24 @@ def test_inverse_changes_one_bit_of_pmc8() -> None:
     plain, inverse = registers(programmed(*words)), registers(programmed("--inverse", *words))
     assert inverse["pmc8"] ^ plain["pmc8"] == 1 << 1
     assert {**inverse, "pmc8": 0} == {**plain, "pmc8": 0}
+
+
+# Section 8.6: a symbol without a size. `ia64-linux-gnu-nm -S examples/ia64/noploop` shows none for __bss_start, and
+# heap, which follows 16 bytes on, with one.
+
+
+def test_size_that_the_symbol_table_lacks_is_said_to_be_an_approximation() -> None:
+    text = programmed("--drange=__bss_start", "-eloads_retired", "--", example("noploop"))
+    assert text.startswith(
+        "using approximation for size of symbol __bss_start\n"
+        "symbol __bss_start (data): [0x6000000000001410-0x6000000000001420)=16 bytes\n"
+        "drange is [0x6000000000001410-0x6000000000001420)=16 bytes\n"
+    )
+    assert "approximation" not in programmed("--drange=heap", "-eloads_retired", "--", example("noploop"))
+
+
+def test_start_of_a_symbol_needs_no_approximation() -> None:
+    assert "approximation" not in programmed("--drange=__bss_start-heap", "-eloads_retired", "--", example("noploop"))
 
 
 # Section 8.3 and PMC.plm, PMC.pm.

@@ -2,6 +2,7 @@
 
 import ast
 import operator
+import re
 from fractions import Fraction
 
 import pytest
@@ -112,3 +113,24 @@ def test_speculation_miss_ratio_matches_the_encodings_of_chk_s() -> None:
     assert hits("m", 1 << 37 | 3 << x3) == [False, True]  # chk.s f
     assert hits("m", 4 << x3) == [False, False]  # chk.a.nc r
     assert hits("i", 3 << x3) == [False, False]  # mov pr = r
+
+
+def test_upper_bits_of_a_count_weigh_one_more_than_the_lower_bits_can_add() -> None:
+    """Events such as RSE_CURRENT_REGS_5_TO_3 count some bits of a number: the rest must fit below them.
+
+    Montecito's table 4-38 prints a weight of 8 for SI_IOQ_LIVE_REQ_HI although LO adds 3 at most. Itanium's maximum
+    increments of BUS_BRQ_LIVE_REQ and L1_OUTSTANDING_REQ say nothing about their bits.
+    """
+    apart = {("montecito", "BUS_IOQ_LIVE_REQ"), ("itanium", "BUS_BRQ_LIVE_REQ"), ("itanium", "L1_OUTSTANDING_REQ")}
+    checked = 0
+    for name in pmu.IA64:
+        events = pmu.get(name).events
+        for derived in load_derived(name).values():
+            terms = re.fullmatch(r"(?:(\w+) \* (\d+) \+ )?(\w+) \* (\d+) \+ (\w+)", derived.formula)
+            if terms and (name, derived.name) not in apart:
+                top, top_weight, middle, weight, low = terms.groups()
+                assert int(weight) == events[low].max_increment + 1, derived.name
+                if top:
+                    assert int(top_weight) == int(weight) * (events[middle].max_increment + 1), derived.name
+                checked += 1
+    assert checked == 11

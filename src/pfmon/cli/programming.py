@@ -1,7 +1,7 @@
 """From the command line to what the PMU is asked for: the one place where options become a request."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -31,10 +31,11 @@ YES_NO = {"": False, "n": False, "y": True}
 
 
 class Symbols(NamedTuple):
-    """How names of code and of data become addresses."""
+    """How names of code and of data become addresses; the names whose size had to be approximated so far."""
 
     code: Resolve
     data: Resolve
+    approximated: Set[str]
 
 
 class Asked(NamedTuple):
@@ -50,7 +51,7 @@ def _no_program(name: str) -> tuple[int, int]:
     raise PfmonError(f"{name}: a symbol needs the program that has it; without a program, give ranges as numbers")
 
 
-NO_SYMBOLS = Symbols(_no_program, _no_program)
+NO_SYMBOLS = Symbols(_no_program, _no_program, frozenset())
 
 
 def request(config: Config, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> Asked:
@@ -58,8 +59,8 @@ def request(config: Config, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> A
     instruction_sets_are_itaniums(config, model)
     said: list[str] = []
     warnings: list[str] = []
-    irange = _code_range(config, symbols.code, said)
-    drange = _data_range(config, symbols.data, said)
+    irange = _code_range(config, symbols, said)
+    drange = _data_range(config, symbols, said)
     return Asked(
         Request(
             tuple(_events(config)),
@@ -105,15 +106,15 @@ def _flags(text: str, number: int, option: str) -> list[bool]:
     return [YES_NO[item] for item in items]
 
 
-def _code_range(config: Config, resolve: Resolve, said: list[str]) -> RangeRequest | None:
+def _code_range(config: Config, symbols: Symbols, said: list[str]) -> RangeRequest | None:
     """--irange or --checkpoint-func."""
     if config.checkpoint_func:
-        start = _checkpoint(config.checkpoint_func, resolve, said)
+        start = _checkpoint(config.checkpoint_func, symbols, said)
         said.append(f"checkpoint function at {start:#x}")
         return checkpoint_range(start)
     if not config.irange:
         return None
-    limits = _limits("irange", config.irange, "code", resolve, said)
+    limits = _limits("irange", config.irange, "code", symbols, said)
     return RangeRequest(
         (limits,),
         inverse=config.inverse_irange,
@@ -122,7 +123,7 @@ def _code_range(config: Config, resolve: Resolve, said: list[str]) -> RangeReque
     )
 
 
-def _checkpoint(text: str, resolve: Resolve, said: list[str]) -> int:
+def _checkpoint(text: str, symbols: Symbols, said: list[str]) -> int:
     """The bundle's address: a number or a symbol."""
     if text[:1].isdigit():
         try:
@@ -130,31 +131,35 @@ def _checkpoint(text: str, resolve: Resolve, said: list[str]) -> int:
         except ValueError:
             raise BadValueError(f"--checkpoint-func={text}: an address or a symbol is wanted") from None
     else:
-        start, end = resolve(text)
-        said.append(_symbol_line(text, "code", start, end))
+        start, end = symbols.code(text)
+        said += _symbol_lines(text, "code", (start, end), symbols)
     checkpoint_is_the_address_of_a_bundle(start)
     return start
 
 
-def _data_range(config: Config, resolve: Resolve, said: list[str]) -> RangeRequest | None:
+def _data_range(config: Config, symbols: Symbols, said: list[str]) -> RangeRequest | None:
     """--drange."""
     if not config.drange:
         return None
-    return RangeRequest((_limits("drange", config.drange, "data", resolve, said),))
+    return RangeRequest((_limits("drange", config.drange, "data", symbols, said),))
 
 
-def _limits(option: str, text: str, kind: str, resolve: Resolve, said: list[str]) -> tuple[int, int]:
+def _limits(option: str, text: str, kind: str, symbols: Symbols, said: list[str]) -> tuple[int, int]:
     """Start and end of a range; what it is goes into the lines of --verbose."""
     with _naming(option):
-        start, end = parse_range(text, resolve)
+        start, end = parse_range(text, symbols.code if kind == "code" else symbols.data)
     if "-" not in text:
-        said.append(_symbol_line(text, kind, start, end))
+        said += _symbol_lines(text, kind, (start, end), symbols)
     said.append(f"{option} is [{start:#x}-{end:#x})={end - start} bytes")
     return start, end
 
 
-def _symbol_line(name: str, kind: str, start: int, end: int) -> str:
-    return f"symbol {name} ({kind}): [{start:#x}-{end:#x})={end - start} bytes"
+def _symbol_lines(text: str, kind: str, limits: tuple[int, int], symbols: Symbols) -> list[str]:
+    """What a name stands for, and whether its size is a guess (pfmon on Itanium 2, section 8.6)."""
+    start, end = limits
+    name = text.partition("+")[0].strip()
+    guess = [f"using approximation for size of symbol {name}"] if name in symbols.approximated else []
+    return [*guess, f"symbol {text} ({kind}): [{start:#x}-{end:#x})={end - start} bytes"]
 
 
 def _opcodes(

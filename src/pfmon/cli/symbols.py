@@ -13,10 +13,12 @@ def symbols_of(command: Sequence[str], sysroot: str | None, symbol_file: str = "
     """How names become addresses in the program of ``command``."""
     if not command:
         return NO_SYMBOLS
-    return Symbols(*(_when_asked(command[0], sysroot, symbol_file, kind) for kind in ("code", "data")))
+    approximated: set[str] = set()
+    code, data = (_when_asked(command[0], sysroot, symbol_file, kind, approximated) for kind in ("code", "data"))
+    return Symbols(code, data, approximated)
 
 
-def _when_asked(name: str, sysroot: str | None, symbol_file: str, kind: str) -> Resolve:
+def _when_asked(name: str, sysroot: str | None, symbol_file: str, kind: str, approximated: set[str]) -> Resolve:
     """A resolver that reads the program when it is called."""
 
     def resolve(text: str) -> tuple[int, int]:
@@ -24,7 +26,7 @@ def _when_asked(name: str, sysroot: str | None, symbol_file: str, kind: str) -> 
         from pfmon.session.ranges import resolver
 
         program = image.load(find_program(name), sysroot)
-        return resolver(program, kind, _contents(symbol_file) if symbol_file else None)(text)
+        return resolver(program, kind, _contents(symbol_file) if symbol_file else None, approximated)(text)
 
     return resolve
 

@@ -16,6 +16,7 @@ from pfmon.pmu.event import Event
 from pfmon.pmu.ia64 import ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_match, opcode_channels
 from pfmon.pmu.programming import Monitor
+from pfmon.pmu.ranges import PAIRS
 from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
 
 EVENTS = "Itanium 2 manual, event sets"
@@ -106,7 +107,8 @@ class Itanium2Programmer(TaggedProgrammer):
         if second:
             self.write("pmc9", self.matcher("pmc9", second, ignore=True, inverse=False))
         channels = opcode_channels(self.request.opcodes, tag_channels(self.events))
-        self.write("pmc15", self.registers["pmc15"].encode(**{f"ibrp{n}_pmc{8 + n % 2}": 0 for n in channels}))
+        ignored = {f"ibrp{n}_pmc{8 + n % 2}": int(n not in channels) for n in range(PAIRS)}
+        self.write("pmc15", self.registers["pmc15"].encode(**ignored))
 
     def matcher(self, name: str, wanted: OpcodeMatch | None, ignore: bool, inverse: bool) -> int:
         """PMC8 or PMC9: opcode bits, ig_ad and inv; bit 2 must be one."""

@@ -61,12 +61,13 @@ class _Known(NamedTuple):
 
 
 def resolver(
-    program: Program, kind: str = "code", symbol_file: bytes | None = None
+    program: Program, kind: str = "code", symbol_file: bytes | None = None, approximated: set[str] | None = None
 ) -> Callable[[str], tuple[int, int]]:
     """How ``SYMBOL`` and ``SYMBOL+OFFSET`` become start and end, in the program and its interpreter.
 
-    ``kind``: code or data. ``symbol_file``: an ELF file whose symbols stand for those of a stripped program. The
-    function raises PfmonError for a name that is not there or names something else.
+    ``kind``: code or data. ``symbol_file``: an ELF file whose symbols stand for those of a stripped program.
+    ``approximated`` gets the names of symbols without a size. The function raises PfmonError for a name that is not
+    there or names something else.
     """
     files = [_Known(program.image, SymbolTable(symbol_file or program.image.data, program.image.bias))]
     if program.interpreter is not None:
@@ -76,6 +77,8 @@ def resolver(
         name, plus, offset = text.partition("+")
         known, symbol = _named(files, name.strip(), kind)
         start, end = symbol.address, known.end(symbol)
+        if approximated is not None and not symbol.size:
+            approximated.add(symbol.name)
         if plus:
             start += _offset(offset, text)
         if start >= end:
