@@ -90,7 +90,7 @@ def test_slot_types_limit_a_mnemonic() -> None:
 
 
 def test_unknown_mnemonic_names_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="br.cloop"):
+    with pytest.raises(UnknownNameError, match=r"br\.cloop"):
         pattern("br.clop.sptk.few", "", 27)
     assert "br.cloop" in refused("--opc-match8=br.clop", "-e", "nops_retired", example("noploop"), "10")
     assert "mifb" in refused("--opc-match8=b:0x1", "-e", "nops_retired", example("noploop"), "10")
