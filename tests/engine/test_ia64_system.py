@@ -105,9 +105,19 @@ def test_ec_has_six_bits_and_rnat_sixty_three() -> None:
 
 def test_user_mask_bits_are_set_cleared_and_moved() -> None:
     lines = ["sum 0xc", "mov r8=psr.um", "rum 0x4", "mov r9=psr.um", "mov psr.um=r10", "mov r11=psr.um", BREAK]
-    m = Machine(lines).set({10: UM_UP}).until_break()
+    m = Machine(lines).set({10: UM_UP})
+    m.cpu.set_secure(False)
+    m.until_break()
     assert (m.cpu.gr(8), m.cpu.gr(9), m.cpu.gr(11)) == (UM_UP | UM_AC, UM_AC, UM_UP)
     assert m.tally.marks(Mark.MODE).marks == 3
+
+
+@pytest.mark.parametrize("up", [0, UM_UP])
+def test_secure_programs_do_not_change_psr_up(up: int) -> None:
+    # SDM volume 3, sum, rum, mov to PSR.um: only while PSR.sp is 0.
+    lines = ["sum 0xc", "mov r8=psr.um", "rum 0x4", "mov r9=psr.um", "mov psr.um=r10", "mov r11=psr.um", BREAK]
+    m = Machine(lines).set({10: up ^ UM_UP}, um=up).until_break()
+    assert (m.cpu.gr(8), m.cpu.gr(9), m.cpu.gr(11)) == (up | UM_AC, up | UM_AC, up)
 
 
 @pytest.mark.parametrize("text", ["sum 0x1", "rum 0x40", "sum 0x800000", "mov psr.um=r8"])

@@ -39,6 +39,8 @@ class Cut(IntEnum):
     """Its last instruction is a chk or fchkf that branched to recovery code."""
     FAULT = 2
     """The instruction after it faulted."""
+    EDGE = 3
+    """It was left for a stop, a data trigger or a read of performance data."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ class Mark(IntEnum):
     FLUSH_TO_ZERO = 11
     EXIT = 12
     RSE_ADDRESS = 13
+    TRIGGER = 14
 
 
 class MarkTotals(NamedTuple):

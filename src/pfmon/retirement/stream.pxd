@@ -30,7 +30,8 @@ cdef enum Mark:
     MARK_EXIT = 12               # value: exit status
     MARK_RSE_ADDRESS = 13        # traced streams: the lowest address of the SPILL or FILL before; no instruction number,
                                  # bits 53-55 are the region, bits 0-52 the rest (bits 53-60 of user addresses are 0)
-    MARK_KINDS = 14
+    MARK_TRIGGER = 14            # value: number of the trigger (Processor.set_triggers); no instruction number
+    MARK_KINDS = 15
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.cpu cimport Block, Cpu, Instruction
+from pfmon.engine.ia64.cpu cimport MAX_TRIGGERS, Block, Cpu, Instruction
 from pfmon.retirement.shapes cimport Shapes
 
 cdef enum:
@@ -17,8 +17,12 @@ cdef struct Blocks:
     Block* translated            # the same, chained through Block.translated
     Shapes* shapes
     uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
+    uint64_t triggers[MAX_TRIGGERS]  # code addresses (bundles) at which blocks begin that the driver announces
+    uint32_t trigger_count
+    uint32_t watch               # look at every access for data triggers
     uint32_t trace               # write the addresses of memory accesses
 
+cdef bint is_trigger(Blocks* blocks, uint64_t ip) noexcept nogil
 cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil
 cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil
 cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil

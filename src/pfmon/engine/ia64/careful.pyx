@@ -10,8 +10,8 @@ from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_REGISTER_NAT_CONSUMPTION, NO_CONDITION, STATUS_DONE, STATUS_FAULT, Block, Cpu, Instruction, Op,
-    get_nat, set_nat)
+    FAULT_ILLEGAL_OPERATION, FAULT_REGISTER_NAT_CONSUMPTION, NO_CONDITION, STATUS_DONE, STATUS_EDGE, STATUS_FAULT, Block,
+    Cpu, Instruction, Op, get_nat, set_nat)
 from pfmon.engine.ia64.translate cimport always_illegal
 from pfmon.engine.ia64.decoder cimport (
     CTYPE_AND, CTYPE_NONE, CTYPE_UNC, EMIT_ALLOC, FILE_GR, NAT_COMPARE, NAT_CONSUME, NAT_OWN, NAT_PROPAGATE,
@@ -105,8 +105,9 @@ cdef bint executed(Cpu* cpu, Instruction* ins) noexcept nogil:
     return ins.condition != NO_CONDITION and (cpu.mask >> (32 + ins.condition)) & 1
 
 
-cdef int run_carefully(Cpu* cpu, Block* block, uint32_t first) noexcept nogil:
-    """Run ``block`` from its instruction ``first`` to its end. Status as from a chain of operations."""
+cdef int run_carefully(Cpu* cpu, Block* block, uint32_t first, uint32_t end) noexcept nogil:
+    """Run ``block`` from its instruction ``first`` to before ``end``, or to its own end if that comes first. Status as
+    from a chain of operations."""
     cdef uint32_t i
     cdef int status
     if first == 0:
@@ -115,10 +116,14 @@ cdef int run_carefully(Cpu* cpu, Block* block, uint32_t first) noexcept nogil:
         cpu.out += 1
     cpu.careful = 1
     cpu.limit = NULL                     # whatever ends the block comes back to the driver
-    for i in range(first, block.length):
+    for i in range(first, min(end, block.length)):
         status = run_one(cpu, block, &block.instructions[i])
         if status != STATUS_DONE:
             cpu.careful = 0
             return status
     cpu.careful = 0
+    if end < block.length:
+        cpu.edge.index = <uint8_t>end
+        cpu.fault_op = &cpu.edge
+        return STATUS_EDGE
     return enter(cpu, &block.exit, &block.exit.next)

@@ -25,6 +25,8 @@ cdef enum:
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
+    MAX_TRIGGERS = 16            # of code, and of data
+    NO_TRIGGER = 255
     MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes four at the most
     NO_CONDITION = 255           # Instruction.condition of one that always executes
 
@@ -37,6 +39,8 @@ cdef enum Status:
     STATUS_CUT = 5               # leave the block after op.index and go on at cpu.ip (failed check, code written)
     STATUS_BREAK = 6             # break: the number is in cpu.fault_info; the block is complete up to it
     STATUS_DONE = 7              # end of a single-instruction chain
+    STATUS_EDGE = 8              # leave the block before op.index: a stop there, or a watched access (cpu.touched)
+    STATUS_PMD = 9               # leave before op.index: it reads the performance data register cpu.fault_info
 
 # Interruption vectors that user code can cause (SDM volume 2, table 5-?: names of the vectors).
 cdef enum Fault:
@@ -114,6 +118,11 @@ cdef struct Instruction:         # one decoded instruction of a block
     int64_t imm
     int64_t y
 
+cdef struct Watch:               # a data trigger
+    uint64_t address
+    uint32_t reads
+    uint32_t writes
+
 cdef struct Link:
     Block* block                 # NULL until the target was translated
     uint64_t ip                  # target bundle | slot
@@ -136,7 +145,8 @@ cdef struct Block:
     uint32_t conditions          # conditional instructions
     uint32_t accesses            # most memory accesses in one run
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
-                                 # check (its last instruction), 2 before a fault
+                                 # check (its last instruction), 2 before a fault, 3 before an edge
+    uint32_t watched             # begins at a trigger address: only the driver enters it
     Block* same                  # the next one in its chain of Blocks.by_code
     Block* beside                # while it has operations: the next one in its chain of Blocks.by_ip
     Block* translated            # ... and of all that have
@@ -199,6 +209,14 @@ cdef struct Cpu:
     uint32_t traced              # the stream has addresses in it
     uint32_t careful             # the driver runs instruction by instruction
     uint32_t stop                # somebody wants the driver to return at the next block
+    uint32_t secure              # PSR.sp: the program neither reads performance data nor changes PSR.up
+    uint32_t pmd_known           # pmd_value answers the read that the program is about to repeat
+    uint64_t pmd_value
+    Watch watches[MAX_TRIGGERS]
+    uint32_t watch_count
+    uint32_t touched             # the number of the watch that an access touches; NO_TRIGGER: none
+    uint32_t pass_watch          # that access is about to be repeated: let it pass
+    Op edge                      # index: where an exact stop leaves a block
     void* memory                 # memory.AddressSpace's C part
     uint8_t bounce[32]           # data of accesses that cannot be done in place
     FloatRegister fr[128]        # f32 upwards in the order that the program sees

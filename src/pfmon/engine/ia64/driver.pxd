@@ -9,8 +9,10 @@ cdef enum Why:                   # why Processor.run came back
     WHY_BREAK = 1
     WHY_FAULT = 2
     WHY_STOP = 3
+    WHY_PMD = 4
 
 cdef void write_marks(Cpu* cpu) noexcept nogil
 cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil
 cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil
+cdef void announce(Cpu* cpu, Blocks* blocks) noexcept nogil
 cdef int run_block(Cpu* cpu, Block* block) noexcept nogil

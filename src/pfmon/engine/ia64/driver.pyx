@@ -7,9 +7,11 @@ from pfmon.engine.ia64.blocks cimport cut_block, find_block
 from pfmon.engine.ia64.careful cimport run_carefully
 from pfmon.engine.ia64.control cimport complete, start
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_FP_TRAP, JUMP_CACHE_SIZE, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT, STATUS_FAULT, Instruction)
+    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, NO_TRIGGER, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
+    STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction, append_mark)
 from pfmon.engine.ia64.translate cimport translate
-from pfmon.retirement.stream cimport INDEX_SHIFT, MARK_RSE_ADDRESS, MARK_SHIFT, NO_INSTRUCTION
+from pfmon.retirement.stream cimport (
+    INDEX_SHIFT, MARK_RSE_ADDRESS, MARK_SHIFT, MARK_TRIGGER, NO_INSTRUCTION, indexed, mark_word)
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:
@@ -65,12 +67,31 @@ cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
         block = translate(cpu, blocks, cpu.ip)
         if block == NULL:
             return NULL
+    if block.watched:
+        cpu.miss_link = NULL
+        return block
     if cpu.miss_link != NULL:
         cpu.miss_link.block = block
         cpu.miss_link = NULL
     if cpu.ip & 15 == 0:
         cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)] = block
     return block
+
+
+cdef void announce(Cpu* cpu, Blocks* blocks) noexcept nogil:
+    """Mark in the stream that control is at the code triggers that are at cpu.ip."""
+    cdef uint64_t i
+    for i in range(blocks.trigger_count):
+        if blocks.triggers[i] == cpu.ip:
+            cpu.out[0] = mark_word(MARK_TRIGGER, indexed(i, NO_INSTRUCTION))
+            cpu.out += 1
+
+
+cdef void leave_before(Cpu* cpu, Blocks* blocks) noexcept nogil:
+    """The running block is left before the instruction of cpu.fault_op, where to go on."""
+    cdef uint32_t index = cpu.fault_op.index
+    cpu.ip = cpu.block.instructions[index].address
+    leave(cpu, blocks, index, 3)
 
 
 cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
@@ -93,6 +114,14 @@ cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
         index = cpu.fault_op.index
         leave(cpu, blocks, index + 1, 1)
         cpu.miss_link = NULL
+    if status == STATUS_EDGE:
+        leave_before(cpu, blocks)
+        if cpu.touched != NO_TRIGGER:
+            append_mark(cpu, mark_word(MARK_TRIGGER, indexed(blocks.trigger_count + cpu.touched, NO_INSTRUCTION)))
+            cpu.touched = NO_TRIGGER
+    if status == STATUS_PMD:
+        leave_before(cpu, blocks)
+        return WHY_PMD
     return 0
 
 
@@ -107,8 +136,8 @@ cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
     """Run ``block`` and what follows it, until a chain comes back for a reason other than NaT bits."""
     cdef int status
     if cpu.nat[0] | cpu.nat[1] or cpu.sof < block.need_sof:
-        return run_carefully(cpu, block, 0)
+        return run_carefully(cpu, block, 0, MAX_BLOCK)
     status = start(cpu, block)
     if status == STATUS_CAREFUL:
-        status = run_carefully(cpu, cpu.block, cpu.fault_op.index + 1)
+        status = run_carefully(cpu, cpu.block, cpu.fault_op.index + 1, MAX_BLOCK)
     return status

@@ -12,6 +12,7 @@ cdef enum:
     PROTECT_EXECUTE = 4
     CODE_WORDS = 16              # 1024 bundles a page, 64 to a word
     UM_BE = 1 << 1
+    UM_UP = 1 << 2
     UM_AC = 1 << 3
     UM_MFL = 1 << 4
     UM_MFH = 1 << 5

@@ -16,7 +16,11 @@ cdef class Processor:
     cdef readonly ShapeTable shapes
     cdef readonly bint traced
     cdef uint64_t stop_at
+    cdef uint64_t exact_at               # as stop_at, but within a block too
+    cdef uint64_t announced_ip           # the trigger that was announced last,
+    cdef uint64_t announced_at           # with so many instructions retired
     cdef uint64_t polls
     cdef uint64_t* next_limit(self) noexcept nogil
+    cdef void announce_trigger(self) noexcept nogil
     cdef void poll(self) noexcept nogil
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil

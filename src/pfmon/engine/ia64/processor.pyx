@@ -14,9 +14,11 @@ from pfmon.engine.ia64.alat cimport alat_clear
 from pfmon.engine.ia64.blocks cimport Blocks, forget_translations, free_blocks
 from pfmon.engine.ia64.careful cimport run_carefully
 from pfmon.engine.ia64.cpu cimport (
-    MAX_BLOCK, MAX_MARKS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister, Instruction, get_nat, set_nat)
+    MAX_BLOCK, MAX_MARKS, MAX_TRIGGERS, NO_CONDITION, NO_TRIGGER, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
+    Instruction, Watch, get_nat, set_nat)
 from pfmon.engine.ia64.decoder cimport Row
-from pfmon.engine.ia64.driver cimport WHY_BREAK, WHY_FAULT, WHY_STOP, next_block, run_block, settle, write_marks
+from pfmon.engine.ia64.driver cimport (
+    WHY_BREAK, WHY_FAULT, WHY_PMD, WHY_STOP, announce, next_block, run_block, settle, write_marks)
 from pfmon.engine.ia64.float_memory cimport from_spill, to_spill
 from pfmon.engine.ia64.memory cimport UM_MFH, UM_MFL, MemoryMap, forget_code
 from pfmon.engine.ia64.rse cimport (
@@ -33,9 +35,9 @@ from pfmon.retirement.blocks import BlockRecord, Cut, InstructionRecord
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
 cdef enum:
     BUFFERS_PER_POLL = 16                # some ten milliseconds
-    SLACK = MAX_BLOCK + MAX_MARKS + 8    # room for one block with all its addresses and marks
+    SLACK = MAX_BLOCK + MAX_MARKS + MAX_TRIGGERS + 8  # room for one block with all its addresses and marks
 
-BREAK, FAULT, STOP = WHY_BREAK, WHY_FAULT, WHY_STOP
+BREAK, FAULT, STOP, PMD = WHY_BREAK, WHY_FAULT, WHY_STOP, WHY_PMD
 
 
 cdef bint possible_marker(uint64_t cfm) noexcept nogil:
@@ -60,12 +62,14 @@ cdef class Processor:
         self.memory = memory
         self.shapes = ShapeTable()
         self.traced = trace
-        self.stop_at = ~<uint64_t>0
+        self.stop_at = self.exact_at = self.announced_ip = ~<uint64_t>0
         self.blocks.shapes = &self.shapes.c
         memory.attach(self.cpu)
         self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
         self.blocks.trace = trace
         self.cpu.traced = trace
+        self.cpu.secure = 1
+        self.cpu.touched = NO_TRIGGER
         self.cpu.out = self.buffer
         self.cpu.pr = 1
         self.set_cpuid(cpuid("itanium2"))
@@ -82,7 +86,8 @@ cdef class Processor:
         free(self.buffer)
 
     def run(self, Consumer consumer):
-        """Execute until a system call (BREAK), a fault (FAULT) or a stop (STOP); ``consumer`` gets all that retired.
+        """Execute until a system call (BREAK), a fault (FAULT), a stop (STOP) or a read of performance data (PMD);
+        ``consumer`` gets all that retired.
 
         After BREAK ``ip`` is behind the break, whose number is ``fault_info``; after FAULT ``ip`` is the
         instruction that faulted, ``fault`` the vector, ``fault_address`` the data address.
@@ -105,10 +110,17 @@ cdef class Processor:
         """Where the chain has to come back: the end of the buffer, or before ``stop_at`` can have been passed (every
         block takes a word and has at most MAX_BLOCK instructions)."""
         cdef uint64_t* limit = self.buffer_end - SLACK
-        cdef uint64_t blocks = (self.stop_at - self.cpu.retired) // MAX_BLOCK
+        cdef uint64_t blocks = (min(self.stop_at, self.exact_at) - self.cpu.retired) // MAX_BLOCK
         if blocks < <uint64_t>(limit - self.cpu.out):
             limit = self.cpu.out + max(<uint64_t>1, blocks)
         return limit
+
+    cdef void announce_trigger(self) noexcept nogil:
+        """Tell of a code trigger, once for each time that control comes there."""
+        if self.announced_ip != self.cpu.ip or self.announced_at != self.cpu.retired:
+            announce(self.cpu, self.blocks)
+            self.announced_ip = self.cpu.ip
+            self.announced_at = self.cpu.retired
 
     cdef void poll(self) noexcept nogil:
         """Let Python's signal handlers run now and then."""
@@ -131,18 +143,23 @@ cdef class Processor:
             if (<MemoryMap*>cpu.memory).code_written:
                 forget_translations(cpu, self.blocks)
                 forget_code(cpu)
-            if cpu.stop or cpu.retired >= self.stop_at:
+            if cpu.stop or cpu.retired >= self.stop_at or cpu.retired >= self.exact_at:
                 why = WHY_STOP
                 break
-            cpu.limit = self.next_limit()
             block = next_block(cpu, self.blocks)
             if block == NULL:
                 cpu.fault_code = 0
                 why = WHY_FAULT
                 break
+            if block.watched:
+                self.announce_trigger()
+            cpu.limit = self.next_limit()
             if single:
                 cpu.stop = 1
-                why = settle(cpu, self.blocks, run_carefully(cpu, block, 0))
+                why = settle(cpu, self.blocks, run_carefully(cpu, block, 0, MAX_BLOCK))
+            elif self.exact_at - cpu.retired < block.length:
+                why = settle(
+                    cpu, self.blocks, run_carefully(cpu, block, 0, <uint32_t>(self.exact_at - cpu.retired)))
             else:
                 why = settle(cpu, self.blocks, run_block(cpu, block))
         if single or why == WHY_STOP:
@@ -155,6 +172,38 @@ cdef class Processor:
     def stop_when_retired(self, count):
         """Make ``run`` stop at the first block boundary with ``count`` instructions retired; None: never."""
         self.stop_at = ~<uint64_t>0 if count is None else count
+
+    def stop_exactly_at(self, count):
+        """Make ``run`` stop when exactly ``count`` instructions have retired, within a block too; None: never."""
+        self.exact_at = ~<uint64_t>0 if count is None else count
+
+    def set_triggers(self, code, data=()):
+        """Put a TRIGGER mark into the stream whenever control reaches a bundle of ``code`` (value: its place), and
+        before an access to a byte of ``data`` (value: len(code) + place): (address, by reads, by writes) each.
+        ValueError for more than 16 of a kind. Before the first run."""
+        if len(code) > MAX_TRIGGERS or len(data) > MAX_TRIGGERS:
+            raise ValueError(f"there are {MAX_TRIGGERS} triggers of code and of data")
+        self.blocks.trigger_count = len(code)
+        for place, address in enumerate(code):
+            self.blocks.triggers[place] = address
+        self.blocks.watch = bool(data)
+        self.cpu.watch_count = len(data)
+        for place, (address, reads, writes) in enumerate(data):
+            self.cpu.watches[place] = Watch(address, reads, writes)
+
+    @property
+    def secure(self) -> bool:
+        """PSR.sp: the program reads performance data registers as 0 and cannot change PSR.up."""
+        return bool(self.cpu.secure)
+
+    def set_secure(self, bint value):
+        """Set PSR.sp. When it is clear, ``run`` returns PMD where the program reads a performance data register."""
+        self.cpu.secure = value
+
+    def answer_pmd(self, uint64_t value):
+        """What the read of the register numbered ``fault_info`` returns, after ``run`` came back with PMD."""
+        self.cpu.pmd_value = value
+        self.cpu.pmd_known = 1
 
     def emit_mark(self, Consumer consumer, int kind, uint64_t value):
         """Put a mark into the stream between two runs (system call, signal, exit)."""

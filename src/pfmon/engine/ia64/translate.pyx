@@ -9,11 +9,12 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
-from pfmon.engine.ia64.blocks cimport Blocks, block_of, note_translation
+from pfmon.engine.ia64.alat cimport alat_find, float_tag, general_tag
+from pfmon.engine.ia64.blocks cimport Blocks, block_of, is_trigger, note_translation
 from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
-    NO_CONDITION, PAGE_SIZE, Block, Cpu, Exit, Handler, Instruction, Op, fault, go)
+    NO_CONDITION, PAGE_SIZE, STATUS_EDGE, Block, Cpu, Exit, Handler, Instruction, Op, Watch, fault, get_nat, go)
 from pfmon.engine.ia64.decoder cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
@@ -26,10 +27,18 @@ from pfmon.retirement.kinds import Kind
 cdef enum:
     NO_UNIT = 255
     SLOT_MASK = 3
+    READS = 1                        # of a watched access
+    WRITES = 2
+    CHECKS = 4
+    FLOATS = 8
 
 cdef uint64_t SLOT_BITS = (<uint64_t>1 << 41) - 1
 cdef uint32_t KIND_NOP = int(Kind.NOP)
 cdef uint32_t KIND_LOOP = int(Kind.LOOP)
+cdef uint32_t KIND_LOAD = int(Kind.LOAD)
+cdef uint32_t KIND_STORE = int(Kind.STORE)
+cdef uint32_t KIND_LOAD_CHECK = int(Kind.LOAD_CHECK)
+cdef uint32_t KIND_FLOAT = int(Kind.FLOAT)
 cdef uint8_t units[32][3]        # by template: decoder.Unit of each slot; NO_UNIT: reserved template
 cdef uint8_t stops[32][3]
 
@@ -61,6 +70,44 @@ cdef int trace(Cpu* cpu, Op* op) noexcept nogil:
     cpu.out[0] = cpu.gr[op.r3]
     cpu.out += 1
     return go(cpu, op)
+
+
+cdef int watch(Cpu* cpu, Op* op) noexcept nogil:
+    """Leave the block if the memory access that follows touches a watched address (``imm``: its size)."""
+    cdef uint32_t i
+    if cpu.pass_watch:
+        cpu.pass_watch = 0
+        return go(cpu, op)
+    for i in range(cpu.watch_count):
+        if cpu.watches[i].address - cpu.gr[op.r3] < <uint64_t>op.imm and accesses(cpu, op, &cpu.watches[i]):
+            cpu.touched = i
+            cpu.pass_watch = 1
+            cpu.fault_op = op
+            return STATUS_EDGE
+    return go(cpu, op)
+
+
+cdef bint accesses(Cpu* cpu, Op* op, Watch* wanted) noexcept nogil:
+    """Whether the instruction behind ``op`` reads or writes as a trigger wants it. A check load that finds its ALAT
+    entry and a speculative load from a NaT address access nothing."""
+    if not (op.x & READS and wanted.reads or op.x & WRITES and wanted.writes):
+        return False
+    if op.x & CHECKS:
+        return alat_find(cpu, float_tag(cpu, op.r1) if op.x & FLOATS else general_tag(cpu, op.r1)) < 0
+    return not get_nat(cpu, op.r3)
+
+
+cdef uint16_t watched_kinds(Row* row) noexcept nogil:
+    cdef uint16_t kinds = 0
+    if row.kind & KIND_LOAD:
+        kinds |= READS
+    if row.kind & KIND_STORE:
+        kinds |= WRITES
+    if row.kind & KIND_LOAD_CHECK:
+        kinds |= CHECKS
+    if row.kind & KIND_FLOAT:
+        kinds |= FLOATS
+    return kinds
 
 
 cdef int mark_floats(Cpu* cpu, Op* op) noexcept nogil:
@@ -171,7 +218,8 @@ cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal)
         return 1 + guarded
     if row.kind & KIND_NOP:
         return guarded
-    return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY) + (ins.first_floats != 0)
+    return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY) \
+        + (blocks.watch != 0 and row.emit == EMIT_MEMORY) + (ins.first_floats != 0)
 
 
 cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index, bint illegal) noexcept nogil:
@@ -203,6 +251,12 @@ cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, 
     plain.imm = ins.imm
     plain.x = ins.x
     plain.y = ins.y
+    if blocks.watch and row.emit == EMIT_MEMORY:
+        op[0] = plain
+        op.run = watch
+        op.x = watched_kinds(row)
+        op.imm = row.size
+        op += 1
     if blocks.trace and row.emit == EMIT_MEMORY:
         op[0] = plain
         op.run = trace
@@ -309,7 +363,7 @@ cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, u
                 return count
         slot = 0
         bundle += 16
-        if bundle & (PAGE_SIZE - 1) == 0:
+        if bundle & (PAGE_SIZE - 1) == 0 or is_trigger(blocks, bundle):
             break
     return count
 
@@ -379,6 +433,7 @@ cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
     if not flatten(blocks, block):
         cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
         return NULL
+    block.watched = is_trigger(blocks, ip)
     note_translation(blocks, block)
     last = <Row*>block.instructions[length - 1].row
     block.exit.next.ip = next_ip

@@ -10,11 +10,11 @@ from pfmon.engine.ia64.alat cimport FLOAT_TAG, alat_clear, alat_find, alat_remov
 from pfmon.engine.ia64.application_registers cimport check_read_ar, check_write_ar, read_ar, write_ar
 from pfmon.engine.ia64.cpu cimport (
     FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_NONE, FAULT_PRIVILEGED_OPERATION,
-    FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go, mark_at,
-    set_nat, unlikely)
+    FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, STATUS_PMD, Cpu, Op, fault, get_nat, go,
+    mark_at, set_nat, unlikely)
 from pfmon.engine.ia64.float_memory cimport is_natval
 from pfmon.engine.ia64.memory cimport (
-    PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, MemoryMap, flush_tlb, probe)
+    PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, UM_UP, MemoryMap, flush_tlb, probe)
 from pfmon.engine.ia64.memory_access cimport any_nat, fault_here
 from pfmon.engine.ia64.rse cimport flush_registers, load_registers, make_room
 from pfmon.retirement.stream cimport MARK_ALAT_MISS, MARK_MODE
@@ -188,7 +188,10 @@ row("M31", "mov.m r1=ar3", <size_t>&mov_from_ar, op=1, x3=0, x6=0x22)
 # --- the user mask
 
 cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
-    cdef uint64_t changed = cpu.um ^ value
+    cdef uint64_t changed
+    if cpu.secure:               # PSR.up stays (volume 3, sum: PSR.sp)
+        value = value & ~<uint64_t>UM_UP | cpu.um & UM_UP
+    changed = cpu.um ^ value
     cpu.um = value
     if changed & UM_BE:
         flush_tlb(cpu)           # its entries are for one byte order
@@ -294,8 +297,13 @@ cdef int mov_from_cpuid(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 cdef int mov_from_pmd(Cpu* cpu, Op* op) noexcept nogil:
-    # Linux runs programs with PSR.sp set: the performance data registers read as 0 (volume 2, 7.2.1).
-    cpu.gr[op.r1] = 0
+    # Under PSR.sp, with which Linux runs programs, the performance data registers read as 0 (volume 2, 7.2.1).
+    if not cpu.secure and not cpu.pmd_known:
+        cpu.fault_info = cpu.gr[op.r3] & 0xFF
+        cpu.fault_op = op
+        return STATUS_PMD
+    cpu.gr[op.r1] = cpu.pmd_value if cpu.pmd_known else 0
+    cpu.pmd_known = 0
     return go(cpu, op)
 
 row("M43", "mov r1=cpuid[r3]", <size_t>&mov_from_cpuid, nat="consume", op=1, x3=0, x6=0x17)
