@@ -1,0 +1,218 @@
+"""Machines as data: a TOML file of figures with their sources, checked.
+
+A file has tables of figures ([l1d], [l3], [latency.alu] ...); ``source`` says where a table's figures are from and
+a sub-table ``sources`` where single ones are. ``base = "itanium2"`` takes what the file does not say from another
+machine. ``[variants.NAME]`` are machines that differ in a few figures, given by their full names.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
+from pfmon.machine.figures import OPTIONAL_TABLES, Value, figures
+from pfmon.machine.geometry import problems
+
+FILES = ("itanium", "itanium2", "montecito")
+"""The machines that come with the program: configs/NAME.toml."""
+
+COMMAND_LINE = "--set"
+
+Tree = dict[str, Any]
+
+
+class MachineFigures(Mapping[str, Value]):
+    """A machine's figures by full name (``l3.size``): ints in bytes, cycles, entries, MHz; bools; names of policies.
+
+    ``sources`` says where each is from, ``name`` how the machine was asked for, ``given`` which figures were changed
+    by hand.
+    """
+
+    def __init__(self, name: str, values: dict[str, Value], sources: dict[str, str], given: Sequence[str]) -> None:
+        self.name = name
+        self.sources = sources
+        self.given = tuple(given)
+        self._values = values
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class _Reading:
+    """Figures as they are read, and where each is from."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.sources: dict[str, str] = {}
+        self.files: dict[str, str] = {}
+
+    def put(self, where: str, name: str, raw: object, source: str) -> None:
+        """One figure. PfmonError: there is none of that name, or its value is not legal."""
+        known = figures()
+        if name not in known:
+            near = nearest_names(name, known)
+            hint = f"; nearest: {', '.join(near)}" if near else "; pfmon -I lists a machine's figures"
+            raise PfmonError(f"{where}: unknown figure {name}{hint}")
+        try:
+            self.values[name] = known[name].parse(raw)
+        except BadValueError as error:
+            raise BadValueError(f"{where}: {name} = {raw}: {error}") from None
+        self.sources[name] = source
+        self.files[name] = where
+
+    def put_table(self, where: str, table: str, content: Tree, source: str, sources: Mapping[str, str]) -> None:
+        """A table and the tables in it."""
+        source = _text(where, f"{table}.source", content.get("source", source))
+        sources = {**sources, **_sources(where, table, content)}
+        for key, raw in content.items():
+            name = f"{table}.{key}"
+            if key in ("source", "sources"):
+                continue
+            if isinstance(raw, dict):
+                self.put_table(where, name, raw, source, sources)
+                continue
+            own = sources.get(name, source)
+            if not own:
+                raise PfmonError(f'{where}: {name} has no source: [{table}] wants source = "..."')
+            self.put(where, name, raw, own)
+        _check_sources(where, table, sources, self.values)
+
+
+def _text(where: str, name: str, raw: object) -> str:
+    if not isinstance(raw, str):
+        raise PfmonError(f"{where}: {name} = {raw}: a text is wanted")
+    return raw
+
+
+def _sources(where: str, table: str, content: Tree) -> dict[str, str]:
+    """Sources of single figures, by full name; keys with dots may be written as tables."""
+    found: dict[str, str] = {}
+
+    def walk(prefix: str, level: object) -> None:
+        if isinstance(level, dict):
+            for key, value in level.items():
+                walk(f"{prefix}.{key}", value)
+        else:
+            found[prefix] = _text(where, f"source of {prefix}", level)
+
+    sources = content.get("sources", {})
+    if not isinstance(sources, dict):
+        raise PfmonError(f"{where}: {table}.sources: a table of figures and their sources is wanted")
+    walk(table, sources)
+    return found
+
+
+def _check_sources(where: str, table: str, sources: Mapping[str, str], values: Mapping[str, Value]) -> None:
+    for name in sources:
+        if "." not in table and name not in values:
+            raise PfmonError(f"{where}: [{table}.sources] names {name}, which is not set")
+
+
+def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
+    """A machine by name, variant or file, with figures changed (``l3.size=9M``). PfmonError: what is wrong."""
+    reading = _Reading()
+    place = _read(reading, machine)
+    for override in overrides:
+        name, equals, text = override.partition("=")
+        if not equals:
+            raise PfmonError(f"{COMMAND_LINE} {override}: FIGURE=VALUE is wanted, such as l3.size=9M")
+        if name.partition(".")[0] in OPTIONAL_TABLES and name in figures() and name not in reading.values:
+            raise PfmonError(f"{COMMAND_LINE} {override}: {machine} has no {name.partition('.')[0]}")
+        reading.put(COMMAND_LINE, name.strip(), text.strip(), "the command line")
+    _check_complete(place, reading)
+    for problem in problems(reading.values):
+        raise PfmonError(f"{reading.files[problem.name]}: {problem.name}: {problem.text}")
+    given = [name for name, where in reading.files.items() if where == COMMAND_LINE]
+    return MachineFigures(machine, reading.values, reading.sources, given)
+
+
+def names() -> list[str]:
+    """The machines that come with the program, and their variants."""
+    return [*FILES, *_variants()]
+
+
+@cache
+def _variants() -> dict[str, str]:
+    """Variant -> machine whose file has it."""
+    return {name: base for base in FILES for name in _builtin(base).get("variants", {})}
+
+
+@cache
+def _builtin(name: str) -> Tree:
+    return tomllib.loads(resources.files("pfmon.machine").joinpath(f"configs/{name}.toml").read_text())
+
+
+def _read(reading: _Reading, machine: str) -> str:
+    """Everything that a name or file stands for; where it is written, for messages."""
+    if machine in FILES:
+        place = f"{machine}.toml"
+        _read_tree(reading, place, _builtin(machine))
+    elif machine in _variants():
+        base = _variants()[machine]
+        place = f"{base}.toml"
+        _read_tree(reading, place, _builtin(base))
+        _read_variant(reading, place, machine, _builtin(base)["variants"][machine])
+    elif "/" in machine or machine.endswith(".toml"):
+        place = machine
+        _read_tree(reading, place, _parse(machine))
+    else:
+        raise UnknownNameError("machine", machine, names())
+    return place
+
+
+def _parse(path: str) -> Tree:
+    try:
+        return tomllib.loads(Path(path).read_text())
+    except OSError as error:
+        raise PfmonError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PfmonError(f"{path}: not TOML: {error}") from None
+
+
+def _read_tree(reading: _Reading, where: str, tree: Tree) -> None:
+    base = tree.get("base")
+    if base is not None:
+        if base not in names():
+            raise PfmonError(f"{where}: base = {base}: one of {', '.join(names())} is wanted")
+        _read(reading, base)
+    tables = {name.partition(".")[0] for name in figures()}
+    for table, content in tree.items():
+        if table in ("base", "variants"):
+            continue
+        if not isinstance(content, dict):
+            raise PfmonError(f"{where}: {table} = {content}: figures are in tables, such as [l3]")
+        if table not in tables:
+            raise PfmonError(f"{where}: unknown table [{table}]; there are: {', '.join(sorted(tables))}")
+        reading.put_table(where, table, content, "", {})
+
+
+def _read_variant(reading: _Reading, where: str, variant: str, content: Tree) -> None:
+    source, sources = content["source"], content.get("sources", {})
+    for name, raw in content.items():
+        if name not in ("source", "sources"):
+            reading.put(f"{where}, {variant}", name, raw, sources.get(name, source))
+
+
+def _check_complete(where: str, reading: _Reading) -> None:
+    """PfmonError for a figure that the machine needs and does not have, or has and cannot use."""
+    values = reading.values
+    tables = {name.partition(".")[0] for name in values}
+    if ("l2" in tables) == ("l2d" in tables) or ("l2d" in tables) != ("l2i" in tables):
+        raise PfmonError(f"{where}: a machine has [l2], or [l2d] and [l2i]")
+    for name, figure in figures().items():
+        table = name.partition(".")[0]
+        if table not in tables and table in OPTIONAL_TABLES:
+            continue
+        if name not in values and figure.needed(values):
+            raise PfmonError(f"{where}: {name} is missing: {figure.wanted().rstrip(',')}, {figure.meaning}")
+        if name in values and not figure.needed(values):
+            raise PfmonError(f"{reading.files[name]}: {name} has a meaning only with {figure.when}")

@@ -1,0 +1,71 @@
+"""What a machine's figures have to fulfil together."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from pfmon.machine.figures import Value, size_text
+
+CACHES = ("l1d", "l1i", "l2", "l2d", "l2i", "l3")
+TLBS = ("dtlb1", "dtlb2", "itlb1", "itlb2", "alat")
+
+
+class Problem(NamedTuple):
+    """A figure that does not go with others, and what would."""
+
+    name: str
+    text: str
+
+
+def problems(values: Mapping[str, Value]) -> Iterator[Problem]:
+    """Everything that is impossible in these figures."""
+    for cache in CACHES:
+        if f"{cache}.size" in values:
+            yield from _cache_geometry(values, cache)
+    for tlb in TLBS:
+        if f"{tlb}.entries" in values:
+            yield from _entry_geometry(values, tlb)
+    yield from _line_nesting(values)
+
+
+def _number(values: Mapping[str, Value], name: str) -> int:
+    value = values[name]
+    assert isinstance(value, int)
+    return value
+
+
+def power_of_two(number: int) -> bool:
+    """Whether a positive number is one."""
+    return number & (number - 1) == 0
+
+
+def _cache_geometry(values: Mapping[str, Value], cache: str) -> Iterator[Problem]:
+    size, ways, line = (_number(values, f"{cache}.{key}") for key in ("size", "ways", "line"))
+    if not power_of_two(line):
+        yield Problem(f"{cache}.line", f"{size_text(line)} is no power of two")
+    elif size % (ways * line):
+        yield Problem(f"{cache}.size", f"{size_text(size)} is no multiple of a set, {ways} ways of {line} bytes")
+    elif values[f"{cache}.index"] == "bits" and not power_of_two(size // (ways * line)):
+        sets = size // (ways * line)
+        yield Problem(
+            f"{cache}.size",
+            f"{size_text(size)} in {ways} ways of {line} bytes makes {sets} sets; "
+            f"{cache}.index=bits wants a power of two, {cache}.index=modulo takes any number",
+        )
+
+
+def _entry_geometry(values: Mapping[str, Value], name: str) -> Iterator[Problem]:
+    entries, ways = _number(values, f"{name}.entries"), _number(values, f"{name}.ways")
+    if entries % ways or not power_of_two(entries // ways):
+        yield Problem(
+            f"{name}.ways",
+            f"{entries} entries in sets of {ways}: a power of two of whole sets is wanted, such as "
+            f"{name}.ways={entries} for one set",
+        )
+
+
+def _line_nesting(values: Mapping[str, Value]) -> Iterator[Problem]:
+    """A line of a cache lies in one line of the next."""
+    data, instructions = ("l2", "l2") if "l2.line" in values else ("l2d", "l2i")
+    for inner, outer in (("l1d", data), ("l1i", instructions), (data, "l3"), (instructions, "l3")):
+        if _number(values, f"{outer}.line") < _number(values, f"{inner}.line"):
+            yield Problem(f"{outer}.line", f"smaller than {inner}.line={values[f'{inner}.line']}")
