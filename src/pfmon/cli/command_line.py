@@ -8,6 +8,7 @@ from pfmon.cli import (
     guest_options,
     insn_set_options,
     listing_options,
+    machine_options,
     opcode_options,
     output_options,
     privilege_options,
@@ -19,6 +20,7 @@ from pfmon.cli.options import Option, parse
 
 CONCERNS = (
     event_options,
+    machine_options,
     privilege_options,
     insn_set_options,
     range_options,
@@ -41,6 +43,7 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
     for one in given:
         owner[one.name].apply(config, one)
     range_options.finish(config)
+    machine_options.finish(config)
     return config, command
 
 

@@ -8,6 +8,11 @@ class Config:
     """The options' values, with their defaults."""
 
     pmu: str = "itanium2"
+    pmu_given: bool = False
+    machine: str = ""
+    """A machine's name or file, "" for that of the PMU."""
+    machine_settings: list[str] = field(default_factory=list)
+    """Changes of its figures, FIGURE=VALUE."""
     events: list[str] = field(default_factory=list)
     action: str = ""
     """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check, decode."""

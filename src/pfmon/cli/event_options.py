@@ -28,6 +28,7 @@ def apply(config: Config, given: Given) -> None:
             if text.lower() not in names():
                 raise UnknownNameError("PMU", text, names())
             config.pmu = text.lower()
+            config.pmu_given = True
         case "events":
             _take_events(config, text)
         case "no-qual-check":

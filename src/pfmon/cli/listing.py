@@ -28,13 +28,22 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
         case "info":
             return _lines(describe.event_info(model, config.subject))
         case "pmu-info":
-            return _lines(describe.pmu_info(model))
+            return _lines(describe.pmu_info(model)) + _machine_text(config)
         case "decode":
             from pfmon.pmu.decode import decode_text
 
             return _lines(decode_text(model, config.subject))
         case _:
             return check(config, command)
+
+
+def _machine_text(config: Config) -> str:
+    """The figures of the machine, for PMUs whose processors can be modelled."""
+    from pfmon.cli.machine_options import machine_of
+    from pfmon.pmu.model import IA64
+    from pfmon.report.machine import machine_text
+
+    return machine_text(machine_of(config)) if config.pmu in IA64 else ""
 
 
 def check(config: Config, command: Sequence[str] = ()) -> str:
