@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from answers import declined
 from command import EXAMPLES, example, refused
 
 COUNT = ("-e", "ia64_inst_retired")
@@ -26,26 +27,26 @@ def test_no_program() -> None:
 
 
 def test_missing_program() -> None:
-    assert "no-such-program" in refused(*COUNT, "./no-such-program")
+    assert "no-such-program" in declined(*COUNT, "./no-such-program")
 
 
 def test_a_name_without_slash_is_looked_up_in_path() -> None:
-    assert "not found in PATH" in refused(*COUNT, "no-such-program")
+    assert "not found in PATH" in declined(*COUNT, "no-such-program")
 
 
 def test_directory(tmp_path: Path) -> None:
-    assert "is a directory" in refused(*COUNT, str(tmp_path))
+    assert "is a directory" in declined(*COUNT, str(tmp_path))
 
 
 def test_non_executable_file(program: Path) -> None:
     program.chmod(0o644)
-    assert "not executable" in refused(*COUNT, str(program))
+    assert "not executable" in declined(*COUNT, str(program))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_unreadable_file(program: Path) -> None:
     program.chmod(0o111)
-    assert "permission" in refused(*COUNT, str(program)).lower()
+    assert "permission" in declined(*COUNT, str(program)).lower()
 
 
 def test_not_an_elf(program: Path) -> None:
@@ -55,18 +56,18 @@ def test_not_an_elf(program: Path) -> None:
 
 def test_empty_file(program: Path) -> None:
     program.write_bytes(b"")
-    assert "ELF" in refused(*COUNT, str(program))
+    assert "ELF" in declined(*COUNT, str(program))
 
 
 @pytest.mark.parametrize("length", [10, 63, 100, 3000])
 def test_truncated_elf(program: Path, length: int) -> None:
     program.write_bytes(program.read_bytes()[:length])
-    assert str(program) in refused(*COUNT, str(program))
+    assert str(program) in declined(*COUNT, str(program))
 
 
 @pytest.mark.parametrize(("folder", "named"), [("x86_64", "x86-64"), ("i386", "i386"), ("ppc64", "PowerPC")])
 def test_wrong_machine_is_named(folder: str, named: str) -> None:
-    line = refused(*COUNT, str(EXAMPLES / folder / "fib"))
+    line = declined(*COUNT, str(EXAMPLES / folder / "fib"))
     assert named.lower() in line.lower() and "IA-64" in line
 
 
@@ -75,7 +76,7 @@ def test_big_endian_ia64_is_refused_by_its_byte_order(program: Path) -> None:
     data[5] = 2  # EI_DATA: big-endian
     data[18:20] = struct.pack(">H", 50)
     program.write_bytes(data)
-    assert "big-endian" in refused(*COUNT, str(program))
+    assert "big-endian" in declined(*COUNT, str(program))
 
 
 def test_dynamic_program_without_sysroot(program: Path) -> None:
@@ -90,7 +91,7 @@ def test_dynamic_program_without_sysroot(program: Path) -> None:
             break
     else:
         pytest.fail("fib has only PT_LOAD headers")
-    assert "--sysroot" in refused(*COUNT, str(program))
+    assert "--sysroot" in declined(*COUNT, str(program))
 
 
 def test_unknown_event_names_the_nearest() -> None:
@@ -98,17 +99,17 @@ def test_unknown_event_names_the_nearest() -> None:
 
 
 def test_unknown_pmu_names_the_known() -> None:
-    assert "itanium2" in refused("--pmu", "itanum2", *COUNT, example("fib"))
+    assert "itanium2" in declined("--pmu", "itanum2", *COUNT, example("fib"))
 
 
 def test_more_events_than_counters_names_what_they_wanted() -> None:
     events = "ia64_inst_retired,nops_retired,fp_ops_retired,predicate_squashed_retired,loads_retired"
-    line = refused("-e", events, example("fib"))
+    line = declined("-e", events, example("fib"))
     assert "LOADS_RETIRED" in line and "4" in line
 
 
-def test_events_of_different_sets_are_refused() -> None:
-    line = refused("-e", "loads_retired,stores_retired", example("fib"))
+def test_events_of_different_sets_are_declined() -> None:
+    line = declined("-e", "loads_retired,stores_retired", example("fib"))
     assert "LOADS_RETIRED" in line and "STORES_RETIRED" in line
 
 
@@ -141,7 +142,7 @@ def test_modelled_event_is_refused_not_zero() -> None:
     ],
 )
 def test_bad_option_values(words: list[str], said: str) -> None:
-    assert said in refused(*words)
+    assert said in declined(*words)
 
 
 def test_closed_standard_output() -> None:

@@ -1,6 +1,7 @@
 """The command's main job: counts, formats, files, exit statuses."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -17,6 +18,11 @@ EVENTS = "ia64_inst_retired,nops_retired,loads_retired"
 def counts(text: str) -> dict[str, int]:
     """Event -> count, from pfmon's lines."""
     return {name: int(number) for number, name in re.findall(r"^ *(\d+) ([A-Z]\w+)$", text, re.M)}
+
+
+def seconds_used(process: int) -> float:
+    """Processor time at user level so far (utime of proc(5))."""
+    return int(Path(f"/proc/{process}/stat").read_text().rsplit(")")[1].split()[11]) / os.sysconf("SC_CLK_TCK")
 
 
 def test_counts_follow_the_programs_output() -> None:
@@ -145,7 +151,8 @@ def test_session_timeout_prints_the_counts_so_far() -> None:
 def test_interrupt_prints_the_counts_so_far() -> None:
     command = [sys.executable, "-m", "pfmon", "-e", "ia64_inst_retired", example("noploop"), "100000000000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1.5)
+        while seconds_used(process.pid) < 0.5:  # of which starting takes 0.2
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 128 + signal.SIGINT

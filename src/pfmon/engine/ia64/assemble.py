@@ -1,5 +1,7 @@
 """One instruction from its assembler form: the inverse of the decoder, for tests and made-up code."""
 
+from functools import cache
+
 from pfmon.engine.ia64.formats import SLOT_BITS, Format
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.operands import Operand
@@ -8,10 +10,19 @@ from pfmon.engine.ia64.rows import Row
 
 def rows_of(text: str) -> list[Row]:
     """The rows with this form (a few forms have several). ValueError when there is none."""
-    found = [row for row in INSTRUCTIONS if row.text == text]
-    if not found:
+    found = _forms().get(text)
+    if found is None:
         raise ValueError(f"no instruction {text!r}")
-    return found
+    return list(found)
+
+
+@cache
+def _forms() -> dict[str, list[Row]]:
+    """The rows by their form."""
+    forms: dict[str, list[Row]] = {}
+    for row in INSTRUCTIONS:
+        forms.setdefault(row.text, []).append(row)
+    return forms
 
 
 def encode(text: str, qp: int = 0, bundle_address: int = 0, **operands: int) -> tuple[str, int, int]:
