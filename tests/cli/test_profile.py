@@ -1,17 +1,11 @@
 """--per-function, --per-block, --annotate and --symbol-file."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from guests import EXAMPLES
+from command import example, pfmon
 
-NOPLOOP = str(EXAMPLES / "ia64" / "noploop")
-
-
-def pfmon(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "pfmon", *words], capture_output=True, text=True, check=False)
+NOPLOOP = example("noploop")
 
 
 def table(text: str, heading: str) -> list[list[str]]:

@@ -1,10 +1,8 @@
 """Every example program: what it prints, how it exits, and that both ways of execution count the same."""
 
-import subprocess
-import sys
-
 import pytest
-from guests import EXAMPLES, SMALL, expected, guest, quiet
+from command import example, pfmon
+from guests import SMALL, expected, guest, quiet
 
 from pfmon.retirement.tally import Tally
 from pfmon.session.counting import signal_totals
@@ -14,9 +12,7 @@ from pfmon.signals import retired
 @pytest.mark.parametrize("name", expected())
 def test_example_gives_expected_output_and_status(name: str) -> None:
     status, output = expected()[name]
-    done = subprocess.run(
-        [sys.executable, "-m", "pfmon", str(EXAMPLES / "ia64" / name)], capture_output=True, text=True, check=False
-    )
+    done = pfmon(example(name))
     assert (done.returncode, done.stdout.rstrip("\n"), done.stderr) == (status, output, "")
 
 
