@@ -1,0 +1,135 @@
+"""What the machine's signals are made of: `machine.csv` beside this file.
+
+A row is a signal, a kind and terms joined by " + ". A term is a name of what the machine records, a pattern of such
+names (``L3_DATA_READ_HIT_*``), or another signal of the same kind.
+
+=========== ===========================================================================================
+kind        terms
+=========== ===========================================================================================
+occurrence  things that happened to instructions (machine/occurrences.pxd)
+cycle       causes of back-end bubbles (machine/causes.pxd, Cause); CORE: all cycles; RETIRING: those in
+            which something retired; BUS: cycles of the bus
+front       causes of front-end bubbles (FrontCause), in cycles
+entrance    causes of bundles that are missing at the entrance of the instruction buffer
+ideal       ... at its exit, whether or not the back end could take them
+lost        ... that the back end could have taken
+stalled     CORE: cycles in which dispersal stood still
+dispersal   syllables that a cycle dispersed or did not, by reason (DISPERSAL)
+level       NAME:HIGH-LOW, those bits of a number that stands for a while, summed over cycles; NAME:full and
+            NAME:FROM+, the cycles in which it has its largest value, or FROM and more
+qualified   CORE: cycles in which an instruction retired that the programming lets pass
+per_cycle   SIGNAL:HIGH-LOW, those bits of what a cycle added to another signal
+never       why it cannot happen in this machine or in a user program
+=========== ===========================================================================================
+"""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+DISPERSAL = {
+    "EXPLICIT": (0, 7),
+    "IMPLICIT": (3, 7),
+    "FRONT_END": (6, 7),
+    "LONG": (9, 7),
+    "OVER_EXPLICIT": (12, 3),
+    "OVER_IMPLICIT": (14, 3),
+    "DISPERSED": (16, 7),
+}
+"""Reason -> shift and mask in what dispersal left over of a cycle (machine/records.pxd, Cut)."""
+
+NAMED = {"cycle": ("CORE", "RETIRING", "BUS"), "stalled": ("CORE",), "qualified": ("CORE",)}
+"""Terms that are not names of what is recorded, by kind."""
+
+LEVEL = re.compile(r"(\w+):(?:(\d+)-(\d+)|(full)|(\d+)\+)")
+PER_CYCLE = re.compile(r"([\w.]+):(\d+)-(\d+)")
+
+
+class Meaning(NamedTuple):
+    """What a signal is: its kind, and its terms as they are written."""
+
+    kind: str
+    terms: tuple[str, ...]
+
+
+class LevelFunction(NamedTuple):
+    """What a level adds in a cycle: bits ``high`` to ``low`` of it, or one from ``least`` on (None: when full)."""
+
+    level: str
+    high: int = -1
+    low: int = 0
+    least: int | None = None
+
+    def of(self, value: int, capacity: int) -> int:
+        """The increment of a cycle in which the level has a value; ``capacity``: its largest."""
+        if self.high >= 0:
+            return value >> self.low & (1 << self.high - self.low + 1) - 1
+        return int(value >= (capacity if self.least is None else self.least))
+
+
+@cache
+def meanings() -> dict[str, Meaning]:
+    """Every signal that the machine produces."""
+    with Path(__file__).with_name("machine.csv").open(newline="", encoding="utf-8") as table:
+        return {row["signal"]: _meaning(row["kind"], row["terms"]) for row in csv.DictReader(table)}
+
+
+def _meaning(kind: str, terms: str) -> Meaning:
+    return Meaning(kind, (terms,) if kind == "never" else tuple(terms.split(" + ")))
+
+
+def expanded(signal: str) -> tuple[str, ...]:
+    """A signal's terms with other signals replaced by theirs. ValueError: one of another kind."""
+    kind, terms = meanings()[signal]
+    found: list[str] = []
+    for term in terms:
+        inner = meanings().get(term)
+        if inner is None:
+            found.append(term)
+        elif inner.kind != kind:
+            raise ValueError(f"{signal}: {term} is of kind {inner.kind}, not {kind}")
+        else:
+            found += expanded(term)
+    return tuple(found)
+
+
+def select(signal: str, names: Mapping[str, int]) -> frozenset[int]:
+    """The numbers of the recorded names that a signal's terms stand for. ValueError: a term that stands for none."""
+    kind = meanings()[signal].kind
+    found: set[int] = set()
+    for term in expanded(signal):
+        if term in NAMED.get(kind, ()):
+            continue
+        matching = [number for name, number in names.items() if fnmatchcase(name, term)]
+        if not matching:
+            raise ValueError(f"{signal}: {term} is nothing that is recorded")
+        found.update(matching)
+    return frozenset(found)
+
+
+def named(signal: str) -> Sequence[str]:
+    """Those terms of a signal that are not names of what is recorded (CORE, RETIRING, BUS)."""
+    return [term for term in expanded(signal) if term in NAMED.get(meanings()[signal].kind, ())]
+
+
+def level_function(term: str) -> LevelFunction:
+    """A term of kind level. ValueError: it is none."""
+    match = LEVEL.fullmatch(term)
+    if match is None:
+        raise ValueError(f"{term}: NAME:HIGH-LOW, NAME:full or NAME:FROM+ is wanted")
+    name, high, low, full, least = match.groups()
+    if high is not None:
+        return LevelFunction(name, int(high), int(low))
+    return LevelFunction(name, least=None if full else int(least))
+
+
+def per_cycle(term: str) -> tuple[str, int, int]:
+    """A term of kind per_cycle: signal, upper and lower bit. ValueError: it is none."""
+    match = PER_CYCLE.fullmatch(term)
+    if match is None:
+        raise ValueError(f"{term}: SIGNAL:HIGH-LOW is wanted")
+    return match[1], int(match[2]), int(match[3])
