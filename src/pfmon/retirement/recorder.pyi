@@ -1,6 +1,7 @@
+from pfmon.retirement.pipe import Learner
 from pfmon.retirement.shapes import Consumer
 
-class Recorder(Consumer):
+class Recorder(Learner):
     """Keeps the words of a stream."""
 
     lost: bool

@@ -4,10 +4,11 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
+from pfmon.retirement.pipe cimport Learner
 from pfmon.retirement.shapes cimport Consumer
 
 
-cdef class Recorder(Consumer):
+cdef class Recorder(Learner):
     """Keeps the words of a stream. ``words`` gives them; ``lost`` says whether memory ran out."""
 
     cdef uint64_t* kept
