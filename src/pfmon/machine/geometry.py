@@ -6,6 +6,12 @@ from typing import NamedTuple
 from pfmon.machine.figures import Value, size_text
 
 CACHES = ("l1d", "l1i", "l2", "l2d", "l2i", "l3")
+PREDICTOR_TABLES = (
+    ("counters", "ways"),
+    ("multiway", "multiway_ways"),
+    ("targets", "target_ways"),
+    ("second", "second_ways"),
+)
 TLBS = ("dtlb1", "dtlb2", "itlb1", "itlb2", "alat")
 
 
@@ -25,6 +31,7 @@ def problems(values: Mapping[str, Value]) -> Iterator[Problem]:
         if f"{tlb}.entries" in values:
             yield from _entry_geometry(values, tlb)
     yield from _line_nesting(values)
+    yield from _predictor_tables(values)
 
 
 def _number(values: Mapping[str, Value], name: str) -> int:
@@ -69,3 +76,20 @@ def _line_nesting(values: Mapping[str, Value]) -> Iterator[Problem]:
     for inner, outer in (("l1d", data), ("l1i", instructions), (data, "l3"), (instructions, "l3")):
         if _number(values, f"{outer}.line") < _number(values, f"{inner}.line"):
             yield Problem(f"{outer}.line", f"smaller than {inner}.line={values[f'{inner}.line']}")
+
+
+def _predictor_tables(values: Mapping[str, Value]) -> Iterator[Problem]:
+    """Tables of histories are indexed by address bits, counters also by a history."""
+    for key, ways in PREDICTOR_TABLES:
+        if f"predictor.{ways}" in values:
+            entries, of_set = _number(values, f"predictor.{key}"), _number(values, f"predictor.{ways}")
+            if entries % of_set or not power_of_two(entries // of_set):
+                yield Problem(
+                    f"predictor.{key}", f"{entries} in sets of {of_set}: a power of two of whole sets is wanted"
+                )
+    counters, history = _number(values, "predictor.counters"), _number(values, "predictor.history")
+    if values["predictor.kind"] == "itanium2" and (not power_of_two(counters) or counters < 1 << history):
+        yield Problem(
+            "predictor.counters",
+            f"{counters}: a power of two is wanted, {1 << history} or more for predictor.history={history}",
+        )

@@ -10,10 +10,18 @@ cdef enum BranchKind:            # what the PMU's branch events tell apart, and 
     BRANCH_RETURN = 2
     BRANCH_INDIRECT = 3          # br.cond through a branch register
     BRANCH_INDIRECT_CALL = 4
-    BRANCH_CLOOP = 5             # counted loops: br.cloop, ctop, cexit
+    BRANCH_CLOOP = 5             # counted loop: br.cloop
     BRANCH_WTOP = 6              # br.wtop, wexit
     BRANCH_LONG = 7              # brl
     BRANCH_LONG_CALL = 8
+    BRANCH_CTOP = 9              # counted loops that rotate registers: br.ctop, cexit
+    BRANCH_KINDS = 10
+
+cdef enum Whether:               # prediction hints, as encoded
+    STATIC_TAKEN = 0
+    STATIC_NOT_TAKEN = 1
+    DYNAMIC_TAKEN = 2
+    DYNAMIC_NOT_TAKEN = 3
 
 cdef struct Branch:              # what is known of a branch before it runs
     uint64_t address             # bundle | slot
@@ -21,7 +29,7 @@ cdef struct Branch:              # what is known of a branch before it runs
     uint64_t target              # of an IP-relative one
     uint8_t kind
     uint8_t conditional          # its qualifying predicate is not p0, or it counts
-    uint8_t whether              # its hint: 0 sptk, 1 spnt, 2 dptk, 3 dpnt
+    uint8_t whether              # its hint (Whether)
     uint8_t many                 # sequential prefetch hint: .many
     uint8_t clear                # deallocation hint: .clr
     uint8_t multiway             # its bundle holds more than one branch
@@ -32,16 +40,62 @@ cdef enum PredictionFlag:
     WRONG_TARGET = 4             # rightly predicted taken, to a wrong target
     UNKNOWN_PATH = 8             # an earlier branch of its bundle was predicted taken: never looked up
 
+cdef enum PredictionCode:        # what `Prediction.code` consists of
+    CODE_WRONG_PATH = 1
+    CODE_WRONG_TARGET = 2
+    CODE_UNKNOWN_PATH = 4
+    CODE_OVERSUBSCRIBED = 8      # the first-level store had no room for the branch beside those of its window
+    CODE_FIRST_STAGE = 16        # the stage of Itanium's predictor that decided, if it was not the second
+    CODE_THIRD_STAGE = 32
+
 cdef struct Prediction:
     uint32_t flags
     uint32_t bubbles             # cycles that the front end loses to a right prediction that comes late
     uint32_t code                # flags and what the records tell apart besides (predictor stage ...): < 256, 0 most often
 
+cdef enum Outcome:               # order of the occurrences PREDICTED_*
+    CORRECT_NOT_TAKEN = 0
+    CORRECT_TAKEN
+    WRONG_PATH_NOT_TAKEN
+    WRONG_PATH_TAKEN
+    WRONG_TARGET_TAKEN
+    UNKNOWN_NOT_TAKEN            # predicted as not taken because an earlier branch was predicted as taken: right
+    UNKNOWN_TAKEN                # ... wrong
+    OUTCOMES
+
+
+cdef inline uint32_t outcome(bint taken, uint32_t code) noexcept nogil:
+    if code & CODE_UNKNOWN_PATH:
+        return UNKNOWN_TAKEN if taken else UNKNOWN_NOT_TAKEN
+    if code & CODE_WRONG_PATH:
+        return WRONG_PATH_TAKEN if taken else WRONG_PATH_NOT_TAKEN
+    if code & CODE_WRONG_TARGET:
+        return WRONG_TARGET_TAKEN
+    return CORRECT_TAKEN if taken else CORRECT_NOT_TAKEN
+
+
+cdef inline bint is_call(uint8_t kind) noexcept nogil:
+    return kind == BRANCH_CALL or kind == BRANCH_LONG_CALL or kind == BRANCH_INDIRECT_CALL
+
+
+cdef inline bint is_indirect(uint8_t kind) noexcept nogil:
+    return kind == BRANCH_INDIRECT or kind == BRANCH_INDIRECT_CALL
+
+
+cdef inline bint is_counted(uint8_t kind) noexcept nogil:
+    return kind == BRANCH_CLOOP or kind == BRANCH_CTOP
+
 
 cdef class BranchPredictor:
-    """Path and target prediction, return stack, loop predictor."""
+    """Path and target prediction, return stack, loop predictor. A policy is a subclass (predictors.py)."""
 
     # The branch ran: predict it, compare, learn. ``target``: where it went if it was taken.
     cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil
     # The occurrences that a branch with this outcome stands for.
     cdef void note_outcome(self, Notes* notes, const Branch* branch, bint taken, uint32_t code) noexcept nogil
+    # brp or a move to a branch register said where the branch in the bundle at ``address`` will go.
+    cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil
+    # The line at ``address`` (bytes, a multiple of 32) has left L1I, and with it what was known of its branches.
+    cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil
+    cdef void _describe(self, Branch* branch, uint64_t address, uint64_t target, uint8_t kind, uint8_t whether,
+                        uint64_t fall_through, bint clear, bint multiway, bint conditional) noexcept

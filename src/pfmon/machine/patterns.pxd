@@ -1,0 +1,25 @@
+"""Two-level direction prediction: a branch's latest outcomes (its history) choose a counter of two bits."""
+
+from libc.stdint cimport uint8_t, uint32_t
+
+
+cdef inline uint8_t fresh_counter(uint32_t history, uint32_t bits) noexcept nogil:
+    """A counter that nobody trained: as the latest outcome, strongly if all outcomes were alike."""
+    if history == 0:
+        return 0
+    if history == (1 << bits) - 1:
+        return 3
+    return 2 if history & 1 else 1
+
+
+cdef inline void train(uint8_t* counter, bint taken) noexcept nogil:
+    """One step towards 3 (taken) or 0 (not taken); 2 and 3 predict taken."""
+    if taken:
+        if counter[0] < 3:
+            counter[0] += 1
+    elif counter[0] > 0:
+        counter[0] -= 1
+
+
+cdef inline uint32_t longer_history(uint32_t history, uint32_t bits, bint taken) noexcept nogil:
+    return (history << 1 | taken) & ((1 << bits) - 1)

@@ -1,0 +1,113 @@
+"""Branch prediction: what all policies share. A policy is a subclass: predictor_two_level.pyx, predictor_merced.pyx."""
+
+from collections.abc import Mapping
+
+from pfmon.machine.notes cimport Notes, note
+from pfmon.machine.occurrences cimport (
+    MISPREDICTED_FRAME, MISPREDICTED_ROTATION, MISPREDICTED_STAGE, OVERSUBSCRIBED_CORRECT,
+    PREDICTED_INDIRECT_CORRECT_NOT_TAKEN, PREDICTED_MULTIWAY_CORRECT_NOT_TAKEN, PREDICTED_RELATIVE_CORRECT_NOT_TAKEN,
+    PREDICTED_RETURN_CORRECT_NOT_TAKEN,
+)
+from pfmon.machine.occurrences import Occurrence
+
+cdef inline uint32_t first_outcome(uint8_t kind) noexcept nogil:
+    if kind == BRANCH_RETURN:
+        return PREDICTED_RETURN_CORRECT_NOT_TAKEN
+    if kind == BRANCH_INDIRECT or kind == BRANCH_INDIRECT_CALL:
+        return PREDICTED_INDIRECT_CORRECT_NOT_TAKEN
+    return PREDICTED_RELATIVE_CORRECT_NOT_TAKEN
+
+
+cdef class BranchPredictor:
+    """Path and target prediction, return stack, loop predictor.
+
+    ``config``: the machine's figures by dotted name; a policy says which of ``predictor.*`` it reads.
+    """
+
+    def __cinit__(self, config: Mapping):
+        pass
+
+    cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil:
+        pass
+
+    cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil:
+        pass
+
+    cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
+        pass
+
+    cdef void note_outcome(self, Notes* notes, const Branch* branch, bint taken, uint32_t code) noexcept nogil:
+        cdef uint32_t what = outcome(taken, code), wrong = 0
+        note(notes, first_outcome(branch.kind) + what, 1)
+        if branch.multiway:
+            note(notes, PREDICTED_MULTIWAY_CORRECT_NOT_TAKEN + what, 1)
+        if code & CODE_WRONG_PATH:
+            wrong = 1
+        elif code & CODE_WRONG_TARGET:
+            wrong = 2
+        if code & CODE_OVERSUBSCRIBED and first_outcome(branch.kind) == PREDICTED_RELATIVE_CORRECT_NOT_TAKEN:
+            note(notes, OVERSUBSCRIBED_CORRECT + (code & CODE_WRONG_PATH), 1)
+        if branch.kind == BRANCH_RETURN and wrong == 2:
+            note(notes, MISPREDICTED_FRAME, 1)
+        elif branch.kind == BRANCH_CTOP and wrong:
+            note(notes, MISPREDICTED_ROTATION, 1)
+        elif branch.kind == BRANCH_WTOP and wrong:
+            note(notes, MISPREDICTED_STAGE, 1)
+
+    def predict(self, address: int, taken: bool, target: int = 0, *, kind: int = 0, whether: int = DYNAMIC_NOT_TAKEN,
+                fall_through: int = 0, clear: bool = False, multiway: bool = False, conditional: bool = True,
+                relative: int = 0) -> tuple[int, int, int]:
+        """One branch runs: (flags, bubbles in cycles, code), as `run` gives them.
+
+        ``address`` is bundle + slot; ``relative``: the target that is encoded, if the branch is not taken;
+        ``whether``: 0 sptk, 1 spnt, 2 dptk, 3 dpnt; ``kind``: enum BranchKind of predictor.pxd.
+        """
+        cdef Branch branch
+        cdef Prediction out
+        self._describe(&branch, address, target if taken else relative, kind, whether, fall_through, clear, multiway,
+                       conditional)
+        self.run(&branch, taken, target, &out)
+        return out.flags, out.bubbles, out.code
+
+    def occurrences(self, taken: bool, code: int, *, kind: int = 0, multiway: bool = False) -> dict[Occurrence, int]:
+        """What a branch of this kind and outcome is counted as."""
+        cdef Branch branch
+        cdef Notes notes
+        cdef uint32_t i
+        self._describe(&branch, 0, 0, kind, 0, 0, False, multiway, True)
+        notes.count = 0
+        notes.context = 0
+        self.note_outcome(&notes, &branch, taken, code)
+        return {Occurrence(notes.items[i] & 0xFFFF): notes.items[i] >> 16 & 0xFFFF for i in range(notes.count)}
+
+    def give_hint(self, address: int, target: int, important: bool = True) -> None:
+        """brp: the branch in the bundle at ``address`` goes to ``target``."""
+        self.hint(address, target, important)
+
+    def line_leaves(self, address: int, size: int) -> None:
+        """The line of ``size`` bytes at ``address`` leaves L1I."""
+        self.line_left(address, size)
+
+    def repeat(self, address: int, target: int, times: int) -> int:
+        """Mispredictions of a loop branch that is taken ``times`` times (for measurements of speed)."""
+        cdef Branch branch
+        cdef Prediction out
+        cdef long i, count = times, wrong = 0
+        self._describe(&branch, address, target, BRANCH_RELATIVE, DYNAMIC_TAKEN, address + 16, False, False, True)
+        with nogil:
+            for i in range(count):
+                self.run(&branch, True, branch.target, &out)
+                wrong += out.flags & WRONG_PATH
+        return wrong
+
+    cdef void _describe(self, Branch* branch, uint64_t address, uint64_t target, uint8_t kind, uint8_t whether,
+                        uint64_t fall_through, bint clear, bint multiway, bint conditional) noexcept:
+        branch.address = address
+        branch.fall_through = fall_through if fall_through else (address & ~<uint64_t>15) + 16
+        branch.target = target
+        branch.kind = kind
+        branch.conditional = conditional
+        branch.whether = whether
+        branch.many = 0
+        branch.clear = clear
+        branch.multiway = multiway

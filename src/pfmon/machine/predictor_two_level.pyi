@@ -1,0 +1,3 @@
+from pfmon.machine.predictor import BranchPredictor
+
+class TwoLevelPredictor(BranchPredictor): ...

@@ -1,0 +1,314 @@
+"""The predictor of Itanium 2 and Montecito: two-level histories, kept with L1I and behind it.
+
+Histories and targets are kept for windows of 32 bytes, as many as L1I holds; what L1I replaces goes to a second
+store. A history chooses a counter that says taken or not. One taken branch of a window (its trigger) sends the front
+end to its target without a bubble; the others' targets come later. Returns use a stack, counted loops know their
+count. (McNairy and Soltis, Itanium 2 Processor Microarchitecture, IEEE Micro 23(2), 2003, branch prediction.)
+"""
+
+from collections.abc import Mapping
+
+cimport cython
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.patterns cimport fresh_counter, longer_history, train
+from pfmon.machine.predictor cimport (
+    BRANCH_RELATIVE,
+    BRANCH_RETURN, CODE_OVERSUBSCRIBED, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET, DYNAMIC_TAKEN,
+    PREDICTED_TAKEN, STATIC_NOT_TAKEN, STATIC_TAKEN, UNKNOWN_PATH, WRONG_PATH, WRONG_TARGET, Branch,
+    BranchPredictor, Prediction, is_call, is_counted, is_indirect,
+)
+from pfmon.machine.return_stack cimport MOST_RETURNS, ReturnStack, pop_return, push_return
+
+cdef enum:
+    NO_TRIGGER = 255
+    WINDOW_SHIFT = 5
+    WINDOW_BRANCHES = 3
+
+cdef struct Window:              # what is known of the branches of 32 bytes of code
+    uint8_t count
+    uint8_t slot[WINDOW_BRANCHES]     # 0-5: bundle of the window * 3 + slot
+    uint8_t history[WINDOW_BRANCHES]
+    uint8_t trigger              # the slot whose target is there without a bubble; NO_TRIGGER
+    uint64_t target[WINDOW_BRANCHES]  # of indirect branches: where they went last
+
+cdef struct Store:               # a set-associative store of windows, least recently used replaced first
+    uint32_t sets
+    uint32_t ways
+    uint64_t clock
+    uint8_t* latest              # by set: the way that was used last
+    uint64_t* tags               # window number + 1; 0: empty
+    uint64_t* used
+    Window* windows
+
+
+cdef inline uint32_t slot_in_window(uint64_t address) noexcept nogil:
+    return <uint32_t>((address >> 4 & 1) * 3 + (address & 3))
+
+
+cdef inline int position_of(const Window* window, uint32_t slot) noexcept nogil:
+    cdef int i
+    for i in range(window.count):
+        if window.slot[i] == slot:
+            return i
+    return -1
+
+
+cdef int make_store(Store* store, uint32_t entries, uint32_t ways) except -1:
+    store.sets = 1
+    while store.sets * 2 * ways <= entries:
+        store.sets *= 2
+    store.ways = ways
+    store.latest = <uint8_t*>calloc(store.sets, 1)
+    store.tags = <uint64_t*>calloc(entries, sizeof(uint64_t))
+    store.used = <uint64_t*>calloc(entries, sizeof(uint64_t))
+    store.windows = <Window*>calloc(entries, sizeof(Window))
+    if not store.latest or not store.tags or not store.used or not store.windows:
+        raise MemoryError("no memory for the branch predictor")
+    return 0
+
+
+cdef void free_store(Store* store) noexcept:
+    free(store.latest)
+    free(store.tags)
+    free(store.used)
+    free(store.windows)
+
+
+cdef inline Window* find_in(Store* store, uint64_t number) noexcept nogil:
+    cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), start = set * store.ways, way = store.latest[set]
+    if store.tags[start + way] == number + 1:
+        return &store.windows[start + way]
+    for way in range(store.ways):
+        if store.tags[start + way] == number + 1:
+            use_way(store, set, way)
+            return &store.windows[start + way]
+    return NULL
+
+
+cdef inline void use_way(Store* store, uint32_t set, uint32_t way) noexcept nogil:
+    store.clock += 1
+    store.used[set * store.ways + way] = store.clock
+    store.latest[set] = <uint8_t>way
+
+
+cdef Window* room_in(Store* store, uint64_t number, Window* replaced, uint64_t* replaced_tag) noexcept nogil:
+    """An entry for the window; what stood there is given back (tag 0: nothing)."""
+    cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), start = set * store.ways, way, oldest = 0
+    for way in range(1, store.ways):
+        if store.used[start + way] < store.used[start + oldest]:
+            oldest = way
+    replaced_tag[0] = store.tags[start + oldest]
+    replaced[0] = store.windows[start + oldest]
+    use_way(store, set, oldest)
+    store.tags[start + oldest] = number + 1
+    return &store.windows[start + oldest]
+
+
+@cython.final
+cdef class TwoLevelPredictor(BranchPredictor):
+    """Reads l1i.size, l1i.ways, frontend.taken_bubbles and ``predictor.``: history, counters, window, second,
+    second_ways, return_stack, loop, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles.
+    """
+
+    cdef Store first             # in step with L1I
+    cdef Store second
+    cdef ReturnStack returns
+    cdef uint8_t* counters
+    cdef uint32_t counter_mask
+    cdef uint32_t history_bits
+    cdef uint32_t capacity       # branches of a window that are kept
+    cdef uint32_t taken_bubbles, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles
+    cdef bint perfect_loops
+    cdef uint64_t forced         # this branch was wrongly predicted as taken: later ones of its bundle are unknown
+
+    def __cinit__(self, config: Mapping):
+        cdef uint32_t i, entries = config["predictor.counters"]
+        self.taken_bubbles = config["frontend.taken_bubbles"]
+        self.history_bits = config["predictor.history"]
+        self.capacity = config["predictor.window"]
+        self.late_bubbles = config["predictor.late_bubbles"]
+        self.static_bubbles = config["predictor.static_bubbles"]
+        self.return_bubbles = config["predictor.return_bubbles"]
+        self.indirect_bubbles = config["predictor.indirect_bubbles"]
+        self.perfect_loops = config["predictor.loop"] == "perfect"
+        self.returns.depth = config["predictor.return_stack"]
+        if not 1 <= self.capacity <= WINDOW_BRANCHES or not 1 <= self.returns.depth <= MOST_RETURNS:
+            raise ValueError(f"predictor.window is at most {WINDOW_BRANCHES}, predictor.return_stack "
+                             f"at most {MOST_RETURNS}")
+        make_store(&self.first, config["l1i.size"] >> WINDOW_SHIFT, config["l1i.ways"])
+        make_store(&self.second, config["predictor.second"], config["predictor.second_ways"])
+        self.counter_mask = entries - 1
+        self.counters = <uint8_t*>calloc(entries, 1)
+        if not self.counters:
+            raise MemoryError("no memory for the branch predictor")
+        for i in range(entries):
+            self.counters[i] = fresh_counter(i & ((1 << self.history_bits) - 1), self.history_bits)
+
+    def __dealloc__(self):
+        free_store(&self.first)
+        free_store(&self.second)
+        free(self.counters)
+
+    cdef inline uint8_t* _counter(self, uint64_t address, uint32_t history) noexcept nogil:
+        cdef uint64_t number = (address >> 4) * 3 + (address & 3)
+        return &self.counters[(number << self.history_bits | history) & self.counter_mask]
+
+    cdef Window* _find(self, uint64_t number) noexcept nogil:
+        """The window's entry in the first store; from the second one it is brought back, without its trigger."""
+        cdef Window* window = find_in(&self.first, number)
+        cdef Window* behind
+        cdef Window known
+        if window:
+            return window
+        behind = find_in(&self.second, number)
+        if not behind:
+            return NULL
+        known = behind[0]            # what is replaced may take its place
+        window = self._allocate(number)
+        window[0] = known
+        window.trigger = NO_TRIGGER
+        return window
+
+    cdef Window* _allocate(self, uint64_t number) noexcept nogil:
+        cdef Window replaced
+        cdef uint64_t tag
+        cdef Window* window = room_in(&self.first, number, &replaced, &tag)
+        window.count = 0
+        window.trigger = NO_TRIGGER
+        if tag and replaced.count:
+            self._keep(tag - 1, &replaced)
+        return window
+
+    cdef void _keep(self, uint64_t number, const Window* window) noexcept nogil:
+        """A window that left the first store goes to the second."""
+        cdef Window lost
+        cdef uint64_t lost_tag
+        cdef Window* behind = find_in(&self.second, number)
+        if not behind:
+            behind = room_in(&self.second, number, &lost, &lost_tag)
+        behind[0] = window[0]
+
+    cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
+        cdef uint64_t number
+        cdef uint32_t start, i
+        for number in range(address >> WINDOW_SHIFT, (address + bytes) >> WINDOW_SHIFT):
+            start = <uint32_t>(number & (self.first.sets - 1)) * self.first.ways
+            for i in range(start, start + self.first.ways):
+                if self.first.tags[i] == number + 1:
+                    self._keep(number, &self.first.windows[i])
+                    self.first.tags[i] = 0
+                    self.first.used[i] = 0
+
+    cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil:
+        cdef uint64_t number = branch.address >> WINDOW_SHIFT, predicted_target
+        cdef uint32_t slot = slot_in_window(branch.address), code = 0
+        cdef Window* window = self._find(number)
+        cdef int position = position_of(window, slot) if window else -1
+        cdef bint unknown = branch.address - self.forced - 1 < 2, predicted
+        out.bubbles = 0
+        if position >= 0 and not unknown and self._as_usual(window, position, branch, taken, out):
+            return
+        if unknown:
+            predicted = False
+            code = CODE_UNKNOWN_PATH
+        else:
+            predicted = self._direction(window, position, branch, taken)
+        if predicted != taken:
+            code |= CODE_WRONG_PATH
+        elif taken and branch.kind == BRANCH_RETURN:
+            out.bubbles = self.return_bubbles
+        elif taken and is_indirect(branch.kind):
+            out.bubbles = self.indirect_bubbles
+            if position < 0 or window.target[position] != target:
+                code |= CODE_WRONG_TARGET
+        elif taken and position < 0:
+            out.bubbles = self.static_bubbles
+        elif taken:
+            out.bubbles = self.taken_bubbles if window.trigger == slot else self.late_bubbles
+        if taken:
+            if branch.kind == BRANCH_RETURN:
+                predicted_target = pop_return(&self.returns)
+                if predicted and predicted_target != target:
+                    code |= CODE_WRONG_TARGET
+            elif is_call(branch.kind):
+                push_return(&self.returns, branch.fall_through)
+        if position >= 0:
+            self._learn(window, position, branch, taken, target)
+        elif self._worth_keeping(branch, taken):
+            if window and window.count == self.capacity:
+                code |= CODE_OVERSUBSCRIBED
+            else:
+                self._begin(window if window else self._allocate(number), slot, branch, taken, target)
+        self.forced = branch.address if (predicted or unknown) and not taken else 0
+        if code & (CODE_WRONG_PATH | CODE_WRONG_TARGET):
+            out.bubbles = 0          # the flush hides them
+        out.code = code
+        out.flags = ((PREDICTED_TAKEN if predicted else 0) | (WRONG_PATH if code & CODE_WRONG_PATH else 0)
+                     | (WRONG_TARGET if code & CODE_WRONG_TARGET else 0) | (UNKNOWN_PATH if unknown else 0))
+
+    cdef inline bint _as_usual(self, Window* window, int position, const Branch* branch, bint taken,
+                               Prediction* out) noexcept nogil:
+        """The most frequent case, with the same effect as the general one: br.cond that goes as its history says."""
+        cdef uint32_t history = window.history[position]
+        cdef uint8_t* counter
+        if branch.kind != BRANCH_RELATIVE or branch.whether < DYNAMIC_TAKEN:
+            return False
+        counter = self._counter(branch.address, history)
+        if (counter[0] >= 2) != taken:
+            return False
+        if taken:
+            out.bubbles = self.taken_bubbles
+            if window.trigger != window.slot[position]:
+                out.bubbles = self.late_bubbles
+                window.trigger = window.slot[position]
+        if counter[0] == 1 or counter[0] == 2:
+            train(counter, taken)
+        if history != longer_history(history, self.history_bits, taken):
+            window.history[position] = longer_history(history, self.history_bits, taken)
+        self.forced = 0
+        out.code = 0
+        out.flags = PREDICTED_TAKEN if taken else 0
+        return True
+
+    cdef inline bint _direction(self, const Window* window, int position, const Branch* branch,
+                                bint taken) noexcept nogil:
+        if self.perfect_loops and is_counted(branch.kind):
+            return taken
+        if branch.whether == STATIC_TAKEN:
+            return True
+        if branch.whether == STATIC_NOT_TAKEN:
+            return False
+        if position < 0:
+            return branch.whether == DYNAMIC_TAKEN
+        return self._counter(branch.address, window.history[position])[0] >= 2
+
+    cdef inline bint _worth_keeping(self, const Branch* branch, bint taken) noexcept nogil:
+        """Static hints ask for no history; a taken branch has a target worth keeping, but for returns."""
+        if branch.clear or branch.whether == STATIC_NOT_TAKEN:
+            return False
+        if branch.whether == STATIC_TAKEN:
+            return taken and branch.kind != BRANCH_RETURN
+        return True
+
+    cdef void _begin(self, Window* window, uint32_t slot, const Branch* branch, bint taken,
+                     uint64_t target) noexcept nogil:
+        cdef uint32_t position = window.count
+        window.count += 1
+        window.slot[position] = slot
+        window.target[position] = 0
+        window.history[position] = (1 << self.history_bits) - 1 if branch.whether == DYNAMIC_TAKEN else 0
+        self._learn(window, position, branch, taken, target)
+
+    cdef void _learn(self, Window* window, uint32_t position, const Branch* branch, bint taken,
+                     uint64_t target) noexcept nogil:
+        cdef uint32_t history = window.history[position]
+        if taken:
+            if is_indirect(branch.kind):
+                window.target[position] = target
+            elif branch.kind != BRANCH_RETURN:
+                window.trigger = window.slot[position]
+        if branch.whether >= DYNAMIC_TAKEN:
+            train(self._counter(branch.address, history), taken)
+            window.history[position] = longer_history(history, self.history_bits, taken)

@@ -1,0 +1,14 @@
+"""The branch predictors, by the name that a machine's file gives as ``predictor.kind``."""
+
+from collections.abc import Mapping
+
+from pfmon.machine.predictor import BranchPredictor
+from pfmon.machine.predictor_merced import MercedPredictor
+from pfmon.machine.predictor_two_level import TwoLevelPredictor
+
+PREDICTORS: dict[str, type[BranchPredictor]] = {"itanium": MercedPredictor, "itanium2": TwoLevelPredictor}
+
+
+def branch_predictor(config: Mapping[str, int | bool | str]) -> BranchPredictor:
+    """The predictor of a machine; the loader has checked the name."""
+    return PREDICTORS[str(config["predictor.kind"])](config)

@@ -1,0 +1,23 @@
+"""The return stack: calls push where they return to; as deep as it is, then the oldest are overwritten."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+cdef enum:
+    MOST_RETURNS = 64
+
+cdef struct ReturnStack:
+    uint32_t depth               # 1 .. MOST_RETURNS
+    uint32_t top                 # the next return's entry
+    uint64_t addresses[MOST_RETURNS]
+
+
+cdef inline void push_return(ReturnStack* stack, uint64_t address) noexcept nogil:
+    stack.top = stack.top + 1 if stack.top + 1 < stack.depth else 0
+    stack.addresses[stack.top] = address
+
+
+cdef inline uint64_t pop_return(ReturnStack* stack) noexcept nogil:
+    """Where the latest call returns to; entries stay, so that what was overwritten is answered wrongly."""
+    cdef uint64_t address = stack.addresses[stack.top]
+    stack.top = stack.top - 1 if stack.top > 0 else stack.depth - 1
+    return address
