@@ -3,6 +3,9 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.notes cimport Notes
+from pfmon.machine.outer cimport Line, OuterLevels
+from pfmon.machine.queues cimport Queue
+from pfmon.machine.tags cimport TagStore
 
 cdef enum RequestKind:
     REQUEST_READ = 0             # data for an integer load that missed L1D, or a fill of the register stack engine
@@ -13,15 +16,33 @@ cdef enum RequestKind:
     REQUEST_FETCH = 5            # demand instruction fetch
     REQUEST_FETCH_PREFETCH = 6   # instruction prefetch
     REQUEST_WALK = 7             # the page walker reads the VHPT
+    REQUEST_KINDS = 8
 
 cdef enum RequestFlag:
     REQUEST_EXCLUSIVE = 1        # the line is wanted for writing
     REQUEST_ACQUIRE = 2
     REQUEST_RELEASE = 4
+    REQUEST_NO_RECENCY = 8       # nt2, nta: the line is the next to go from L2
+    REQUEST_NO_OUTER = 16        # nta: L3 does not keep the line
 
 
 cdef class LowerLevels:
     """L2 (or L2D and L2I), L3, the queues before them, the bus."""
+
+    cdef OuterLevels outer
+    cdef TagStore data           # L2 or L2D
+    cdef TagStore code           # L2I, or the same as `data`
+    cdef TagStore first_level    # L1D, if lines that leave L2 leave it too
+    cdef bint split
+    cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
+    cdef int64_t write_cycles    # a victim's way to L3
+    cdef int64_t float_extra, outer_float_extra
+    cdef int64_t busy_until      # before this cycle something is in the way of what could be quick
+    cdef int64_t latest          # cycle in which all accesses so far are done
+    cdef int64_t ordered         # before this cycle an acquire keeps later accesses waiting
+    cdef int64_t last_taken
+    cdef int64_t taken           # cycle in which the queue took the last data request
+    cdef Queue ozq, fills, victims, data_buffer, acquires, releases, fetches, write_buffers
 
     # The cycle in which what was asked for in cycle `now` is there; for a write: in which the queue has taken it.
     cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
@@ -31,3 +52,12 @@ cdef class LowerLevels:
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
+
+    cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
+                              int64_t now) noexcept nogil
+    cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil
+    cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
+                     int64_t start) noexcept nogil
+    cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil
+    cdef int64_t make_room(self, Notes* notes, TagStore tags, uint64_t address, int64_t now,
+                           int64_t filled) noexcept nogil

@@ -2,7 +2,11 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.notes cimport Notes
+from pfmon.machine.queues cimport Queue
+from pfmon.machine.tags cimport TagStore
+from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef enum AccessKind:
     ACCESS_LOAD = 0              # integer load
@@ -37,9 +41,37 @@ cdef struct Served:              # how an access went
     uint32_t cycles[MOST_STALLS]
 
 
+cdef enum:
+    RECENT_STORES = 256          # a power of two
+
+cdef struct RecentStore:
+    uint64_t granule             # address // 8
+    int64_t cycle
+
+cdef struct Unmade:              # what a quick store replaced, until its block is known to be quick
+    uint32_t slot
+    RecentStore was
+
+
 cdef class DataMemory:
     """L1D, data TLBs, page walker, store buffer; L2 and beyond are a LowerLevels."""
 
+    cdef LowerLevels lower
+    cdef TagStore cache
+    cdef Tlb tlb1, tlb2
+    cdef PageTable table
+    cdef int64_t latency, conflict_latency, store_window
+    cdef int64_t transfer_cycles, walk_cycles, software_cycles
+    cdef uint32_t page_shift, entry_shift
+    cdef int64_t ordered         # before this cycle an acquire load keeps later ones waiting
+    cdef Queue fills, store_buffer
+    cdef RecentStore recent[RECENT_STORES]
+    cdef Unmade unmade[RECENT_STORES]
+    cdef uint32_t unmade_count
+
+    # A block's accesses come next, first to quick(), and, unless all said yes, from the first on to access().
+    cdef void begin(self) noexcept nogil
+    # `now`: no later than the cycle in which the access is made if the block is quick.
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
@@ -48,3 +80,13 @@ cdef class DataMemory:
 
     # Cycles from issue to use of what quick() said yes to, by kind.
     cdef int64_t quick_latency[ACCESS_KINDS]
+
+    cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
+    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Served* out) noexcept nogil
+    cdef int64_t load(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
+                      Served* out) noexcept nogil
+    cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
+                       Served* out) noexcept nogil
+    cdef bint conflicts(self, uint64_t address, uint32_t size, int64_t now) noexcept nogil
+    cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, bint quick) noexcept nogil
+    cdef void take_back(self) noexcept nogil

@@ -22,3 +22,9 @@ cdef inline void note(Notes* notes, uint32_t occurrence, uint32_t times) noexcep
     if notes.count < MOST_NOTES:
         notes.items[notes.count] = notes.context | <uint64_t>times << OCCURRENCE_BITS | occurrence
         notes.count += 1
+
+
+cdef inline list noted(const Notes* notes):
+    """The notes as (occurrence, times), for tests and tools."""
+    cdef uint64_t mask = (1 << OCCURRENCE_BITS) - 1
+    return [(notes.items[i] & mask, notes.items[i] >> OCCURRENCE_BITS & mask) for i in range(notes.count)]

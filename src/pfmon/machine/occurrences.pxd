@@ -5,10 +5,79 @@ Signals are sums of these (signals/machine.csv). Each section belongs to the mec
 
 cpdef enum Occurrence:
     NOTHING_HAPPENED = 0
-    # L1D and data TLBs (data.pyx)
-    DATA_OCCURRENCES
-    # L2, L3, bus (lower.pyx)
-    LOWER_OCCURRENCES
+    # L1D and data TLBs (memory.pyx)
+    L1D_READ                     # integer loads and fills of the register stack engine
+    L1D_READ_MISS
+    L1D_FILL_READ_MISS           # those of the register stack engine
+    L1D_FORCED_MISS              # of a line under way, or right behind a store to the same bytes
+    L1DTLB_TRANSFER              # in L2 DTLB, not in L1 DTLB, by what reads L1D
+    L1DTLB_MISS
+    L2DTLB_MISS
+    HPW_READ                     # of the VHPT by the page walker
+    DTLB_WALKED                  # the walker found the entry
+    DTLB_FILLED                  # the operating system put it in
+    LFETCH_DROPPED               # no translation
+    DATA_MISS_1024               # a load that missed L1D and took 1024 cycles or more
+    # L2 (lower.pyx), L3, bus (outer.pyx)
+    L2_DATA_READ
+    L2_DATA_WRITE                # a semaphore is a read and a write
+    L2_DATA_HIT                  # on the first look
+    L2_DATA_MISS                 # on the first look, lines under way included
+    L2_MISS_SENT                 # of data, to L3
+    L2_FETCH_HIT_DEMAND          # L2I, or the unified L2; a line under way is a hit
+    L2_FETCH_HIT_PREFETCH
+    L2_FETCH_MISS_DEMAND         # sent to L3
+    L2_FETCH_MISS_PREFETCH
+    L2_OP_LOAD                   # what the queue issued
+    L2_OP_FLOAT_LOAD
+    L2_OP_STORE
+    L2_OP_SEMAPHORE
+    L2_OP_LFETCH
+    L2_OP_OTHER
+    L2_BYPASS_SHORT              # a hit, nothing in the way
+    L2_BYPASS_LONG               # a hit while others wait
+    L2_BYPASS_MISS               # straight to L3
+    L2_FETCH_BYPASS_SHORT
+    L2_FETCH_BYPASS_MISS
+    L2_FILL_S                    # lines filled in, by state
+    L2_FILL_E
+    L2_FILL_M
+    L2_WRITE_BACK                # a modified line goes to L3
+    L2I_REPLACED
+    L3_DATA_READ_MISS_I          # the order is that of tags.pxd, State
+    L3_DATA_READ_HIT_S
+    L3_DATA_READ_HIT_E
+    L3_DATA_READ_HIT_M
+    L3_DATA_WRITE_MISS_I
+    L3_DATA_WRITE_HIT_S
+    L3_DATA_WRITE_HIT_E
+    L3_DATA_WRITE_HIT_M
+    L3_FETCH_DEMAND_MISS_I
+    L3_FETCH_DEMAND_HIT_S
+    L3_FETCH_DEMAND_HIT_E
+    L3_FETCH_DEMAND_HIT_M
+    L3_FETCH_PREFETCH_MISS_I
+    L3_FETCH_PREFETCH_HIT_S
+    L3_FETCH_PREFETCH_HIT_E
+    L3_FETCH_PREFETCH_HIT_M
+    L3_WRITE_BACK_MISS_I
+    L3_WRITE_BACK_HIT_S
+    L3_WRITE_BACK_HIT_E
+    L3_WRITE_BACK_HIT_M
+    L3_INSERT_S
+    L3_INSERT_E
+    L3_INSERT_M
+    L3_REPLACED_S
+    L3_REPLACED_E
+    L3_REPLACED_M
+    BUS_READ_DATA                # BRL: a line of data
+    BUS_READ_FETCH               # BRL: a line of instructions
+    BUS_READ_OWN                 # BRIL
+    BUS_INVALIDATE               # BIL
+    BUS_WRITE_BACK
+    BUS_CASTOUT                  # a clean line that goes
+    BUS_DATA_CYCLE               # bus clocks with data
+    BUS_BACK_TO_BACK             # bus clocks with data right behind another burst
     # instruction fetch (fetch.pyx)
     FETCH_OCCURRENCES
     # branch prediction (predictor.pyx): each branch is one of the 21 of kind and outcome (order: predictor.pyx)

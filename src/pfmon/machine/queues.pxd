@@ -47,3 +47,19 @@ cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept
     queue.leaves[i] = leaves
     queue.count += 1
     set_level(&queue.level, now, queue.count)
+
+
+cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
+    """An empty queue, in memory that is all zeros."""
+    queue.capacity = capacity if capacity < MOST_ENTRIES else MOST_ENTRIES
+
+
+cdef inline void finish_queue(Queue* queue, int64_t now) noexcept nogil:
+    """The histogram is complete up to ``now``."""
+    settle_queue(queue, now)
+    set_level(&queue.level, now, queue.count)
+
+
+cdef inline list queue_levels(const Queue* queue):
+    """Cycles with 0, 1, ... entries."""
+    return [queue.level.cycles[entries] for entries in range(queue.capacity + 1)]

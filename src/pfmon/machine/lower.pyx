@@ -1,0 +1,277 @@
+"""L2, or L2D and L2I: what misses the first level, in the order and number that the queues allow.
+
+Data requests enter the OzQ, which holds them until they are done or, for the first miss of a line, until L3 was
+asked; misses hold a fill buffer until their line is there. Release operations wait for all before them, acquire
+operations keep those behind them waiting. Fetches have a queue of their own.
+"""
+
+from pfmon.machine.notes cimport note, noted
+from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.outer cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
+from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find
+from pfmon.machine.tags import cache_tags
+
+cdef uint32_t OPERATION[REQUEST_KINDS]
+OPERATION[<int>REQUEST_READ] = Occurrence.L2_OP_LOAD
+OPERATION[<int>REQUEST_FLOAT_READ] = Occurrence.L2_OP_FLOAT_LOAD
+OPERATION[<int>REQUEST_WRITE] = Occurrence.L2_OP_STORE
+OPERATION[<int>REQUEST_SEMAPHORE] = Occurrence.L2_OP_SEMAPHORE
+OPERATION[<int>REQUEST_PREFETCH] = Occurrence.L2_OP_LFETCH
+OPERATION[<int>REQUEST_WALK] = Occurrence.L2_OP_OTHER
+
+cdef enum:
+    FETCH_QUEUE = 8              # of a unified L2, which has no figure for it
+
+
+cdef inline bint writes(int kind) noexcept nogil:
+    return kind == REQUEST_WRITE or kind == REQUEST_SEMAPHORE
+
+
+cdef inline void note_reference(Notes* notes, int kind, bint found) noexcept nogil:
+    """What is counted of every data access: what it does, and whether the first look found its line."""
+    cdef uint32_t times = 2 if kind == REQUEST_SEMAPHORE else 1
+    if kind != REQUEST_WRITE:
+        note(notes, Occurrence.L2_DATA_READ, 1)
+    if writes(kind):
+        note(notes, Occurrence.L2_DATA_WRITE, 1)
+    note(notes, Occurrence.L2_DATA_HIT if found else Occurrence.L2_DATA_MISS, times)
+    note(notes, OPERATION[kind], 1)
+
+
+cdef class LowerLevels:
+    """L2 and everything below with the figures of ``config`` ([l2] or [l2d] and [l2i], [l3], [memory], [bus])."""
+
+    def __cinit__(self, config):
+        self.split = "l2d.size" in config
+        name = "l2d" if self.split else "l2"
+        self.write_cycles = config["l3.latency"]
+        conversion = config["latency.load_float.fmac"]
+        self.outer = OuterLevels(config)
+        self.data = cache_tags(config, name)
+        self.code = cache_tags(config, "l2i") if self.split else self.data
+        self.latency = config[f"{name}.latency"]
+        self.queued_latency = config[f"{name}.queued_latency"]
+        self.semaphore_latency = config[f"{name}.semaphore_latency"]
+        self.fetch_latency = config["l2i.latency" if self.split else "l2.fetch_latency"]
+        self.float_extra = config[f"{name}.float_latency"] - conversion - self.latency
+        self.outer_float_extra = config["l3.float_latency"] - conversion - config["l3.latency"]
+        start_queue(&self.ozq, config[f"{name}.queue"])
+        start_queue(&self.fills, config[f"{name}.fills"])
+        start_queue(&self.victims, config[f"{name}.victims"])
+        start_queue(&self.data_buffer, config[f"{name}.data_buffer"])
+        start_queue(&self.acquires, config[f"{name}.queue"])
+        start_queue(&self.releases, config[f"{name}.queue"])
+        start_queue(&self.fetches, config["l2i.queue"] if self.split else FETCH_QUEUE)
+        start_queue(&self.write_buffers, config["l3.write_buffers"])
+
+    cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
+                         int64_t now) noexcept nogil:
+        if kind == REQUEST_FETCH or kind == REQUEST_FETCH_PREFETCH:
+            return self.request_fetch(notes, address, kind, now)
+        return self.request_data(notes, address, kind, flags, now)
+
+    cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
+                              int64_t now) noexcept nogil:
+        cdef int64_t start, done, place
+        start = room_in_queue(&self.ozq, now)
+        if start < self.last_taken:
+            start = self.last_taken
+        if writes(kind):
+            start = room_in_queue(&self.data_buffer, start)
+        self.last_taken = self.taken = start
+        if flags & REQUEST_RELEASE and start < self.latest:
+            enter_queue(&self.releases, start, self.latest)
+            start = self.latest
+        if start < self.ordered:
+            start = self.ordered
+        place = quick_find(self.data, address)
+        if place != ABSENT:
+            done = self.hit(notes, place, address, kind, flags, start)
+        else:
+            done = self.miss(notes, address, kind, flags, start)
+        if done > self.latest:
+            self.latest = done
+        if flags & REQUEST_ACQUIRE:
+            self.ordered = done
+            enter_queue(&self.acquires, self.taken, done)
+            if done > self.busy_until:
+                self.busy_until = done
+        if writes(kind):
+            enter_queue(&self.data_buffer, self.taken, done)
+        return self.taken if kind == REQUEST_WRITE else done
+
+    cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
+                     int64_t start) noexcept nogil:
+        cdef int64_t done, ready = self.data.tags[place].ready
+        cdef bint under_way = ready > start
+        note_reference(notes, kind, not under_way)
+        if not flags & REQUEST_NO_RECENCY:
+            self.data.touch(place)
+        if kind == REQUEST_SEMAPHORE:
+            done = start + self.semaphore_latency
+        elif start >= self.busy_until:
+            done = start + self.latency
+            if not under_way:
+                note(notes, Occurrence.L2_BYPASS_SHORT, 1)
+        else:
+            done = start + self.queued_latency
+            if not under_way and start == self.taken:
+                note(notes, Occurrence.L2_BYPASS_LONG, 1)
+        if writes(kind):
+            if self.data.tags[place].state == SHARED:
+                ready = self.outer.invalidate(notes, address, start)
+                self.data.tags[place].ready = ready
+            self.data.tags[place].state = MODIFIED
+        if ready > done:
+            done = ready
+            if done > self.busy_until:
+                self.busy_until = done
+        if kind == REQUEST_FLOAT_READ:
+            done += self.float_extra
+        enter_queue(&self.ozq, self.taken, done)
+        return done
+
+    cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil:
+        cdef Line line
+        cdef int wanted = WANTED_OWNED if writes(kind) or flags & REQUEST_EXCLUSIVE else WANTED_DATA
+        cdef int64_t place, asked
+        note_reference(notes, kind, 0)
+        note(notes, Occurrence.L2_MISS_SENT, 1)
+        asked = room_in_queue(&self.fills, start)
+        self.outer.read(notes, address, wanted, not flags & REQUEST_NO_OUTER, asked, &line)
+        if line.sent == self.taken and start >= self.busy_until:
+            note(notes, Occurrence.L2_BYPASS_MISS, 1)
+        if wanted == WANTED_OWNED and not writes(kind):
+            line.state = EXCLUSIVE
+        enter_queue(&self.fills, asked, line.ready)
+        enter_queue(&self.ozq, self.taken, line.sent + self.latency)
+        place = self.make_room(notes, self.data, address, line.sent, line.ready)
+        self.data.put(place, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
+        note(notes, Occurrence.L2_FILL_S + line.state - SHARED, 1)
+        if line.ready > self.busy_until:
+            self.busy_until = line.ready
+        return line.ready + (self.outer_float_extra if kind == REQUEST_FLOAT_READ else 0)
+
+    # A place for a line that will be `filled`; what was there goes to L3 if it was modified, and leaves L1D.
+    cdef int64_t make_room(self, Notes* notes, TagStore tags, uint64_t address, int64_t now,
+                           int64_t filled) noexcept nogil:
+        cdef int64_t place = tags.victim(address), inner, written
+        cdef uint64_t gone = tags.tags[place].number << tags.shift, part
+        cdef int state = tags.tags[place].state
+        if state == INVALID:
+            return place
+        if state == MODIFIED:
+            note(notes, Occurrence.L2_WRITE_BACK, 1)
+            now = room_in_queue(&self.victims, now)
+            written = room_in_queue(&self.write_buffers, filled)
+            enter_queue(&self.victims, now, written)
+            enter_queue(&self.write_buffers, written, written + self.write_cycles)
+            self.outer.write_back(notes, gone, now)
+        if self.split and tags is self.code:
+            note(notes, Occurrence.L2I_REPLACED, 1)
+        elif self.first_level is not None:
+            part = gone
+            while part < gone + (<uint64_t>1 << tags.shift):
+                inner = quick_find(self.first_level, part)
+                if inner != ABSENT:
+                    self.first_level.clear(inner)
+                part += <uint64_t>1 << self.first_level.shift
+        return place
+
+    cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil:
+        cdef int64_t place = quick_find(self.code, address), done
+        cdef uint32_t ahead = kind == REQUEST_FETCH_PREFETCH
+        cdef Line line
+        now = room_in_queue(&self.fetches, now)
+        if place != ABSENT:
+            note(notes, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
+            if not ahead:
+                note(notes, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
+            self.code.touch(place)
+            done = now + self.fetch_latency
+            if self.code.tags[place].ready > done:
+                done = self.code.tags[place].ready
+        else:
+            note(notes, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
+            if not ahead:
+                note(notes, Occurrence.L2_FETCH_BYPASS_MISS, 1)
+            self.outer.read(notes, address, WANTED_FETCH + ahead, 1, now, &line)
+            place = self.make_room(notes, self.code, address, line.sent, line.ready)
+            self.code.put(place, address, line.state, line.ready, 1)
+            done = line.ready
+        enter_queue(&self.fetches, now, done)
+        return done
+
+    cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil:
+        cdef int64_t place
+        if now < self.busy_until:
+            return 0
+        place = quick_find(self.data, address)
+        if place == ABSENT or self.data.tags[place].ready > now:
+            return 0
+        if kind == REQUEST_WRITE:
+            if self.data.tags[place].state < EXCLUSIVE or not self.data.touch_early(place):
+                return 0
+            self.data.tags[place].state = MODIFIED
+            return 1
+        return self.data.touch_early(place)
+
+    cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
+        note_reference(notes, kind, 1)
+        note(notes, Occurrence.L2_BYPASS_SHORT, 1)
+
+    cdef void finish(self, int64_t now) noexcept nogil:
+        finish_queue(&self.ozq, now)
+        finish_queue(&self.fills, now)
+        finish_queue(&self.victims, now)
+        finish_queue(&self.data_buffer, now)
+        finish_queue(&self.acquires, now)
+        finish_queue(&self.releases, now)
+        self.outer.finish(now)
+
+    # For tests and tools.
+
+    def request_at(
+        self, address: int, kind: int, now: int, flags: int = 0
+    ) -> tuple[int, int, list[tuple[int, int]]]:
+        """One request (kinds and flags of lower.pxd): cycle in which it is there, in which it was taken, occurrences."""
+        cdef Notes notes
+        notes.count, notes.context = 0, 0
+        ready = self.request(&notes, address, 8, kind, flags, now)
+        return ready, self.taken, noted(&notes)
+
+    def quick_at(self, address: int, kind: int, now: int) -> bool:
+        """What quick() says of a request."""
+        return self.quick(address, kind, now)
+
+    def finish_at(self, now: int) -> None:
+        """What finish() does."""
+        self.finish(now)
+
+    def stores(self) -> dict[str, TagStore]:
+        """Its tags: "data", "code" (the same if L2 is unified), "l3"."""
+        return {"data": self.data, "code": self.code, "l3": self.outer.tags}
+
+    def levels(self) -> dict[str, list[int]]:
+        """Cycles with 0, 1, ... entries in each queue; of those that count when they are full, [not full, full]."""
+        return {
+            "OZQ_FULL": full(queue_levels(&self.ozq)),
+            "FILLB_FULL": full(queue_levels(&self.fills)),
+            "VICTIMB_FULL": full(queue_levels(&self.victims)),
+            "OZDB_FULL": full(queue_levels(&self.data_buffer)),
+            "OZQ_ACQUIRE": present(queue_levels(&self.acquires)),
+            "OZQ_RELEASE": present(queue_levels(&self.releases)),
+            **self.outer.levels(),
+        }
+
+
+def full(cycles: list[int]) -> list[int]:
+    """Of cycles by entries: how many were not full, how many were."""
+    *others, last = cycles
+    return [sum(others), last]
+
+
+def present(cycles: list[int]) -> list[int]:
+    """Of cycles by entries: how many had none, how many had any."""
+    return [cycles[0], sum(cycles[1:])]

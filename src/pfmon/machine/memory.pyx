@@ -1,0 +1,313 @@
+"""L1D, the data TLBs and the page walker.
+
+L1D is written through and takes no lines for stores; it serves integer loads and the fills of the register stack
+engine. Floating-point accesses, stores, semaphores and line prefetches go to L2.
+"""
+
+from pfmon.machine.causes cimport Cause
+from pfmon.machine.lower cimport (
+    REQUEST_ACQUIRE, REQUEST_EXCLUSIVE, REQUEST_FLOAT_READ, REQUEST_NO_OUTER, REQUEST_NO_RECENCY, REQUEST_PREFETCH,
+    REQUEST_READ, REQUEST_RELEASE, REQUEST_SEMAPHORE, REQUEST_WALK, REQUEST_WRITE,
+)
+from pfmon.machine.notes cimport note, noted
+from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.queues cimport enter_queue, room_in_queue, start_queue
+from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, quick_find
+from pfmon.machine.tags import cache_tags
+from pfmon.machine.tlb cimport insert, lookup, lookup_quick
+
+cdef enum:
+    LONG_MISS = 1024             # of the data event address register's counting event
+    SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
+    LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
+    REGION_SHIFT = 61
+    GRANULE_SHIFT = 3
+
+# The virtual linear page table of a region lies at the top of what the region's addresses reach (Linux on IA-64).
+cdef uint64_t TABLE = <uint64_t>0x1FF8000000000000
+
+cdef int REQUEST[ACCESS_KINDS]
+REQUEST[<int>ACCESS_LOAD] = REQUEST_READ
+REQUEST[<int>ACCESS_FLOAT_LOAD] = REQUEST_FLOAT_READ
+REQUEST[<int>ACCESS_STORE] = REQUEST_WRITE
+REQUEST[<int>ACCESS_FLOAT_STORE] = REQUEST_WRITE
+REQUEST[<int>ACCESS_SEMAPHORE] = REQUEST_SEMAPHORE
+REQUEST[<int>ACCESS_LFETCH] = REQUEST_PREFETCH
+REQUEST[<int>ACCESS_FILL] = REQUEST_READ
+REQUEST[<int>ACCESS_SPILL] = REQUEST_WRITE
+
+
+cdef inline bint is_float(int kind) noexcept nogil:
+    return kind == ACCESS_FLOAT_LOAD or kind == ACCESS_FLOAT_STORE
+
+
+cdef inline bint is_store(int kind) noexcept nogil:
+    return kind == ACCESS_STORE or kind == ACCESS_FLOAT_STORE or kind == ACCESS_SPILL
+
+
+cdef inline bint reads_first_level(int kind) noexcept nogil:
+    return kind == ACCESS_LOAD or kind == ACCESS_FILL
+
+
+cdef inline int64_t stand_still(Served* out, uint32_t cause, int64_t now, int64_t until) noexcept nogil:
+    """The pipeline stands from ``now`` to ``until``; the later of both."""
+    if until <= now:
+        return now
+    if out.stalls < MOST_STALLS:
+        out.cause[out.stalls] = cause
+        out.cycles[out.stalls] = <uint32_t>(until - now)
+        out.stalls += 1
+    return until
+
+
+cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
+    """What L2 is told of an access."""
+    cdef uint32_t told = 0
+    if flags & ACCESS_ACQUIRE:
+        told |= REQUEST_ACQUIRE
+    if flags & ACCESS_RELEASE:
+        told |= REQUEST_RELEASE
+    if flags & ACCESS_EXCLUSIVE:
+        told |= REQUEST_EXCLUSIVE
+    if flags & (ACCESS_NT2 | ACCESS_NTA):
+        told |= REQUEST_NO_RECENCY
+    if flags & ACCESS_NTA:
+        told |= REQUEST_NO_OUTER
+    return told
+
+
+cdef class DataMemory:
+    """The data side with the figures of ``config`` ([l1d], [dtlb1], [dtlb2], [vhpt]) in front of ``lower``."""
+
+    def __cinit__(self, config, LowerLevels lower):
+        cdef int slot, kind
+        name = "l2d" if lower.split else "l2"
+        self.lower = lower
+        self.cache = cache_tags(config, "l1d")
+        lower.first_level = self.cache if config[f"{name}.inclusive"] else None
+        self.tlb1 = Tlb(config, "dtlb1", min(config["dtlb1.page"], config["vhpt.page"]))
+        self.tlb2 = Tlb(config, "dtlb2", config["vhpt.page"])
+        self.table = PageTable()
+        self.latency = config["l1d.latency"]
+        self.conflict_latency = config["l1d.conflict"]
+        self.store_window = config["l1d.store_window"]
+        self.transfer_cycles = config["dtlb2.penalty"]
+        self.walk_cycles = max(0, config["vhpt.walk"] - lower.latency)
+        self.software_cycles = config["vhpt.software"]
+        self.page_shift = config["vhpt.page"].bit_length() - 1
+        self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
+        start_queue(&self.fills, config["l1d.fills"])
+        start_queue(&self.store_buffer, config["l1d.store_buffer"])
+        for slot in range(RECENT_STORES):
+            self.recent[slot].cycle = -LONG_MISS
+        for kind in range(ACCESS_KINDS):
+            self.quick_latency[kind] = lower.latency
+        self.quick_latency[<int>ACCESS_LOAD] = self.quick_latency[<int>ACCESS_FILL] = self.latency
+        self.quick_latency[<int>ACCESS_FLOAT_LOAD] += lower.float_extra
+
+    cdef void begin(self) noexcept nogil:
+        self.unmade_count = 0
+
+    cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil:
+        cdef int64_t place
+        if kind == ACCESS_LOAD or kind == ACCESS_FILL:
+            if not lookup_quick(self.tlb1, address):
+                return 0
+            place = quick_find(self.cache, address)
+            if place == ABSENT or self.cache.tags[place].ready > now or now < self.ordered:
+                return 0
+            if self.conflicts(address, size, now):
+                return 0
+            return self.cache.touch_early(place)
+        if kind == ACCESS_FLOAT_LOAD:
+            if now < self.ordered or not lookup_quick(self.tlb2, address):
+                return 0
+            return self.lower.quick(address, REQUEST_FLOAT_READ, now)
+        if kind == ACCESS_STORE or kind == ACCESS_SPILL:
+            if not lookup_quick(self.tlb1, address):
+                return 0
+        elif kind == ACCESS_FLOAT_STORE:
+            if not lookup_quick(self.tlb2, address):
+                return 0
+        else:
+            return 0
+        if not self.lower.quick(address, REQUEST_WRITE, now):
+            return 0
+        self.remember_store(address, size, now, 1)
+        return 1
+
+    cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
+        if reads_first_level(kind):
+            note(notes, Occurrence.L1D_READ, 1)
+        else:
+            self.lower.note_quick(notes, REQUEST[kind])
+
+    cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
+                     Served* out) noexcept nogil:
+        cdef int64_t start
+        if self.unmade_count:
+            self.take_back()
+        out.stalls = 0
+        start = self.translate(notes, address, kind, now, out)
+        if start < 0:
+            out.ready = now      # a line prefetch without a translation comes to nothing
+        elif is_store(kind):
+            out.ready = self.store(notes, address, size, kind, flags, start, out)
+        elif reads_first_level(kind):
+            out.ready = self.load(notes, address, size, kind, flags, start, out)
+        else:
+            start = stand_still(out, Cause.L1D_LDCONF, start, self.ordered)
+            if kind == ACCESS_SEMAPHORE:
+                self.remember_store(address, size, start, 0)
+            out.ready = self.lower.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
+            if kind != ACCESS_LFETCH:
+                stand_still(out, Cause.L1D_L2BPRESS, start, self.lower.taken)
+
+    # The cycle in which the access can go on; -1: not at all.
+    cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
+        cdef bint first = is_float(kind) or lookup(self.tlb1, address)
+        if first and not is_float(kind):
+            return now           # the second level holds what the first does
+        if not first:
+            note(notes, Occurrence.L1DTLB_MISS, 1)
+        if not lookup(self.tlb2, address):
+            note(notes, Occurrence.L2DTLB_MISS, 1)
+            if kind == ACCESS_LFETCH:
+                note(notes, Occurrence.LFETCH_DROPPED, 1)
+                return -1
+            now = self.walk(notes, address, now, out)
+        elif not first:
+            if reads_first_level(kind):
+                note(notes, Occurrence.L1DTLB_TRANSFER, 1)
+            now = stand_still(out, Cause.L1D_TLB, now, now + self.transfer_cycles)
+        if not first:
+            insert(self.tlb1, address)
+        return now
+
+    # The page walker reads the VHPT through L2; where the entry is not there the operating system puts it in.
+    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Served* out) noexcept nogil:
+        cdef uint64_t page = address >> self.page_shift
+        cdef uint64_t region = address >> REGION_SHIFT << REGION_SHIFT
+        cdef uint64_t entry = region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
+        cdef int64_t done = now
+        cdef bint found = 0
+        if lookup(self.tlb2, entry):
+            note(notes, Occurrence.HPW_READ, 1)
+            done = self.lower.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+            now = stand_still(out, Cause.L1D_HPW, now, done)
+            found = self.table.knows(page)
+        if found:
+            note(notes, Occurrence.DTLB_WALKED, 1)
+        else:
+            note(notes, Occurrence.DTLB_FILLED, 1)
+            now = stand_still(out, Cause.XPN, now, now + self.software_cycles)
+            if not self.table.knows(page):
+                self.table.add(page)
+            insert(self.tlb2, entry)
+        insert(self.tlb2, address)
+        return now
+
+    cdef int64_t load(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
+                      Served* out) noexcept nogil:
+        cdef int64_t place, ready
+        cdef bint forced
+        now = stand_still(out, Cause.L1D_LDCONF, now, self.ordered)
+        note(notes, Occurrence.L1D_READ, 1)
+        place = quick_find(self.cache, address)
+        forced = self.conflicts(address, size, now)
+        if place != ABSENT:
+            self.cache.touch(place)
+            if self.cache.tags[place].ready > now:
+                forced = 1
+            if not forced:
+                return now + self.latency
+        note(notes, Occurrence.L1D_READ_MISS, 1)
+        if kind == ACCESS_FILL:
+            note(notes, Occurrence.L1D_FILL_READ_MISS, 1)
+        if forced:
+            note(notes, Occurrence.L1D_FORCED_MISS, 1)
+        ready = self.lower.request(notes, address, size, REQUEST_READ, request_flags(flags), now)
+        now = stand_still(out, Cause.L1D_L2BPRESS, now, self.lower.taken)
+        if place == ABSENT and not flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA):
+            if room_in_queue(&self.fills, now) == now:
+                enter_queue(&self.fills, now, ready)
+                self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
+        if self.conflicts(address, size, now) and ready < now + self.conflict_latency:
+            ready = now + self.conflict_latency
+        if flags & ACCESS_ACQUIRE:
+            self.ordered = ready
+        if ready - now >= LONG_MISS:
+            note(notes, Occurrence.DATA_MISS_1024, 1)
+        return ready
+
+    cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
+                       Served* out) noexcept nogil:
+        cdef int64_t taken
+        now = stand_still(out, Cause.L1D_FULLSTBUF, now, room_in_queue(&self.store_buffer, now))
+        self.remember_store(address, size, now, 0)
+        taken = self.lower.request(notes, address, size, REQUEST_WRITE, request_flags(flags), now)
+        enter_queue(&self.store_buffer, now, taken)
+        return now
+
+    # Whether a store of the same eight bytes is too near.
+    cdef bint conflicts(self, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
+        cdef uint64_t granule = address >> GRANULE_SHIFT
+        cdef uint64_t last = (address + size - 1) >> GRANULE_SHIFT
+        cdef RecentStore* recent = &self.recent[granule & (RECENT_STORES - 1)]
+        if recent.granule == granule and now - recent.cycle <= self.store_window:
+            return 1
+        return last != granule and self.conflicts(last << GRANULE_SHIFT, 1, now)
+
+    cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, bint quick) noexcept nogil:
+        cdef uint64_t granule = address >> GRANULE_SHIFT
+        cdef uint64_t last = (address + size - 1) >> GRANULE_SHIFT
+        cdef uint32_t slot = <uint32_t>(granule & (RECENT_STORES - 1))
+        if quick and self.unmade_count < RECENT_STORES:
+            self.unmade[self.unmade_count].slot = slot
+            self.unmade[self.unmade_count].was = self.recent[slot]
+            self.unmade_count += 1
+        self.recent[slot].granule = granule
+        self.recent[slot].cycle = now
+        if last != granule:
+            self.remember_store(last << GRANULE_SHIFT, 1, now, quick)
+
+    # The block was not quick: its stores have not happened yet.
+    cdef void take_back(self) noexcept nogil:
+        while self.unmade_count:
+            self.unmade_count -= 1
+            self.recent[self.unmade[self.unmade_count].slot] = self.unmade[self.unmade_count].was
+
+    cdef void finish(self, int64_t now) noexcept nogil:
+        self.lower.finish(now)
+
+    # For tests and tools.
+
+    def access_at(
+        self, address: int, kind: int, now: int, size: int = 8, flags: int = 0
+    ) -> tuple[int, list[tuple[int, int]], list[tuple[int, int]]]:
+        """One access (kinds and flags of memory.pxd): cycle of the value, stalls (cause, cycles), occurrences."""
+        cdef Notes notes
+        cdef Served served
+        notes.count, notes.context = 0, 0
+        self.access(&notes, address, size, kind, flags, now, &served)
+        stalls = [(served.cause[i], served.cycles[i]) for i in range(served.stalls)]
+        return served.ready, stalls, noted(&notes)
+
+    def quick_at(self, address: int, kind: int, now: int, size: int = 8) -> bool:
+        """What quick() says of an access."""
+        return self.quick(address, size, kind, now)
+
+    def quick_notes(self, kind: int) -> list[tuple[int, int]]:
+        """The occurrences that a quick access stands for."""
+        cdef Notes notes
+        notes.count, notes.context = 0, 0
+        self.note_quick(&notes, kind)
+        return noted(&notes)
+
+    def begin_block(self) -> None:
+        """What begin() does."""
+        self.begin()
+
+    def stores(self) -> dict[str, TagStore]:
+        """Its tags: "l1d", "dtlb1", "dtlb2"."""
+        return {"l1d": self.cache, "dtlb1": self.tlb1.tags, "dtlb2": self.tlb2.tags}

@@ -1,0 +1,41 @@
+"""Translation lookaside buffers: which pages' translations are at hand. Addresses are translated to themselves."""
+
+from libc.stdint cimport int64_t, uint64_t
+
+from pfmon.machine.tags cimport ABSENT, TagStore, quick_find
+
+
+cdef class Tlb:
+    cdef TagStore tags
+
+
+cdef class PageTable:
+    """The pages that the operating system has given translations for, as the page walker finds them."""
+
+    cdef uint64_t* pages         # an open hash table of page numbers + 1
+    cdef uint64_t mask
+    cdef uint64_t count
+
+    cdef bint knows(self, uint64_t page) noexcept nogil
+    cdef bint add(self, uint64_t page) noexcept nogil
+    cdef bint grow(self) noexcept nogil
+
+
+cdef inline bint lookup(Tlb tlb, uint64_t address) noexcept nogil:
+    """Whether the translation is there; using it makes it recent."""
+    cdef int64_t place = quick_find(tlb.tags, address)
+    if place == ABSENT:
+        return 0
+    tlb.tags.touch(place)
+    return 1
+
+
+cdef inline bint lookup_quick(Tlb tlb, uint64_t address) noexcept nogil:
+    """The same, but no if a `lookup` that follows would not find everything as if this one had not been."""
+    cdef int64_t place = quick_find(tlb.tags, address)
+    return place != ABSENT and tlb.tags.touch_early(place)
+
+
+cdef inline void insert(Tlb tlb, uint64_t address) noexcept nogil:
+    if quick_find(tlb.tags, address) == ABSENT:
+        tlb.tags.put(tlb.tags.victim(address), address, 0, 0, 1)

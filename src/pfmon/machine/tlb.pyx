@@ -1,0 +1,80 @@
+"""TLBs of any shape, and the set of pages with an entry in the VHPT."""
+
+from libc.stdlib cimport calloc, free
+
+cdef enum:
+    FIRST_PAGES = 1024
+    HASH_SHIFT = 20
+
+cdef uint64_t HASH = 0x9E3779B97F4A7C15
+
+
+cdef class Tlb:
+    """The TLB ``NAME`` of a machine: ``entries``, ``ways``, ``replacement``; an entry stands for ``page`` bytes."""
+
+    def __cinit__(self, config, name: str, page: int):
+        ways = config[f"{name}.ways"]
+        entries = config[f"{name}.entries"]
+        self.tags = TagStore(entries // ways, ways, page.bit_length() - 1, config[f"{name}.replacement"])
+
+    @property
+    def store(self) -> TagStore:
+        """Its entries."""
+        return self.tags
+
+
+cdef class PageTable:
+    def __cinit__(self):
+        self.pages = <uint64_t*>calloc(FIRST_PAGES, sizeof(uint64_t))
+        self.mask = FIRST_PAGES - 1
+        if self.pages == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.pages)
+
+    cdef bint knows(self, uint64_t page) noexcept nogil:
+        cdef uint64_t place = (page * HASH >> HASH_SHIFT) & self.mask
+        while self.pages[place]:
+            if self.pages[place] == page + 1:
+                return 1
+            place = (place + 1) & self.mask
+        return 0
+
+    # A page that it does not know; whether there was memory for it.
+    cdef bint add(self, uint64_t page) noexcept nogil:
+        cdef uint64_t place
+        if 2 * self.count > self.mask and not self.grow():
+            return 0
+        place = (page * HASH >> HASH_SHIFT) & self.mask
+        while self.pages[place]:
+            place = (place + 1) & self.mask
+        self.pages[place] = page + 1
+        self.count += 1
+        return 1
+
+    cdef bint grow(self) noexcept nogil:
+        cdef uint64_t* old = self.pages
+        cdef uint64_t old_size = self.mask + 1, place
+        cdef uint64_t* pages = <uint64_t*>calloc(2 * old_size, sizeof(uint64_t))
+        if pages == NULL:
+            return 0
+        self.pages = pages
+        self.mask = 2 * old_size - 1
+        self.count = 0
+        for place in range(old_size):
+            if old[place]:
+                self.add(old[place] - 1)
+        free(old)
+        return 1
+
+    def __contains__(self, page: int) -> bool:
+        return self.knows(page)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def learn(self, page: int) -> None:
+        """Adds a page, for tests."""
+        if not self.knows(page) and not self.add(page):
+            raise MemoryError
