@@ -132,7 +132,7 @@ def test_modelled_event_is_refused_not_zero() -> None:
         (["--env==x"], "NAME"),
         (["--env=NO_SUCH_VARIABLE_HERE", example("fib")], "NO_SUCH_VARIABLE_HERE"),
         (["-e", "loads_retired,,nops_retired", example("fib")], "empty"),
-        (["-e", "loads_retired", "-e", "nops_retired", example("fib")], "twice"),
+        (["-e", "loads_retired", "-e", "nops_retired", example("fib")], "--switch-timeout"),
         (["--append", example("fib")], "--outfile"),
         (["--outfile=/no/such/directory/x", example("fib")], "no directory"),
         (["--outfile=/", example("fib")], "directory"),

@@ -117,6 +117,14 @@ def test_data_triggers_are_marked_before_the_access(reads: bool, writes: bool, m
     assert (Cut.EDGE in cuts) == (reads and max_block > 1)  # the store is the first of its block
 
 
+def test_an_access_that_touches_several_triggers_marks_all() -> None:
+    m = Machine(["st8 [r6]=r0", BREAK]).set({6: DATA})
+    recorder = Recorder()
+    m.cpu.set_triggers([CODE + 16], [(DATA + 7, True, True), (DATA + 8, True, True), (DATA, True, True)])
+    m.cpu.run(recorder)
+    assert retired_at(m.cpu, recorder, Mark.TRIGGER) == [(0, 1), (0, 3), (3, 0)]
+
+
 def test_predicated_off_and_check_loads_without_access_touch_nothing() -> None:
     lines = ["(p6) ld8 r9=[r7]", "ld8.a r10=[r7]", "ld8.c.nc r10=[r7]", "st8 [r7]=r0", "ld8.c.nc r10=[r7]", BREAK]
     m = Machine(lines).set({7: DATA})

@@ -14,6 +14,8 @@ from pfmon.cli import (
     privilege_options,
     profile_options,
     range_options,
+    session_options,
+    trigger_options,
 )
 from pfmon.cli.config import Config
 from pfmon.cli.options import Option, parse
@@ -26,6 +28,8 @@ CONCERNS = (
     range_options,
     opcode_options,
     branch_options,
+    trigger_options,
+    session_options,
     profile_options,
     output_options,
     guest_options,
@@ -42,8 +46,8 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
     given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words)
     for one in given:
         owner[one.name].apply(config, one)
-    range_options.finish(config)
-    machine_options.finish(config)
+    for concern in (range_options, machine_options, trigger_options, session_options):
+        concern.finish(config)
     return config, command
 
 

@@ -14,6 +14,9 @@ class Config:
     machine_settings: list[str] = field(default_factory=list)
     """Changes of its figures, FIGURE=VALUE."""
     events: list[str] = field(default_factory=list)
+    """Those of all event sets."""
+    set_sizes: list[int] = field(default_factory=list)
+    """How many events each -e gave."""
     action: str = ""
     """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check, decode."""
     subject: str = ""
@@ -65,6 +68,18 @@ class Config:
     show_time: bool = False
     no_cmd_output: bool = False
     json: bool = False
+
+    switch_timeout: int | None = None
+    """In nanoseconds of the program's processor time, as print_interval."""
+    true_values: bool = False
+    print_interval: int | None = None
+    insecure: bool = False
+    dont_start: bool = False
+    idle_options: list[str] = field(default_factory=list)
+    """Options that were given and change nothing while a program runs."""
+    triggers: dict[str, list[str]] = field(default_factory=dict)
+    """Option --trigger-...-addresses -> its addresses, as texts."""
+    trigger_flags: set[str] = field(default_factory=set)
 
     session_timeout: float | None = None
 

@@ -3,14 +3,17 @@
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from pfmon.cli.config import Config
 from pfmon.cli.find import find_program
 from pfmon.cli.output import Results, program_output
 from pfmon.cli.profile_options import profile_needs_events, wants_profile
-from pfmon.cli.programming import qualifies, request
+from pfmon.cli.programming import Symbols, qualifies, request
+from pfmon.cli.session_options import notes
 from pfmon.cli.symbols import symbols_of
+from pfmon.cli.trigger_options import triggers
 from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
@@ -18,6 +21,8 @@ from pfmon.pmu.request import Request
 from pfmon.program import image
 from pfmon.report.counts import count_lines
 from pfmon.report.times import times_line
+from pfmon.session.controls import Controls
+from pfmon.session.monitoring import Interval
 from pfmon.session.run import Outcome, Plan, Session, default_memory_limit
 
 FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
@@ -26,23 +31,35 @@ FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
 def run(config: Config, command: Sequence[str]) -> int:
     """Run ``command`` as ``config`` says; the exit status. Raises PfmonError before the program starts."""
     _expand_events(config)
-    asked = request(config, get(config.pmu), symbols_of(command, config.sysroot, config.symbol_file))
+    symbols = symbols_of(command, config.sysroot, config.symbol_file)
+    asked = request(config, get(config.pmu), symbols)
     options_need_events(config, asked.request)
     profile_needs_events(config)
-    session = Session(_plan(config, command, asked.request))
-    for warning in asked.warnings:
+    session = Session(_plan(config, command, asked.request, symbols))
+    for warning in [*asked.warnings, *notes(config)]:
         sys.stderr.write(f"pfmon: {warning}\n")
     results = Results(config.outfile, config.append)
     if config.verbose and session.counting:
         from pfmon.report.programmed import programmed_text
 
-        for one in session.counting.sets:
+        for one in session.sets:
             sys.stderr.write(programmed_text(asked.said, one.plan, one.programming))
+    intervals: list[Interval] = []
     with program_output(config.no_cmd_output):
-        outcome = session.run()
+        outcome = session.run(_interval_printer(config, results, intervals))
     _say_how_it_ended(outcome)
-    results.write(_text(config, command, session, outcome))
+    results.write(_text(config, command, session, outcome, intervals))
     return outcome.status
+
+
+def _interval_printer(config: Config, results: Results, kept: list[Interval]) -> Callable[[Interval], None]:
+    """What to do with the counts of an interval: print them when they come, or keep them for JSON."""
+    if config.print_interval is None or config.json:
+        return kept.append
+    from pfmon.report.intervals import IntervalTable
+
+    table = IntervalTable(config.events, config.number_style)
+    return lambda interval: results.early(table.lines(interval))
 
 
 def _expand_events(config: Config) -> None:
@@ -50,10 +67,17 @@ def _expand_events(config: Config) -> None:
     from pfmon.session.event_patterns import check_counters, expand
 
     model = get(config.pmu)
-    names = expand(model, config.events)
-    if not config.unlimited:
-        check_counters(model, config.events, names)
-    config.events = names
+    given = iter(config.events)
+    events: list[str] = []
+    sizes: list[int] = []
+    for size in config.set_sizes:
+        asked = list(islice(given, size))
+        names = expand(model, asked)
+        if not config.unlimited:
+            check_counters(model, asked, names)
+        events += names
+        sizes.append(len(names))
+    config.events, config.set_sizes = events, sizes
 
 
 def options_need_events(config: Config, wanted: Request) -> None:
@@ -62,7 +86,7 @@ def options_need_events(config: Config, wanted: Request) -> None:
         raise PfmonError("ranges, levels, matchers and filters say how events count: give -e EVENT,... too")
 
 
-def _plan(config: Config, command: Sequence[str], wanted: Request) -> Plan:
+def _plan(config: Config, command: Sequence[str], wanted: Request, symbols: Symbols) -> Plan:
     return Plan(
         program=image.load(find_program(command[0]), config.sysroot),
         arguments=[os.fsencode(word) for word in command],
@@ -81,9 +105,16 @@ def _plan(config: Config, command: Sequence[str], wanted: Request) -> Plan:
         slow=config.slow,
         unlimited=config.unlimited,
         profile=wants_profile(config),
-        annotate=symbols_of(command, config.sysroot, config.symbol_file).code(config.annotate)
-        if config.annotate
-        else None,
+        annotate=symbols.code(config.annotate) if config.annotate else None,
+        set_sizes=config.set_sizes,
+        controls=Controls(
+            triggers=triggers(config, symbols.code, symbols.data),
+            switch=config.switch_timeout,
+            true_values=config.true_values,
+            interval=config.print_interval,
+            insecure=config.insecure,
+            dont_start=config.dont_start,
+        ),
     )
 
 
@@ -113,22 +144,31 @@ def _say_how_it_ended(outcome: Outcome) -> None:
         sys.stderr.write("pfmon: --session-timeout ended the program; the counts are those so far\n")
     elif outcome.stopped:
         sys.stderr.write("pfmon: interrupted; the counts are those so far\n")
+    for note in outcome.notes:
+        sys.stderr.write(f"pfmon: {note}\n")
 
 
-def _text(config: Config, command: Sequence[str], session: Session, outcome: Outcome) -> str:
+def _text(
+    config: Config, command: Sequence[str], session: Session, outcome: Outcome, intervals: Sequence[Interval]
+) -> str:
     """The results as the options want them."""
     if config.json:
         from pfmon.report.json_counts import counts_json
 
-        return counts_json(config.pmu, command, outcome)
+        return counts_json(config.pmu, command, outcome, intervals)
     text = ""
     if config.with_header and session.counting:
         from pfmon.report.header import header
 
-        text += header(config.pmu, command, [one.programming for one in session.counting.sets])
+        text += header(config.pmu, command, [one.programming for one in session.sets])
     if config.show_time:
         text += times_line(outcome.times)
-    text += count_lines(outcome.counts, config.number_style)
+    if config.true_values:
+        from pfmon.report.estimates import estimate_lines
+
+        text += estimate_lines(outcome.counts, config.number_style)
+    else:
+        text += count_lines(outcome.counts, config.number_style)
     return text + _profiles(config, outcome)
 
 

@@ -8,7 +8,7 @@ from pfmon.pmu import names
 
 TITLE = "Events"
 OPTIONS = [
-    Option("events", "count these events, as many as the PMU has counters", "EVENT,...", "e"),
+    Option("events", "count these events; given again: event sets that take turns", "EVENT,...", "e"),
     Option("pmu", f"the processor's PMU: {', '.join(names())} (itanium2)", "NAME"),
     Option("event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,..."),
     Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain"),
@@ -44,11 +44,11 @@ def apply(config: Config, given: Given) -> None:
 
 
 def _take_events(config: Config, text: str) -> None:
-    if config.events:
-        raise PfmonError("-e is given twice; one event set is counted in a run: -e EVENT,EVENT,...")
-    config.events = [name.strip() for name in text.split(",")]
-    if not all(config.events):
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
         raise PfmonError(f"-e {text}: an event's name is empty")
+    config.events += names
+    config.set_sizes.append(len(names))
 
 
 def _controls(text: str) -> dict[str, int]:

@@ -57,9 +57,15 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     asked = request(config, model, symbols_of(command, config.sysroot, config.symbol_file))
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
-    wanted = plan(model.events, asked.request.events)
-    programming = model.fulfil(wanted.request(asked.request))
-    return programmed_text([*asked.said, *asked.warnings], wanted, programming) if config.verbose else ""
+    said = [*asked.said, *asked.warnings]
+    text = ""
+    first = 0
+    for size in config.set_sizes or [0]:
+        part = asked.request._replace(events=asked.request.events[first : first + size])
+        wanted = plan(model.events, part.events)
+        text += programmed_text(said if first == 0 else [], wanted, model.fulfil(wanted.request(part)))
+        first += size
+    return text if config.verbose else ""
 
 
 def _lines(text: str) -> str:

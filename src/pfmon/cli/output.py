@@ -16,6 +16,7 @@ class Results:
         """Raises PfmonError when the file could not be written."""
         self.outfile = Path(outfile) if outfile else None
         self.append = append
+        self._early = ""
         self._standard = -1 if outfile else _standard_output()
         if append and not outfile:
             raise PfmonError("--append wants --outfile=FILE")
@@ -32,11 +33,22 @@ class Results:
         if not os.access(target, os.W_OK):
             raise PfmonError(f"--outfile={path}: no permission to write")
 
+    def early(self, text: str) -> None:
+        """Results that come while the program runs: shown at once on standard output, kept for a file."""
+        if self.outfile is None:
+            self._show(text)
+        else:
+            self._early += text
+
+    def _show(self, text: str) -> None:
+        with os.fdopen(os.dup(self._standard), "w") as stream:
+            stream.write(text)
+
     def write(self, text: str) -> None:
         """Put the results where they belong, all at once."""
+        text = self._early + text
         if self.outfile is None:
-            with os.fdopen(os.dup(self._standard), "w") as stream:
-                stream.write(text)
+            self._show(text)
         elif self.append:
             with self.outfile.open("a") as stream:
                 stream.write(text)

@@ -25,6 +25,17 @@ def size(option: str, text: str) -> int:
     return int(digits) * UNITS[unit]
 
 
+def milliseconds(option: str, text: str) -> int:
+    """A positive number of milliseconds, fractions allowed, as nanoseconds."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1e-6 <= value < 1e12:
+        raise BadValueError(f"--{option}={text}: a positive number of milliseconds is wanted")
+    return round(value * 1_000_000)
+
+
 def seconds(option: str, text: str) -> float:
     """A positive number of seconds, fractions allowed."""
     try:

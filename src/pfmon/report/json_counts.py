@@ -3,15 +3,17 @@
 import json
 from collections.abc import Sequence
 
+from pfmon.session.monitoring import Interval
 from pfmon.session.run import Outcome
 from pfmon.version import VERSION
 
 
-def counts_json(pmu: str, command: Sequence[str], outcome: Outcome) -> str:
+def counts_json(pmu: str, command: Sequence[str], outcome: Outcome, intervals: Sequence[Interval] = ()) -> str:
     """Keys: pfmon (version), pmu, command, exit_status, signal, stopped (null, "timeout" or "interrupt"),
     instructions, seconds (real, user, system), events (name, pmd, plm, count, formula). A derived event has a
     formula and no pmd, a measured one a pmd and no formula (null); count is null where a formula divides by
-    zero."""
+    zero. Events of several sets have an estimate (set, share of the time, raw, true), others null there;
+    intervals (null without --print-interval) are [end in nanoseconds of processor time, counts]; notes are texts."""
     return (
         json.dumps(
             {
@@ -30,9 +32,12 @@ def counts_json(pmu: str, command: Sequence[str], outcome: Outcome) -> str:
                         "plm": count.plm,
                         "count": count.value,
                         "formula": count.formula or None,
+                        "estimate": count.estimate._asdict() if count.estimate else None,
                     }
                     for count in outcome.counts
                 ],
+                "intervals": list(intervals) or None,
+                "notes": list(outcome.notes),
             }
         )
         + "\n"

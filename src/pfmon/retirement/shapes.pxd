@@ -60,3 +60,4 @@ cdef class Consumer:
     """A reader of the stream. ``words`` is a whole number of blocks with their addresses and marks."""
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil
+    cdef void follow(self, uint64_t block) noexcept nogil

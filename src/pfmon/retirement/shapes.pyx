@@ -58,3 +58,7 @@ cdef class Consumer:
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         pass
+
+    cdef void follow(self, uint64_t block) noexcept nogil:
+        """The next words come right behind this block, which the reader may not have got."""
+        pass

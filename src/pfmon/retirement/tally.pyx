@@ -67,6 +67,16 @@ cdef class Tally(Consumer):
                 i += shape.accesses + popcount(word & shape.access_mask)
         self.last = last
 
+    cdef void follow(self, uint64_t block) noexcept nogil:
+        self.last = block
+
+    def instructions(self) -> int:
+        """How many instructions retired."""
+        cdef uint64_t number, total = 0
+        for number in range(min(self.capacity, self.shapes.c.count)):
+            total += self.blocks[number].runs * self.shapes.c.shapes[number].length
+        return total
+
     def runs(self, uint64_t number) -> int:
         """How often block ``number`` ran."""
         return self.blocks[number].runs if number < self.capacity else 0

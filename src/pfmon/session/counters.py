@@ -29,6 +29,15 @@ class VirtualCounters:
                     self._overflows[pmd] += 1
             increment -= part
 
+    def read(self, monitor: Monitor, count: int) -> int:
+        """What a program at level 3 reads when the monitor has counted so much and nobody has taken its overflows."""
+        name = f"pmd{monitor.pmd}"
+        held = self.registers.count(monitor.pmd)
+        self.registers.write(name, (held + count) & ((1 << self.registers.bank.width) - 1))
+        value = self.registers.read(name, cpl=3)
+        self.registers.write(name, held)
+        return value
+
     def value(self, monitor: Monitor) -> int:
         """The monitor's count."""
         return (self._overflows[monitor.pmd] << self.registers.bank.width) + self.registers.count(monitor.pmd)

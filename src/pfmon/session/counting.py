@@ -18,18 +18,33 @@ from pfmon.session.qualified import Contribution, contributions, make_tally
 from pfmon.session.supported import check_supported
 from pfmon.signals import retired
 
+Value = int | float | None
+"""A count, or what a formula comes to: None where it divides by zero."""
+
+
+class Estimate(NamedTuple):
+    """Where an estimate comes from: the number of its event set, the share of the time that this counted, what it
+    counted then, and what it would have counted all the time (None: nobody asked)."""
+
+    set: int
+    share: float
+    raw: Value
+    true: Value
+
 
 class Count(NamedTuple):
     """What one event came to: the name as the PMU has it, the PMD, the privilege levels, the value.
 
     A derived event has a formula instead of a PMD; its value is None where the formula divides by zero.
+    ``estimate`` is there when several event sets took turns; the value is then scaled to the whole time.
     """
 
     name: str
     pmd: int | None
     plm: int
-    value: int | float | None
+    value: Value
     formula: str = ""
+    estimate: Estimate | None = None
 
 
 USER = 1 << 3
@@ -80,13 +95,19 @@ class Counting:
         for part in contributions(self.qualifier, events, blocks, tally):
             yield part._replace(event=running[part.event])
 
-    def take(self, blocks: Blocks, tally: Tally) -> None:
-        """Add what a run's totals come to."""
+    def totals(self, blocks: Blocks, tally: Tally) -> list[int]:
+        """What each monitor counted in everything that the tally has seen."""
         totals = [0] * len(self.programming.monitors)
         for part in self.contributions(blocks, tally):
             totals[part.event] += part.increment
+        return totals
+
+    def take(self, blocks: Blocks, tally: Tally) -> list[int]:
+        """Add the totals to the counters; returns them."""
+        totals = self.totals(blocks, tally)
         for monitor, total in zip(self.programming.monitors, totals, strict=True):
             self.counters.add(monitor, total)
+        return totals
 
     def counts(self) -> list[Count]:
         """The values, in the order in which the events were asked for."""
@@ -96,7 +117,7 @@ class Counting:
             self._count(number, monitors[self.plan.places(number)[0]], value) for number, value in enumerate(values)
         ]
 
-    def _count(self, number: int, monitor: Monitor, value: int | float | None) -> Count:
+    def _count(self, number: int, monitor: Monitor, value: Value) -> Count:
         """What one name came to; ``monitor`` is the first of those that its value is made from."""
         if not self.plan.is_derived(number):
             return Count(monitor.event.name, monitor.pmd, monitor.plm, value)

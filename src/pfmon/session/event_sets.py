@@ -11,7 +11,7 @@ from pfmon.pmu.request import EventRequest, Request
 from pfmon.retirement.shapes import ShapeTable
 from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks
-from pfmon.session.counting import Count, Counting
+from pfmon.session.counting import Count, Counting, Value
 from pfmon.session.qualified import Contribution
 
 
@@ -41,10 +41,28 @@ class EventSets:
         """The reader of the stream that `take` wants."""
         return self.sets[0].tally(shapes)
 
-    def take(self, blocks: Blocks, tally: Tally) -> None:
-        """Add what a run's totals come to."""
+    def totals(self, blocks: Blocks, tally: Tally) -> list[int]:
+        """What each monitor counted in everything that the tally has seen, through all sets."""
+        return [total for one in self.sets for total in one.totals(blocks, tally)]
+
+    def take(self, blocks: Blocks, tally: Tally) -> list[int]:
+        """Add the totals to the counters; returns them."""
+        return [total for one in self.sets for total in one.take(blocks, tally)]
+
+    def set_secure(self, secure: bool) -> None:
+        """Set PSR.sp of every PMU."""
         for one in self.sets:
-            one.take(blocks, tally)
+            one.counters.registers.set_field("psr", "sp", int(secure))
+
+    def read_pmd(self, number: int, blocks: Blocks, tally: Tally) -> int:
+        """What a program at level 3 reads from a performance data register: of the PMU that counts in it, the value
+        that what the tally has seen makes it have."""
+        for one in self.sets:
+            for monitor, total in zip(one.programming.monitors, one.totals(blocks, tally), strict=True):
+                if monitor.pmd == number:
+                    return one.counters.read(monitor, total)
+        registers = self.sets[0].counters.registers
+        return registers.read(f"pmd{number}", cpl=3) if f"pmd{number}" in registers.registers else 0
 
     def counts(self) -> list[Count]:
         """The values, in the order in which the events were asked for."""
@@ -59,9 +77,9 @@ class EventSets:
                 yield part._replace(event=first + part.event)
             first += len(one.programming.monitors)
 
-    def compute(self, counts: Sequence[int]) -> list[int | float | None]:
+    def values(self, counts: Sequence[int]) -> list[Value]:
         """A value for each name, as `counts` has them, from a count for each monitor."""
-        values: list[int | float | None] = []
+        values: list[Value] = []
         first = 0
         for one in self.sets:
             beyond = first + len(one.programming.monitors)

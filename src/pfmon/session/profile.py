@@ -31,7 +31,7 @@ class Profile:
 
     def __init__(self, counting: EventSets, program: Program, blocks: Blocks, tally: Tally) -> None:
         self.names = [count.name for count in counting.counts()]
-        self._compute = counting.compute
+        self._compute = counting.values
         self._width = counting.monitors
         self._names = _Names(program)
         self._instructions: dict[int, list[int]] = {}

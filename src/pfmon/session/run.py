@@ -4,7 +4,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,8 +17,10 @@ from pfmon.pmu.request import Request
 from pfmon.program.image import Program
 from pfmon.retirement.shapes import Consumer
 from pfmon.retirement.tally import Tally
-from pfmon.session.counting import Count
+from pfmon.session.controls import Controls
+from pfmon.session.counting import Count, Counting
 from pfmon.session.event_sets import EventSets
+from pfmon.session.monitoring import Interval, Monitoring
 from pfmon.session.supported import check_runs_here
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ TIMED_OUT = 124
 class Plan(NamedTuple):
     """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
     where the counts come from; ``annotate``: a range of code whose instructions are to be listed; ``unlimited``:
-    count on as many PMUs as the events need."""
+    count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
+    are several that take turns; ``controls``: when is counted."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -45,6 +48,8 @@ class Plan(NamedTuple):
     profile: bool = False
     annotate: tuple[int, int] | None = None
     unlimited: bool = False
+    set_sizes: Sequence[int] = ()
+    controls: Controls = Controls()
 
 
 class Times(NamedTuple):
@@ -68,6 +73,18 @@ class Outcome(NamedTuple):
     stopped: str = ""
     profile: "Profile | None" = None
     listing: Sequence[tuple[int, str]] = ()
+    notes: Sequence[str] = ()
+
+
+def event_groups(plan: Plan) -> list[EventSets]:
+    """The event sets of a plan, each programmed; none without events."""
+    request, groups, first = plan.request, [], 0
+    for size in plan.set_sizes or [len(request.events)]:
+        part = request._replace(events=request.events[first : first + size])
+        if part.events:
+            groups.append(EventSets(plan.model, part, plan.unlimited))
+        first += size
+    return groups
 
 
 class Session:
@@ -76,7 +93,8 @@ class Session:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         check_runs_here(plan.model)
-        self.counting = EventSets(plan.model, plan.request, plan.unlimited) if plan.request.events else None
+        self.groups = event_groups(plan)
+        self.counting = self.groups[0] if self.groups else None
         self.guest = Guest(
             plan.program,
             plan.arguments,
@@ -89,23 +107,49 @@ class Session:
         )
         self._stopped = ""
 
-    def run(self) -> Outcome:
-        """Run the program to its end and read the counters."""
-        processor = self.guest.processor
-        tally = self.counting.tally(processor.shapes) if self.counting else None
+    @property
+    def sets(self) -> list[Counting]:
+        """All programmed PMUs."""
+        return [one for group in self.groups for one in group.sets]
+
+    def run(self, on_interval: Callable[[Interval], None] = lambda _: None) -> Outcome:
+        """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval."""
+        scale = self.plan.settings.nanoseconds_per_instruction
+        monitoring = (
+            Monitoring(self.groups, self.plan.controls, self.guest, scale, on_interval) if self.groups else None
+        )
         before = _now()
         with self._interruptible():
-            end = self.guest.run(tally or Consumer())
+            if monitoring:
+                end = self.guest.run(monitoring.consumer, monitoring.agenda)
+            else:
+                end = self.guest.run(Consumer())
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
         counts: list[Count] = []
-        if self.counting and tally:
-            self.counting.take(processor, tally)
-            counts = self.counting.counts()
-        profile, lines = self._profile(tally) if self.plan.profile and tally else (None, [])
+        notes: list[str] = []
+        profile: Profile | None = None
+        lines: list[tuple[int, str]] = []
+        if monitoring:
+            monitoring.finish_interval()
+            counts = monitoring.counts()
+            notes = monitoring.notes()
+            if self.plan.profile:
+                profile, lines = self._profile(monitoring.tally)
         death = end if isinstance(end, Death) else None
         where = self._place() if death else ""
         self.guest.close()
-        return Outcome(self._status(end), counts, times, processor.retired, death, where, self._stopped, profile, lines)
+        return Outcome(
+            status=self._status(end),
+            counts=counts,
+            times=times,
+            retired=self.guest.processor.retired,
+            death=death,
+            where=where,
+            stopped=self._stopped,
+            profile=profile,
+            listing=lines,
+            notes=notes,
+        )
 
     def _profile(self, tally: Tally) -> "tuple[Profile | None, list[tuple[int, str]]]":
         from pfmon.session.profile import Profile, listing  # as _place

@@ -26,7 +26,6 @@ cdef enum:
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
     MAX_TRIGGERS = 16            # of code, and of data
-    NO_TRIGGER = 255
     MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes four at the most
     NO_CONDITION = 255           # Instruction.condition of one that always executes
 
@@ -214,7 +213,7 @@ cdef struct Cpu:
     uint64_t pmd_value
     Watch watches[MAX_TRIGGERS]
     uint32_t watch_count
-    uint32_t touched             # the number of the watch that an access touches; NO_TRIGGER: none
+    uint32_t touched             # a bit for each watch that an access touches
     uint32_t pass_watch          # that access is about to be repeated: let it pass
     Op edge                      # index: where an exact stop leaves a block
     void* memory                 # memory.AddressSpace's C part

@@ -7,7 +7,7 @@ from pfmon.engine.ia64.blocks cimport cut_block, find_block
 from pfmon.engine.ia64.careful cimport run_carefully
 from pfmon.engine.ia64.control cimport complete, start
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, NO_TRIGGER, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
+    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
     STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction, append_mark)
 from pfmon.engine.ia64.translate cimport translate
 from pfmon.retirement.stream cimport (
@@ -116,9 +116,10 @@ cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
         cpu.miss_link = NULL
     if status == STATUS_EDGE:
         leave_before(cpu, blocks)
-        if cpu.touched != NO_TRIGGER:
-            append_mark(cpu, mark_word(MARK_TRIGGER, indexed(blocks.trigger_count + cpu.touched, NO_INSTRUCTION)))
-            cpu.touched = NO_TRIGGER
+        for index in range(cpu.watch_count):
+            if cpu.touched >> index & 1:
+                append_mark(cpu, mark_word(MARK_TRIGGER, indexed(blocks.trigger_count + index, NO_INSTRUCTION)))
+        cpu.touched = 0
     if status == STATUS_PMD:
         leave_before(cpu, blocks)
         return WHY_PMD

@@ -14,7 +14,7 @@ from pfmon.engine.ia64.alat cimport alat_clear
 from pfmon.engine.ia64.blocks cimport Blocks, forget_translations, free_blocks
 from pfmon.engine.ia64.careful cimport run_carefully
 from pfmon.engine.ia64.cpu cimport (
-    MAX_BLOCK, MAX_MARKS, MAX_TRIGGERS, NO_CONDITION, NO_TRIGGER, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
+    MAX_BLOCK, MAX_MARKS, MAX_TRIGGERS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
     Instruction, Watch, get_nat, set_nat)
 from pfmon.engine.ia64.decoder cimport Row
 from pfmon.engine.ia64.driver cimport (
@@ -69,7 +69,6 @@ cdef class Processor:
         self.blocks.trace = trace
         self.cpu.traced = trace
         self.cpu.secure = 1
-        self.cpu.touched = NO_TRIGGER
         self.cpu.out = self.buffer
         self.cpu.pr = 1
         self.set_cpuid(cpuid("itanium2"))

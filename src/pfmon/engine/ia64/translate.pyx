@@ -80,11 +80,12 @@ cdef int watch(Cpu* cpu, Op* op) noexcept nogil:
         return go(cpu, op)
     for i in range(cpu.watch_count):
         if cpu.watches[i].address - cpu.gr[op.r3] < <uint64_t>op.imm and accesses(cpu, op, &cpu.watches[i]):
-            cpu.touched = i
-            cpu.pass_watch = 1
-            cpu.fault_op = op
-            return STATUS_EDGE
-    return go(cpu, op)
+            cpu.touched |= 1 << i
+    if cpu.touched == 0:
+        return go(cpu, op)
+    cpu.pass_watch = 1
+    cpu.fault_op = op
+    return STATUS_EDGE
 
 
 cdef bint accesses(Cpu* cpu, Op* op, Watch* wanted) noexcept nogil:

@@ -1,0 +1,32 @@
+"""What was counted in each interval of a run, as a table that grows."""
+
+from collections.abc import Sequence
+
+from pfmon.report.counts import value_text
+from pfmon.session.monitoring import Interval
+
+TIME = 16
+LEAST = 12
+"""Columns of the time, and of a count at least."""
+
+
+class IntervalTable:
+    """Lines of intervals: when it ended, in milliseconds of the program's processor time, and a column an event."""
+
+    def __init__(self, names: Sequence[str], style: str = "plain") -> None:
+        self._names = [name.upper() for name in names]
+        self._style = style
+        self._begun = False
+
+    def lines(self, interval: Interval) -> str:
+        """The next interval's line, with a heading before the first."""
+        time, values = interval
+        texts = [value_text(value, self._style) for value in values]
+        line = self._line(f"{time / 1e6:.6f}", texts)
+        heading = "" if self._begun else self._line("# milliseconds", self._names)
+        self._begun = True
+        return heading + line
+
+    def _line(self, first: str, texts: Sequence[str]) -> str:
+        cells = [text.rjust(max(LEAST, len(name))) for text, name in zip(texts, self._names, strict=True)]
+        return " ".join([first.rjust(TIME), *cells]) + "\n"

@@ -1,0 +1,34 @@
+"""What decides, while a program runs, whether and for which events is counted."""
+
+from typing import NamedTuple
+
+
+class Trigger(NamedTuple):
+    """An address that starts or stops counting: of code (a bundle that is about to execute) or of data (a byte that is
+    about to be accessed, by ``reads`` or ``writes``). ``text`` is how the user called it, ``option`` where."""
+
+    option: str
+    text: str
+    address: int
+    starts: bool
+    data: bool = False
+    repeats: bool = False
+    reads: bool = True
+    writes: bool = True
+
+
+class Controls(NamedTuple):
+    """The controls of a session. Times are in nanoseconds of the program's processor time."""
+
+    triggers: tuple[Trigger, ...] = ()
+    """Those of code before those of data."""
+    switch: int | None = None
+    """How long an event set counts before the next one does."""
+    true_values: bool = False
+    """Count every set all the time beside it."""
+    interval: int | None = None
+    """How long an interval is whose counts are printed."""
+    insecure: bool = False
+    """PSR.sp is clear: the program may start and stop counting, and read the counters."""
+    dont_start: bool = False
+    """PSR.up is clear at first."""

@@ -1,0 +1,149 @@
+"""Event sets that take turns: estimates, true values, intervals."""
+
+import json
+import re
+
+import pytest
+from command import example, pfmon, refused
+from guests import guest, quiet
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pfmon.pmu import get
+from pfmon.pmu.request import EventRequest, Request
+from pfmon.retirement.recorder import Recorder
+from pfmon.session.controls import Controls
+from pfmon.session.event_sets import EventSets
+from pfmon.session.monitoring import Monitoring, scaled
+
+SETS = ("-e", "ia64_inst_retired,nops_retired", "-e", "loads_retired", "-e", "predicate_squashed_retired")
+
+
+def results(*words: str) -> dict:
+    done = pfmon("--json", "--no-cmd-output", *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def events(*words: str) -> dict[str, dict]:
+    return {event["name"]: event for event in results(*words)["events"]}
+
+
+def test_true_values_are_what_runs_of_their_own_count() -> None:
+    program = (example("queens"), "8")
+    multiplexed = events(*SETS, "--switch-timeout=0.01", "--true-values", *program)
+    for name, event in multiplexed.items():
+        assert event["estimate"]["true"] == events("-e", name.lower(), *program)[name]["count"]
+        assert 0.3 < event["estimate"]["share"] < 0.37
+        if event["estimate"]["true"] > 1000:  # estimates of rare events may be anything
+            assert abs(event["count"] / event["estimate"]["true"] - 1) < 0.2
+        assert event["estimate"]["raw"] < event["estimate"]["true"]
+    assert [event["estimate"]["set"] for event in multiplexed.values()] == [0, 0, 1, 2]
+
+
+def test_sets_count_their_share_of_the_run_exactly() -> None:
+    """With slices of n instructions, set k of m counts instructions k*n to (k+1)*n of every m*n: from the slow log."""
+    program = guest("fib", ["9"], slow=True)
+    recorder = Recorder()
+    with quiet():
+        program.run(recorder)
+    nops = {n for n in range(program.processor.block_count()) if is_nop(program, n)}
+    blocks = [word & 0xFFFFFFFF for word in recorder.words() if not word >> 63]
+    program.close()
+    for size, sets in ((1, 2), (7, 3), (100, 2), (1000, 4)):
+        request = Request((EventRequest("NOPS_RETIRED"), EventRequest("IA64_INST_RETIRED")))
+        groups = [EventSets(get("itanium2"), request) for _ in range(sets)]
+        program = guest("fib", ["9"])
+        monitoring = Monitoring(groups, Controls(switch=size, true_values=True), program)
+        with quiet():
+            program.run(monitoring.consumer, monitoring.agenda)
+        program.close()
+        turns = [[b for i, b in enumerate(blocks) if i // size % sets == turn] for turn in range(sets)]
+        raws = [count.estimate.raw for count in monitoring.counts() if count.estimate]
+        assert raws == [value for turn in turns for value in (sum(b in nops for b in turn), len(turn))]
+        for turn, count in zip([t for t in turns for _ in range(2)], monitoring.counts(), strict=True):
+            assert count.estimate and count.estimate.share == len(turn) / len(blocks)
+            assert count.name == "NOPS_RETIRED" or count.value == len(blocks)
+
+
+def is_nop(program: object, number: int) -> bool:
+    (instruction,) = program.processor.block(number).instructions  # type: ignore[attr-defined]
+    assert instruction.row
+    return instruction.row.mnemonic.startswith(("nop", "hint"))
+
+
+@given(st.integers(0, 1 << 60), st.integers(1, 1 << 40), st.integers(0, 1 << 40))
+def test_scaling_is_exact_to_half_a_count(total: int, active: int, rest: int) -> None:
+    whole = active + rest
+    assert abs(scaled(total, active, whole) * active - total * whole) * 2 <= active
+
+
+def test_a_set_whose_turn_never_came_has_no_estimate() -> None:
+    done = pfmon("--no-cmd-output", *SETS, "--switch-timeout=1000", example("fib"), "5")
+    assert re.findall(r"n/a (\w+)", done.stdout) == ["LOADS_RETIRED", "PREDICATE_SQUASHED_RETIRED"]
+
+
+def test_estimates_are_printed_beside_true_values_and_their_error() -> None:
+    done = pfmon("--no-cmd-output", "-e", "nops_retired", "-e", "nops_retired", "--switch-timeout=0.001",
+                 "--true-values", example("noploop"), "20000")  # fmt: skip
+    heading, *lines = done.stdout.splitlines()
+    assert heading.split() == ["estimate", "true", "error", "time"]
+    for line in lines:
+        estimate, true, error, time, name = line.split()
+        assert name == "NOPS_RETIRED" and time.endswith("%")
+        assert float(error.rstrip("%")) == pytest.approx(100 * (int(estimate) / int(true) - 1), abs=6e-4)
+
+
+def test_multiplexing_does_not_change_what_the_program_does() -> None:
+    alone = results("-e", "nops_retired", example("lz"), "300")
+    for time in ("0.000001", "0.0137", "5"):
+        assert results(*SETS, f"--switch-timeout={time}", example("lz"), "300")["instructions"] == alone["instructions"]
+
+
+def test_derived_events_are_formulas_over_estimates() -> None:
+    done = events("-e", "data_spec_miss_ratio", "-e", "nops_retired", "--switch-timeout=0.0001", example("epic"))
+    assert set(done) == {"DATA_SPEC_MISS_RATIO", "NOPS_RETIRED"}
+
+
+def test_intervals_add_up_to_the_totals_and_end_when_they_should() -> None:
+    words = ("-e", "ia64_inst_retired,nops_retired", "--print-interval=0.0123", example("fib"), "15")
+    run = results(*words)
+    ends, deltas = zip(*run["intervals"], strict=True)
+    assert list(ends[:-1]) == [12300 * (n + 1) for n in range(len(ends) - 1)] and ends[-1] == run["instructions"]
+    assert [sum(column) for column in zip(*deltas, strict=True)] == [event["count"] for event in run["events"]]
+    assert all(row[0] == 12300 for row in deltas[:-1])
+    text = pfmon("--no-cmd-output", *words).stdout.splitlines()
+    assert text[0].split() == ["#", "milliseconds", "IA64_INST_RETIRED", "NOPS_RETIRED"]
+    assert [line.split()[1:] for line in text[1:-2]] == [[str(value) for value in row] for row in deltas]
+
+
+def test_intervals_go_to_the_outfile_before_the_totals(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    target = tmp_path / "results"
+    pfmon(f"--outfile={target}", "-e", "nops_retired", "--print-interval=0.01", example("noploop"), "9000")
+    lines = target.read_text().splitlines()
+    assert lines[0].startswith("  # milliseconds") and lines[-1].split()[1] == "NOPS_RETIRED" and len(lines) > 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-e", "nops_retired", "-e", "loads_retired"), "--switch-timeout=MILLISECONDS"),
+        (("-e", "nops_retired", "--switch-timeout=1"), "more than once"),
+        (("-e", "nops_retired", "--true-values"), "more than once"),
+        (("-e", "nops_retired", "-e", "loads_retired", "--switch-timeout=0"), "positive number of milliseconds"),
+        ((*SETS, "--switch-timeout=1", "--unlimited"), "one -e, with --unlimited"),
+        ((*SETS, "--switch-timeout=1", "--per-function"), "--unlimited"),
+        ((*SETS, "--switch-timeout=1", "--print-interval=1"), "--unlimited"),
+        (("--print-interval=1",), "-e EVENT"),
+        (("-e", "nops_retired", "--excl-intr", "--intr-only"), "exclude each other"),
+    ],
+)
+def test_combinations_that_mean_nothing_are_refused(words: tuple[str, ...], said: str) -> None:
+    assert said in refused(*words, example("fib"), "5")
+
+
+@pytest.mark.parametrize("option", ["--excl-intr", "--intr-only", "--incl-intr", "--exclude-idle"])
+def test_options_about_other_levels_change_nothing_and_say_so(option: str) -> None:
+    with_it, without = (pfmon("-e", "nops_retired", *more, example("fib"), "5") for more in ([option], []))
+    assert with_it.stdout == without.stdout
+    assert with_it.stderr.startswith(f"pfmon: {option} changes nothing: ") and with_it.stderr.count("\n") == 1
