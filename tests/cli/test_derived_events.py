@@ -3,6 +3,7 @@
 import json
 import re
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from answers import answer, declined
@@ -13,7 +14,7 @@ from pfmon.report.counts import value_text
 TERMS = "inst_failed_chka_ldc_alat_all,inst_chka_ldc_alat_all"
 
 
-def events(*words: str) -> list[dict[str, object]]:
+def events(*words: str) -> list[dict[str, Any]]:
     """The events of a run's JSON."""
     found = json.loads(pfmon("--json", "--no-cmd-output", *words).stdout)["events"]
     assert isinstance(found, list)
@@ -40,7 +41,7 @@ def test_measured_and_derived_events_print_in_the_order_asked_for() -> None:
 
 def test_montecito_counts_a_formula_beside_other_events() -> None:
     found = events("--pmu=montecito", "-e", f"data_spec_miss_ratio,{TERMS}", example("epic"))
-    assert found[0]["count"] == found[1]["count"] / found[2]["count"]  # type: ignore[operator]
+    assert found[0]["count"] == found[1]["count"] / found[2]["count"]
     assert [event["formula"] is None for event in found] == [False, True, True]
 
 
@@ -48,7 +49,7 @@ def test_a_difference_is_a_whole_number() -> None:
     words = ("--pmu=itanium", "-e", "rse_stores_retired,rse_references_retired,rse_loads_retired", example("fib"), "15")
     stores, references, loads = (event["count"] for event in events(*words))
     assert isinstance(stores, int) and stores > 0
-    assert stores == references - loads  # type: ignore[operator]
+    assert stores == references - loads
 
 
 def test_division_by_zero_prints_no_number() -> None:

@@ -24,6 +24,13 @@ def registers(text: str) -> dict[str, int]:
     return {name: int(value, 16) for name, value in re.findall(r"^\[(pmc\d+)=(0x[0-9a-f]+)", text, re.M)}
 
 
+def written(name: str, text: str) -> int:
+    """The value of one register in the output."""
+    found = re.search(rf"\b{name}=(0x[0-9a-f]+)", text)
+    assert found, text
+    return int(found[1], 16)
+
+
 def counter(code: int, umask: int = 0, plm: int = PLM_USER, threshold: int = 0, ism: int = 0) -> int:
     """A counter's configuration on Itanium 2: plm 3:0, oi 5, es 15:8, umask 19:16, threshold 22:20, ism 25:24."""
     return plm | OI | code << 8 | umask << 16 | threshold << 20 | ism << 24
@@ -277,15 +284,14 @@ def test_intel_counters_take_threshold_inversion_and_edges() -> None:
     text = programmed("--pmu=intel_v2", "-uk", "-e", "llc_misses", "--event-thresholds=2", "--invert=y", "--edge=y")
     # event 0x2e umask 0x41, USR 16, OS 17, E 18, EN 22, INV 23, CMASK 31:24 (Intel SDM 3, figure 30-6)
     wanted = 0x2E | 0x41 << 8 | 1 << 16 | 1 << 17 | 1 << 18 | 1 << 22 | 1 << 23 | 2 << 24
-    value = int(re.search(r"ia32_perfevtsel0=(0x[0-9a-f]+)", text)[1], 16)  # type: ignore[index]
+    value = written("ia32_perfevtsel0", text)
     assert value & ~(1 << 20) == wanted  # INT is not asked for here
 
 
 def test_powerpc_controls_are_fields_of_mmcr0() -> None:
     words = ("--pmu=ppc604e", "-e", "processor_cycles")
     plain, more = (
-        int(re.search(r"mmcr0=(0x[0-9a-f]+)", programmed(*words, *extra))[1], 16)  # type: ignore[index]
-        for extra in ((), ("--controls=pmctrigger=1,threshold=20",))
+        written("mmcr0", programmed(*words, *extra)) for extra in ((), ("--controls=pmctrigger=1,threshold=20",))
     )
     # Bits are numbered from the left: THRESHOLD 10:15, PMCTRIGGER 18 (PowerPC 604 manual, table 9-1).
     assert plain ^ more == 20 << 16 | 1 << 13

@@ -6,21 +6,9 @@ from random import Random
 import pytest
 from ia64_assembly import BREAK, CODE
 from ia64_fuzz import Fuzz
-from ia64_machine import DATA, FAULT, NOT_PRESENT, PAGE, STOP, UM_MFH, UM_MFL, Machine
+from ia64_machine import DATA, FAULT, NOT_PRESENT, PAGE, STOP, UM_MFH, UM_MFL, Machine, executions
 
 LOOP = ["loop:", "(p6) adds r8=1,r8", "cmp.eq p6,p7=r8,r9", "st8 [r6]=r8", "br.cond.sptk.few loop"]
-
-
-def log(m: Machine | Fuzz) -> dict[int, int]:
-    """How often the instruction at each address retired and, under its negative address, executed."""
-    counts: dict[int, int] = {}
-    for number in range(m.cpu.block_count()):
-        runs, held = m.tally.runs(number), m.tally.executed(number)
-        for ins in m.cpu.block(number).instructions:
-            counts[ins.address] = counts.get(ins.address, 0) + runs
-            if ins.condition is not None:
-                counts[-ins.address] = counts.get(-ins.address, 0) + held[ins.condition]
-    return {address: count for address, count in counts.items() if count}
 
 
 def state(m: Machine | Fuzz) -> list[object]:
@@ -57,7 +45,7 @@ def test_counts_are_exact_over_many_buffers(trace: bool) -> None:
     lines = ["loop:", "st8 [r6]=r8", "(p6) ld8 r9=[r6]", "br.cloop.sptk.few loop", BREAK]
     m = Machine(lines, trace=trace).set({6: DATA}, lc=199_999).until_break()
     assert m.cpu.retired == m.retired() == 200_000 * 9 + 1
-    assert log(m)[CODE] == 200_000
+    assert executions(m)[CODE] == 200_000
 
 
 def test_request_from_another_thread_stops_an_endless_loop() -> None:
@@ -142,7 +130,7 @@ def test_random_program_is_the_same_in_blocks_and_instruction_by_instruction(see
             return  # code that changes itself does so at the end of a block, and these differ
         for end in ends[1:]:
             assert end == ends[0]
-        logs = [log(fuzz) for fuzz in ways]
+        logs = [executions(fuzz) for fuzz in ways]
         assert logs[1] == logs[0]
         assert logs[2] == logs[0]
         for start, end, _ in ways[0].memory.regions_map():

@@ -14,14 +14,13 @@ from ia64_float_model import (
     Number,
     Register,
     Result,
-    Z,
     decode,
-    faulting,
     floor_log2,
     invalid,
     mode,
     nan_result,
     quotient,
+    special_quotient,
     square_root,
     with_operand_flag,
 )
@@ -83,18 +82,9 @@ def beyond_limits(x: Number, y: Number) -> bool:
 
 
 def expected_reciprocal(x: Number, y: Number, how: Mode) -> Result:
-    decided = nan_result(how, x, y)
+    decided = special_quotient(x, y, how)
     if decided:
         return decided
-    sign = x.sign ^ y.sign
-    if x.kind == y.kind and x.kind != "finite":
-        return invalid(how)
-    if y.kind == "zero" and x.kind == "finite":
-        return faulting(Result((sign, 0x1FFFF, ONE), Z), how)
-    if x.kind == "infinite":
-        return with_operand_flag(Result((sign, 0x1FFFF, ONE)), how, x, y)
-    if x.kind == "zero" or y.kind == "infinite":
-        return with_operand_flag(Result((sign, 0, 0)), how, x, y)
     if beyond_limits(x, y):
         return quotient(x, y, how)
     return with_operand_flag(Result(reciprocal_estimate(y), predicate=1), how, x, y)

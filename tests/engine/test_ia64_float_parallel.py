@@ -11,11 +11,9 @@ from ia64_float_model import (
     Number,
     Register,
     Result,
-    Z,
     comparison,
     decode_single,
     encode,
-    faulting,
     floor_log2,
     invalid,
     mode,
@@ -23,6 +21,7 @@ from ia64_float_model import (
     nan_result,
     order,
     single_bits,
+    special_quotient,
     to_integer,
     with_operand_flag,
 )
@@ -151,18 +150,9 @@ def ten_digits(exact: Fraction, sign: int) -> Register:
 
 def expected_reciprocal(x: Number, y: Number, how: Mode) -> Result:
     """One half of fprcpa. Beyond the limits of the divisor the result is infinity or zero."""
-    decided = nan_result(how, x, y)
+    decided = special_quotient(x, y, how)
     if decided:
         return decided
-    sign = x.sign ^ y.sign
-    if x.kind == y.kind and x.kind != "finite":
-        return invalid(how)
-    if y.kind == "zero" and x.kind == "finite":
-        return faulting(Result((sign, 0x1FFFF, ONE), Z), how)
-    if x.kind == "infinite":
-        return with_operand_flag(Result((sign, 0x1FFFF, ONE)), how, x, y)
-    if x.kind == "zero" or y.kind == "infinite":
-        return with_operand_flag(Result((sign, 0, 0)), how, x, y)
     a, b = floor_log2(abs(x.value)), floor_log2(abs(y.value))
     if b < -126:
         return with_operand_flag(Result((y.sign, 0x1FFFF, ONE)), how, x, y)

@@ -4,13 +4,14 @@ A program runs in blocks, as blocks of one instruction, by single steps, and wit
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ia64_assembly import BREAK as END
 from ia64_assembly import CODE
-from ia64_machine import BREAK, DATA, FAULT, MASK, REGISTER_NAT_CONSUMPTION, UNMAPPED, Machine
+from ia64_machine import BREAK, DATA, FAULT, MASK, REGISTER_NAT_CONSUMPTION, UNMAPPED, Machine, executions
 
 REGISTERS = tuple(range(8, 14))  # r6 unmapped, r7 data
 PREDICATES = tuple(range(6, 12))
@@ -139,23 +140,11 @@ def apply(model: Model, step: Step) -> bool:
     return True
 
 
-def machine(lines: list[str], values: list[int], unat: int, **options: object) -> Machine:
-    m = Machine(lines, **options)  # type: ignore[arg-type]
+def machine(lines: list[str], values: list[int], unat: int, **options: Any) -> Machine:
+    m = Machine(lines, **options)
     m.set({6: UNMAPPED, 7: DATA, **dict(zip(REGISTERS, values, strict=True))}, unat=unat)
     m.set({16 + n: DATA + 8 * n for n in range(8)})
     return m
-
-
-def executions(m: Machine) -> dict[int, int]:
-    """How often the instruction at each address retired, and (negative address) how often it executed."""
-    counts: dict[int, int] = {}
-    for number in range(m.cpu.block_count()):
-        runs, held = m.tally.runs(number), m.tally.executed(number)
-        for ins in m.cpu.block(number).instructions:
-            counts[ins.address] = counts.get(ins.address, 0) + runs
-            if ins.condition is not None:
-                counts[-ins.address] = counts.get(-ins.address, 0) + held[ins.condition]
-    return {address: count for address, count in counts.items() if count}
 
 
 def run_by_steps(m: Machine) -> int:

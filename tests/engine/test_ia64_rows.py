@@ -1,5 +1,7 @@
 """What a row's text says about its registers, and what row() refuses."""
 
+from typing import Any
+
 import pytest
 
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
@@ -64,9 +66,9 @@ def test_rows_are_numbered_in_order() -> None:
     ],
 )
 def test_a_row_that_does_not_fit_its_format_is_refused(
-    layout: str, text: str, fields: dict[str, object], complaint: str
+    layout: str, text: str, fields: dict[str, Any], complaint: str
 ) -> None:
     before = len(ROWS)
     with pytest.raises(ValueError, match=complaint):
-        row(layout, text, 0, **fields)  # type: ignore[arg-type]
+        row(layout, text, 0, **fields)
     assert len(ROWS) == before

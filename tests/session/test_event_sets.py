@@ -1,5 +1,7 @@
 """Any number of events in one run: the same counts as one by one, each replica within the hardware's rules."""
 
+from typing import Any
+
 import pytest
 from guests import guest, quiet
 
@@ -16,8 +18,8 @@ def everything(pmu: str) -> list[str]:
     return [event.name for event in get(pmu).events if event.fidelity == "exact"]
 
 
-def request_of(names: list[str], **given: object) -> Request:
-    return Request(tuple(EventRequest(name) for name in names), **given)  # type: ignore[arg-type]
+def request_of(names: list[str], **given: Any) -> Request:
+    return Request(tuple(EventRequest(name) for name in names), **given)
 
 
 def values(sets: EventSets) -> dict[str, int | float | None]:

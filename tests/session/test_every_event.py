@@ -3,6 +3,7 @@
 import pytest
 from guests import guest, quiet
 
+from pfmon.engine.ia64.processor import Processor
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
@@ -13,7 +14,7 @@ PMUS = ("itanium", "itanium2", "montecito")
 
 
 @pytest.fixture(scope="module")
-def run() -> tuple[object, Tally]:
+def run() -> tuple[Processor, Tally]:
     """A finished run of epic: blocks and totals."""
     program = guest("epic")
     tally = Tally(program.processor.shapes)
@@ -24,15 +25,15 @@ def run() -> tuple[object, Tally]:
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-def test_every_exact_event_counts_its_signal(pmu: str, run: tuple[object, Tally]) -> None:
+def test_every_exact_event_counts_its_signal(pmu: str, run: tuple[Processor, Tally]) -> None:
     blocks, tally = run
     model = get(pmu)
     exact = [event for event in model.events if event.fidelity == "exact"]
     assert len(exact) > 30
     for event in exact:
         counting = Counting(model, Request((EventRequest(event.name),)))
-        counting.take(blocks, tally)  # type: ignore[arg-type]
-        total = signal_totals([event.signal], blocks, tally)[event.signal]  # type: ignore[arg-type]
+        counting.take(blocks, tally)
+        total = signal_totals([event.signal], blocks, tally)[event.signal]
         assert [count.value for count in counting.counts()] == [total], event.name
 
 

@@ -1,5 +1,7 @@
 """Relations that hold exactly between qualified counts of the examples (pfmon on Itanium 2, sections 8.4 to 8.6)."""
 
+from typing import Any
+
 import pytest
 from guests import SMALL, guest, quiet
 
@@ -33,8 +35,8 @@ def ran(name: str, arguments: list[str], request: Request, pmu: str = "itanium2"
     return counting, Profile(counting, program.process.program, program.processor, tally)
 
 
-def count(name: str, arguments: list[str], event: str, pmu: str = "itanium2", **given: object) -> int:
-    counting, _ = ran(name, arguments, Request((EventRequest(event),), **given), pmu)  # type: ignore[arg-type]
+def count(name: str, arguments: list[str], event: str, pmu: str = "itanium2", **given: Any) -> int:
+    counting, _ = ran(name, arguments, Request((EventRequest(event),), **given), pmu)
     value = counting.counts()[0].value
     assert isinstance(value, int)
     return value

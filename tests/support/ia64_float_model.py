@@ -282,6 +282,23 @@ def quotient(x: Number, y: Number, how: Mode) -> Result:
     return with_operand_flag(deliver(x.sign ^ y.sign, abs(x.value / y.value), how), how, x, y)
 
 
+def special_quotient(x: Number, y: Number, how: Mode) -> Result | None:
+    """The quotient where an operand is special, as frcpa and fprcpa deliver it; None where both are finite."""
+    decided = nan_result(how, x, y)
+    if decided:
+        return decided
+    sign = x.sign ^ y.sign
+    if x.kind == y.kind and x.kind != "finite":
+        return invalid(how)
+    if y.kind == "zero" and x.kind == "finite":
+        return faulting(Result((sign, 0x1FFFF, ONE), Z), how)
+    if x.kind == "infinite":
+        return with_operand_flag(Result((sign, 0x1FFFF, ONE)), how, x, y)
+    if x.kind == "zero" or y.kind == "infinite":
+        return with_operand_flag(Result((sign, 0, 0)), how, x, y)
+    return None
+
+
 def square_root(x: Number, how: Mode) -> Result:
     """By an integer square root of 200 bits with a last bit for what follows."""
     scale = 2 * ((floor_log2(x.value) // 2) - 200)

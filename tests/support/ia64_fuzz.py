@@ -6,7 +6,7 @@ from ia64_assembly import NUMBERS, join
 from ia64_machine import DATA, DATA_PAGES, FAULT, MASK, PAGE, READ_ONLY, STOP, STORE, STORE_PAGES, UNMAPPED
 
 from pfmon.engine.ia64.address_space import AddressSpace
-from pfmon.engine.ia64.formats import TEMPLATES
+from pfmon.engine.ia64.formats import TEMPLATES, Field
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.processor import Processor
 from pfmon.retirement.tally import Tally
@@ -39,15 +39,15 @@ def random_slot(random: Random, unit: str) -> tuple[int, int]:
     return encoding & ((1 << 41) - 1), encoding >> 41
 
 
-def _near(random: Random, fields: dict[str, object], encoding: int) -> int:
+def _near(random: Random, fields: dict[str, Field], encoding: int) -> int:
     """A branch of a few bundles, forth or back."""
     for name in ("imm20b", "imm20a", "imm13c"):
         field = fields.get(name)
         if field is not None:
-            encoding &= ~field.mask  # type: ignore[attr-defined]
+            encoding &= ~field.mask
             if "s" in fields:
-                encoding &= ~fields["s"].mask  # type: ignore[attr-defined]
-            encoding |= field.put(random.randrange(1, 20))  # type: ignore[attr-defined]
+                encoding &= ~fields["s"].mask
+            encoding |= field.put(random.randrange(1, 20))
     return encoding
 
 

@@ -1,6 +1,7 @@
 """A processor with a little memory that runs assembled code: what tests of the engine's core share."""
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from ia64_assembly import CODE, Line, assemble
 
@@ -109,3 +110,22 @@ class Machine:
         """Instructions that retired, by the stream's tally and the blocks' lengths."""
         lengths = (len(self.cpu.block(n).instructions) for n in range(self.cpu.block_count()))
         return sum(length * self.tally.runs(n) for n, length in enumerate(lengths))
+
+
+class Ran(Protocol):
+    """What a program ran on, with what was tallied."""
+
+    cpu: Processor
+    tally: Tally
+
+
+def executions(m: Ran) -> dict[int, int]:
+    """How often the instruction at each address retired, and (negative address) how often it executed."""
+    counts: dict[int, int] = {}
+    for number in range(m.cpu.block_count()):
+        runs, held = m.tally.runs(number), m.tally.executed(number)
+        for ins in m.cpu.block(number).instructions:
+            counts[ins.address] = counts.get(ins.address, 0) + runs
+            if ins.condition is not None:
+                counts[-ins.address] = counts.get(-ins.address, 0) + held[ins.condition]
+    return {address: count for address, count in counts.items() if count}

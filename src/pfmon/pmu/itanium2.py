@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import Choice, anchors, assign
+from pfmon.pmu.assignment import Choice, anchors
 from pfmon.pmu.constraints import (
     INST_RETIRED,
     TaggedProgrammer,
@@ -53,24 +53,12 @@ class Itanium2Programmer(TaggedProgrammer):
                 [event for event, wanted in self.requested() if event.opc or wanted.check_qualifiers]
             )
 
-    def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
-        """A matching with an L1 event on PMD5 and an L2 event on PMD4, if there are such events."""
-        return assign(allowed, self.choices(allowed))
-
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
         """Which L1 event selects its set through PMC5, and which L2 event through PMC4."""
         for first in l1_events_need_pmc5(self.events, allowed):
             for second in l2_events_need_pmc4(self.events, allowed):
                 if l2_events_share_the_umask_of_pmc4(self.events, second):
                     yield first | second
-
-    def program_features(self) -> None:
-        """Event address registers, ranges, opcode matchers, branch trace buffer."""
-        self.program_instruction_ear()
-        dear = self.program_data_ear()
-        self.program_ranges()
-        self.program_opcodes()
-        self.program_branch_buffer(dear)
 
     def program_instruction_ear(self) -> None:
         """PMC10."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import Choice, anchors, assign
+from pfmon.pmu.assignment import Choice, anchors
 from pfmon.pmu.constraints import (
     TaggedProgrammer,
     data_ear_excludes_branch_buffer,
@@ -52,24 +52,12 @@ class MontecitoProgrammer(TaggedProgrammer):
             all_threads_needs_capable_event(event, wanted.all_threads)
             montecito_monitors_ia64_code(event, self.request.ism if wanted.ism is None else wanted.ism)
 
-    def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
-        """A matching under the rules of the L1D and L2D sets."""
-        return assign(allowed, self.choices(allowed))
-
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
         """Which L1D event is on PMC5, and which L2D events are on PMC4 and PMC6."""
         free = [self.table.umask_free(event) for event in self.events]
         for second in l2d_events_need_pmc4_or_pmc6(self.events, free, allowed):
             for first in l1d_events_need_pmc5(self.events, allowed):
                 yield first | second
-
-    def program_features(self) -> None:
-        """Event address registers, ranges, opcode matchers, execution trace buffer, IP-EAR."""
-        self.program_instruction_ear()
-        dear = self.program_data_ear()
-        self.program_ranges()
-        self.program_opcodes()
-        self.program_trace_buffer(dear)
 
     def program_instruction_ear(self) -> None:
         """PMC37: in cache mode the unit mask has an eighth bit, in the low bit of ct (table 3-15)."""
@@ -112,7 +100,7 @@ class MontecitoProgrammer(TaggedProgrammer):
             self.write("pmc34", mask)
             self.write("pmc35", match)
 
-    def program_trace_buffer(self, dear: EarRequest | None) -> None:
+    def program_branch_buffer(self, dear: EarRequest | None) -> None:
         """PMC39 and PMC42."""
         buffer = self.branch_buffer()
         trap = self.request.ip_ear
@@ -129,17 +117,10 @@ class MontecitoProgrammer(TaggedProgrammer):
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
         """As on the other processors, with ism always 2, .all and the MESI mask."""
-        return Monitor(
-            event,
-            number,
-            number,
-            self.plm(wanted.plm),
-            self.request.system_wide,
-            ism_is_always_two(),
-            wanted.threshold,
-            self.overflow_interrupt,
-            wanted.all_threads,
-            mesi_mask(wanted.mesi),
+        return (
+            super()
+            .monitor(event, wanted, number)
+            ._replace(ism=ism_is_always_two(), all_threads=wanted.all_threads, mesi=mesi_mask(wanted.mesi))
         )
 
     def configuration(self, monitor: Monitor) -> int:

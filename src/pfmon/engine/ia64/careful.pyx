@@ -10,20 +10,16 @@ from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_ILLEGAL_OPERATION, FAULT_REGISTER_NAT_CONSUMPTION, NO_CONDITION, STATUS_DONE, STATUS_EDGE, STATUS_FAULT, Block,
-    Cpu, Instruction, Op, get_nat, set_nat)
+    FAULT_ILLEGAL_OPERATION, FAULT_REGISTER_NAT_CONSUMPTION, NO_CONDITION, STATUS_DONE, STATUS_EDGE, STATUS_FAULT,
+    Block, Cpu, Instruction, Op, get_nat, register_number, set_nat)
 from pfmon.engine.ia64.translate cimport always_illegal
 from pfmon.engine.ia64.decoder cimport (
-    CTYPE_AND, CTYPE_NONE, CTYPE_UNC, EMIT_ALLOC, FILE_GR, NAT_COMPARE, NAT_CONSUME, NAT_OWN, NAT_PROPAGATE,
+    CTYPE_AND, CTYPE_NONE, CTYPE_UNC, EMIT_ALLOC, FILE_GR, NAT_COMPARE, NAT_CONSUME, NAT_OWN,
     ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, Row)
 
 
 cdef int done(Cpu* cpu, Op* op) noexcept nogil:
     return STATUS_DONE
-
-
-cdef uint32_t register_number(Instruction* ins, int place) noexcept nogil:
-    return ins.r1 if place == 0 else ins.r2 if place == 1 else ins.r3 if place == 2 else ins.r4
 
 
 cdef bint outside_frame(Cpu* cpu, Row* row, Instruction* ins) noexcept nogil:

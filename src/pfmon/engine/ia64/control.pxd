@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.cpu cimport (
-    JUMP_CACHE_SIZE, STATUS_LIMIT, STATUS_MISS, Block, Cpu, Exit, Link, likely, unlikely)
+    JUMP_CACHE_SIZE, STATUS_LIMIT, STATUS_MISS, Block, Cpu, Exit, Link, unlikely)
 
 
 cdef inline int start(Cpu* cpu, Block* block) noexcept nogil:

@@ -274,3 +274,8 @@ cdef inline void set_nat(Cpu* cpu, unsigned int r, bint value) noexcept nogil:
 
 cdef inline bint get_nat(Cpu* cpu, unsigned int r) noexcept nogil:
     return (cpu.nat[r >> 6] >> (r & 63)) & 1
+
+
+cdef inline uint32_t register_number(Instruction* ins, int place) noexcept nogil:
+    """The register at a place (0..3) among an instruction's operands."""
+    return ins.r1 if place == 0 else ins.r2 if place == 1 else ins.r3 if place == 2 else ins.r4

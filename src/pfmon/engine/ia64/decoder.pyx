@@ -10,7 +10,6 @@ from libc.string cimport memset
 from pfmon.engine.ia64.cpu cimport Handler
 
 from pfmon.engine.ia64 import decision_tree, rows
-from pfmon.engine.ia64.formats import Field
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.operands import REGISTERS
 

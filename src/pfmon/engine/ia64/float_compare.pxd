@@ -1,12 +1,10 @@
 """Order of floating-point operands and the exceptions of comparing them (SDM volume 3, fcmp, fmin, fpcmp)."""
 
-from libc.stdint cimport uint32_t
 
 from pfmon.engine.ia64.float_core cimport (
     FLAG_D,
     FLAG_V,
     KIND_INFINITE,
-    KIND_QUIET,
     KIND_SIGNALING,
     KIND_UNSUPPORTED,
     KIND_ZERO,

@@ -7,7 +7,6 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.cpu cimport FloatRegister
 from pfmon.engine.ia64.float_memory cimport (
-    EXPONENT_NATVAL,
     EXPONENT_ONE,
     EXPONENT_SPECIAL,
     INTEGER_BIT,

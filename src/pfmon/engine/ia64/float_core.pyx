@@ -5,7 +5,6 @@ Every operation is computed exactly, as up to 128 leading bits and a sticky bit,
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from pfmon.engine.ia64.cpu cimport FloatRegister
 from pfmon.engine.ia64.float_memory cimport EXPONENT_ONE, EXPONENT_SPECIAL, INTEGER_BIT, float_register
 
 

@@ -1,10 +1,10 @@
 """Guest memory: regions of 16 KB pages on anonymous host memory, and the ways in which instructions reach it."""
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.cpu cimport (
     FAULT_DATA_ACCESS_RIGHTS, FAULT_DATA_PAGE_NOT_PRESENT, FAULT_UNALIGNED_REFERENCE, PAGE_SHIFT, PAGE_SIZE,
-    TLB_SIZE, Cpu, Op, Translation, likely, unlikely)
+    TLB_SIZE, Cpu, Op, Translation, likely)
 
 cdef enum:
     PROTECT_READ = 1

@@ -9,7 +9,6 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from pfmon.retirement.stream cimport MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE
-from pfmon.engine.ia64.alat cimport alat_store
 from pfmon.engine.ia64.cpu cimport mark
 
 

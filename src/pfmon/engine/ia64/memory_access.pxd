@@ -1,10 +1,10 @@
 """What the handlers of loads and stores share: reading and writing with base update and faults."""
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.alat cimport alat_store
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, STATUS_FAULT, Cpu, Op, fault, get_nat, go, set_nat, unlikely)
+    STATUS_FAULT, Cpu, Op, fault, get_nat, set_nat, unlikely)
 from pfmon.engine.ia64.memory cimport readable, writable, write_slowly
 
 cdef enum Update:                # of the base register

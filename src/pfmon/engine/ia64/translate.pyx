@@ -14,7 +14,7 @@ from pfmon.engine.ia64.blocks cimport Blocks, block_of, is_trigger, note_transla
 from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
-    NO_CONDITION, PAGE_SIZE, STATUS_EDGE, Block, Cpu, Exit, Handler, Instruction, Op, Watch, fault, get_nat, go)
+    NO_CONDITION, PAGE_SIZE, STATUS_EDGE, Block, Cpu, Exit, Instruction, Op, Watch, fault, get_nat, go, register_number)
 from pfmon.engine.ia64.decoder cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
@@ -136,10 +136,6 @@ cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil:
     return ins.op_count != 0 and block.ops[ins.first_op + ins.op_count - 1].run == illegal_operation
 
 
-cdef uint32_t register_number(Instruction* ins, int place) noexcept nogil:
-    return ins.r1 if place == 0 else ins.r2 if place == 1 else ins.r3 if place == 2 else ins.r4
-
-
 cdef bint statically_illegal(Row* row, Instruction* ins, uint32_t slot) noexcept nogil:
     """Illegal whatever the state: writes to r0, f0, f1; one register as two targets; loop branch not in slot 2."""
     cdef int place
@@ -226,7 +222,6 @@ cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal)
 cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index, bint illegal) noexcept nogil:
     """Write the operations of one instruction; the next free place is returned."""
     cdef uint64_t bit = 0
-    cdef uint32_t body
     cdef Op plain
     if ins.condition != NO_CONDITION:
         bit = <uint64_t>1 << (32 + ins.condition)

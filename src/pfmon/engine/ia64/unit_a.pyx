@@ -1,6 +1,6 @@
 """A unit: integer arithmetic and logic (SDM volume 3, 4.2.1; formats A1 to A5)."""
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.cpu cimport Cpu, Op, go
 

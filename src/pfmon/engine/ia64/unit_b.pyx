@@ -7,7 +7,7 @@ from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.control cimport enter, jump
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_BREAK, FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, STATUS_BREAK, STATUS_FAULT, Cpu, Exit, Op,
+    FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, STATUS_BREAK, STATUS_FAULT, Cpu, Exit, Op,
     fault, go, unlikely)
 from pfmon.engine.ia64.rse cimport cover_frame, physical_order, pop_frame, push_frame, rotate, turn_predicates
 

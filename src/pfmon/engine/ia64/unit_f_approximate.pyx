@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from pfmon.engine.ia64.cpu cimport Cpu, FloatRegister, Op, go, likely, unlikely
 from pfmon.engine.ia64.float_approximate cimport reciprocal, reciprocal_estimate, reciprocal_root
 from pfmon.engine.ia64.float_core cimport PC_DYNAMIC, Environment, Operand, Outcome, environment, set_flags, unpack
-from pfmon.engine.ia64.float_memory cimport INTEGER_BIT, set_float
+from pfmon.engine.ia64.float_memory cimport INTEGER_BIT
 from pfmon.engine.ia64.predicates cimport set_pr
 from pfmon.engine.ia64.unit_f cimport clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval
 

@@ -12,7 +12,6 @@ from pfmon.engine.ia64.float_compare cimport (
     order,
 )
 from pfmon.engine.ia64.float_core cimport (
-    KIND_FINITE,
     KIND_INFINITE,
     KIND_QUIET,
     KIND_SIGNALING,

@@ -4,7 +4,7 @@ SDM volume 3, xma, fselect, fmerge, fmix, fsxt, fpack, fswap, fand, fpmerge. Res
 have sign 0 and exponent 0x1003E; NaTVal in a source gives NaTVal.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from pfmon.engine.ia64.cpu cimport Cpu, FloatRegister, Op, go, unlikely
 from pfmon.engine.ia64.float_core cimport u128

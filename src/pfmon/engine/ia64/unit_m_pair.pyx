@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.alat cimport alat_find, alat_insert, alat_remove, float_tag
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark_at, set_nat, unlikely)
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark_at)
 from pfmon.engine.ia64.float_memory cimport from_double, from_significand, from_single, natval
 from pfmon.engine.ia64.memory cimport PROTECT_READ, UM_BE, probe, readable
 from pfmon.engine.ia64.memory_access cimport BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, fault_here, update_base

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.engine.ia64.alat cimport FLOAT_TAG, alat_clear, alat_find, alat_remove, float_tag, general_tag
 from pfmon.engine.ia64.application_registers cimport check_read_ar, check_write_ar, read_ar, write_ar
 from pfmon.engine.ia64.cpu cimport (
-    FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_NONE, FAULT_PRIVILEGED_OPERATION,
+    FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION,
     FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, STATUS_PMD, Cpu, Op, fault, get_nat, go,
     mark_at, set_nat, unlikely)
 from pfmon.engine.ia64.float_memory cimport is_natval
