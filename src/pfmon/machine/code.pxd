@@ -1,0 +1,86 @@
+"""Blocks as the pipeline sees them: made once from the stream's descriptions (retirement/shapes.pxd)."""
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.machine.predictor cimport Branch
+from pfmon.machine.traits cimport MOST_SOURCES, MOST_TARGETS, Traits
+from pfmon.retirement.shapes cimport Code, Shape, Shapes
+
+cdef enum:
+    ALWAYS = 255                 # Step.condition of an instruction that always executes
+    CHUNK = 4096                 # blocks in a chunk of the table
+    CHUNKS = 65536
+
+cdef enum AfterBundle:           # what ends with a bundle (Itanium 2 dispersal rules)
+    GOES_ON = 0
+    SPLITS = 1                   # BBB, MBB; MIB, MFB, MMB with a branch
+    SPLITS_BEFORE_BBB = 2        # MIB, MFB, MMB with nop.b or brp
+
+cdef struct Step:                # an instruction
+    uint16_t source[MOST_SOURCES]
+    uint16_t target[MOST_TARGETS]
+    uint8_t use[MOST_SOURCES]
+    uint8_t operation[MOST_TARGETS]
+    uint8_t sources
+    uint8_t targets
+    uint8_t port
+    uint8_t access               # AccessKind + 1; 0: none
+    uint8_t size
+    uint8_t condition
+    uint8_t slot
+    uint8_t begins               # first of its bundle in the block
+    uint8_t ends                 # last of its bundle
+    uint8_t after                # AfterBundle
+    uint8_t all_b                # its bundle is BBB
+    uint8_t stop
+    uint8_t effect
+    uint8_t slots                # 2 for L+X
+    uint8_t alone                # its bundle issues alone (Itanium: MMF)
+    uint16_t access_flags
+    uint32_t kind
+    uint64_t window              # address of its fetch window
+    uint64_t address
+    int64_t imm
+    int64_t y
+    uint16_t x
+
+cdef struct Reach:               # a memory access of a block
+    uint8_t step
+    uint8_t condition
+    uint8_t kind                 # AccessKind
+    uint8_t size
+
+cdef struct Plan:
+    uint64_t ip
+    uint32_t length
+    uint32_t access_count        # when all conditions hold
+    uint32_t cut
+    uint8_t has_branch
+    uint8_t plain                # nothing that the memo must not see: no alloc, no rotation, no serialization ...
+    uint8_t has_alloc
+    uint8_t has_hints            # brp
+    uint8_t rotates
+    uint8_t calls
+    uint8_t returns
+    int64_t sof, sol, sor        # of its last alloc
+    uint64_t first_window
+    uint64_t last_window
+    uint64_t end                 # address of the bundle (and slot) behind it
+    Branch branch                # its last instruction
+    Step* steps
+    Reach* reaches
+
+cdef class Plans:
+    """Plans by block number. `learn` runs in the engine's thread, all else in the machine's."""
+
+    cdef Traits* traits
+    cdef uint32_t trait_count
+    cdef Shape* shapes[CHUNKS]   # copies, in chunks that never move
+    cdef Plan** plans[CHUNKS]
+    cdef uint64_t known
+    cdef bint a_in_i_to_m, mmf_splits
+
+    cdef void learn(self, const Shapes* table) noexcept nogil
+    cdef Shape* shape(self, uint64_t number) noexcept nogil
+    cdef Plan* plan(self, uint64_t number) noexcept nogil
+    cdef Plan* make(self, Shape* shape) noexcept nogil

@@ -1,0 +1,253 @@
+"""Plans of blocks: operands resolved to scoreboard indices, ports, ends of bundles."""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+from pfmon.machine.fetch cimport WINDOW
+from pfmon.machine.predictor cimport BRANCH_RETURN, is_call
+from pfmon.machine.traits cimport (
+    AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_ROTATE, FIXED,
+    FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, PR_FIRST, STACKED, Operand)
+from pfmon.retirement.shapes cimport NO_ROW
+
+from pfmon.machine.traits import traits_of
+
+cdef enum:
+    UNIT_M = 0
+    UNIT_F = 2
+    UNIT_B = 3
+    UNIT_X = 4
+    NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
+
+
+cdef uint16_t application(uint8_t number) noexcept nogil:
+    """The scoreboard index of an application register."""
+    if number == 65:
+        return AR_LC
+    if number == 66:
+        return AR_EC
+    if number == 64:
+        return AR_PFS
+    if number == 32:
+        return AR_CCV
+    if number == 36:
+        return AR_UNAT
+    if number == 40:
+        return AR_FPSR
+    return AR_OTHER
+
+
+cdef uint16_t register_of(const Operand* operand, const Code* code) noexcept nogil:
+    """The scoreboard index of an operand, STACKED | n for r32 + n, or NOTHING."""
+    cdef uint8_t number
+    if operand.place == FIXED:
+        return operand.first
+    number = code.qp
+    if operand.place == 0:
+        number = code.r1
+    elif operand.place == 1:
+        number = code.r2
+    elif operand.place == 2:
+        number = code.r3
+    elif operand.place == 3:
+        number = code.r4
+    if operand.first == AR_OTHER:
+        return application(number)
+    if operand.first == GR_FIRST:
+        if number == 0:
+            return NOTHING
+        return number if number < 32 else <uint16_t>(STACKED | (number - 32))
+    if (operand.first == FR_FIRST and number < 2) or (operand.first == PR_FIRST and number == 0):
+        return NOTHING
+    return operand.first + number
+
+
+cdef void take_operands(const Traits* traits, const Code* code, Step* step) noexcept nogil:
+    cdef uint32_t i
+    cdef uint16_t register
+    for i in range(traits.sources):
+        register = register_of(&traits.source[i], code)
+        if register != NOTHING:
+            step.source[step.sources] = register
+            step.use[step.sources] = traits.source[i].what
+            step.sources += 1
+    for i in range(traits.targets):
+        register = register_of(&traits.target[i], code)
+        if register != NOTHING:
+            step.target[step.targets] = register
+            step.operation[step.targets] = traits.target[i].what
+            if traits.target[i].what == OP_FROM_OTHER and application(code.r3) == AR_FPSR:
+                step.operation[step.targets] = OP_FROM_STATUS
+            step.targets += 1
+
+
+cdef void take_branch(const Traits* traits, const Code* code, Branch* branch, bint conditional,
+                      bint multiway) noexcept nogil:
+    branch.address = code.address
+    branch.fall_through = (code.address & ~<uint64_t>15) + 16
+    branch.target = <uint64_t>code.imm
+    branch.kind = traits.branch - 1
+    branch.conditional = conditional
+    branch.whether = traits.whether
+    branch.many = traits.many
+    branch.clear = traits.clear
+    branch.multiway = multiway
+
+
+cdef class Plans:
+    def __cinit__(self, encodings, config):
+        found = traits_of(encodings, config)
+        self.a_in_i_to_m = config["pipeline.a_in_i_slot_to_m"]
+        self.mmf_splits = config["pipeline.mmf_splits"]
+        cdef uint32_t i, k
+        self.trait_count = len(found)
+        self.traits = <Traits*>calloc(self.trait_count + 1, sizeof(Traits))
+        if self.traits == NULL:
+            raise MemoryError
+        for i, one in enumerate(found):
+            (self.traits[i].kind, self.traits[i].port, self.traits[i].access, self.traits[i].access_flags,
+             self.traits[i].size, self.traits[i].branch, self.traits[i].whether, self.traits[i].many,
+             self.traits[i].clear, self.traits[i].effect, sources, targets) = one
+            self.traits[i].sources, self.traits[i].targets = len(sources), len(targets)
+            for k, operand in enumerate(sources):
+                (self.traits[i].source[k].place, self.traits[i].source[k].what,
+                 self.traits[i].source[k].first) = operand
+            for k, operand in enumerate(targets):
+                (self.traits[i].target[k].place, self.traits[i].target[k].what,
+                 self.traits[i].target[k].first) = operand
+
+    def __dealloc__(self):
+        cdef uint64_t number
+        cdef Plan* plan
+        for number in range(self.known):
+            plan = self.plans[number // CHUNK][number % CHUNK]
+            if plan != NULL:
+                free(plan.steps)
+                free(plan.reaches)
+                free(plan)
+        for number in range(CHUNKS):
+            free(self.shapes[number])
+            free(self.plans[number])
+        free(self.traits)
+
+    cdef void learn(self, const Shapes* table) noexcept nogil:
+        """Copy the shapes of blocks that are new. Runs while the engine stands still."""
+        cdef uint64_t number
+        while self.known < table.count and self.known < <uint64_t>CHUNK * CHUNKS:
+            number = self.known
+            if self.shapes[number // CHUNK] == NULL:
+                self.plans[number // CHUNK] = <Plan**>calloc(CHUNK, sizeof(Plan*))
+                self.shapes[number // CHUNK] = <Shape*>calloc(CHUNK, sizeof(Shape))
+                if self.shapes[number // CHUNK] == NULL or self.plans[number // CHUNK] == NULL:
+                    return
+            self.shapes[number // CHUNK][number % CHUNK] = table.shapes[number]
+            self.known += 1
+
+    cdef Shape* shape(self, uint64_t number) noexcept nogil:
+        return &self.shapes[number // CHUNK][number % CHUNK]
+
+    cdef Plan* plan(self, uint64_t number) noexcept nogil:
+        """The plan of a block that `learn` saw; NULL when there is no memory."""
+        cdef Plan** place = &self.plans[number // CHUNK][number % CHUNK]
+        if place[0] == NULL:
+            place[0] = self.make(self.shape(number))
+        return place[0]
+
+    cdef Plan* make(self, Shape* shape) noexcept nogil:
+        cdef Plan* plan = <Plan*>calloc(1, sizeof(Plan))
+        cdef const Code* code
+        cdef const Traits* traits
+        cdef Step* step
+        cdef uint32_t i
+        if plan == NULL:
+            return NULL
+        plan.steps = <Step*>calloc(shape.length, sizeof(Step))
+        plan.reaches = <Reach*>calloc(shape.length, sizeof(Reach))
+        plan.length = shape.length
+        plan.cut = shape.cut
+        plan.plain = 1
+        plan.ip = shape.code[0].address
+        for i in range(shape.length):
+            code = &shape.code[i]
+            step = &plan.steps[i]
+            step.address = code.address
+            step.window = code.address & ~<uint64_t>(WINDOW - 1)
+            step.slot = code.address & 3
+            step.condition = code.condition
+            step.stop = code.stop
+            step.slots = 2 if code.unit == UNIT_X else 1
+            step.imm, step.y, step.x = code.imm, code.y, code.x
+            step.begins = i == 0 or shape.code[i - 1].address >> 4 != code.address >> 4
+            step.ends = step.slot + (0 if code.unit == UNIT_X and step.slot == 2 else step.slots - 1) == 2
+            if code.row == NO_ROW or code.row >= self.trait_count:
+                continue
+            traits = &self.traits[code.row]
+            step.kind = traits.kind
+            step.port = traits.port
+            if step.port == PORT_A and not self.a_in_i_to_m:
+                step.port = PORT_M if code.unit == UNIT_M else PORT_I
+            step.effect = traits.effect
+            take_operands(traits, code, step)
+            if code.access:
+                step.access = traits.access
+                step.access_flags = traits.access_flags
+                step.size = traits.size
+                if traits.access:
+                    plan.reaches[plan.access_count].step = i
+                    plan.reaches[plan.access_count].condition = code.condition
+                    plan.reaches[plan.access_count].kind = traits.access - 1
+                    plan.reaches[plan.access_count].size = traits.size
+                    plan.access_count += 1
+            if step.effect == EFFECT_ALLOC:
+                plan.has_alloc = 1
+                plan.sof, plan.sol, plan.sor = code.imm, code.y, code.x
+            elif step.effect == EFFECT_HINT:
+                plan.has_hints = 1
+            elif step.effect == EFFECT_ROTATE:
+                plan.rotates = 1
+            elif step.effect != EFFECT_NONE:
+                plan.plain = 0
+            if traits.branch and i == shape.length - 1:
+                plan.has_branch = 1
+                plan.calls = is_call(traits.branch - 1)
+                plan.returns = traits.branch - 1 == BRANCH_RETURN
+                take_branch(traits, code, &plan.branch, code.condition != ALWAYS, is_multiway(shape.code, i))
+            mark_end_of_bundle(shape.code, i, step)
+        if self.mmf_splits:
+            mark_mmf(shape, plan.steps)
+        code = &shape.code[shape.length - 1]
+        plan.first_window = plan.ip & ~<uint64_t>(WINDOW - 1)
+        plan.last_window = code.address & ~<uint64_t>(WINDOW - 1)
+        step = &plan.steps[shape.length - 1]
+        plan.end = (code.address & ~<uint64_t>15) + 16 if step.ends else code.address + 1
+        return plan
+
+
+cdef bint is_multiway(const Code* code, uint32_t i) noexcept nogil:
+    """Whether the bundle of a branch has another B slot before it in the block."""
+    return i > 0 and code[i - 1].address >> 4 == code[i].address >> 4 and code[i - 1].unit == UNIT_B
+
+
+cdef void mark_mmf(const Shape* shape, Step* steps) noexcept nogil:
+    """MMF bundles issue alone (Itanium dispersal rules)."""
+    cdef uint32_t i
+    for i in range(2, shape.length):
+        if steps[i].slot == 2 and shape.code[i].unit == UNIT_F and shape.code[i - 1].unit == UNIT_M \
+                and steps[i - 2].slot == 0 and shape.code[i - 2].unit == UNIT_M:
+            steps[i - 2].alone = 1
+            steps[i].after = SPLITS
+
+
+cdef void mark_end_of_bundle(const Code* code, uint32_t i, Step* step) noexcept nogil:
+    """Where the issue group has to end after a bundle (Itanium 2 reference manual, dispersal rules)."""
+    cdef bint b_before = i > 0 and code[i - 1].address >> 4 == code[i].address >> 4 and code[i - 1].unit == UNIT_B
+    if code[i].unit != UNIT_B:
+        return
+    step.all_b = step.slot == 0
+    if not step.ends:
+        return
+    if b_before or step.port == PORT_B or i == 0:
+        step.after = SPLITS
+    elif step.port == PORT_BRP:
+        step.after = SPLITS_BEFORE_BBB

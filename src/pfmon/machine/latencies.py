@@ -1,0 +1,28 @@
+"""Latencies between operations (Montecito manual table 2-8), from a machine's figures."""
+
+from collections.abc import Mapping
+
+# Operations whose latency does not depend on who uses the result -> the figure.
+SAME_FOR_ALL = {
+    "from_loop": "latency.register.loop",
+    "to_loop": "latency.register.loop",
+    "to_register": "latency.register.other",
+    "from_other": "latency.register.other",
+    "from_status": "latency.register.status",
+    "from_indirect": "latency.indirect.fast",
+}
+
+
+def latency_of(config: Mapping[str, int | str | bool], operation: str, use: str) -> int:
+    """Cycles from the issue of a producer to the first issue of a consumer (traits.OPERATIONS, traits.USES).
+
+    For loads: cycles after the one from which an integer operation can use the value. Pairs that the table leaves out
+    (n/a) take a cycle: nothing in the instruction set connects them but moves through predicates and loop counters.
+    """
+    if operation in SAME_FOR_ALL:
+        return int(config[SAME_FOR_ALL[operation]])
+    if use == "branch" and operation != "to_branch":
+        return 1
+    column = "branch" if use == "branch_predicate" else use
+    default = 0 if operation in ("load", "load_float") else 1
+    return int(config.get(f"latency.{operation}.{column}", default))

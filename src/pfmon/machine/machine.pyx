@@ -1,0 +1,338 @@
+"""The machine: reads the traced stream (docs/stream.md) and gives it a time.
+
+Block by block, in program order: was everything quick, that is, did nothing miss and nothing stand in the way? Then
+the memo knows the block's time, if it met it from this state of the pipeline before. Otherwise the pipeline simulates
+it. What happened goes into the records.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from pfmon.machine.causes cimport XPN
+from pfmon.machine.code cimport ALWAYS, Reach, Step
+from pfmon.machine.fetch cimport WINDOW
+from pfmon.machine.frames cimport enter_frame, leave_frame
+from pfmon.machine.levels cimport set_level
+from pfmon.machine.memo cimport Node
+from pfmon.machine.memory cimport ACCESS_CHECK
+from pfmon.machine.notes cimport NOTE_INSTRUCTION
+from pfmon.machine.state cimport State
+from pfmon.machine.traits cimport EFFECT_HINT, EFFECT_SERIALIZE
+from pfmon.retirement.shapes cimport Shape, Shapes, popcount
+from pfmon.retirement.stream cimport (
+    BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FAULT, MARK_FILL, MARK_RSE_ADDRESS, MARK_SHIFT, MARK_SPILL,
+    MARK_SYSTEM_CALL, unpacked_address)
+
+from pfmon.machine.predictors import branch_predictor
+
+cdef enum:
+    FAILED_CHECK = 1             # BlockRecord.cut
+    MEMO_BYTES = 96 << 20
+
+
+cdef inline int mark_kind(uint64_t mark) noexcept nogil:
+    return <int>(mark >> MARK_SHIFT & 0x7F)
+
+
+cdef class Machine(Learner):
+    """``config``: the machine's figures. ``encodings``: the engine's, by number. ``ranges``: (address, mask) of the
+    data ranges. Without ``memo`` everything is simulated: slow, and the same results."""
+
+    def __cinit__(self, config, encodings, ranges=(), bint memo=True):
+        self.plans = Plans(encodings, config)
+        self.records = Records()
+        self.lower = LowerLevels(config)
+        self.data = DataMemory(config, self.lower)
+        self.predictor = branch_predictor(config)
+        self.fetch = InstructionFetch(config, self.lower)
+        self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
+        self.memo = Memo(self.records, MEMO_BYTES)
+        self.memoize = memo
+        self.range_count = len(ranges)
+        for number, (address, mask) in enumerate(ranges):
+            self.places[number], self.masks[number] = address & mask, mask
+
+    cdef void learn(self, const Shapes* shapes) noexcept nogil:
+        self.plans.learn(shapes)
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        cdef uint64_t i = 0, word, length
+        cdef const Shape* shape
+        while i < count:
+            word = words[i]
+            if word >> 63:
+                if self.mark_count < MOST_MARKS:
+                    self.marks[self.mark_count] = word
+                    self.mark_count += 1
+                i += 1
+                continue
+            shape = self.plans.shape(word & BLOCK_MASK)
+            if self.block != NULL:
+                self.block_ran(shape.code[0].address)
+            length = 1 + shape.accesses + popcount(word & shape.access_mask)
+            self.block = words + i
+            self.block_count = length
+            i += length
+        if self.block != NULL and self.block != self.held and self.block_count <= MOST_HELD:
+            memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
+            self.block = self.held
+
+    # --- a block
+
+    cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
+        """The block that was held ran, and control went to ``next_ip``."""
+        cdef Run run
+        cdef uint64_t word = self.block[0], outcome = 0
+        cdef const Plan* plan = self.plans.plan(word & BLOCK_MASK)
+        if plan == NULL:
+            return
+        memset(&run, 0, sizeof(run))
+        run.number = word & BLOCK_MASK
+        run.word = word
+        run.addresses = self.block + 1
+        if plan.has_branch:
+            run.taken = not plan.branch.conditional or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1
+            self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
+            outcome = (run.prediction.code | <uint64_t>run.prediction.flags << 8
+                       | <uint64_t>run.prediction.bubbles << 16 | <uint64_t>run.taken << 32)
+        if self.mark_count:
+            self.take_marks(plan, &run)
+        if self.range_count:
+            self.find_ranged(plan, &run)
+        run.quick = self.is_quick(plan, &run)
+        if not (run.quick and self.memoize and self.repeat(&run, outcome)):
+            self.simulate(plan, &run, outcome)
+        if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
+            self.follow_frames(plan, &run)
+        if plan.has_hints or (run.taken and plan.branch.many):
+            self.give_hints(plan, &run)
+        if self.mark_count or plan.cut == FAILED_CHECK or not plan.plain:
+            self.apply_marks(plan, &run)
+        self.mark_count = 0
+
+    cdef bint is_quick(self, const Plan* plan, Run* run) noexcept nogil:
+        """Whether nothing of the block misses, and nothing happened that the memo must not see."""
+        cdef uint64_t window = plan.first_window
+        cdef int64_t clock = self.now
+        cdef uint32_t i, access = 0
+        cdef const Reach* reach
+        if self.mark_count or not plan.plain or run.ranged[0] | run.ranged[1]:
+            return False
+        while window <= plan.last_window:
+            if not self.fetch.quick(window, clock):
+                return False
+            window += WINDOW
+        if plan.access_count == 0:
+            return True
+        self.data.begin()
+        for i in range(plan.access_count):
+            reach = &plan.reaches[i]
+            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+                continue
+            if not plan.steps[reach.step].access_flags & ACCESS_CHECK and not self.data.quick(
+                    run.addresses[access], reach.size, reach.kind, clock):
+                return False
+            access += 1
+        return True
+
+    cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil:
+        """Which accesses are in the data ranges."""
+        cdef uint64_t k, number
+        for k in range(self.block_count - 1):
+            for number in range(self.range_count):
+                if run.addresses[k] & self.masks[number] == self.places[number]:
+                    run.ranged[k >> 6 & 1] |= <uint64_t>1 << (k & 63)
+
+    cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil:
+        """Do what the block did before from this state; False: it never did."""
+        cdef State state
+        cdef Node* node
+        cdef uint32_t number
+        if self.state == 0:
+            if not self.pipeline.save(&state):
+                return False
+            self.state = self.memo.state(&state)
+            self.node = 0
+            if self.state == 0:
+                return False
+        number = self.memo.nodes[self.node].next if self.node else 0
+        if number:
+            node = &self.memo.nodes[number]
+            if node.before != self.state or node.word != run.word or node.outcome != outcome:
+                number = 0
+        if number == 0:
+            number = self.memo.find(self.state, run.word, outcome)
+            if number == 0:
+                return False
+            if self.node:
+                self.memo.nodes[self.node].next = number
+            node = &self.memo.nodes[number]
+        node.times += 1
+        self.now += node.cycles
+        self.state = node.after
+        self.node = number
+        self.repeated += 1
+        return True
+
+    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil:
+        """Let the pipeline do it, and tell the memo."""
+        cdef State state
+        cdef uint32_t before = self.state, after
+        cdef int64_t began
+        self.go_on_here()
+        began = self.now
+        if before and run.quick:
+            self.records.begin_log()
+        self.pipeline.run(plan, run)
+        self.records.logging = False
+        self.now = self.pipeline.now
+        self.simulated += 1
+        if not (before and run.quick):
+            return
+        if self.memo.full():
+            self.memo.write_out()
+            self.memo.forget()
+            return
+        if self.pipeline.save(&state) and self.now - began < 1 << 30:
+            after = self.memo.state(&state)
+            if after:
+                self.node = self.memo.add(before, run.word, outcome, after, <int>(self.now - began))
+                self.state = after if self.node else 0
+
+    cdef void go_on_here(self) noexcept nogil:
+        """The pipeline itself takes over from the memo."""
+        if self.state:
+            self.pipeline.now = self.now
+            self.pipeline.restore(self.memo.state_at(self.state))
+            self.state = 0
+            self.node = 0
+
+    # --- after a block
+
+    cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil:
+        """Frames of registers: alloc, calls, returns, rotation."""
+        cdef uint32_t moved = 0
+        if plan.has_alloc:
+            self.pipeline.frames.now.sof = plan.sof
+            self.pipeline.frames.now.sol = plan.sol
+            self.pipeline.frames.now.sor = plan.sor
+        if plan.rotates:
+            if self.state:
+                self.state = self.memo.shifted(self.state, 0, True, self.pipeline.frames.now.sor)
+            else:
+                self.pipeline.rotate()
+        elif run.taken and plan.calls:
+            moved = enter_frame(&self.pipeline.frames)
+        elif run.taken and plan.returns:
+            moved = -leave_frame(&self.pipeline.frames)
+        if moved and self.state:
+            self.state = self.memo.shifted(self.state, moved, False, 0)
+        set_level(&self.current_registers, self.now, <uint32_t>self.pipeline.frames.now.sof)
+        set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
+
+    cdef void give_hints(self, const Plan* plan, const Run* run) noexcept nogil:
+        """Hints to prefetch and prediction; what they cause belongs to no cycle with an issue."""
+        cdef uint32_t i
+        cdef const Step* step
+        if plan.has_hints:
+            for i in range(plan.length):
+                step = &plan.steps[i]
+                if step.effect == EFFECT_HINT and step.y:
+                    self.pipeline.notes.context = <uint64_t>i << NOTE_INSTRUCTION
+                    self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, False)
+                    self.fetch.hint(&self.pipeline.notes, <uint64_t>step.imm, self.now)
+                    self.leave_notes(run.number, i)
+        if run.taken and plan.branch.many:
+            self.pipeline.notes.context = <uint64_t>(plan.length - 1) << NOTE_INSTRUCTION
+            self.fetch.redirect(&self.pipeline.notes, plan.branch.target, True, self.now)
+            self.leave_notes(run.number, plan.length - 1)
+
+    cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
+        if self.pipeline.notes.count:
+            self.pipeline.loose_notes(number, instruction)
+
+    # --- marks
+
+    cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil:
+        """What has to be known before the block is simulated: check loads that failed."""
+        cdef uint32_t i, instruction
+        for i in range(self.mark_count):
+            instruction = <uint32_t>(self.marks[i] >> INDEX_SHIFT & 0xFF)
+            if mark_kind(self.marks[i]) == MARK_ALAT_MISS and instruction < 128:
+                run.failed[instruction >> 6] |= <uint64_t>1 << (instruction & 63)
+
+    cdef void apply_marks(self, const Plan* plan, const Run* run) noexcept nogil:
+        """What stops or flushes the pipeline behind the block."""
+        cdef uint32_t i, instruction
+        cdef uint64_t mark, address
+        cdef int kind
+        self.go_on_here()
+        if plan.cut == FAILED_CHECK:
+            self.pipeline.flush(run.number, XPN, self.pipeline.failed_check)
+        for i in range(plan.length if not plan.plain else 0):
+            if plan.steps[i].effect == EFFECT_SERIALIZE:
+                self.pipeline.flush(run.number, XPN, self.pipeline.serialize)
+        for i in range(self.mark_count):
+            mark = self.marks[i]
+            kind = mark_kind(mark)
+            instruction = <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
+            if kind == MARK_SPILL or kind == MARK_FILL:
+                address = 0
+                if i + 1 < self.mark_count and mark_kind(self.marks[i + 1]) == MARK_RSE_ADDRESS:
+                    address = unpacked_address(self.marks[i + 1])
+                self.pipeline.rse(run.number, instruction, <uint32_t>(mark & 0xFFFF), address, kind == MARK_SPILL)
+            elif kind == MARK_SYSTEM_CALL or kind == MARK_FAULT:
+                self.pipeline.flush(run.number, XPN, self.pipeline.exception)
+        set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
+
+    # --- what Python reads
+
+    def finish(self):
+        """The stream has ended: bring the records up to date. May be called again."""
+        if self.block != NULL:
+            self.block_ran(0)
+            self.block = NULL
+        self.go_on_here()
+        if self.pipeline.open:
+            self.pipeline.close(0, NULL, 0)
+        self.memo.write_out()
+        set_level(&self.current_registers, self.now, 0)
+        set_level(&self.dirty_registers, self.now, 0)
+        self.data.finish(self.now)
+        self.fetch.finish(self.now)
+        self.lower.finish(self.now)
+
+    @property
+    def cycles(self) -> int:
+        """Cycles so far: those in which something issued, and back-end bubbles."""
+        return self.now
+
+    def occurrences(self):
+        """{(block or None, instruction, Occurrence, in the data ranges): times}."""
+        return self.records.occurrences()
+
+    def bubbles(self):
+        """(block, instruction, Cause, cycles): cycles in which nothing issued."""
+        return self.records.bubbles(0)
+
+    def front_bubbles(self):
+        """(block, instruction, FrontCause, cycles): cycles in which the front end delivered nothing."""
+        return self.records.bubbles(1)
+
+    def groups(self):
+        """What issued together, and in how many cycles (records.pyx)."""
+        return self.records.groups()
+
+    def levels(self):
+        """Name -> cycles at level 0, 1, 2, ..."""
+        return {
+            "RSE_CURRENT_REGS": histogram(&self.current_registers),
+            "RSE_DIRTY_REGS": histogram(&self.dirty_registers),
+            **self.fetch.levels(),
+            **self.lower.levels(),
+        }
+
+
+cdef object histogram(const Level* level):
+    cdef uint32_t i
+    return [level.cycles[i] for i in range(128)]

@@ -1,0 +1,47 @@
+"""The memo: see memo.pyx."""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from pfmon.machine.frames cimport Frames
+from pfmon.machine.records cimport Records
+from pfmon.machine.state cimport State
+
+cdef struct Node:                # what a block does from a state
+    uint64_t word                # of the stream: block and conditions
+    uint64_t outcome             # of its branch
+    uint32_t before              # number of the state
+    uint32_t after
+    int32_t cycles
+    uint32_t log                 # place and length of what it adds to the records
+    uint32_t log_count
+    uint32_t next                # the node that came next the last time
+    uint64_t times
+
+cdef class Memo:
+    cdef Records records
+    cdef State** states          # in chunks that never move
+    cdef uint32_t state_count, state_capacity
+    cdef uint32_t* state_table
+    cdef uint32_t state_table_size
+    cdef Node* nodes
+    cdef uint32_t node_count, node_capacity
+    cdef uint32_t* node_table
+    cdef uint32_t node_table_size
+    cdef uint32_t* logs
+    cdef uint64_t log_used, log_capacity
+    cdef readonly uint64_t flushes
+    cdef uint64_t most_bytes
+
+    cdef void free_states(self) noexcept nogil
+    cdef uint32_t state_place(self, const State* state) noexcept nogil
+    cdef void enter(self, uint32_t number) noexcept nogil
+    cdef bint room(self, uint32_t log_count) noexcept nogil
+    cdef uint32_t state(self, const State* state) noexcept nogil
+    cdef const State* state_at(self, uint32_t number) noexcept nogil
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome) noexcept nogil
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint32_t after,
+                      int32_t cycles) noexcept nogil
+    cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
+    cdef void write_out(self) noexcept nogil
+    cdef bint full(self) noexcept nogil
+    cdef void forget(self) noexcept nogil

@@ -1,0 +1,5 @@
+class Memo:
+    """What blocks did before."""
+
+    flushes: int
+    def sizes(self) -> tuple[int, int]: ...

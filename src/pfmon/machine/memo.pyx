@@ -1,0 +1,233 @@
+"""What blocks did before, so that it need not be simulated again.
+
+When nothing of a block misses, what it does to the pipeline depends on the pipeline's state, on which of its
+instructions execute and on how its branch was predicted: the memo holds, for each such combination that was met, how
+many cycles it took, the state afterwards, and what it added to the records. To repeat it costs a comparison with the
+node that came next the last time. How often each node ran is a count, which `write_out` turns into records.
+"""
+
+from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from pfmon.machine.scoreboard cimport RING, RING_FIRST, Pending, rotated
+
+cdef enum:
+    FIRST_TABLE = 1 << 14
+    NONE = 0                     # no node; node 0 is not used, state 0 neither
+
+
+cdef inline uint64_t mix(uint64_t a, uint64_t b) noexcept nogil:
+    a = (a ^ b) * <uint64_t>0x9E3779B97F4A7C15
+    return a ^ a >> 29
+
+
+cdef inline uint64_t state_bytes(const State* state) noexcept nogil:
+    """The part of a state that counts."""
+    return sizeof(State) - sizeof(state.pending) + state.pending_count * sizeof(Pending)
+
+
+cdef uint64_t state_hash(const State* state) noexcept nogil:
+    cdef const uint32_t* words = <const uint32_t*>state
+    cdef uint64_t hash = 7, i
+    for i in range(state_bytes(state) // 4):
+        hash = mix(hash, words[i])
+    return hash
+
+
+cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome) noexcept nogil:
+    return mix(mix(mix(3, before), word), outcome)
+
+
+cdef class Memo:
+    """``most_bytes``: when it has grown to that it is written out and begun anew."""
+
+    def __cinit__(self, Records records, uint64_t most_bytes):
+        self.records = records
+        self.most_bytes = most_bytes
+        self.state_count = self.node_count = 1
+        self.state_table_size = self.node_table_size = FIRST_TABLE
+        self.state_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
+        self.node_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
+        if self.state_table == NULL or self.node_table == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        self.free_states()
+        free(self.states)
+        free(self.state_table)
+        free(self.nodes)
+        free(self.node_table)
+        free(self.logs)
+
+    cdef void free_states(self) noexcept nogil:
+        cdef uint32_t i
+        for i in range(1, self.state_count):
+            free(self.states[i])
+
+    # --- states
+
+    cdef uint32_t state_place(self, const State* state) noexcept nogil:
+        cdef uint32_t at = <uint32_t>state_hash(state) & (self.state_table_size - 1)
+        cdef uint64_t size = state_bytes(state)
+        cdef const State* other
+        while self.state_table[at]:
+            other = self.states[self.state_table[at]]
+            if other.pending_count == state.pending_count and memcmp(other, state, size) == 0:
+                return at
+            at = (at + 1) & (self.state_table_size - 1)
+        return at
+
+    cdef uint32_t state(self, const State* state) noexcept nogil:
+        """The number of a state; NONE when there is no memory."""
+        cdef uint32_t at = self.state_place(state), i, capacity
+        cdef State** fresh
+        cdef uint32_t* table
+        cdef State* copy
+        if self.state_table[at]:
+            return self.state_table[at]
+        if self.state_count >= self.state_capacity:
+            capacity = self.state_capacity * 2 if self.state_capacity else FIRST_TABLE
+            fresh = <State**>realloc(self.states, capacity * sizeof(State*))
+            if fresh == NULL:
+                return NONE
+            self.states = fresh
+            self.state_capacity = capacity
+        copy = <State*>malloc(state_bytes(state))
+        if copy == NULL:
+            return NONE
+        memcpy(copy, state, state_bytes(state))
+        self.states[self.state_count] = copy
+        self.state_count += 1
+        if self.state_count * 2 < self.state_table_size:
+            self.state_table[at] = self.state_count - 1
+            return self.state_count - 1
+        table = <uint32_t*>calloc(self.state_table_size * 2, sizeof(uint32_t))
+        if table == NULL:
+            return NONE
+        free(self.state_table)
+        self.state_table = table
+        self.state_table_size *= 2
+        for i in range(1, self.state_count):
+            self.state_table[self.state_place(self.states[i])] = i
+        return self.state_count - 1
+
+    cdef const State* state_at(self, uint32_t number) noexcept nogil:
+        return self.states[number]
+
+    cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
+        """A state after r32 moved up by ``moved`` places, or after a rotation; NONE when there is no memory."""
+        cdef const State* old = self.states[number]
+        cdef State fresh
+        cdef uint32_t i, k
+        cdef Pending pending
+        cdef bint changes = False
+        memset(&fresh, 0, sizeof(State))
+        memcpy(&fresh, old, sizeof(State) - sizeof(fresh.pending))
+        fresh.pending_count = 0
+        for i in range(old.pending_count):
+            pending = old.pending[i]
+            if rotate:
+                pending.register = rotated(pending.register, rotating)
+            elif pending.register >= RING_FIRST and pending.register < RING_FIRST + RING:
+                pending.register = <uint16_t>(
+                    RING_FIRST + ((pending.register - RING_FIRST - moved) & (RING - 1)))
+            changes |= pending.register != old.pending[i].register
+            k = fresh.pending_count
+            while k > 0 and fresh.pending[k - 1].register > pending.register:
+                fresh.pending[k] = fresh.pending[k - 1]
+                k -= 1
+            fresh.pending[k] = pending
+            fresh.pending_count += 1
+        return self.state(&fresh) if changes else number
+
+    # --- nodes
+
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome) noexcept nogil:
+        """The node of a block from a state, or NONE."""
+        cdef uint32_t at = <uint32_t>node_hash(before, word, outcome) & (self.node_table_size - 1)
+        cdef const Node* node
+        while self.node_table[at]:
+            node = &self.nodes[self.node_table[at]]
+            if node.before == before and node.word == word and node.outcome == outcome:
+                return self.node_table[at]
+            at = (at + 1) & (self.node_table_size - 1)
+        return NONE
+
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint32_t after,
+                      int32_t cycles) noexcept nogil:
+        """A node with the records' log of what was just simulated; NONE when there is no memory."""
+        cdef Node* node
+        cdef uint32_t count = self.records.log_count
+        if not self.room(count):
+            return NONE
+        node = &self.nodes[self.node_count]
+        memset(node, 0, sizeof(Node))
+        node.word, node.outcome, node.before, node.after, node.cycles = word, outcome, before, after, cycles
+        node.log, node.log_count = <uint32_t>self.log_used, count
+        memcpy(self.logs + self.log_used, self.records.log, count * sizeof(uint32_t))
+        self.log_used += count
+        self.enter(self.node_count)
+        self.node_count += 1
+        return self.node_count - 1
+
+    cdef void enter(self, uint32_t number) noexcept nogil:
+        cdef const Node* node = &self.nodes[number]
+        cdef uint32_t at = <uint32_t>node_hash(node.before, node.word, node.outcome) & (self.node_table_size - 1)
+        while self.node_table[at]:
+            at = (at + 1) & (self.node_table_size - 1)
+        self.node_table[at] = number
+
+    cdef bint room(self, uint32_t log_count) noexcept nogil:
+        """Room for one more node with so long a log."""
+        cdef Node* nodes
+        cdef uint32_t* more
+        cdef uint32_t i, capacity
+        if self.node_count >= self.node_capacity:
+            capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
+            nodes = <Node*>realloc(self.nodes, capacity * sizeof(Node))
+            if nodes == NULL:
+                return False
+            self.nodes = nodes
+            self.node_capacity = capacity
+        if self.log_used + log_count > self.log_capacity:
+            more = <uint32_t*>realloc(self.logs, (self.log_capacity + log_count + FIRST_TABLE) * 2 * sizeof(uint32_t))
+            if more == NULL:
+                return False
+            self.logs = more
+            self.log_capacity = (self.log_capacity + log_count + FIRST_TABLE) * 2
+        if self.node_count * 2 >= self.node_table_size:
+            more = <uint32_t*>calloc(self.node_table_size * 2, sizeof(uint32_t))
+            if more == NULL:
+                return False
+            free(self.node_table)
+            self.node_table = more
+            self.node_table_size *= 2
+            for i in range(1, self.node_count):
+                self.enter(i)
+        return True
+
+    cdef void write_out(self) noexcept nogil:
+        """Add to the records what the nodes' counts stand for."""
+        cdef uint32_t i
+        for i in range(1, self.node_count):
+            if self.nodes[i].times:
+                self.records.replay(self.logs + self.nodes[i].log, self.nodes[i].log_count, self.nodes[i].times)
+                self.nodes[i].times = 0
+
+    cdef bint full(self) noexcept nogil:
+        return (self.node_count * sizeof(Node) + self.log_used * sizeof(uint32_t)
+                + self.state_count * <uint64_t>256) > self.most_bytes
+
+    cdef void forget(self) noexcept nogil:
+        """Begin anew, after `write_out`: node and state numbers of before mean nothing any more."""
+        self.flushes += 1
+        self.free_states()
+        self.state_count = self.node_count = 1
+        self.log_used = 0
+        memset(self.state_table, 0, self.state_table_size * sizeof(uint32_t))
+        memset(self.node_table, 0, self.node_table_size * sizeof(uint32_t))
+
+    def sizes(self):
+        """How many states and nodes there are."""
+        return self.state_count - 1, self.node_count - 1

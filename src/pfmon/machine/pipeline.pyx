@@ -1,0 +1,569 @@
+"""The main pipeline: dispersal, issue, stalls (Montecito manual 2.3 and 4.6).
+
+A block is simulated issue group by issue group: which instructions the ports take together, when their operands are
+there, what the memory says, and to what the cycles went in which nothing issued. Time is that of the execution stage:
+what issues in a cycle retires together some fixed number of cycles later, so that cycles with an issue are cycles
+with a retirement, and all others are back-end bubbles.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from pfmon.machine.causes cimport (
+    ARCR, BRU, FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRALL, FRONT_BRANCH,
+    FRONT_BUBBLE, FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_TLBMISS, FRONT_UNREACHED, GRALL,
+    GRGR, PR, RSE_OVERFLOW, RSE_UNDERFLOW, XPN)
+from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
+from pfmon.machine.fetch cimport Fetched
+from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FILL, ACCESS_SPILL, Served
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
+from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
+from pfmon.machine.records cimport (
+    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_LOST, CUT_DISPERSED, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT,
+    CUT_LONG, CUT_OVER_EXPLICIT, CUT_OVER_IMPLICIT)
+from pfmon.machine.scoreboard cimport (
+    MOST_PENDING, Pending, forget_all, forget_old, place_of, rotated, usable, write_register)
+from pfmon.machine.traits cimport (
+    BR_FIRST, FR_FIRST, OP_LOAD_FLOAT, OP_LOAD, OP_MULTIMEDIA, PORT_A, PORT_B, PORT_BRP, PORT_F, PORT_F0,
+    PORT_I, PORT_I0, PORT_L, PORT_M0, PORT_M01, PORT_M2, PORT_M23, PR_ALL, PR_FIRST, REGISTERS, RING, RING_FIRST, USE_ADDRESS)
+
+from pfmon.machine import traits as names
+from pfmon.machine.latencies import latency_of
+
+cdef enum Why:                   # what ended an issue group
+    WHY_END = 0                  # of the block: others may join
+    WHY_EXPLICIT = 1             # a stop
+    WHY_IMPLICIT = 2             # no port, or a rule of the ports
+    WHY_FRONT_END = 3            # the next bundle was not there
+    WHY_FULL = 4                 # two bundles
+    WHY_TAKEN = 5                # a branch went elsewhere
+
+
+cdef inline uint32_t back_cause(uint32_t front) noexcept nogil:
+    """The back end's name of a front end's cause."""
+    if front == FRONT_FEFLUSH:
+        return FE_FEFLUSH
+    if front == FRONT_TLBMISS:
+        return FE_TLBMISS
+    if front == FRONT_IMISS:
+        return FE_IMISS
+    if front == FRONT_BRANCH:
+        return FE_BRANCH
+    if front == FRONT_FILL_RECIRC:
+        return FE_FILL_RECIRC
+    return FE_BUBBLE
+
+
+cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
+    """To what a wait for a register goes."""
+    if place < FR_FIRST:
+        return GRALL if operation == OP_LOAD else GRGR
+    if place < PR_FIRST:
+        return FRALL
+    if place < BR_FIRST or place == PR_ALL:
+        return PR
+    return ARCR
+
+
+cdef inline bint executes(const Step* step, uint64_t word) noexcept nogil:
+    return step.condition == ALWAYS or (word >> (32 + step.condition)) & 1
+
+
+cdef class Pipeline:
+    """``config``: the machine's figures. The mechanisms are what the pipeline asks."""
+
+    def __cinit__(self, config, DataMemory data, InstructionFetch fetch, BranchPredictor predictor, Records records):
+        self.data, self.fetch, self.predictor, self.records = data, fetch, predictor, records
+        self.mispredict = config["predictor.mispredict"]
+        self.exception = config["pipeline.exception_flush"]
+        self.failed_check = config["pipeline.failed_check"]
+        self.serialize = config["pipeline.serialize_flush"]
+        self.early_address = config["latency.multimedia.address_flush"] if config["pipeline.mm_address_flush"] else 0
+        self.rse_rate = config["rse.rate"]
+        self.buffer_windows = config["frontend.buffer"] // 2
+        self.m_ports = config["pipeline.m_ports"]
+        for number, operation in enumerate(names.OPERATIONS):
+            for use, column in enumerate(names.USES):
+                latency = latency_of(config, operation, column)
+                self.board.latency[number][use] = latency
+                if latency > self.board.longest[number]:
+                    self.board.longest[number] = latency
+        self.earliest = 1
+
+    # --- between blocks
+
+    cdef void run(self, const Plan* plan, const Run* run) noexcept nogil:
+        """A block ran."""
+        cdef uint32_t first = 0, beyond
+        cdef Use use = self.use
+        cdef uint64_t window = self.window
+        self.access = 0
+        if self.open:                    # instructions of this block may issue with the last ones of the one before
+            self.start = self.now
+            beyond = self.form(plan, run, 0)
+            if beyond > 0 and self.need <= self.now:
+                self.issue(plan, run, 0, beyond)
+                first = beyond
+                self.open = self.why == WHY_END
+                if not self.open:
+                    self.close(self.why, plan, beyond)
+            else:
+                self.use = use
+                self.close(WHY_FRONT_END if self.why == WHY_FRONT_END else WHY_IMPLICIT, plan, 0)
+        while first < plan.length:
+            memset(&self.use, 0, sizeof(Use))
+            beyond = self.form(plan, run, first)
+            self.account_waits(run, first)
+            self.issue(plan, run, first, beyond)
+            self.open = self.why == WHY_END
+            if not self.open:
+                self.close(self.why, plan, beyond)
+            first = beyond
+        if run.taken:
+            self.window = 0
+            self.front_bubbles = run.prediction.bubbles
+        if plan.has_branch and run.prediction.flags & (WRONG_PATH | WRONG_TARGET):
+            self.flush(run.number, BRU, self.mispredict)
+        self.fill_buffer(run.number)
+
+    cdef void fill_buffer(self, uint64_t number) noexcept nogil:
+        """While the back end stood still the front end went on until the instruction buffer was full."""
+        cdef int64_t full = self.earliest - self.buffer_windows - 1 - self.front
+        if full > 0:
+            self.records.add_bubbles(number, 0, BUBBLE_FRONT, FRONT_IBFULL, full)
+            self.records.add_bubbles(number, 0, BUBBLE_ENTRANCE, FRONT_IBFULL, 2 * full)
+            self.front += full
+
+    cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil:
+        """What was fetched is thrown away; the next instruction issues ``cycles`` later than it could have."""
+        if self.open:
+            self.close(WHY_TAKEN, NULL, 0)
+        if self.now + cycles > self.front:
+            self.records.add_bubbles(number, 0, BUBBLE_FRONT, FRONT_FEFLUSH, self.now + cycles - self.front)
+            self.records.add_bubbles(number, 0, BUBBLE_ENTRANCE, FRONT_FEFLUSH, 2 * (self.now + cycles - self.front))
+            self.front = self.now + cycles
+        self.wait_count = 1
+        self.waits[0].until = self.now + cycles + 1
+        self.waits[0].cause = cause
+        self.waits[0].front = FRONT_FEFLUSH
+        self.window = 0
+        self.front_bubbles = 0
+
+    cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil:
+        """The back end stands still."""
+        if cycles > 0:
+            if self.open:
+                self.close(WHY_IMPLICIT, NULL, 0)
+            self.earliest += cycles
+            self.records.add_bubbles(number, instruction, BUBBLE_BACK, cause, cycles)
+
+    cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
+                  bint store) noexcept nogil:
+        """The register stack engine stored or loaded ``registers`` registers, the lowest at ``address``."""
+        cdef uint32_t i
+        cdef Served served
+        cdef int64_t cycles = (registers + self.rse_rate - 1) // self.rse_rate
+        self.stall(number, instruction, RSE_OVERFLOW if store else RSE_UNDERFLOW, cycles)
+        self.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
+        for i in range(registers):
+            while address & 0x1F8 == 0x1F8:          # a NaT collection
+                address += 8
+            self.data.access(&self.notes, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0, self.earliest, &served)
+            address += 8
+            if i & 63 == 63:
+                self.loose_notes(number, instruction)
+        self.loose_notes(number, instruction)
+        if store:
+            self.frames.dirty -= registers
+            if self.frames.dirty < 0:
+                self.frames.dirty = 0
+        else:
+            self.frames.dirty += registers
+
+    cdef void loose_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
+        """Notes that belong to no cycle with an issue: a part without instructions."""
+        cdef uint32_t notes = self.records.note_list(&self.notes)
+        if notes:
+            self.records.add_cycle(self.records.part(number | <uint64_t>1 << 32 | <uint64_t>instruction << 48, 0, 0, 0,
+                                                     notes))
+
+    # --- dispersal
+
+    cdef uint32_t form(self, const Plan* plan, const Run* run, uint32_t first) noexcept nogil:
+        """The group that begins at ``first``: the number of the instruction behind it. Sets `why`, `start`, `need`."""
+        cdef uint32_t i = first
+        cdef const Step* step
+        self.need = 0
+        self.why = WHY_END
+        while i < plan.length:
+            step = &plan.steps[i]
+            if self.use.instructions == 0 or (step.begins and (i > 0 or step.slot == 0)):
+                if step.alone and self.use.instructions:
+                    self.why = WHY_IMPLICIT
+                    break
+                if self.use.bundles == 2:
+                    self.why = WHY_FULL
+                    break
+                if self.use.before_bbb and step.all_b:
+                    self.why = WHY_IMPLICIT
+                    break
+                if step.window != self.window:
+                    self.deliver(run, step, i)
+                if self.use.instructions == 0:
+                    self.start = self.earliest if self.earliest > self.front else self.front
+                    self.use.skipped = step.slot
+                elif self.front > self.start:
+                    self.why = WHY_FRONT_END
+                    break
+                self.use.bundles += 1
+                self.use.before_bbb = 0
+            if not self.fits(step):
+                self.why = WHY_IMPLICIT
+                break
+            self.take(step)
+            if self.board.horizon > self.start:
+                self.await_operands(step, i, executes(step, run.word))
+            i += 1
+            if step.stop:
+                self.why = WHY_EXPLICIT
+                break
+            if step.after == SPLITS:
+                self.why = WHY_IMPLICIT
+                break
+            if step.after == SPLITS_BEFORE_BBB:
+                self.use.before_bbb = 1
+        if i == plan.length and run.taken:
+            self.why = WHY_TAKEN
+        return i
+
+    cdef bint fits(self, const Step* step) noexcept nogil:
+        """Whether the ports take one more. The sets are nested, so that counting decides (M0 in M0-1, M2 in M2-3)."""
+        cdef Use* use = &self.use
+        cdef uint32_t port = step.port
+        if port == PORT_A:
+            return use.m + use.i + use.a < self.m_ports + 2
+        if port == PORT_I or port == PORT_L or port == PORT_I0:
+            return use.i < 2 and use.m + use.i + use.a < self.m_ports + 2 and (port != PORT_I0 or use.i0 == 0)
+        if port == PORT_F or port == PORT_F0:
+            return use.f < 2 and (port == PORT_F or use.f0 == 0)
+        if port == PORT_B or port == PORT_BRP:
+            return use.b < 3
+        if use.m >= self.m_ports or use.m + use.i + use.a >= self.m_ports + 2:
+            return False
+        if port == PORT_M01 or port == PORT_M0:
+            return use.m01 < 2 and (port == PORT_M01 or use.m0 == 0)
+        if port == PORT_M23 or port == PORT_M2:
+            return use.m23 < 2 and (port == PORT_M23 or use.m2 == 0)
+        return True
+
+    cdef void take(self, const Step* step) noexcept nogil:
+        """Occupy a port."""
+        cdef Use* use = &self.use
+        cdef uint32_t port = step.port
+        use.instructions += 1
+        use.slots += step.slots
+        use.long_ones += step.slots - 1
+        if port == PORT_A:
+            use.a += 1
+        elif port == PORT_I or port == PORT_L or port == PORT_I0:
+            use.i += 1
+            use.i0 += port == PORT_I0
+        elif port == PORT_F or port == PORT_F0:
+            use.f += 1
+            use.f0 += port == PORT_F0
+        elif port == PORT_B or port == PORT_BRP:
+            use.b += 1
+        else:
+            use.m += 1
+            if port == PORT_M01 or port == PORT_M0:
+                use.m01 += 1
+                use.m0 += port == PORT_M0
+            elif port == PORT_M23 or port == PORT_M2:
+                use.m23 += 1
+                use.m2 += port == PORT_M2
+
+    cdef void deliver(self, const Run* run, const Step* step, uint32_t number) noexcept nogil:
+        """The front end brings the window of ``step``: when, and what it waited for."""
+        cdef int64_t at = self.front + 1 + self.front_bubbles
+        cdef int64_t full = self.earliest - self.buffer_windows - at
+        cdef Fetched fetched
+        cdef int64_t waited
+        if self.front_bubbles:
+            self.wait_for(run, number, at, FRONT_BUBBLE, self.front_bubbles)
+            self.front_bubbles = 0
+        if full > 0:
+            self.records.add_bubbles(run.number, number, BUBBLE_FRONT, FRONT_IBFULL, full)
+            self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_IBFULL, 2 * full)
+            at += full
+        self.notes.context = <uint64_t>number << NOTE_INSTRUCTION
+        if run.quick:
+            self.fetch.note_quick(&self.notes)
+        else:
+            self.fetch.fetch(&self.notes, step.window, at, &fetched)
+            if fetched.ready > at:
+                waited = fetched.ready - at
+                if fetched.second_cycles:
+                    self.wait_for(run, number, fetched.ready - fetched.second_cycles, fetched.cause,
+                                  waited - fetched.second_cycles)
+                    self.wait_for(run, number, fetched.ready, fetched.second_cause, fetched.second_cycles)
+                else:
+                    self.wait_for(run, number, fetched.ready, fetched.cause, waited)
+                at = fetched.ready
+        if step.address & 16:            # entered in its second half
+            self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
+        self.front = at
+        self.window = step.window
+
+    cdef void wait_for(self, const Run* run, uint32_t number, int64_t until, uint32_t front,
+                       int64_t cycles) noexcept nogil:
+        """The front end delivers nothing for some cycles."""
+        if cycles <= 0:
+            return
+        self.records.add_bubbles(run.number, number, BUBBLE_FRONT, front, cycles)
+        self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, front, 2 * cycles)
+        if self.wait_count == MOST_WAITS:
+            self.waits[MOST_WAITS - 1].until = until
+        else:
+            self.waits[self.wait_count].until = until
+            self.waits[self.wait_count].cause = back_cause(front)
+            self.waits[self.wait_count].front = front
+            self.wait_count += 1
+
+    cdef void account_waits(self, const Run* run, uint32_t instruction) noexcept nogil:
+        """The cycles from `earliest` to `start`, in which the front end had nothing, go to its causes."""
+        cdef int64_t at = self.earliest, until
+        cdef uint32_t i
+        for i in range(self.wait_count):
+            until = self.waits[i].until if self.waits[i].until < self.start else self.start
+            if until > at:
+                self.records.add_bubbles(run.number, instruction, BUBBLE_BACK, self.waits[i].cause, until - at)
+                self.records.add_bubbles(run.number, instruction, BUBBLE_LOST, self.waits[i].front, 2 * (until - at))
+                at = until
+        if self.start > at:
+            self.records.add_bubbles(run.number, instruction, BUBBLE_BACK, FE_BUBBLE, self.start - at)
+            self.records.add_bubbles(run.number, instruction, BUBBLE_LOST, FRONT_BUBBLE, 2 * (self.start - at))
+        self.wait_count = 0
+
+    # --- operands and issue
+
+    cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil:
+        """The cycle in which the operands of an instruction are there; a predicated-off one waits for its predicate."""
+        cdef uint32_t i
+        cdef uint16_t place
+        cdef int64_t at
+        cdef uint32_t sources = step.sources
+        if not executed and sources > 1:
+            sources = 1
+        for i in range(sources):
+            place = place_of(step.source[i], self.frames.base)
+            at = usable(&self.board, place, step.use[i])
+            if at > self.start and at > self.need:
+                self.need_cause = cause_of(place, self.board.operation[place])
+                if self.early_address and step.use[i] == USE_ADDRESS and self.board.operation[place] == OP_MULTIMEDIA:
+                    at = self.board.time[place] + self.early_address
+                    self.need_cause = XPN
+                self.need = at
+                self.need_step = number
+
+    cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil:
+        """The instructions from ``first`` to ``beyond`` issue together."""
+        cdef uint32_t i, k
+        cdef const Step* step
+        cdef uint64_t executed = 0
+        cdef int64_t ready, issued
+        if not self.open:
+            self.now = self.start
+            if self.need > self.start:
+                self.records.add_bubbles(run.number, self.need_step, BUBBLE_BACK, self.need_cause,
+                                         self.need - self.start)
+                self.now = self.need
+            self.part.before = 0
+        else:
+            self.part.before = self.records.part(self.part.code, self.part.executed, 0, self.part.before,
+                                                 self.part.notes)
+        issued = self.now
+        self.stalled = 0
+        for i in range(first, beyond):
+            step = &plan.steps[i]
+            if not executes(step, run.word):
+                continue
+            executed |= <uint64_t>1 << (i - first)
+            ready = issued
+            if step.access:
+                ready = self.reach(step, run, i, run.addresses[self.access])
+                self.access += 1
+            for k in range(step.targets):
+                write_register(&self.board, place_of(step.target[k], self.frames.base), step.operation[k],
+                               ready if step.operation[k] == OP_LOAD or step.operation[k] == OP_LOAD_FLOAT else issued)
+        if beyond == plan.length and plan.has_branch:
+            self.notes.context = <uint64_t>(beyond - 1) << NOTE_INSTRUCTION
+            self.predictor.note_outcome(&self.notes, &plan.branch, run.taken, run.prediction.code)
+        self.part.code = run.number | <uint64_t>first << 32 | <uint64_t>(beyond - 1) << 40
+        self.part.executed = executed
+        self.part.notes = self.records.note_list(&self.notes)
+        if self.earliest < issued + 1:
+            self.earliest = issued + 1
+        self.earliest += self.stalled
+
+    cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil:
+        """A memory access is made; the cycle from which an integer operation can use what it loads."""
+        cdef Served served
+        cdef uint32_t i
+        cdef uint64_t ranged = run.ranged[self.access >> 6] >> (self.access & 63) & 1
+        if step.access_flags & ACCESS_CHECK and not run.failed[number >> 6] >> (number & 63) & 1:
+            return self.now                          # the register has the value already
+        self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
+        if run.quick:
+            self.data.note_quick(&self.notes, step.access - 1)
+            return self.now + self.data.quick_latency[step.access - 1]
+        served.stalls = 0
+        self.data.access(&self.notes, address, step.size, step.access - 1, step.access_flags, self.now, &served)
+        for i in range(served.stalls):
+            self.stalled += served.cycles[i]
+            self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
+        return served.ready
+
+    # --- the end of a cycle
+
+    cdef void close(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil:
+        """Nothing more issues in this cycle: write it down. ``next_step``: what did not, NULL plan: unknown."""
+        cdef uint32_t cut = self.cut_of(why, plan, next_step)
+        cdef uint64_t block = <uint32_t>self.part.code
+        self.open = False
+        self.records.add_cycle(self.records.part(self.part.code, self.part.executed, cut, self.part.before,
+                                                 self.part.notes))
+        if self.use.bundles < 2 and (why == WHY_FRONT_END or why == WHY_TAKEN):
+            self.records.add_bubbles(
+                block, <uint32_t>(self.part.code >> 40 & 0xFF), BUBBLE_LOST,
+                FRONT_UNREACHED if why == WHY_TAKEN else
+                self.waits[self.wait_count - 1].front if self.wait_count else FRONT_BUBBLE, 1)
+        self.left_over = CUT_EXPLICIT if why == WHY_EXPLICIT else \
+            CUT_IMPLICIT if why == WHY_IMPLICIT else CUT_FRONT_END
+
+    cdef uint32_t cut_of(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil:
+        """The syllables of the cycle that were not dispersed, by reason (manual 4.4)."""
+        cdef uint32_t rest = 6 - self.use.slots - self.use.skipped
+        cdef uint32_t counts[4]
+        cdef uint32_t over_explicit = 0, over_implicit = 0, i
+        memset(counts, 0, sizeof(counts))
+        if self.use.slots + self.use.skipped > 6:
+            rest = 0
+        counts[self.left_over // 3] += self.use.skipped
+        if why == WHY_EXPLICIT:
+            counts[CUT_EXPLICIT // 3] += rest
+        elif why == WHY_IMPLICIT:
+            counts[CUT_IMPLICIT // 3] += rest
+        else:
+            counts[CUT_FRONT_END // 3] += rest
+        counts[CUT_LONG // 3] += self.use.long_ones
+        # A stop of either kind is found by its own logic: behind both, a syllable of the second bundle counts twice.
+        if plan != NULL and next_step < plan.length and self.use.bundles == 2 and not plan.steps[next_step].begins:
+            if why == WHY_EXPLICIT and not self.fits(&plan.steps[next_step]):
+                over_implicit = 3 - plan.steps[next_step].slot
+                counts[CUT_IMPLICIT // 3] += over_implicit
+            elif why == WHY_IMPLICIT:
+                i = next_step
+                while i < plan.length and not plan.steps[i].stop and not plan.steps[i].ends:
+                    i += 1
+                if i < plan.length and plan.steps[i].stop and plan.steps[i].slot < 2:
+                    over_explicit = 2 - plan.steps[i].slot
+                    counts[CUT_EXPLICIT // 3] += over_explicit
+        return (counts[0] << CUT_EXPLICIT | counts[1] << CUT_IMPLICIT | counts[2] << CUT_FRONT_END
+                | counts[3] << CUT_LONG | over_explicit << CUT_OVER_EXPLICIT | over_implicit << CUT_OVER_IMPLICIT
+                | <uint32_t>self.use.instructions << CUT_DISPERSED)
+
+    cdef void rotate(self) noexcept nogil:
+        """Registers are renamed (br.ctop and its like): results under way go with them."""
+        cdef Pending moved[REGISTERS]
+        cdef uint32_t i, count = self.board.recent_count
+        cdef uint16_t place
+        for i in range(count):
+            place = self.board.recent[i]
+            moved[i].operation = self.board.operation[place]
+            moved[i].after = <int32_t>(self.board.time[place] - self.now)
+            moved[i].register = place
+            if place >= RING_FIRST and place < RING_FIRST + RING:
+                moved[i].register = <uint16_t>(RING_FIRST + ((place - RING_FIRST - self.frames.base) & (RING - 1)))
+            moved[i].register = rotated(moved[i].register, self.frames.now.sor)
+        forget_all(&self.board)
+        for i in range(count):
+            place = moved[i].register
+            if place >= RING_FIRST and place < RING_FIRST + RING:
+                place = <uint16_t>(RING_FIRST + ((place - RING_FIRST + self.frames.base) & (RING - 1)))
+            write_register(&self.board, place, moved[i].operation, self.now + moved[i].after)
+
+    # --- for the memo
+
+    cdef bint save(self, State* state) noexcept nogil:
+        """The state between two blocks; False when it does not fit in one."""
+        cdef uint32_t i
+        cdef uint16_t place
+        cdef Pending pending
+        cdef int64_t after
+        memset(state, 0, sizeof(State))
+        forget_old(&self.board, self.now + 1)
+        if self.board.recent_count > MOST_PENDING or self.earliest - self.now > 1 << 20:
+            return False
+        if self.front - self.now < -(1 << 20):
+            return False
+        state.open = self.open
+        state.earliest = <int32_t>(self.earliest - self.now)
+        state.front = <int32_t>(self.front - self.now)
+        state.front_bubbles = self.front_bubbles
+        state.window = self.window
+        state.left_over = self.left_over
+        if self.open:
+            state.part = self.part
+            state.use = self.use
+        for i in range(self.wait_count):
+            if self.waits[i].until > self.earliest:
+                state.waits[state.wait_count] = self.waits[i]
+                state.waits[state.wait_count].until -= self.now
+                state.wait_count += 1
+        for i in range(self.board.recent_count):
+            place = self.board.recent[i]
+            after = self.board.time[place] - self.now
+            if after > 1 << 24:
+                return False
+            pending.register = place
+            if place >= RING_FIRST and place < RING_FIRST + RING:
+                pending.register = <uint16_t>(RING_FIRST + ((place - RING_FIRST - self.frames.base) & (RING - 1)))
+            pending.operation = self.board.operation[place]
+            pending.spare = 0
+            pending.after = <int32_t>after
+            insert_sorted(state, pending)
+        return True
+
+    cdef void restore(self, const State* state) noexcept nogil:
+        """Go on from a state; `now` and the frames are as they are."""
+        cdef uint32_t i
+        cdef uint16_t place
+        self.open = state.open
+        self.earliest = self.now + state.earliest
+        self.front = self.now + state.front
+        self.front_bubbles = state.front_bubbles
+        self.window = state.window
+        self.left_over = state.left_over
+        self.part = state.part
+        self.use = state.use
+        self.wait_count = state.wait_count
+        for i in range(state.wait_count):
+            self.waits[i] = state.waits[i]
+            self.waits[i].until += self.now
+        forget_all(&self.board)
+        self.board.horizon = 0
+        for i in range(state.pending_count):
+            place = state.pending[i].register
+            if place >= RING_FIRST and place < RING_FIRST + RING:
+                place = <uint16_t>(RING_FIRST + ((place - RING_FIRST + self.frames.base) & (RING - 1)))
+            write_register(&self.board, place, state.pending[i].operation, self.now + state.pending[i].after)
+
+
+cdef void insert_sorted(State* state, Pending pending) noexcept nogil:
+    """By register, so that equal states are equal bytes."""
+    cdef uint32_t i = state.pending_count
+    while i > 0 and state.pending[i - 1].register > pending.register:
+        state.pending[i] = state.pending[i - 1]
+        i -= 1
+    state.pending[i] = pending
+    state.pending_count += 1

@@ -1,0 +1,68 @@
+"""What the machine writes down: the cycles in which something issued, and the cycles in which nothing did."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.notes cimport Notes
+
+cdef enum:
+    NOBODY = 255                 # in the place of an instruction's number
+    NO_BLOCK = 0xFFFFFFFF
+    NO_PART = 0
+
+cdef enum BubbleKind:
+    BUBBLE_BACK = 0              # nothing retired; Cause
+    BUBBLE_FRONT = 1             # the front end delivered nothing; FrontCause
+    BUBBLE_IDEAL = 2             # bundles missing at the exit of the instruction buffer, stalled or not; FrontCause
+    BUBBLE_LOST = 3              # bundles that the back end could have taken; FrontCause
+    BUBBLE_ENTRANCE = 4          # bundles missing at the entrance of the instruction buffer; FrontCause
+    BUBBLE_STALLED = 5           # cycles in which dispersal stalled
+
+# What a cycle's dispersal left over, packed into Part.cut: syllables by reason.
+cdef enum Cut:
+    CUT_EXPLICIT = 0             # bits 0-2
+    CUT_IMPLICIT = 3
+    CUT_FRONT_END = 6
+    CUT_LONG = 9                 # MLX
+    CUT_OVER_EXPLICIT = 12       # bits 12-13
+    CUT_OVER_IMPLICIT = 14
+    CUT_DISPERSED = 16           # bits 16-18
+
+cdef struct Part:                # instructions of one block that issue in one cycle; `before`: what issued before them
+    uint64_t code                # block | first << 32 | last << 40 | branch code << 48
+    uint64_t how                 # which of them executed | cut << 32
+    uint64_t chain               # part before | notes << 32
+
+cdef class Records:
+    cdef Part* parts
+    cdef uint64_t* part_counts   # cycles that ended with this part
+    cdef uint32_t* part_table    # open addressing, by hash
+    cdef uint32_t part_count, part_capacity, part_table_size
+    cdef uint64_t* bubble_keys
+    cdef uint64_t* bubble_counts
+    cdef uint32_t* bubble_table
+    cdef uint32_t bubble_count, bubble_capacity, bubble_table_size
+    cdef uint64_t* note_lists    # one behind the other, each preceded by its length
+    cdef uint64_t note_used, note_capacity
+    cdef uint64_t* note_starts
+    cdef uint32_t* note_table
+    cdef uint32_t note_count, note_list_capacity, note_table_size
+    cdef uint32_t* log           # while `logging`: parts (bit 31 clear) and bubbles (set), each with a number of times
+    cdef uint32_t log_count, log_capacity
+    cdef bint logging
+
+    cdef int room_for_part(self) noexcept nogil
+    cdef int room_for_bubble(self) noexcept nogil
+    cdef int room_for_notes(self, uint32_t more) noexcept nogil
+    cdef uint32_t note_place(self, const uint64_t* items, uint32_t count) noexcept nogil
+    cdef void write_log(self, uint32_t what, uint64_t times) noexcept nogil
+    cdef object notes_of(self, uint32_t number)
+    cdef object part_tuple(self, uint32_t number)
+    cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t cut, uint32_t before,
+                       uint32_t notes) noexcept nogil
+    cdef uint32_t note_list(self, Notes* notes) noexcept nogil
+    cdef uint32_t bubble(self, uint64_t block, uint32_t instruction, uint32_t kind, uint32_t cause) noexcept nogil
+    cdef void add_cycle(self, uint32_t part) noexcept nogil
+    cdef void add_bubbles(self, uint64_t block, uint32_t instruction, uint32_t kind, uint32_t cause,
+                          uint64_t cycles) noexcept nogil
+    cdef void begin_log(self) noexcept nogil
+    cdef void replay(self, const uint32_t* log, uint32_t count, uint64_t times) noexcept nogil

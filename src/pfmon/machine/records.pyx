@@ -1,0 +1,365 @@
+"""The machine's records: what issued together in a cycle and how often, and which cycles were lost to what.
+
+A cycle in which instructions issue ends with a Part: instructions of one block, which of them executed, what happened
+to them (notes), what issued before them in the same cycle (another Part). Equal cycles are one record with a count,
+so that every increment per cycle that a PMU can look at, thresholds included, is known afterwards. Their number
+depends on the program, not on how long it runs.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, OCCURRENCE_BITS
+
+cdef enum:
+    FIRST_SIZE = 1 << 12
+    BUBBLE_FLAG = 0x80000000
+
+
+cdef inline uint64_t mix(uint64_t a, uint64_t b) noexcept nogil:
+    a = (a ^ b) * <uint64_t>0x9E3779B97F4A7C15
+    return a ^ a >> 29
+
+
+cdef inline bint is_cycle(const Part* part) noexcept nogil:
+    """Whether something issued: a part without instructions only carries notes."""
+    return (part.code >> 32 & 0xFF) <= (part.code >> 40 & 0xFF)
+
+
+cdef inline uint64_t part_hash(const Part* part) noexcept nogil:
+    return mix(mix(mix(0x51ED270B, part.code), part.how), part.chain)
+
+
+cdef int grow_table(uint32_t** table, uint32_t* size) noexcept nogil:
+    """A bigger, empty table; 0 when there is no memory."""
+    cdef uint32_t bigger = size[0] * 2 if size[0] else FIRST_SIZE
+    cdef uint32_t* fresh = <uint32_t*>calloc(bigger, sizeof(uint32_t))
+    if fresh == NULL:
+        return 0
+    free(table[0])
+    table[0] = fresh
+    size[0] = bigger
+    return 1
+
+
+cdef int grow_array(void** array, uint64_t bytes_used, uint64_t bytes_wanted) noexcept nogil:
+    """Room for more, zeroed; 0 when there is no memory."""
+    cdef void* fresh = realloc(array[0], bytes_wanted)
+    if fresh == NULL:
+        return 0
+    memset(<char*>fresh + bytes_used, 0, bytes_wanted - bytes_used)
+    array[0] = fresh
+    return 1
+
+
+cdef class Records:
+    """Part 0 and note list 0 are the empty ones."""
+
+    def __cinit__(self):
+        cdef Part nothing
+        memset(&nothing, 0, sizeof(nothing))
+        if not self.room_for_part() or not self.room_for_bubble() or not self.room_for_notes(0):
+            raise MemoryError
+        self.part_count = 1
+        self.note_count = 1
+
+    def __dealloc__(self):
+        free(self.parts)
+        free(self.part_counts)
+        free(self.part_table)
+        free(self.bubble_keys)
+        free(self.bubble_counts)
+        free(self.bubble_table)
+        free(self.note_lists)
+        free(self.note_starts)
+        free(self.note_table)
+        free(self.log)
+
+    # --- parts
+
+    cdef int room_for_part(self) noexcept nogil:
+        cdef uint32_t i, at, capacity
+        if self.part_count == self.part_capacity:
+            capacity = self.part_capacity * 2 if self.part_capacity else FIRST_SIZE
+            if not grow_array(<void**>&self.parts, self.part_capacity * sizeof(Part), capacity * sizeof(Part)):
+                return 0
+            if not grow_array(<void**>&self.part_counts, self.part_capacity * 8, capacity * 8):
+                return 0
+            self.part_capacity = capacity
+        if self.part_count * 2 >= self.part_table_size:
+            if not grow_table(&self.part_table, &self.part_table_size):
+                return 0
+            for i in range(1, self.part_count):
+                at = <uint32_t>part_hash(&self.parts[i]) & (self.part_table_size - 1)
+                while self.part_table[at]:
+                    at = (at + 1) & (self.part_table_size - 1)
+                self.part_table[at] = i
+        return 1
+
+    cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t cut, uint32_t before,
+                       uint32_t notes) noexcept nogil:
+        """The number of a part; NO_PART when there is no memory."""
+        cdef Part wanted
+        cdef uint32_t at, number
+        wanted.code = code
+        wanted.how = executed | <uint64_t>cut << 32
+        wanted.chain = before | <uint64_t>notes << 32
+        at = <uint32_t>part_hash(&wanted) & (self.part_table_size - 1)
+        while self.part_table[at]:
+            number = self.part_table[at]
+            if self.parts[number].code == wanted.code and self.parts[number].how == wanted.how \
+                    and self.parts[number].chain == wanted.chain:
+                return number
+            at = (at + 1) & (self.part_table_size - 1)
+        if not self.room_for_part():
+            return NO_PART
+        number = self.part_count
+        self.parts[number] = wanted
+        self.part_count += 1
+        at = <uint32_t>part_hash(&wanted) & (self.part_table_size - 1)
+        while self.part_table[at]:
+            at = (at + 1) & (self.part_table_size - 1)
+        self.part_table[at] = number
+        return number
+
+    cdef void add_cycle(self, uint32_t part) noexcept nogil:
+        """A cycle ended with this part."""
+        self.part_counts[part] += 1
+        if self.logging:
+            self.write_log(part, 1)
+
+    # --- lists of notes
+
+    cdef int room_for_notes(self, uint32_t more) noexcept nogil:
+        cdef uint32_t i, at, capacity
+        cdef uint64_t words
+        if self.note_count == self.note_list_capacity:
+            capacity = self.note_list_capacity * 2 if self.note_list_capacity else FIRST_SIZE
+            if not grow_array(<void**>&self.note_starts, self.note_list_capacity * 8, capacity * 8):
+                return 0
+            self.note_list_capacity = capacity
+        if self.note_used + more + 1 > self.note_capacity:
+            words = (self.note_capacity + more + FIRST_SIZE) * 2
+            if not grow_array(<void**>&self.note_lists, self.note_capacity * 8, words * 8):
+                return 0
+            self.note_capacity = words
+        if self.note_count * 2 >= self.note_table_size:
+            if not grow_table(&self.note_table, &self.note_table_size):
+                return 0
+            for i in range(1, self.note_count):
+                at = self.note_place(self.note_lists + self.note_starts[i] + 1,
+                                     <uint32_t>self.note_lists[self.note_starts[i]])
+                self.note_table[at] = i
+        return 1
+
+    cdef uint32_t note_place(self, const uint64_t* items, uint32_t count) noexcept nogil:
+        """Where a list stands in the table, or the free place where it goes."""
+        cdef uint64_t hash = count
+        cdef uint32_t i, at, number
+        for i in range(count):
+            hash = mix(hash, items[i])
+        at = <uint32_t>hash & (self.note_table_size - 1)
+        while self.note_table[at]:
+            number = self.note_table[at]
+            if self.note_lists[self.note_starts[number]] == count and \
+                    memcmp(self.note_lists + self.note_starts[number] + 1, items, count * 8) == 0:
+                return at
+            at = (at + 1) & (self.note_table_size - 1)
+        return at
+
+    cdef uint32_t note_list(self, Notes* notes) noexcept nogil:
+        """The number of the list of notes that are there; they are taken."""
+        cdef uint32_t count = notes.count, at
+        if count == 0:
+            return 0
+        notes.count = 0
+        at = self.note_place(notes.items, count)
+        if self.note_table[at]:
+            return self.note_table[at]
+        if not self.room_for_notes(count):
+            return 0
+        at = self.note_place(notes.items, count)
+        self.note_starts[self.note_count] = self.note_used
+        self.note_lists[self.note_used] = count
+        memcpy(self.note_lists + self.note_used + 1, notes.items, count * 8)
+        self.note_used += count + 1
+        self.note_table[at] = self.note_count
+        self.note_count += 1
+        return self.note_count - 1
+
+    # --- bubbles
+
+    cdef int room_for_bubble(self) noexcept nogil:
+        cdef uint32_t i, at, capacity
+        if self.bubble_count == self.bubble_capacity:
+            capacity = self.bubble_capacity * 2 if self.bubble_capacity else FIRST_SIZE
+            if not grow_array(<void**>&self.bubble_keys, self.bubble_capacity * 8, capacity * 8):
+                return 0
+            if not grow_array(<void**>&self.bubble_counts, self.bubble_capacity * 8, capacity * 8):
+                return 0
+            self.bubble_capacity = capacity
+        if self.bubble_count * 2 >= self.bubble_table_size:
+            if not grow_table(&self.bubble_table, &self.bubble_table_size):
+                return 0
+            for i in range(self.bubble_count):
+                at = <uint32_t>mix(1, self.bubble_keys[i]) & (self.bubble_table_size - 1)
+                while self.bubble_table[at]:
+                    at = (at + 1) & (self.bubble_table_size - 1)
+                self.bubble_table[at] = i + 1
+        return 1
+
+    cdef uint32_t bubble(self, uint64_t block, uint32_t instruction, uint32_t kind, uint32_t cause) noexcept nogil:
+        """The number of the bubbles of this kind and cause before an instruction."""
+        cdef uint64_t key = block | <uint64_t>instruction << 32 | <uint64_t>cause << 40 | <uint64_t>kind << 48
+        cdef uint32_t at = <uint32_t>mix(1, key) & (self.bubble_table_size - 1)
+        while self.bubble_table[at]:
+            if self.bubble_keys[self.bubble_table[at] - 1] == key:
+                return self.bubble_table[at] - 1
+            at = (at + 1) & (self.bubble_table_size - 1)
+        if not self.room_for_bubble():
+            return 0
+        at = <uint32_t>mix(1, key) & (self.bubble_table_size - 1)
+        while self.bubble_table[at]:
+            at = (at + 1) & (self.bubble_table_size - 1)
+        self.bubble_keys[self.bubble_count] = key
+        self.bubble_count += 1
+        self.bubble_table[at] = self.bubble_count
+        return self.bubble_count - 1
+
+    cdef void add_bubbles(self, uint64_t block, uint32_t instruction, uint32_t kind, uint32_t cause,
+                          uint64_t cycles) noexcept nogil:
+        cdef uint32_t number
+        if cycles == 0:
+            return
+        number = self.bubble(block, instruction, kind, cause)
+        self.bubble_counts[number] += cycles
+        if self.logging:
+            self.write_log(BUBBLE_FLAG | number, cycles)
+
+    # --- the log, from which the memo repeats what a block did
+
+    cdef void begin_log(self) noexcept nogil:
+        self.log_count = 0
+        self.logging = True
+
+    cdef void write_log(self, uint32_t what, uint64_t times) noexcept nogil:
+        cdef uint32_t* fresh
+        if self.log_count + 2 > self.log_capacity:
+            fresh = <uint32_t*>realloc(self.log, (self.log_capacity + 512) * 2 * sizeof(uint32_t))
+            if fresh == NULL:
+                return
+            self.log = fresh
+            self.log_capacity = (self.log_capacity + 512) * 2
+        self.log[self.log_count] = what
+        self.log[self.log_count + 1] = <uint32_t>times
+        self.log_count += 2
+
+    cdef void replay(self, const uint32_t* log, uint32_t count, uint64_t times) noexcept nogil:
+        """Count what a log says ``times`` more times."""
+        cdef uint32_t i = 0
+        while i < count:
+            if log[i] & BUBBLE_FLAG:
+                self.bubble_counts[log[i] & ~<uint32_t>BUBBLE_FLAG] += times * log[i + 1]
+            else:
+                self.part_counts[log[i]] += times * log[i + 1]
+            i += 2
+
+    # --- what Python reads
+
+    def cycles_with_issue(self) -> int:
+        """Cycles in which something issued."""
+        cdef uint32_t i
+        cdef uint64_t total = 0
+        for i in range(1, self.part_count):
+            if is_cycle(&self.parts[i]):
+                total += self.part_counts[i]
+        return total
+
+    def bubbles(self, kind):
+        """(block or None, instruction, cause, cycles) of one kind."""
+        cdef uint32_t i
+        cdef uint64_t key
+        found = []
+        for i in range(self.bubble_count):
+            key = self.bubble_keys[i]
+            if <int>(key >> 48) == kind and self.bubble_counts[i]:
+                block = key & 0xFFFFFFFF
+                found.append((None if block == NO_BLOCK else block, key >> 32 & 0xFF, key >> 40 & 0xFF,
+                              self.bubble_counts[i]))
+        return found
+
+    cdef object notes_of(self, uint32_t number):
+        cdef uint64_t* items = self.note_lists + self.note_starts[number]
+        cdef uint64_t i
+        if number == 0:
+            return ()
+        return tuple([
+            (items[i + 1] >> NOTE_INSTRUCTION & 0xFF, items[i + 1] & 0xFFFF, items[i + 1] >> NOTE_RANGED & 1,
+             items[i + 1] >> OCCURRENCE_BITS & 0xFFFF)
+            for i in range(items[0])
+        ])
+
+    cdef object part_tuple(self, uint32_t number):
+        cdef Part* part = &self.parts[number]
+        block = part.code & 0xFFFFFFFF
+        return (None if block == NO_BLOCK else block, part.code >> 32 & 0xFF, part.code >> 40 & 0xFF,
+                part.how & 0xFFFFFFFF, self.notes_of(<uint32_t>(part.chain >> 32)))
+
+    def groups(self):
+        """What issued together in a cycle, and in how many cycles: ((block, first, last, executed, notes), ...), count.
+
+        ``executed`` has a bit for each instruction from ``first`` on that executed; ``notes`` are (instruction,
+        occurrence, in the data ranges, times). A part with ``first`` behind ``last`` is no cycle: it carries notes.
+        """
+        cdef uint32_t i, at
+        for i in range(self.part_count):
+            if self.part_counts[i]:
+                chain = []
+                at = i
+                while at:
+                    chain.append(self.part_tuple(at))
+                    at = <uint32_t>(self.parts[at].chain & 0xFFFFFFFF)
+                yield tuple(reversed(chain)), self.part_counts[i]
+
+    def occurrences(self):
+        """{(block or None, instruction, occurrence, in the data ranges): times}, over all cycles."""
+        cdef uint32_t i, at, notes
+        cdef uint64_t* totals = <uint64_t*>calloc(self.part_count, sizeof(uint64_t))
+        cdef uint64_t* items
+        cdef uint64_t k, item
+        found = {}
+        if totals == NULL:
+            raise MemoryError
+        try:
+            for i in range(self.part_count):
+                at = i
+                while at and self.part_counts[i]:
+                    totals[at] += self.part_counts[i]
+                    at = <uint32_t>(self.parts[at].chain & 0xFFFFFFFF)
+            for i in range(self.part_count):
+                notes = <uint32_t>(self.parts[i].chain >> 32)
+                if totals[i] == 0 or notes == 0:
+                    continue
+                block = self.parts[i].code & 0xFFFFFFFF
+                items = self.note_lists + self.note_starts[notes]
+                for k in range(1, items[0] + 1):
+                    item = items[k]
+                    key = (None if block == NO_BLOCK else block, item >> NOTE_INSTRUCTION & 0xFF, item & 0xFFFF,
+                           item >> NOTE_RANGED & 1)
+                    found[key] = found.get(key, 0) + totals[i] * (item >> OCCURRENCE_BITS & 0xFFFF)
+        finally:
+            free(totals)
+        return found
+
+    def dispersal(self):
+        """(block, last instruction, cut, cycles) of every cycle record: what dispersal left over (records.pxd, Cut)."""
+        cdef uint32_t i
+        for i in range(1, self.part_count):
+            if self.part_counts[i] and is_cycle(&self.parts[i]):
+                cut = self.parts[i].how >> 32
+                yield (self.parts[i].code & 0xFFFFFFFF, self.parts[i].code >> 40 & 0xFF, cut, self.part_counts[i])
+
+    def sizes(self):
+        """How many records there are: parts, bubbles, lists of notes."""
+        return self.part_count, self.bubble_count, self.note_count

@@ -1,0 +1,84 @@
+"""The scoreboard: from when on the results of earlier instructions can be used."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
+
+from pfmon.machine.traits cimport (
+    FR_FIRST, OPERATIONS, PR_ALL, PR_FIRST, REGISTERS, RING, RING_FIRST, STACKED, USES)
+
+cdef enum:
+    MOST_PENDING = 48
+
+cdef struct Pending:             # a result that is not there for everybody yet
+    uint16_t register            # scoreboard index; for the ring: RING_FIRST + places from r32 on
+    uint8_t operation
+    uint8_t spare
+    int32_t after                # cycles from now on
+
+cdef struct Scoreboard:
+    int64_t time[REGISTERS]      # cycle of issue; for loads: from which an integer operation can use the value
+    uint8_t operation[REGISTERS]
+    uint8_t listed[REGISTERS]    # is in `recent`
+    uint16_t recent[REGISTERS]   # registers that may have results under way
+    uint32_t recent_count
+    int64_t horizon              # from this cycle on everything is there for everybody
+    int32_t latency[OPERATIONS][USES]
+    int32_t longest[OPERATIONS]
+
+
+cdef inline uint16_t place_of(uint16_t register, uint32_t base) noexcept nogil:
+    """The scoreboard's index of a step's register."""
+    if register & STACKED:
+        return <uint16_t>(RING_FIRST + ((register + base) & (RING - 1)))
+    return register
+
+
+cdef inline void write_register(Scoreboard* board, uint16_t place, uint8_t operation, int64_t time) noexcept nogil:
+    board.time[place] = time
+    board.operation[place] = operation
+    if not board.listed[place]:
+        board.listed[place] = 1
+        board.recent[board.recent_count] = place
+        board.recent_count += 1
+    if time + board.longest[operation] > board.horizon:
+        board.horizon = time + board.longest[operation]
+    if place >= PR_FIRST and place < PR_FIRST + 64 and (
+            not board.listed[PR_ALL] or board.time[PR_ALL] < time):
+        write_register(board, PR_ALL, operation, time)
+
+
+cdef inline int64_t usable(const Scoreboard* board, uint16_t place, uint8_t use) noexcept nogil:
+    """The cycle from which a register can be used."""
+    return board.time[place] + board.latency[board.operation[place]][use]
+
+
+cdef inline void forget_old(Scoreboard* board, int64_t now) noexcept nogil:
+    """Drop from the list what is there for everybody."""
+    cdef uint32_t i, kept = 0
+    cdef uint16_t place
+    for i in range(board.recent_count):
+        place = board.recent[i]
+        if board.time[place] + board.longest[board.operation[place]] > now:
+            board.recent[kept] = place
+            kept += 1
+        else:
+            board.listed[place] = 0
+    board.recent_count = kept
+
+
+cdef inline void forget_all(Scoreboard* board) noexcept nogil:
+    cdef uint32_t i
+    for i in range(board.recent_count):
+        board.listed[board.recent[i]] = 0
+        board.time[board.recent[i]] = 0
+    board.recent_count = 0
+
+
+cdef inline uint16_t rotated(uint16_t register, int64_t rotating) noexcept nogil:
+    """Where a register (Pending.register) is after a rotation; ``rotating``: general registers that rotate."""
+    if register >= RING_FIRST and register < RING_FIRST + rotating:
+        return <uint16_t>(RING_FIRST + (register - RING_FIRST + 1) % rotating)
+    if register >= FR_FIRST + 32 and register < FR_FIRST + 128:
+        return <uint16_t>(FR_FIRST + 32 + (register - FR_FIRST - 32 + 1) % 96)
+    if register >= PR_FIRST + 16 and register < PR_FIRST + 64:
+        return <uint16_t>(PR_FIRST + 16 + (register - PR_FIRST - 16 + 1) % 48)
+    return register

@@ -1,0 +1,42 @@
+"""A state of the pipeline between two blocks, in terms that do not depend on the cycle or on where the frame stands."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.machine.scoreboard cimport MOST_PENDING, Pending
+
+cdef enum:
+    MOST_WAITS = 4
+
+cdef struct Use:                 # what the open cycle has taken
+    uint8_t m, m01, m0, m23, m2, i, i0, a, f, f0, b
+    uint8_t bundles
+    uint8_t before_bbb           # its last bundle is MIB, MFB or MMB: no BBB after it
+    uint8_t instructions
+    uint8_t slots                # syllables
+    uint8_t long_ones            # L+X pairs
+    uint8_t skipped              # slots of its first bundle that went in an earlier cycle
+
+cdef struct Wait:                # the front end's delay until a cycle, and its cause
+    int64_t until
+    uint32_t cause               # Cause
+    uint32_t front               # FrontCause
+
+cdef struct OpenPart:            # the last instructions that issued, as long as others may join them
+    uint64_t code
+    uint64_t executed
+    uint32_t before
+    uint32_t notes
+
+cdef struct State:
+    uint64_t window              # the fetch window that is there; 0: none that matters
+    OpenPart part
+    Use use
+    uint8_t open                 # `part` may be joined
+    uint8_t left_over            # Cut of the syllables of a bundle that was begun in an earlier cycle
+    uint8_t pending_count
+    uint8_t wait_count
+    int32_t earliest             # cycles from now on
+    int32_t front
+    int32_t front_bubbles
+    Wait waits[MOST_WAITS]       # until: cycles from now on
+    Pending pending[MOST_PENDING]
