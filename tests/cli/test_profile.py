@@ -1,5 +1,6 @@
 """--per-function, --per-block, --annotate and --symbol-file."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,28 @@ def test_range_of_a_function_by_name_counts_inside_it() -> None:
 def test_symbol_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     done = pfmon("-e", "nops_retired", "--irange=main", f"--symbol-file={tmp_path / 'none'}", NOPLOOP, "1")
     assert done.returncode == 2 and "--symbol-file" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_json_has_the_same_profile_as_the_tables() -> None:
+    words = ("-e", "ia64_inst_retired,nops_retired", "--per-function", "--per-block", "--annotate=noploop")
+    run = json.loads(pfmon("--no-cmd-output", "--json", *words, NOPLOOP, "300").stdout)
+    text = pfmon("--no-cmd-output", *words, NOPLOOP, "300").stdout
+    totals = [event["count"] for event in run["events"]]
+    profile = run["profile"]
+    assert profile["events"] == ["IA64_INST_RETIRED", "NOPS_RETIRED"]
+    for part, heading in {"functions": "function", "blocks": "block"}.items():
+        rows = profile[part]
+        assert [sum(column) for column in zip(*(row["counts"] for row in rows), strict=True)] == totals
+        shown = [[*map(str, row["counts"]), f"{row['address']:#x}", row["name"]] for row in rows]
+        assert table(text, heading)[: len(rows)] == shown
+    instructions = profile["annotated"]["instructions"]
+    assert profile["annotated"]["function"] == "noploop" and len(instructions) == 21
+    own = next(row["counts"] for row in profile["functions"] if row["name"] == "noploop")
+    assert [sum(i["counts"][n] for i in instructions if i["counts"]) for n in (0, 1)] == own
+    assert all(f"{i['address'] | i['slot']:x} {i['text']}" in text for i in instructions)
+
+
+def test_json_has_no_profile_that_nobody_asked_for() -> None:
+    run = json.loads(pfmon("--no-cmd-output", "--json", "-e", "nops_retired", "--per-block", NOPLOOP, "3").stdout)
+    assert run["profile"]["blocks"] and run["profile"]["functions"] is run["profile"]["annotated"] is None
+    assert json.loads(pfmon("--json", "--no-cmd-output", "-e", "nops_retired", NOPLOOP, "3").stdout)["profile"] is None

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import Any
 
 from pfmon.cli.config import Config
 from pfmon.cli.find import find_program
@@ -155,7 +156,7 @@ def _text(
     if config.json:
         from pfmon.report.json_counts import counts_json
 
-        return counts_json(config.pmu, command, outcome, intervals)
+        return counts_json(config.pmu, command, outcome, intervals, _profile_json(config, outcome))
     text = ""
     if config.with_header and session.counting:
         from pfmon.report.header import header
@@ -170,6 +171,15 @@ def _text(
     else:
         text += count_lines(outcome.counts, config.number_style)
     return text + _profiles(config, outcome)
+
+
+def _profile_json(config: Config, outcome: Outcome) -> dict[str, Any] | None:
+    """The same for JSON."""
+    if outcome.profile is None:
+        return None
+    from pfmon.report.json_profile import profile_json
+
+    return profile_json(outcome.profile, config.per_function, config.per_block, config.annotate, outcome.listing)
 
 
 def _profiles(config: Config, outcome: Outcome) -> str:

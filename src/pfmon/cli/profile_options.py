@@ -32,8 +32,6 @@ def wants_profile(config: Config) -> bool:
 
 
 def profile_needs_events(config: Config) -> None:
-    """There must be counts to be split, and tables are no JSON."""
+    """There must be counts to be split."""
     if wants_profile(config) and not config.events:
         raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too")
-    if wants_profile(config) and config.json:
-        raise PfmonError("--json has no profiles; leave out --per-function, --per-block and --annotate")

@@ -148,7 +148,7 @@ def _limits(option: str, text: str, kind: str, symbols: Symbols, said: list[str]
     """Start and end of a range; what it is goes into the lines of --verbose."""
     with _naming(option):
         start, end = parse_range(text, symbols.code if kind == "code" else symbols.data)
-    if "-" not in text:
+    if "-" not in text or ":" in text:
         said += _symbol_lines(text, kind, (start, end), symbols)
     said.append(f"{option} is [{start:#x}-{end:#x})={end - start} bytes")
     return start, end
@@ -158,8 +158,15 @@ def _symbol_lines(text: str, kind: str, limits: tuple[int, int], symbols: Symbol
     """What a name stands for, and whether its size is a guess (pfmon on Itanium 2, section 8.6)."""
     start, end = limits
     name = text.partition("+")[0].strip()
-    guess = [f"using approximation for size of symbol {name}"] if name in symbols.approximated else []
-    return [*guess, f"symbol {text} ({kind}): [{start:#x}-{end:#x})={end - start} bytes"]
+    guess = [_approximation(name)] if name in symbols.approximated else []
+    what = "line" if ":" in text else "symbol"
+    return [*guess, f"{what} {text} ({kind}): [{start:#x}-{end:#x})={end - start} bytes"]
+
+
+def _approximation(name: str) -> str:
+    if ":" in name:
+        return f"the code of {name} is in several places, the range covers all between them"
+    return f"using approximation for size of symbol {name}"
 
 
 def _opcodes(

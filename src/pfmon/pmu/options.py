@@ -1,5 +1,6 @@
 """Option texts of pfmon's command line turned into requests (its page on Itanium 2, sections 2 to 8)."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from pfmon.errors import BadValueError, RuleError
@@ -25,14 +26,22 @@ BRANCH_FILTERS = {
 }
 
 
-def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
-    """A range from `start-end` or from one name; limits are numbers or names.
+LINES = re.compile(r"(?P<first>[^:]+:\d+)(?:-(?P<last>[^:]+:\d+|\d+))?")
+"""Source lines as a range: one, or from one to another."""
 
-    `resolve` gives the start and end of a symbol.
+
+def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
+    """A range from `start-end` or from one name; limits are numbers, names, or source lines (`file:line`).
+
+    `resolve` gives the start and end of a symbol, of a line, or of lines `file:line-line`.
 
     >>> parse_range("0x1000-0x1590")
     (4096, 5520)
     """
+    if resolve and (lines := LINES.fullmatch(text)):
+        if lines["last"] is None or lines["last"].isdigit():
+            return resolve(text)
+        return resolve(lines["first"])[0], resolve(lines["last"])[1]
     first, dash, last = text.partition("-")
     if not dash:
         if resolve is None or first[:1].isdigit():

@@ -2,18 +2,26 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from pfmon.session.monitoring import Interval
 from pfmon.session.run import Outcome
 from pfmon.version import VERSION
 
 
-def counts_json(pmu: str, command: Sequence[str], outcome: Outcome, intervals: Sequence[Interval] = ()) -> str:
+def counts_json(
+    pmu: str,
+    command: Sequence[str],
+    outcome: Outcome,
+    intervals: Sequence[Interval] = (),
+    profile: dict[str, Any] | None = None,
+) -> str:
     """Keys: pfmon (version), pmu, command, exit_status, signal, stopped (null, "timeout" or "interrupt"),
     instructions, seconds (real, user, system), events (name, pmd, plm, count, formula). A derived event has a
     formula and no pmd, a measured one a pmd and no formula (null); count is null where a formula divides by
     zero. Events of several sets have an estimate (set, share of the time, raw, true), others null there;
-    intervals (null without --print-interval) are [end in nanoseconds of processor time, counts]; notes are texts."""
+    intervals (null without --print-interval) are [end in nanoseconds of processor time, counts]; notes are texts;
+    profile is null or as profile_json has it."""
     return (
         json.dumps(
             {
@@ -38,6 +46,7 @@ def counts_json(pmu: str, command: Sequence[str], outcome: Outcome, intervals: S
                 ],
                 "intervals": list(intervals) or None,
                 "notes": list(outcome.notes),
+                "profile": profile,
             }
         )
         + "\n"

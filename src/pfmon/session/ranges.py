@@ -1,18 +1,23 @@
-"""Ranges by name: a symbol, or a symbol plus an offset, as start and end of the code or data that it names.
+"""Ranges by name: a symbol, a symbol plus an offset, or source lines, as start and end of what they name.
 
 Pfmon on Itanium 2, section 8.1: code symbols for code ranges, data symbols for data ranges; a size that the symbol
 table lacks is the distance to the next symbol.
 """
 
 import bisect
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.program.image import Image, Program
+from pfmon.program.lines import Lines
 from pfmon.program.symbols import Symbol, SymbolTable
 
 BUNDLE = 16
+LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
+"""Source lines."""
+
 EXECUTABLE = 1
 """PF_X of a segment's flags."""
 
@@ -63,22 +68,26 @@ class _Known(NamedTuple):
 def resolver(
     program: Program, kind: str = "code", symbol_file: bytes | None = None, approximated: set[str] | None = None
 ) -> Callable[[str], tuple[int, int]]:
-    """How ``SYMBOL`` and ``SYMBOL+OFFSET`` become start and end, in the program and its interpreter.
+    """How ``SYMBOL``, ``SYMBOL+OFFSET``, ``FILE:LINE`` and ``FILE:LINE-LINE`` become start and end, in the program and
+    its interpreter.
 
-    ``kind``: code or data. ``symbol_file``: an ELF file whose symbols stand for those of a stripped program.
-    ``approximated`` gets the names of symbols without a size. The function raises PfmonError for a name that is not
-    there or names something else.
+    ``kind``: code or data. ``symbol_file``: an ELF file whose symbols and lines stand for those of a stripped program.
+    ``approximated`` gets the names of symbols without a size, and lines whose code is in several places: the range
+    covers all of them. The function raises PfmonError for a name that is not there or names something else.
     """
+    guesses = approximated if approximated is not None else set()
     files = [_Known(program.image, SymbolTable(symbol_file or program.image.data, program.image.bias))]
     if program.interpreter is not None:
         files.append(_Known(program.interpreter, SymbolTable(program.interpreter.data, program.interpreter.bias)))
 
     def resolve(text: str) -> tuple[int, int]:
+        if lines := LINES.fullmatch(text):
+            return _of_lines(files, symbol_file, lines, kind, guesses)
         name, plus, offset = text.partition("+")
         known, symbol = _named(files, name.strip(), kind)
         start, end = symbol.address, known.end(symbol)
-        if approximated is not None and not symbol.size:
-            approximated.add(symbol.name)
+        if not symbol.size:
+            guesses.add(symbol.name)
         if plus:
             start += _offset(offset, text)
         if start >= end:
@@ -86,6 +95,25 @@ def resolver(
         return start, end
 
     return resolve
+
+
+def _of_lines(
+    files: Sequence[_Known], symbol_file: bytes | None, asked: re.Match[str], kind: str, approximated: set[str]
+) -> tuple[int, int]:
+    """From the first to the last bundle of some source lines."""
+    if kind != "code":
+        raise BadValueError(f"{asked[0]} is code; {OPTION[kind]}")
+    first = int(asked["first"])
+    last = int(asked["last"] or first)
+    if last < first:
+        raise BadValueError(f"{asked[0]}: line {last} is before line {first}")
+    main = files[0].image
+    tables = [Lines(symbol_file or main.data, main.bias, main.path)]
+    tables += [Lines(known.image.data, known.image.bias, known.image.path) for known in files[1:]]
+    pieces = next((table for table in tables if table.codes()), tables[0]).pieces(asked["file"], first, last)
+    if len(pieces) > 1:
+        approximated.add(asked[0])
+    return pieces[0][0], pieces[-1][1]
 
 
 def _named(files: Sequence[_Known], name: str, kind: str) -> tuple[_Known, Symbol]:

@@ -1,0 +1,122 @@
+"""Source lines of a program's code, from its DWARF line tables.
+
+An IA-64 address in a line table is a bundle's plus the number of the slot; ranges here are whole bundles.
+"""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import NamedTuple
+
+from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+
+BUNDLE = 16
+NEAR = 3
+"""Lines with code that a message names when one has none."""
+
+
+class LineCode(NamedTuple):
+    """Code [start, end) that a line of a file became."""
+
+    file: str
+    line: int
+    start: int
+    end: int
+
+
+class Lines:
+    """The line tables of one ELF file, at the addresses that a load bias gives them, read when they are asked for."""
+
+    def __init__(self, data: bytes, bias: int = 0, path: str = "") -> None:
+        self._data = data
+        self._bias = bias
+        self._path = path
+        self._codes: list[LineCode] | None = None
+
+    def codes(self) -> list[LineCode]:
+        """All of them; none without DWARF. Raises PfmonError when the DWARF is damaged."""
+        if self._codes is None:
+            try:
+                self._codes = list(_read(self._data, self._bias))
+            except Exception as error:  # the library raises whatever its parsing meets
+                raise PfmonError(f"{self._path}: its DWARF line tables are damaged ({error})") from None
+        return self._codes
+
+    def pieces(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
+        """The code of lines ``first`` to ``last`` of a file, as ranges of bundles that do not touch, by address.
+
+        ``file``: the end of its path. Raises PfmonError: no line tables, no such file, several such files, no code.
+        """
+        if not self.codes():
+            raise PfmonError(
+                f"{file}:{first}: {self._path} has no DWARF line tables; compile it with -g, or give a symbol"
+            )
+        name = self._file(file)
+        own = [code for code in self.codes() if code.file == name]
+        found = [code for code in own if first <= code.line <= last]
+        if not found:
+            lines = sorted({code.line for code in own}, key=lambda line: (abs(line - first), line))[:NEAR]
+            near = ", ".join(str(line) for line in sorted(lines))
+            raise BadValueError(f"{file}:{first}: no code comes from there; lines with code near it: {near}")
+        return _joined(found)
+
+    def _file(self, file: str) -> str:
+        """The one path that ends like this."""
+        known = sorted({code.file for code in self.codes()})
+        wanted = file.split("/")
+        found = [path for path in known if path.split("/")[-len(wanted) :] == wanted]
+        if not found:
+            raise UnknownNameError("source file", file, [path.rsplit("/", 1)[-1] for path in known])
+        if len(found) > 1:
+            raise BadValueError(f"{file} is {' and '.join(found)}; give more of the path")
+        return found[0]
+
+
+def _joined(codes: list[LineCode]) -> list[tuple[int, int]]:
+    pieces: list[tuple[int, int]] = []
+    for code in sorted(codes, key=lambda code: code.start):
+        start, end = code.start - code.start % BUNDLE, code.end + -code.end % BUNDLE
+        if pieces and start <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], max(end, pieces[-1][1]))
+        else:
+            pieces.append((start, end))
+    return pieces
+
+
+def _read(data: bytes, bias: int) -> Iterator[LineCode]:
+    from elftools.elf.elffile import ELFFile  # only who speaks of lines needs it
+
+    elf = ELFFile(BytesIO(data))
+    if not elf.has_dwarf_info(strict=True):
+        return
+    dwarf = elf.get_dwarf_info()
+    for unit in dwarf.iter_CUs():
+        program = dwarf.line_program_for_CU(unit)
+        if program is None:
+            continue
+        names = _file_names(program.header)
+        before = None
+        for entry in program.get_entries():
+            state = entry.state
+            if state is None:
+                continue
+            if before is not None and before.address < state.address:
+                yield LineCode(names[before.file], before.line, before.address + bias, state.address + bias)
+            before = None if state.end_sequence else state
+
+
+def _file_names(header) -> dict[int, str]:  # type: ignore[no-untyped-def]
+    """Paths by the numbers of a line table's files: from 1 before DWARF 5, whose directory 0 is where the compiler
+    ran; from 0 since."""
+    modern = header["version"] >= 5
+    folders = [_text(folder) for folder in header["include_directory"]]
+    names = {}
+    for number, entry in enumerate(header["file_entry"], start=0 if modern else 1):
+        place = entry.dir_index if modern else entry.dir_index - 1
+        folder = folders[place] if 0 <= place < len(folders) else ""
+        name = _text(entry.name)
+        names[number] = f"{folder}/{name}" if folder and not name.startswith("/") else name
+    return names
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")

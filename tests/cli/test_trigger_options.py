@@ -1,0 +1,98 @@
+"""--trigger-...: what they accept, what they count on noploop by hand, what they refuse."""
+
+import json
+import re
+
+import pytest
+from command import example, pfmon, refused
+
+NOPLOOP = (example("noploop"), "1000")
+EVENT = ("-e", "ia64_inst_retired")
+# noploop is at 0x4000000000000280; its loop of two bundles begins 0x40 further, the bundle that returns is at +0x60.
+START, STOP = "--trigger-code-start-addresses", "--trigger-code-stop-addresses"
+DATA_START, DATA_STOP = "--trigger-data-start-addresses", "--trigger-data-stop-addresses"
+
+
+def count(*words: str) -> int:
+    done = pfmon("--no-cmd-output", *EVENT, *words)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return int(done.stdout.split()[0])
+
+
+def test_counting_goes_from_the_start_bundle_to_before_the_stop_bundle() -> None:
+    assert count(f"{START}=noploop", f"{STOP}=noploop+0x60", *NOPLOOP) == 12 + 6 * 1000
+    assert count(f"{START}=0x4000000000000280", f"{STOP}=0x4000000000000290", *NOPLOOP) == 3
+
+
+def test_what_is_before_inside_and_behind_makes_the_total() -> None:
+    before = count(f"{STOP}=noploop", *NOPLOOP)
+    behind = count(f"{START}=noploop+0x60", *NOPLOOP)
+    assert before + 12 + 6 * 1000 + behind == count(*NOPLOOP)
+
+
+def test_callees_count_unlike_in_a_range() -> None:
+    program = (example("fib"), "10")
+    assert count(f"{START}=fib", *program) > count("--irange=main", *program)
+
+
+def test_once_or_every_time() -> None:
+    start, stop = f"{START}=noploop+0x40", f"{STOP}=noploop+0x50"
+    assert count(start, stop, *NOPLOOP) == 3
+    assert count(start, stop, "--trigger-code-repeat", *NOPLOOP) == 3 * 1000
+
+
+def test_data_triggers_follow_reads_writes_or_both() -> None:
+    program = (example("arrays"), "1")
+    both = count(f"{DATA_START}=B", *program)
+    assert count(f"{DATA_START}=B", "--trigger-data-wo", *program) == both  # it is written before it is read
+    assert 0 < count(f"{DATA_START}=B", "--trigger-data-ro", *program) < both
+
+
+def test_code_may_start_and_data_stop() -> None:
+    program = (example("arrays"), "1")
+    whole = count(f"{START}=main", *program)
+    assert 0 < count(f"{START}=main", f"{DATA_STOP}=B", *program) < whole
+
+
+def test_a_trigger_that_was_never_reached_is_said_at_the_end() -> None:
+    done = pfmon("--json", "--no-cmd-output", *EVENT, f"{START}=main,0x1000", f"{DATA_STOP}=0x2000", *NOPLOOP)
+    lines = done.stderr.splitlines()
+    assert lines == [
+        "pfmon: --trigger-code-start-addresses: 0x1000 was never reached",
+        "pfmon: --trigger-data-stop-addresses: 0x2000 was never accessed",
+    ]
+    assert json.loads(done.stdout)["notes"] == [line.removeprefix("pfmon: ") for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([f"{START}=noplop"], "noploop"),
+        ([f"{START}=0x1008"], "multiple of 16"),
+        ([f"{START}=-1"], "symbol"),
+        ([f"{START}=12z"], "address or a symbol"),
+        ([f"{START}=main,"], "empty"),
+        ([f"{START}=main", f"{START}=noploop"], "twice"),
+        ([f"{START}=main", f"{STOP}=main"], "is a trigger already"),
+        ([f"{START}=0x10,0x20,0x30,0x40,0x50"], "4 pairs"),
+        ([f"{START}=main", "--irange=noploop"], "triggers_and_ranges_share_registers"),
+        ([f"{STOP}=main", "--checkpoint-func=noploop"], "triggers_and_ranges_share_registers"),
+        ([f"{DATA_START}=0x10", "--drange=0x10-0x20"], "triggers_and_ranges_share_registers"),
+        ([f"{START}=main", "--trigger-code-repeat"], "wants both"),
+        (["--trigger-data-repeat"], "data triggers"),
+        (["--trigger-data-ro", "--trigger-data-wo"], "exclude each other"),
+        ([f"{DATA_START}=main"], "main is code"),
+    ],
+)
+def test_mistakes_are_one_line_before_the_program_starts(words: list[str], said: str) -> None:
+    assert said in refused(*EVENT, *words, *NOPLOOP)
+
+
+def test_triggers_without_events_are_refused() -> None:
+    assert "-e EVENT" in refused(f"{START}=main", *NOPLOOP)
+
+
+def test_a_data_range_goes_with_code_triggers() -> None:
+    program = (example("arrays"), "1")
+    done = pfmon("--no-cmd-output", "-e", "loads_retired", "--drange=B", f"{START}=doit", *program)
+    assert done.returncode == 0 and int(re.findall(r"\d+", done.stdout)[0]) > 0
