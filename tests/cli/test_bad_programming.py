@@ -48,6 +48,12 @@ MISTAKES = [
     ([CHECK, "-e", "loads_retired", "--drange=0x10-0x10"], ["--drange", "below end"]),
     ([CHECK, *NOPS, "--drange=0x10-0x20"], ["event_must_support_data_ranges", "--no-qual-check"]),
     ([CHECK, "-e", "cpu_cycles", RANGE], ["event_must_support_instruction_ranges", "--no-qual-check"]),
+    ([CHECK, *NOPS, "--pmu=itanium", RANGE, "--inverse-irange"], ["range_filters_exist", "--inverse-irange"]),
+    ([CHECK, *NOPS, RANGE, "--irange-demand-fetch"], ["range_filters_exist", "--inverse-irange"]),
+    (
+        [CHECK, "--pmu=montecito", "-e", "l1i_fills", RANGE],
+        ["fetch_events_say_demand_or_prefetch", "--irange-prefetch-match"],
+    ),
     ([CHECK, "--pmu=intel_v1", "-e", "llc_misses", RANGE], ["feature_must_exist", "irange"]),
     # opcode matchers
     ([CHECK, *NOPS, "--opc-match8=1:2"], ["--opc-match8", "[mifb]:match:mask"]),

@@ -78,3 +78,33 @@ def test_firmware_information_is_that_of_the_table() -> None:
     assert (info.cycles_mask, info.retired_mask) == (0xF0, 0xF0)
     assert info.pm_info == 0x08123004
     assert len(info.buffer) == 128 and info.buffer[:2] == b"\xff\x3f"
+
+
+@pytest.mark.parametrize(
+    ("name", "events", "plm", "said"),
+    [
+        (
+            "intel_v2",
+            ["INST_RETIRED.ANY", "LLC_MISSES"],
+            "u",
+            ["IA32_PMC0 counts LLC_MISSES at 1, 2, user", "IA32_FIXED_CTR0 counts INST_RETIRED.ANY at 1, 2, user"],
+        ),
+        ("intel_v1", ["LLC_REFERENCES"], "uk", ["IA32_PMC0 counts LLC_REFERENCES at kernel, 1, 2, user"]),
+        ("ppc604e", ["BPU_RESULTS"], "k", ["PMC1 counts nothing", "PMC2 counts BPU_RESULTS in supervisor state"]),
+        ("ibm1994", ["PROCESSOR_CYCLES"], "uk", ["PMC1 counts PROCESSOR_CYCLES in any state"]),
+    ],
+)
+def test_dumps_of_other_families_say_what_is_counted(name: str, events: list[str], plm: str, said: list[str]) -> None:
+    model = pmu.get(name)
+    made = model.program(events, plm=plm)
+    writes = made.writes | {"ia32_pmc1" if name.startswith("intel") else "pmc1": 0}  # a dump has several registers
+    text = decode_text(model, " ".join(f"{register}={value:#x}" for register, value in writes.items()))
+    for line in said:
+        assert f"\n  {line}" in text
+
+
+def test_counters_that_are_off_are_said_to_be() -> None:
+    intel = "ia32_perfevtsel0=0x1412e ia32_perfevtsel1=0x40412e"
+    text = decode_text(pmu.get("intel_v1"), intel)  # EN is bit 22; OS and USR are clear in the second
+    assert "IA32_PMC0 is switched off" in text and "IA32_PMC1 is switched off" in text
+    assert "PMC1 is switched off" in decode_text(pmu.get("ppc604e"), "mmcr0=0x80000040 mmcr1=0")  # DIS

@@ -135,7 +135,7 @@ def test_fixed_counters_are_used_first_and_conditions_need_general_ones() -> Non
         (["LLC_MISSES"], {"irange": RangeRequest(((0, 16),))}, "intel_v2 has no irange"),
         (["LLC_MISSES"], {"plm": 4}, "levels 1 and 2"),
         ([EventRequest("LLC_MISSES", threshold=256)], {}, "too wide"),
-        (["LLC_MISSES:M"], {}, "no mesi"),
+        (["LLC_MISSES:M"], {}, "no line states"),
         (["LLC_MISSES"], {"controls": {"nope": 1}}, "field of ia32_debugctl"),
     ],
 )

@@ -98,6 +98,10 @@ REFUSED = [
         "feature_must_exist",
     ),
     ("itanium", ["NOPS_RETIRED:M"], {}, "event_option_must_exist"),
+    ("itanium", ["NOPS_RETIRED"], {"irange": SMALL._replace(inverse=True)}, "range_filters_exist"),
+    ("itanium2", ["L1I_FILLS"], {"irange": SMALL._replace(demand_fetch=True)}, "range_filters_exist"),
+    ("itanium2", ["L1I_FILLS"], {"irange": SMALL._replace(prefetch_match=True)}, "range_filters_exist"),
+    ("montecito", ["LOADS_RETIRED"], {"drange": SMALL._replace(inverse=True)}, "range_filters_exist"),
 ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from pfmon.errors import BadValueError
 from pfmon.pmu.event import EventTable
+from pfmon.pmu.intel import FIXED
 from pfmon.pmu.model import IA64, PmuModel
 from pfmon.pmu.register import WORD, Field, Register
 
@@ -68,7 +69,7 @@ def field_words(events: EventTable, register: Register, field: Field, content: i
         return f"instruction sets: {ISM_WORDS[content]}"
     if field.name == "es":
         return f"event code: {', '.join(_events(events, content)) or 'no event has it'}"
-    if field.name == "threshold":
+    if field.name == "threshold" and register.name.startswith("pmc"):
         return f"counts cycles with more than {content}" if content else "adds up increments"
     if field.name == "mesi":
         states = "".join(letter for bit, letter in enumerate(MESI) if content >> bit & 1)
@@ -93,9 +94,8 @@ def _events(events: EventTable, code: int) -> list[str]:
 def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     """What the registers of a dump do together: one line for each counter and each breakpoint pair."""
     lines = ["together:"]
-    for number in model.bank.numbers if model.name in IA64 else ():
-        if f"pmc{number}" in values:
-            lines.append("  " + counter_words(model, number, values))
+    words = counter_words if model.name in IA64 else intel_words if model.architecture == "x86" else powerpc_words
+    lines += [f"  {said}" for number in model.bank.numbers if (said := words(model, number, values))]
     for kind, what in (("ibr", "code"), ("dbr", "data")):
         for pair in range(4):
             address, mask = values.get(f"{kind}{2 * pair}"), values.get(f"{kind}{2 * pair + 1}")
@@ -108,6 +108,8 @@ def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
 
 def counter_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
     """What a counter's configuration, and its value if it is there, say."""
+    if f"pmc{number}" not in values:
+        return ""
     fields = model.registers[f"pmc{number}"].decode(values[f"pmc{number}"])
     found = [e for e in model.events if (e.code, e.umask) == (fields["es"], fields["umask"]) and e.ear == "-"]
     name = found[0].name if found else f"event 0x{fields['es']:x} umask 0x{fields['umask']:x} (none)"
@@ -123,6 +125,43 @@ def counter_words(model: PmuModel, number: int, values: Mapping[str, int]) -> st
         count = values[f"pmd{number}"] & ((1 << model.bank.width) - 1)
         words.append(f"and holds {count}")
     return " ".join(words)
+
+
+def intel_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
+    """The same for a general or fixed-function counter of Intel's architectural monitoring."""
+    fixed = number - FIXED[0]
+    select = "ia32_fixed_ctr_ctrl" if fixed >= 0 else f"ia32_perfevtsel{number}"
+    if select not in values:
+        return ""
+    fields = model.registers[select].decode(values[select])
+    name = f"IA32_FIXED_CTR{fixed}" if fixed >= 0 else f"IA32_PMC{number}"
+    if fixed >= 0:
+        kernel, user = fields[f"en{fixed}"] & 1, fields[f"en{fixed}"] >> 1
+        found = [event.name for event in model.events if number in event.counters]
+    else:
+        kernel, user = fields["os"] & fields["en"], fields["usr"] & fields["en"]
+        found = [e.name for e in model.events if (e.code, e.umask) == (fields["event"], fields["umask"])]
+    enabled = values.get("ia32_perf_global_ctrl", -1) >> number & 1
+    if not (kernel or user) or not enabled:
+        return f"{name} is switched off"
+    event = found[0] if found else f"event 0x{fields['event']:x} umask 0x{fields['umask']:x} (none)"
+    return f"{name} counts {event} at {levels(kernel | 14 * user)}"
+
+
+def powerpc_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
+    """The same for a counter of the PowerPC."""
+    register = "mmcr0" if number < 3 else "mmcr1"
+    if register not in values:
+        return ""
+    code = model.registers[register].decode(values[register])[f"pmc{number}select"]
+    found = [event.name for event in model.events if event.code == code and number in event.counters]
+    if not code:
+        return f"PMC{number} counts nothing"
+    state = model.registers["mmcr0"].decode(values.get("mmcr0", 0))
+    if state["dis"] or (state["dp"] and state["du"]):
+        return f"PMC{number} is switched off"
+    where = "user state" if state["dp"] else "supervisor state" if state["du"] else "any state"
+    return f"PMC{number} counts {found[0] if found else f'event 0x{code:x} (none)'} in {where}"
 
 
 def pair_words(what: str, pair: int, address: int, mask_register: int) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.derived import Derived, load_derived
 from pfmon.pmu.event import Event, name_pattern
+from pfmon.pmu.intel import FIXED
 from pfmon.pmu.model import IA64, PmuModel
 from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 
@@ -165,11 +166,6 @@ def _numbers(model: PmuModel, kind: str) -> str:
     return " ".join(f"{low}-{high}" if high > low else str(low) for low, high in ranges)
 
 
-def range_request_text(option: str, start: int, end: int) -> str:
-    """The line that repeats a range: `irange is [0x1000-0x1590)=1424 bytes`."""
-    return f"{option} is [{start:#x}-{end:#x})={end - start} bytes"
-
-
 def range_text(programmed: RangeProgramming) -> str:
     """The breakpoint registers of ranges, in pfmon's layout (section 8.2 and 8.5 of its page)."""
     lines = []
@@ -194,13 +190,6 @@ def _pair_text(index: int, address: int, value: int, fine: bool) -> str:
     return line if fine else f"{line} end=0x{block_end:016x}"
 
 
-def check_text(model: PmuModel, programming: Programming) -> str:
-    """What `--check-events-only` prints: each event with its counter, once everything has been accepted."""
-    lines = [f"{model.name}: {len(programming.monitors)} event(s) can be counted together"]
-    lines += [f"  {monitor.event.name} on counter {monitor.pmd}" for monitor in programming.monitors]
-    return "\n".join(lines)
-
-
 def programming_text(programming: Programming) -> str:
     """All registers of a programming with the meaning of the counters, then its ranges (`--verbose`)."""
     by_pmc = {f"pmc{monitor.pmc}": monitor for monitor in programming.monitors}
@@ -209,13 +198,26 @@ def programming_text(programming: Programming) -> str:
         for name, value in programming.writes.items()
         if not name.startswith(("ibr", "dbr"))
     ]
+    lines += [
+        f"{_counter_name(programming.pmu, monitor.pmd)} {monitor.event.name}"
+        for name, monitor in by_pmc.items()
+        if name not in programming.writes
+    ]
     lines += [range_text(r) for r in (programming.irange, programming.drange) if r]
     return "\n".join(lines)
 
 
+def _counter_name(pmu: str, number: int) -> str:
+    """A counter's register on processors that select several events through one register."""
+    if not pmu.startswith("intel"):
+        return f"PMC{number}"
+    return f"IA32_PMC{number}" if number < FIXED[0] else f"IA32_FIXED_CTR{number - FIXED[0]}"
+
+
 def _monitor_text(monitor: Monitor) -> str:
     """The fields of a counter's configuration."""
+    umask = 0 if monitor.event.ear != "-" else monitor.event.umask  # an event address register has it then
     return (
         f" plm={monitor.plm:#x} pm={int(monitor.pm)} oi={int(monitor.overflow_interrupt)} ism={monitor.ism}"
-        f" thres={monitor.threshold} umask={monitor.event.umask:#x}] PMD{monitor.pmd} {monitor.event.name}"
+        f" thres={monitor.threshold} umask={umask:#x}] PMD{monitor.pmd} {monitor.event.name}"
     )

@@ -9,7 +9,7 @@ from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.pmu.event import Event
 from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
 from pfmon.pmu.programming import Monitor
-from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_start_is_below_end
+from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_filters_exist, range_start_is_below_end
 from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
 
 IA64_FEATURES: tuple[str, ...] = ("irange", "drange", "opcodes", "iear", "dear", "branch_buffer")
@@ -24,6 +24,7 @@ class Ia64Programmer(Programmer):
     overflow_interrupt = True
     deciding_ear_event = 0
     features = IA64_FEATURES
+    range_filters: tuple[str, ...] = ()
 
     def write(self, name: str, value: int) -> None:
         """Note a register value; a register that is not available is an error."""
@@ -51,8 +52,10 @@ class Ia64Programmer(Programmer):
         if self.request.irange:
             range_start_is_below_end(self.request.irange.limits, "--irange")
             code_ranges_are_bundle_aligned(self.request.irange.limits)
+            range_filters_exist(self.request.irange, self.range_filters, f"{self.pmu}'s code ranges")
         if self.request.drange:
             range_start_is_below_end(self.request.drange.limits, "--drange")
+            range_filters_exist(self.request.drange, (), "data ranges")
 
     def check_qualifiers(self, event: Event) -> None:
         """That an event supports every qualification asked for."""

@@ -40,6 +40,7 @@ class Itanium2Programmer(TaggedProgrammer):
     page_bits = 12
     range_register = "pmc14"
     constraint_register = "pmc13"
+    range_filters = ("inverse",)
     counter_source = EVENTS
 
     def group_rules(self) -> None:

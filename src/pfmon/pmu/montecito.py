@@ -37,6 +37,7 @@ class MontecitoProgrammer(TaggedProgrammer):
     page_bits = 16
     range_register = "pmc38"
     constraint_register = "pmc41"
+    range_filters = ("inverse", "demand_fetch", "prefetch_match")
     counter_source = "Montecito manual section 3.3.3"
     overflow_interrupt = False
     event_options = ("mesi", "all_threads")
@@ -277,7 +278,8 @@ def fetch_events_say_demand_or_prefetch(events: Sequence[Event], said: bool) -> 
         names = ", ".join(event.name for event in events if event.code in FETCH)
         raise RuleError(
             "fetch_events_say_demand_or_prefetch",
-            f"{names}: say whether the range holds for demand fetches, prefetches or both",
+            f"{names}: say whether the range holds for demand fetches (--irange-demand-fetch), prefetches "
+            "(--irange-prefetch-match) or both",
             "Montecito manual section 3.3.5.2",
         )
 

@@ -15,7 +15,13 @@ from pfmon.pmu.register import RegisterSet
 from pfmon.pmu.request import EventRequest, Request
 
 FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear")
-EVENT_OPTIONS = ("mesi", "all_threads", "edge", "invert")
+EVENT_OPTIONS = {
+    "mesi": "line states (EVENT:MESI), Montecito's",
+    "all_threads": "counting for all threads (--all-threads), Montecito's",
+    "edge": "edge detection (--edge), Intel's",
+    "invert": "inversion (--invert), Intel's",
+}
+"""What only some PMUs' events have, and which PMUs these are."""
 
 
 class Programmer:
@@ -137,7 +143,9 @@ def feature_must_exist(name: str, features: Sequence[str], pmu: str) -> None:
 def event_option_must_exist(event: Event, option: str, used: bool, options: Sequence[str]) -> None:
     """MESI states and all threads are Montecito's, edge and inversion Intel's."""
     if used and option not in options:
-        raise RuleError("event_option_must_exist", f"{event.name}: this PMU has no {option.replace('_', ' ')}")
+        raise RuleError(
+            "event_option_must_exist", f"{event.name}: this PMU has no {EVENT_OPTIONS[option]}; leave it out"
+        )
 
 
 def default_plm_must_not_be_zero(plm: int) -> None:

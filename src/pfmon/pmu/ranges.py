@@ -17,6 +17,11 @@ MASK = (1 << 56) - 1
 BUNDLE = 16
 FINE_GRAIN = 32
 SECTION = "Montecito manual section 3.3.5"
+RANGE_FILTERS = {
+    "inverse": "inversion (--inverse-irange)",
+    "demand_fetch": "choice of demand fetches (--irange-demand-fetch)",
+    "prefetch_match": "choice of prefetches (--irange-prefetch-match)",
+}
 Limits = Sequence[tuple[int, int]]
 Registers = tuple[tuple[int, int], ...]
 
@@ -154,6 +159,18 @@ def range_start_is_below_end(limits: Limits, option: str) -> None:
         if not 0 <= start < end <= 1 << 64:
             raise BadValueError(
                 f"{option}: {start:#x}-{end:#x} is no range: start must be below end, and end at most 2**64"
+            )
+
+
+def range_filters_exist(ranges: RangeRequest, filters: Sequence[str], what: str) -> None:
+    """Ranges are inverted by PMC8.inv or PMC32.inv, which Itanium has not; only Montecito's events tell demand fetches
+    from prefetches (Montecito manual table 3-11 and section 3.3.5.2).
+    """
+    for name in RANGE_FILTERS:
+        if getattr(ranges, name) and name not in filters:
+            legal = ", ".join(RANGE_FILTERS[one] for one in filters) or "nothing of the kind"
+            raise RuleError(
+                "range_filters_exist", f"{what} have no {RANGE_FILTERS[name]}; they have {legal}", f"{SECTION}.2"
             )
 
 
