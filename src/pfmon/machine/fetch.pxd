@@ -2,10 +2,17 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.notes cimport Notes
+from pfmon.machine.predictor cimport BranchPredictor
+from pfmon.machine.queues cimport Queue
+from pfmon.machine.tags cimport TagStore
+from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef enum:
     WINDOW = 32                  # bytes that are fetched together: a pair of bundles
+    MOST_BUFFERED = 16
+    KNOWN_TARGETS = 256
 
 cdef struct Fetched:
     int64_t ready                # cycle in which the window is there
@@ -13,16 +20,64 @@ cdef struct Fetched:
     uint32_t second_cause        # a part of the wait may have another cause (a TLB miss, then a cache miss)
     uint32_t second_cycles
 
+cdef struct Buffered:            # a line in the streaming buffer, or on its way there
+    uint64_t line                # address; NO_LINE
+    int64_t ready
+
+cdef struct Stream:              # lines that are still to be asked for
+    uint64_t next
+    uint32_t left
+    int64_t since                # cycle from which the next one can be asked for
+
 
 cdef class InstructionFetch:
     """What the front end reads its bundles from."""
+
+    cdef readonly LowerLevels lower
+    cdef readonly BranchPredictor predictor
+    cdef TagStore cache
+    cdef Tlb tlb1
+    cdef Tlb tlb2                # None: the first level is the only one
+    cdef PageTable table
+    cdef bint prevalidated       # lines of a page go with its entry in the first TLB
+    cdef uint32_t line, line_shift, page_shift, entry_shift
+    cdef int64_t transfer_cycles, walk_cycles, software_cycles
+    cdef uint64_t last_line      # number of the line that was used last: still there, and the most recent
+    cdef int64_t last_ready
+    cdef uint64_t last_page      # number of the page that was used last: its entry is there, and the most recent
+    cdef Buffered buffer[MOST_BUFFERED]
+    cdef uint32_t buffer_size, buffer_next
+    cdef Queue requests          # RAB: lines under way
+    cdef Queue hints             # PVAB: addresses of hints that wait for the prefetch pipeline
+    cdef Stream stream
+    cdef uint32_t stream_lines
+    cdef int64_t prefetch_free   # cycle from which the prefetch pipeline takes a hint
+    cdef uint64_t generation     # counts changes of what is in L1I and the streaming buffer
+    cdef uint64_t known[KNOWN_TARGETS]            # line number of a target whose stream was all there ...
+    cdef uint64_t known_generation[KNOWN_TARGETS] # ... in this generation
 
     # Whether the window's line is in L1I and its page in the first-level TLB: then it is there when it is asked for.
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes) noexcept nogil
     cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
-    # A taken branch with its hints sends the front end to ``target``: flow and streaming prefetch.
+    # A taken branch with its hints sends the front end to ``target``: it ends a stream (without one, and without
+    # many, there is no need to call this), and with many begins one.
     cdef void redirect(self, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil
     # brp and move to branch register with a prefetch hint.
     cdef void hint(self, Notes* notes, uint64_t target, int64_t now) noexcept nogil
+    # fc: the line goes.
+    cdef void flush(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
+
+    cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil
+    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, uint32_t* cause) noexcept nogil
+    cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil
+    cdef void drop(self, uint64_t address) noexcept nogil
+    cdef Buffered* buffered(self, uint64_t line) noexcept nogil
+    cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil
+    cdef bint present(self, uint64_t line) noexcept nogil
+    cdef bint stream_present(self, uint64_t target) noexcept nogil
+    cdef int64_t prefetch_room(self, int64_t now) noexcept nogil
+    cdef void pump(self, Notes* notes, int64_t now) noexcept nogil

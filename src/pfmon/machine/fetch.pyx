@@ -1,20 +1,406 @@
-"""Temporary: everything is in L1I."""
-from pfmon.machine.lower cimport LowerLevels
+"""L1I, the instruction TLBs, the page walker for them, demand fetches, the streaming buffer and prefetch.
+
+A fetch that misses L1I asks L2 for the line. Prefetched lines come to the streaming buffer and move to L1I when they
+are fetched; until they have come they are in the request address buffer (RAB), where a fetch may find them. A taken
+branch with .many makes the lines behind its target be prefetched one after the other (a stream) until the next taken
+branch; brp prefetches its target's line, by way of the prefetch virtual address buffer (PVAB). Prefetches never walk:
+without a translation in the first-level TLB they are dropped (Montecito manual 4.10).
+"""
+
+from collections.abc import Mapping
+
+from pfmon.machine.causes cimport FrontCause
+from pfmon.machine.causes import FrontCause as PythonCause
+from pfmon.machine.lower cimport REQUEST_FETCH, REQUEST_FETCH_PREFETCH, REQUEST_WALK
+from pfmon.machine.notes cimport note, noted
+from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.occurrences import Occurrence as PythonOccurrence
+from pfmon.machine.queues cimport (
+    enter_queue, finish_queue, queue_levels, room_in_queue, settle_queue, start_queue,
+)
+from pfmon.machine.tags cimport ABSENT, SHARED, quick_find
+from pfmon.machine.tags import cache_tags
+from pfmon.machine.tlb cimport insert, lookup, lookup_quick
+
+cdef enum:
+    LONG_MISS = 1024             # cycles: of the instruction event address register's counting event
+    SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
+    LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
+    REGION_SHIFT = 61
+    DEMAND_REQUESTS = 1          # of the RAB's entries: prefetches leave them free (Montecito manual, table 2-9)
+
+cdef uint64_t NO_LINE = <uint64_t>-1
+
+# The virtual linear page table of a region lies at the top of what the region's addresses reach (Linux on IA-64).
+cdef uint64_t TABLE = <uint64_t>0x1FF8000000000000
+
+
 cdef class InstructionFetch:
-    def __cinit__(self, config, LowerLevels lower):
-        pass
+    """The instruction side with the figures of ``config`` ([l1i], [itlb1], [itlb2], [vhpt]) in front of ``lower``.
+
+    ``predictor`` is told which lines leave L1I.
+    """
+
+    def __cinit__(self, config: Mapping, LowerLevels lower, BranchPredictor predictor=None):
+        cdef int i
+        level2 = "l2i" if "l2i.size" in config else "l2"
+        page = min(config["itlb1.page"], config["vhpt.page"])
+        self.lower = lower
+        self.predictor = predictor
+        self.cache = cache_tags(config, "l1i")
+        self.tlb1 = Tlb(config, "itlb1", page)
+        self.tlb2 = Tlb(config, "itlb2", config["vhpt.page"]) if "itlb2.entries" in config else None
+        self.transfer_cycles = config["itlb2.penalty"] if "itlb2.entries" in config else 0
+        self.table = PageTable()
+        self.prevalidated = config["l1i.prevalidated"]
+        self.line = config["l1i.line"]
+        self.line_shift = self.cache.shift
+        self.page_shift = config["vhpt.page"].bit_length() - 1
+        self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
+        data = "l2d" if level2 == "l2i" else "l2"
+        self.walk_cycles = max(0, config["vhpt.walk"] - config[f"{data}.latency"])
+        self.software_cycles = config["vhpt.software"]
+        self.buffer_size = config["l1i.streaming_buffer"]
+        self.stream_lines = config["l1i.stream"]
+        start_queue(&self.requests, config["l1i.fills"])
+        start_queue(&self.hints, config["l1i.hints"])
+        self.last_line = NO_LINE
+        self.last_page = NO_LINE
+        self.generation = 1
+        for i in range(MOST_BUFFERED):
+            self.buffer[i].line = NO_LINE
+
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil:
-        return True
+        cdef int64_t place
+        if address >> self.line_shift == self.last_line:
+            return now >= self.last_ready
+        if address >> self.tlb1.tags.shift != self.last_page:
+            if not lookup_quick(self.tlb1, address):
+                return 0
+            self.last_page = address >> self.tlb1.tags.shift
+        place = quick_find(self.cache, address)
+        if place == ABSENT or self.cache.tags[place].ready > now or not self.cache.touch_early(place):
+            return 0
+        self.last_line = address >> self.line_shift
+        self.last_ready = self.cache.tags[place].ready
+        return 1
+
     cdef void note_quick(self, Notes* notes) noexcept nogil:
-        pass
+        note(notes, Occurrence.L1I_READ, 1)
+
     cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
-        out.ready = now
+        cdef int64_t translated, place
+        self.pump(notes, now)
+        note(notes, Occurrence.L1I_READ, 1)
+        translated = self.translate(notes, address, now)
+        out.cause = FrontCause.FRONT_TLBMISS
         out.second_cycles = 0
+        out.second_cause = FrontCause.FRONT_IMISS
+        place = quick_find(self.cache, address)
+        if place != ABSENT and self.cache.tags[place].ready <= translated:
+            self.cache.touch(place)
+            out.ready = translated
+        else:
+            out.ready = self.bring(notes, address, translated, &out.second_cause)
+            if translated > now:
+                out.second_cycles = <uint32_t>(out.ready - translated)
+            else:
+                out.cause = out.second_cause
+        self.last_line = address >> self.line_shift
+        self.last_ready = out.ready
+
+    # The window's translation is there; when.
+    cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+        self.last_page = address >> self.tlb1.tags.shift
+        if lookup(self.tlb1, address):
+            return now
+        note(notes, Occurrence.ITLB1_MISS, 1)
+        if self.tlb2 is None:
+            now = self.walk(notes, address, now)
+        elif lookup(self.tlb2, address):
+            now += self.transfer_cycles
+        else:
+            note(notes, Occurrence.ITLB2_MISS, 1)
+            now = self.walk(notes, address, now)
+            insert(self.tlb2, address)
+        self.insert_first(notes, address)
+        return now
+
+    # The page walker reads the VHPT through L2; where the entry is not there the operating system puts it in.
+    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+        cdef uint64_t page = address >> self.page_shift
+        cdef uint64_t region = address >> REGION_SHIFT << REGION_SHIFT
+        cdef uint64_t entry = region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
+        note(notes, Occurrence.HPW_READ, 1)
+        now = self.lower.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        if self.table.knows(page):
+            note(notes, Occurrence.ITLB_WALKED, 1)
+            return now
+        note(notes, Occurrence.ITLB_FILLED, 1)
+        self.table.add(page)
+        return now + self.software_cycles
+
+    # An entry of the first-level TLB; lines of the page that makes room go with it (Montecito manual 2.4.3.1.1).
+    cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil:
+        cdef int64_t place = self.tlb1.tags.victim(address)
+        cdef uint64_t gone = self.tlb1.tags.tags[place].number, part
+        if self.prevalidated and gone != NO_LINE:
+            note(notes, Occurrence.L1I_PURGED, 1)
+            part = gone << self.tlb1.tags.shift
+            while part >> self.tlb1.tags.shift == gone:
+                self.drop(part)
+                part += self.line
+        self.tlb1.tags.put(place, address, 0, 0, 1)
+
+    # A line that is not in L1I, or not yet: when it is there, and what the front end waited for.
+    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, uint32_t* cause) noexcept nogil:
+        cdef uint64_t line = address >> self.line_shift << self.line_shift
+        cdef int64_t place = quick_find(self.cache, address), ready
+        cdef Buffered* found = self.buffered(line)
+        if place != ABSENT:
+            note(notes, Occurrence.L1I_RAB_HIT, 1)
+            cause[0] = FrontCause.FRONT_FILL_RECIRC
+            self.cache.touch(place)
+            return self.cache.tags[place].ready
+        if found == NULL:
+            note(notes, Occurrence.L1I_DEMAND_MISS, 1)
+            cause[0] = FrontCause.FRONT_IMISS
+            ready = self.ask(notes, line, REQUEST_FETCH, now)
+            if ready - now >= LONG_MISS:
+                note(notes, Occurrence.FETCH_MISS_1024, 1)
+        elif found.ready > now:
+            note(notes, Occurrence.L1I_RAB_HIT, 1)
+            cause[0] = FrontCause.FRONT_FILL_RECIRC
+            ready = found.ready
+        else:
+            note(notes, Occurrence.L1I_ISB_HIT, 1)
+            ready = now
+        if found != NULL:
+            found.line = NO_LINE
+        self.fill(notes, line, ready)
+        return ready
+
+    # L2 is asked for a line; when it comes.
+    cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil:
+        cdef int64_t at = room_in_queue(&self.requests, now), ready
+        ready = self.lower.request(notes, line, self.line, kind, 0, at)
+        enter_queue(&self.requests, at, ready)
+        note(notes, Occurrence.ISB_LINE_IN, 1)
+        note(notes, Occurrence.ISB_PAIR_IN, self.line // WINDOW)
+        return ready
+
+    cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil:
+        cdef int64_t place = self.cache.victim(address)
+        cdef uint64_t gone = self.cache.tags[place].number
+        note(notes, Occurrence.L1I_FILL, 1)
+        if gone != NO_LINE and self.predictor is not None:
+            self.predictor.line_left(gone << self.line_shift, self.line)
+        self.cache.put(place, address, SHARED, ready, 1)
+        self.generation += 1
+
+    # A line leaves L1I and the streaming buffer.
+    cdef void drop(self, uint64_t address) noexcept nogil:
+        cdef int64_t place = quick_find(self.cache, address)
+        cdef Buffered* found = self.buffered(address >> self.line_shift << self.line_shift)
+        if place != ABSENT:
+            self.cache.clear(place)
+            if self.predictor is not None:
+                self.predictor.line_left(address >> self.line_shift << self.line_shift, self.line)
+        if found != NULL:
+            found.line = NO_LINE
+        if place != ABSENT or found != NULL:
+            self.generation += 1
+        if address >> self.line_shift == self.last_line:
+            self.last_line = NO_LINE
+
+    cdef Buffered* buffered(self, uint64_t line) noexcept nogil:
+        cdef uint32_t i
+        for i in range(self.buffer_size):
+            if self.buffer[i].line == line:
+                return &self.buffer[i]
+        return NULL
+
+    cdef bint present(self, uint64_t line) noexcept nogil:
+        return quick_find(self.cache, line) != ABSENT or self.buffered(line) != NULL
+
+    # Whether everything that a stream behind the target would ask for is there, or on its way.
+    cdef bint stream_present(self, uint64_t target) noexcept nogil:
+        cdef uint64_t number = target >> self.line_shift
+        cdef uint32_t place = <uint32_t>(number & (KNOWN_TARGETS - 1)), i
+        if self.known[place] == number and self.known_generation[place] == self.generation:
+            return 1
+        for i in range(1, self.stream_lines + 1):
+            if not self.present((number + i) << self.line_shift):
+                return 0
+        self.known[place] = number
+        self.known_generation[place] = self.generation
+        return 1
+
     cdef void redirect(self, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil:
-        pass
+        self.pump(notes, now)
+        self.stream.left = 0
+        if not many or not self.stream_lines:
+            return
+        if self.stream_present(target):
+            note(notes, Occurrence.L1I_PREFETCH, self.stream_lines)
+            note(notes, Occurrence.L1I_STREAM_PREFETCH, self.stream_lines)
+            return
+        self.stream.next = ((target >> self.line_shift) + 1) << self.line_shift
+        self.stream.left = self.stream_lines
+        self.stream.since = now + 1
+
+    # The first cycle from ``now`` on in which a prefetch may be sent: a demand fetch's entry stays free.
+    cdef int64_t prefetch_room(self, int64_t now) noexcept nogil:
+        cdef uint32_t most = self.requests.capacity - DEMAND_REQUESTS
+        settle_queue(&self.requests, now)
+        if self.requests.count < most:
+            return now
+        return self.requests.leaves[self.requests.count - most]
+
+    # What the stream asked for up to now, a line a cycle.
+    cdef void pump(self, Notes* notes, int64_t now) noexcept nogil:
+        cdef int64_t at
+        while self.stream.left and self.stream.since <= now:
+            at = self.stream.since
+            if not self.present(self.stream.next):
+                if quick_find(self.tlb1.tags, self.stream.next) == ABSENT:
+                    self.stream.left = 0
+                    return
+                at = self.prefetch_room(at)
+                if at > now:
+                    return
+                if at > self.stream.since:
+                    note(notes, Occurrence.PREFETCH_STALL_STREAM, <uint32_t>(at - self.stream.since))
+                send_prefetch(self, notes, self.stream.next, at)
+            note(notes, Occurrence.L1I_PREFETCH, 1)
+            note(notes, Occurrence.L1I_STREAM_PREFETCH, 1)
+            self.stream.next += self.line
+            self.stream.left -= 1
+            self.stream.since = at + 1
+
     cdef void hint(self, Notes* notes, uint64_t target, int64_t now) noexcept nogil:
-        pass
+        cdef uint64_t line = target >> self.line_shift << self.line_shift
+        cdef int64_t at
+        self.pump(notes, now)
+        if self.present(line):
+            note(notes, Occurrence.L1I_PREFETCH, 1)
+            return
+        if room_in_queue(&self.hints, now) > now:
+            note(notes, Occurrence.PVAB_OVERFLOW, 1)
+            return
+        at = now if now > self.prefetch_free else self.prefetch_free
+        note(notes, Occurrence.L1I_PREFETCH, 1)
+        if quick_find(self.tlb1.tags, target) != ABSENT:
+            at = self.prefetch_room(at)
+            send_prefetch(self, notes, line, at)
+        if at > now:
+            note(notes, Occurrence.PREFETCH_STALL_HINT, <uint32_t>(at - now))
+            enter_queue(&self.hints, now, at)
+        self.prefetch_free = at + 1
+
+    cdef void flush(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+        self.pump(notes, now)
+        note(notes, Occurrence.L1I_SNOOPED, 1)
+        self.drop(address)
+
     cdef void finish(self, int64_t now) noexcept nogil:
-        pass
-    def levels(self):
-        return {}
+        finish_queue(&self.requests, now)
+        finish_queue(&self.hints, now)
+
+    # For tests and tools.
+
+    def fetch_at(self, address: int, now: int) -> tuple[int, dict[str, int], dict[str, int]]:
+        """One window: cycle in which it is there, cycles by front-end cause, occurrences."""
+        cdef Notes notes
+        cdef Fetched out
+        notes.count, notes.context = 0, 0
+        self.fetch(&notes, address, now, &out)
+        waits = {}
+        if out.ready - out.second_cycles > now:
+            waits[PythonCause(out.cause).name] = out.ready - out.second_cycles - now
+        if out.second_cycles:
+            waits[PythonCause(out.second_cause).name] = out.second_cycles
+        return out.ready, waits, totals(&notes)
+
+    def quick_at(self, address: int, now: int) -> bool:
+        """What quick() says of a window."""
+        return self.quick(address, now)
+
+    def redirect_at(self, target: int, many: bool, now: int) -> dict[str, int]:
+        """A taken branch: occurrences."""
+        cdef Notes notes
+        notes.count, notes.context = 0, 0
+        self.redirect(&notes, target, many, now)
+        return totals(&notes)
+
+    def hint_at(self, target: int, now: int) -> dict[str, int]:
+        """brp: occurrences."""
+        cdef Notes notes
+        notes.count, notes.context = 0, 0
+        self.hint(&notes, target, now)
+        return totals(&notes)
+
+    def flush_at(self, address: int, now: int) -> dict[str, int]:
+        """fc: occurrences."""
+        cdef Notes notes
+        notes.count, notes.context = 0, 0
+        self.flush(&notes, address, now)
+        return totals(&notes)
+
+    def finish_at(self, now: int) -> None:
+        """What finish() does."""
+        self.finish(now)
+
+    def repeat(self, address: int, size: int, times: int) -> int:
+        """Windows of ``size`` bytes of code that quick() agrees to, over and over (for measurements of speed)."""
+        cdef uint64_t at = address, i, start = address, end = address + size, count = times
+        cdef uint64_t agreed = 0
+        with nogil:
+            for i in range(count):
+                agreed += self.quick(at, <int64_t>1 << 40)
+                at = at + WINDOW if at + WINDOW < end else start
+        return agreed
+
+    def stores(self) -> dict[str, TagStore]:
+        """Its tags: "l1i", "itlb1", and "itlb2" if there is one."""
+        found = {"l1i": self.cache, "itlb1": self.tlb1.tags}
+        if self.tlb2 is not None:
+            found["itlb2"] = self.tlb2.tags
+        return found
+
+    def buffer_lines(self) -> dict[int, int]:
+        """Lines in the streaming buffer and on their way to it -> the cycle in which they come."""
+        return {self.buffer[i].line: self.buffer[i].ready for i in range(self.buffer_size)
+                if self.buffer[i].line != NO_LINE}
+
+    def levels(self) -> dict[str, list[int]]:
+        """Cycles in which the request address buffer was not and was full, or had one free entry at most."""
+        cycles = queue_levels(&self.requests)
+        full = cycles.pop()
+        almost = cycles.pop() if cycles else 0
+        others = sum(cycles)
+        return {"RAB_FULL": [others + almost, full], "RAB_ALMOST_FULL": [others, almost + full]}
+
+
+cdef void send_prefetch(InstructionFetch fetch, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
+    """A line is asked for ahead; the buffer's place is the oldest one whose line has come."""
+    cdef int64_t ready = fetch.ask(notes, line, REQUEST_FETCH_PREFETCH, now)
+    cdef uint32_t i, place = fetch.buffer_next
+    note(notes, Occurrence.L2_PREFETCH_SENT, 1)
+    for i in range(fetch.buffer_size):
+        place = (fetch.buffer_next + i) % fetch.buffer_size
+        if fetch.buffer[place].line == NO_LINE or fetch.buffer[place].ready <= now:
+            break
+    fetch.buffer[place].line = line
+    fetch.buffer[place].ready = ready
+    fetch.buffer_next = (place + 1) % fetch.buffer_size
+    fetch.generation += 1
+
+
+cdef dict totals(const Notes* notes):
+    """The notes as occurrence -> times."""
+    found: dict[str, int] = {}
+    for occurrence, times in noted(notes):
+        name = PythonOccurrence(occurrence).name
+        found[name] = found.get(name, 0) + times
+    return found

@@ -51,5 +51,5 @@ cdef class Machine(Learner):
     cdef void go_on_here(self) noexcept nogil
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void apply_marks(self, const Plan* plan, const Run* run) noexcept nogil
-    cdef void give_hints(self, const Plan* plan, const Run* run) noexcept nogil
+    cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil
     cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil

@@ -44,7 +44,7 @@ cdef class Machine(Learner):
         self.lower = LowerLevels(config)
         self.data = DataMemory(config, self.lower)
         self.predictor = branch_predictor(config)
-        self.fetch = InstructionFetch(config, self.lower)
+        self.fetch = InstructionFetch(config, self.lower, self.predictor)
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
@@ -104,8 +104,8 @@ cdef class Machine(Learner):
             self.simulate(plan, &run, outcome)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
             self.follow_frames(plan, &run)
-        if plan.has_hints or (run.taken and plan.branch.many):
-            self.give_hints(plan, &run)
+        if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.left)):
+            self.give_hints(plan, &run, next_ip)
         if self.mark_count or plan.cut == FAILED_CHECK or not plan.plain:
             self.apply_marks(plan, &run)
         self.mark_count = 0
@@ -230,7 +230,7 @@ cdef class Machine(Learner):
         set_level(&self.current_registers, self.now, <uint32_t>self.pipeline.frames.now.sof)
         set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
 
-    cdef void give_hints(self, const Plan* plan, const Run* run) noexcept nogil:
+    cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
         """Hints to prefetch and prediction; what they cause belongs to no cycle with an issue."""
         cdef uint32_t i
         cdef const Step* step
@@ -242,9 +242,9 @@ cdef class Machine(Learner):
                     self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, False)
                     self.fetch.hint(&self.pipeline.notes, <uint64_t>step.imm, self.now)
                     self.leave_notes(run.number, i)
-        if run.taken and plan.branch.many:
+        if run.taken:
             self.pipeline.notes.context = <uint64_t>(plan.length - 1) << NOTE_INSTRUCTION
-            self.fetch.redirect(&self.pipeline.notes, plan.branch.target, True, self.now)
+            self.fetch.redirect(&self.pipeline.notes, next_ip, plan.branch.many, self.now)
             self.leave_notes(run.number, plan.length - 1)
 
     cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:

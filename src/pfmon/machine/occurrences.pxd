@@ -79,7 +79,26 @@ cpdef enum Occurrence:
     BUS_DATA_CYCLE               # bus clocks with data
     BUS_BACK_TO_BACK             # bus clocks with data right behind another burst
     # instruction fetch (fetch.pyx)
-    FETCH_OCCURRENCES
+    L1I_READ                     # windows fetched
+    L1I_DEMAND_MISS              # in neither L1I nor the streaming buffer, nor on the way: L2 is asked
+    L1I_ISB_HIT                  # in the streaming buffer
+    L1I_RAB_HIT                  # on the way
+    L1I_FILL
+    L1I_PURGED                   # entries of the first-level TLB that went, and lines with them
+    L1I_SNOOPED                  # fc
+    L1I_PREFETCH                 # lines that prefetch looked up
+    L1I_STREAM_PREFETCH          # ... those of streams
+    L2_PREFETCH_SENT             # ... that were not there: L2 is asked
+    PREFETCH_STALL_STREAM        # cycles that a line of a stream waited for a free request
+    PREFETCH_STALL_HINT          # cycles that a hint waited for the pipeline or a free request
+    PVAB_OVERFLOW                # hints that found no room
+    ISB_LINE_IN                  # lines that L2 gave
+    ISB_PAIR_IN                  # ... in pairs of bundles
+    ITLB1_MISS
+    ITLB2_MISS
+    ITLB_WALKED                  # the walker found the entry
+    ITLB_FILLED                  # the operating system put it in
+    FETCH_MISS_1024              # an L1I miss that took 1024 cycles or more
     # branch prediction (predictor.pyx): each branch is one of the 21 of kind and outcome (order: predictor.pyx)
     PREDICTED_RELATIVE_CORRECT_NOT_TAKEN
     PREDICTED_RELATIVE_CORRECT_TAKEN
