@@ -10,6 +10,7 @@ class PfmonError(Exception):
     """A user's mistake or a request that cannot be met, told in one line."""
 
     exit_status = 2
+    rule = ""
 
 
 class UnknownNameError(PfmonError):
@@ -22,11 +23,18 @@ class UnknownNameError(PfmonError):
         hint = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
         if not hint and len(names) <= FEW:
             hint = f"; there are: {', '.join(names)}"
+        if not hint and what.endswith("event"):
+            hint = "; -l lists them all"
         super().__init__(f"unknown {what} {name!r}{hint}")
 
 
 class BadValueError(PfmonError):
-    """A malformed or out-of-range value of an option or a register."""
+    """A malformed or out-of-range value of an option or a register; `rule` names what it breaks."""
+
+    def __init__(self, message: str, rule: str = "") -> None:
+        self.message = message
+        self.rule = rule
+        super().__init__(f"{rule}: {message}" if rule else message)
 
 
 class RuleError(PfmonError):

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from pfmon import pmu
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.pmu.event import Event
 
 from .assignments import legal
@@ -29,6 +29,7 @@ def outcome(name: str, case: dict) -> str:
         made = program(name, case["in"])
     except PfmonError as error:
         assert "\n" not in str(error)
+        assert error.rule or isinstance(error, UnknownNameError)
         return "refused" if wanted else "agrees"
     if not wanted:
         return "accepted"

@@ -217,7 +217,7 @@ def _naming(option: str) -> Iterator[None]:
     try:
         yield
     except BadValueError as error:
-        raise BadValueError(f"--{option}: {error}") from None
+        raise BadValueError(f"--{option}: {error.message}", error.rule) from None
 
 
 def checkpoint_is_the_address_of_a_bundle(address: int) -> None:

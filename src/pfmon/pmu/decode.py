@@ -24,7 +24,10 @@ def parse_registers(text: str) -> dict[str, int]:
         except ValueError:
             number = -1
         if not name or not equals or not 0 <= number <= WORD:
-            raise BadValueError(f"bad register value {item!r}: the form is pmc8=0x1234, of 64 bits at most")
+            raise BadValueError(
+                f"bad register value {item!r}: the form is pmc8=0x1234, of 64 bits at most",
+                "register_values_have_a_form",
+            )
         values[name] = number
     return values
 

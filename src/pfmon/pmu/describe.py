@@ -71,7 +71,7 @@ def _by_code(model: PmuModel, what: str) -> list[Event]:
     try:
         return model.events.with_code(int(what, 0))
     except ValueError:
-        raise BadValueError(f"bad event code {what!r}") from None
+        raise BadValueError(f"bad event code {what!r}", "event_codes_are_numbers") from None
 
 
 def virtual_code(event: Event) -> int:

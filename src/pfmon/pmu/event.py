@@ -76,7 +76,7 @@ def name_pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text, re.IGNORECASE)
     except re.error as error:
-        raise BadValueError(f"bad regular expression {text!r}: {error}") from None
+        raise BadValueError(f"bad regular expression {text!r}: {error}", "patterns_are_regular_expressions") from None
 
 
 class EventTable:

@@ -50,7 +50,9 @@ class RegisterFile:
         register = self.registers[name]
         if cpl:
             if not register.name.startswith("pmd"):
-                raise BadValueError(f"{register.name} is read at privilege level 0 only")
+                raise BadValueError(
+                    f"{register.name} is read at privilege level 0 only", "registers_need_privilege_level_0"
+                )
             if self._hidden(register.number):
                 return 0
         return register.shown(self._held[register.name])
@@ -65,7 +67,9 @@ class RegisterFile:
         """Write a register as the hardware does: reserved bits keep their value, ignored ones stay zero."""
         register = self.registers[name]
         if cpl:
-            raise BadValueError(f"{register.name} is written at privilege level 0 only")
+            raise BadValueError(
+                f"{register.name} is written at privilege level 0 only", "registers_need_privilege_level_0"
+            )
         self._held[register.name] = register.accept(value)
 
     def field(self, name: str, field: str) -> int:

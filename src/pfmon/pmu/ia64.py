@@ -5,7 +5,7 @@ A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the
 
 from collections.abc import Sequence
 
-from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.event import Event
 from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
 from pfmon.pmu.programming import Monitor
@@ -158,7 +158,7 @@ def ia32_only_excludes_ia64_features(request: Request, branch_buffer: bool) -> N
 def ear_mode_must_exist(ear: EarRequest, modes: Sequence[str], what: str) -> None:
     """An event address register has the modes that its configuration register encodes."""
     if ear.mode not in modes:
-        raise BadValueError(f"{what} has no mode {ear.mode!r}: legal are {', '.join(modes)}")
+        raise BadValueError(f"{what} has no mode {ear.mode!r}: legal are {', '.join(modes)}", "ear_mode_must_exist")
 
 
 def event_must_support_instruction_ranges(event: Event) -> None:
@@ -205,7 +205,9 @@ def mesi_mask(states: str) -> int:
     """The MESI field (bit 0 I, 1 S, 2 E, 3 M) of a string of letters."""
     unknown = set(states) - set(MESI_BITS)
     if unknown:
-        raise PfmonError(f"unknown cache line state in {states!r}: use M, E, S, I")
+        raise BadValueError(
+            f"unknown cache line state in {states!r}: use M, E, S, I", "line_states_are_letters_of_mesi"
+        )
     mask = 0
     for state in states:
         mask |= MESI_BITS[state]

@@ -62,7 +62,7 @@ class MsrFile(RegisterFile):
         for name, number in MSR_ADDRESSES.items():
             if number == msr and name in self.registers:
                 return name
-        raise BadValueError(f"MSR {msr:#x} is not there (general protection fault)")
+        raise BadValueError(f"MSR {msr:#x} is not there (general protection fault)", "msrs_must_exist")
 
     def read(self, name: str, cpl: int = 0) -> int:
         """RDMSR: level 0 only."""
@@ -74,7 +74,9 @@ class MsrFile(RegisterFile):
         number = index & ~RDPMC_FIXED
         counter = 32 + number if index & RDPMC_FIXED else number
         if counter not in self.bank.numbers or (number >= 32):
-            raise BadValueError(f"RDPMC of counter {index:#x} (general protection fault)")
+            raise BadValueError(
+                f"RDPMC of counter {index:#x} (general protection fault)", "rdpmc_needs_a_counter_that_exists"
+            )
         return self.count(counter)
 
     def write(self, name: str, value: int, cpl: int = 0) -> None:
@@ -85,7 +87,9 @@ class MsrFile(RegisterFile):
         msr_access_needs_level_0(cpl)
         register = self.registers[name]
         if register.name == "ia32_perf_global_status":
-            raise BadValueError("IA32_PERF_GLOBAL_STATUS is read only (general protection fault)")
+            raise BadValueError(
+                "IA32_PERF_GLOBAL_STATUS is read only (general protection fault)", "global_status_is_read_only"
+            )
         held = register.accept(value)
         if register.name.startswith("ia32_pmc"):
             held = (value & 0xFFFFFFFF) | (COUNT ^ 0xFFFFFFFF if value >> 31 & 1 else 0)
@@ -266,7 +270,9 @@ def conditional(wanted: EventRequest) -> bool:
 def msr_access_needs_level_0(cpl: int) -> None:
     """RDMSR and WRMSR fault at other levels."""
     if cpl:
-        raise BadValueError("RDMSR and WRMSR work at privilege level 0 only (general protection fault)")
+        raise BadValueError(
+            "RDMSR and WRMSR work at privilege level 0 only (general protection fault)", "msr_access_needs_level_0"
+        )
 
 
 def user_levels_go_together(plm: int) -> None:

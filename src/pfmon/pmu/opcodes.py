@@ -19,10 +19,12 @@ def parse_opcode_match(text: str, bits: int) -> OpcodeMatch:
     """
     parts = text.split(":")
     if len(parts) != 3:
-        raise BadValueError(f"bad opcode match {text!r}: the form is {FORM}")
+        raise BadValueError(f"bad opcode match {text!r}: the form is {FORM}", "opcode_matches_have_three_parts")
     slots = parts[0].lower() or SLOTS
     if set(slots) - set(SLOTS):
-        raise BadValueError(f"bad slot types {parts[0]!r} in {text!r}: use letters of mifb")
+        raise BadValueError(
+            f"bad slot types {parts[0]!r} in {text!r}: use letters of mifb", "slot_types_are_letters_of_mifb"
+        )
     match, mask = (_number(part, bits, text) for part in parts[1:])
     return OpcodeMatch("".join(letter for letter in SLOTS if letter in slots), match, mask)
 
@@ -32,9 +34,13 @@ def _number(text: str, bits: int, whole: str) -> int:
     try:
         value = int(text, 0)
     except ValueError:
-        raise BadValueError(f"bad number {text!r} in opcode match {whole!r}: the form is {FORM}") from None
+        raise BadValueError(
+            f"bad number {text!r} in opcode match {whole!r}: the form is {FORM}", "opcode_bits_are_numbers"
+        ) from None
     if not 0 <= value < 1 << bits:
-        raise BadValueError(f"{text} in opcode match {whole!r} is wider than {bits} bits")
+        raise BadValueError(
+            f"{text} in opcode match {whole!r} is wider than {bits} bits", "opcode_bits_fit_their_width"
+        )
     return value
 
 

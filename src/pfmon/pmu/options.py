@@ -45,7 +45,7 @@ def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
     first, dash, last = text.partition("-")
     if not dash:
         if resolve is None or first[:1].isdigit():
-            raise BadValueError(f"bad range {text!r}: the form is start-end or a symbol")
+            raise BadValueError(f"bad range {text!r}: the form is start-end or a symbol", "ranges_have_a_form")
         return resolve(first)
     return _address(first, text, resolve), _address(last, text, resolve)
 
@@ -56,9 +56,11 @@ def _address(text: str, whole: str, resolve: Resolve | None) -> int:
         try:
             return int(text, 0)
         except ValueError:
-            raise BadValueError(f"bad address {text!r} in range {whole!r}: 0x1000 and 4096 are addresses") from None
+            raise BadValueError(
+                f"bad address {text!r} in range {whole!r}: 0x1000 and 4096 are addresses", "addresses_are_numbers"
+            ) from None
     if resolve is None or not text:
-        raise BadValueError(f"bad range {whole!r}: the form is start-end or a symbol")
+        raise BadValueError(f"bad range {whole!r}: the form is start-end or a symbol", "ranges_have_a_form")
     return resolve(text)[0]
 
 
@@ -70,7 +72,7 @@ def parse_list(text: str, count: int, option: str) -> list[str]:
     """
     items = [item.strip() for item in text.split(",")] if text else []
     if len(items) > count:
-        raise BadValueError(f"{option}: {len(items)} values for {count} event(s)")
+        raise BadValueError(f"{option}: {len(items)} values for {count} event(s)", "one_value_an_event")
     return items + [""] * (count - len(items))
 
 
@@ -113,7 +115,7 @@ def _threshold(text: str) -> int:
     try:
         return int(text, 0) if text else 0
     except ValueError:
-        raise BadValueError(f"bad threshold {text!r}: thresholds are numbers") from None
+        raise BadValueError(f"bad threshold {text!r}: thresholds are numbers", "thresholds_are_numbers") from None
 
 
 def branch_filters(options: Iterable[str]) -> BranchBufferRequest:
@@ -122,7 +124,9 @@ def branch_filters(options: Iterable[str]) -> BranchBufferRequest:
     seen: dict[str, str] = {}
     for option in options:
         if option not in BRANCH_FILTERS:
-            raise BadValueError(f"unknown branch filter {option!r}: there are {', '.join(BRANCH_FILTERS)}")
+            raise BadValueError(
+                f"unknown branch filter {option!r}: there are {', '.join(BRANCH_FILTERS)}", "branch_filters_must_exist"
+            )
         field, value = BRANCH_FILTERS[option]
         branch_filters_of_a_kind_exclude_each_other(seen.setdefault(field, option), option)
         fields[field] = value

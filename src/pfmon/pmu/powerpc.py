@@ -55,7 +55,7 @@ class SprFile(RegisterFile):
         spr_access_needs_supervisor_state(cpl)
         register = self.registers[name]
         if not 0 <= value < 1 << 32:
-            raise BadValueError(f"{register.name} = {value:#x} is not a 32-bit value")
+            raise BadValueError(f"{register.name} = {value:#x} is not a 32-bit value", "registers_have_32_bits")
         self._held[register.name] = register.accept(value)
         if register.name == "mmcr0":
             self.signalled = False
@@ -207,7 +207,10 @@ class Ibm1994Programmer(PowerPc604eProgrammer):
 def spr_access_needs_supervisor_state(cpl: int) -> None:
     """mfspr and mtspr of these registers are privileged (program interrupt otherwise)."""
     if cpl:
-        raise BadValueError("the performance monitor's registers are for supervisor state (privilege level 0)")
+        raise BadValueError(
+            "the performance monitor's registers are for supervisor state (privilege level 0)",
+            "spr_access_needs_supervisor_state",
+        )
 
 
 def controls_are_fields_of_mmcr0_and_mmcr1(control: str, registers: RegisterSet) -> NoReturn:

@@ -151,7 +151,9 @@ def event_option_must_exist(event: Event, option: str, used: bool, options: Sequ
 def default_plm_must_not_be_zero(plm: int) -> None:
     """A mask of no levels disables the monitor (Montecito manual table 3-5, plm)."""
     if not plm:
-        raise BadValueError("no privilege level is selected: a mask of zero disables the monitor")
+        raise BadValueError(
+            "no privilege level is selected: a mask of zero disables the monitor", "default_plm_must_not_be_zero"
+        )
 
 
 def threshold_is_below_max_increment(event: Event, threshold: int) -> None:
@@ -161,5 +163,6 @@ def threshold_is_below_max_increment(event: Event, threshold: int) -> None:
         raise BadValueError(
             f"threshold {threshold} of {event.name} is out of range: legal are 0-{top}"
             if top
-            else f"{event.name} counts at most one a cycle: its only legal threshold is 0"
+            else f"{event.name} counts at most one a cycle: its only legal threshold is 0",
+            "threshold_is_below_max_increment",
         )

@@ -154,11 +154,12 @@ def fine(ranges: RangeRequest, plm: int, page_bits: int, starts: Sequence[int]) 
 def range_start_is_below_end(limits: Limits, option: str) -> None:
     """A range is not empty and runs upwards."""
     if not limits:
-        raise BadValueError(f"{option}: no range given")
+        raise BadValueError(f"{option}: no range given", "range_start_is_below_end")
     for start, end in limits:
         if not 0 <= start < end <= 1 << 64:
             raise BadValueError(
-                f"{option}: {start:#x}-{end:#x} is no range: start must be below end, and end at most 2**64"
+                f"{option}: {start:#x}-{end:#x} is no range: start must be below end, and end at most 2**64",
+                "range_start_is_below_end",
             )
 
 
@@ -178,7 +179,9 @@ def code_ranges_are_bundle_aligned(limits: Limits) -> None:
     """Instructions live in bundles of 16 bytes (pfmon on Itanium 2, section 8.1)."""
     for start, end in limits:
         if (start | end) % BUNDLE:
-            raise BadValueError(f"--irange: {start:#x}-{end:#x} is not aligned on bundles of 16 bytes")
+            raise BadValueError(
+                f"--irange: {start:#x}-{end:#x} is not aligned on bundles of 16 bytes", "code_ranges_are_bundle_aligned"
+            )
 
 
 def ranges_need_no_more_pairs_than_there_are(enough: bool, pairs: int) -> None:

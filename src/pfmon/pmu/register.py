@@ -41,7 +41,9 @@ class Field(NamedTuple):
         """A field value at its place; BadValueError when it is too wide."""
         top = (1 << self.width) - 1
         if not 0 <= value <= top:
-            raise BadValueError(f"{register}.{self.name} = {value:#x} is too wide: 0-{top:#x}")
+            raise BadValueError(
+                f"{register}.{self.name} = {value:#x} is too wide: 0-{top:#x}", "values_fit_their_field"
+            )
         return value << self.low
 
     @property
@@ -75,10 +77,11 @@ class Register(NamedTuple):
     def accept(self, value: int) -> int:
         """What the register holds after `value` is written; BadValueError if it cannot be written."""
         if not 0 <= value <= WORD:
-            raise BadValueError(f"{self.name} = {value:#x} is not a 64-bit value")
+            raise BadValueError(f"{self.name} = {value:#x} is not a 64-bit value", "registers_have_64_bits")
         if value & self.zero:
             raise BadValueError(
-                f"{self.name}: reserved bits {value & self.zero:#x} must be zero (general protection fault)"
+                f"{self.name}: reserved bits {value & self.zero:#x} must be zero (general protection fault)",
+                "reserved_bits_must_be_zero",
             )
         return (value & self.writable) | (self.reset & self.kept)
 

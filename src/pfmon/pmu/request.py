@@ -19,13 +19,15 @@ def privilege_mask(plm: int | str) -> int:
     if isinstance(plm, str):
         unknown = set(plm) - set(PLM_LETTERS)
         if unknown or not plm:
-            raise BadValueError(f"bad privilege levels {plm!r}: use k or 0, 1, 2, u or 3")
+            raise BadValueError(
+                f"bad privilege levels {plm!r}: use k or 0, 1, 2, u or 3", "privilege_levels_must_exist"
+            )
         mask = 0
         for letter in plm:
             mask |= PLM_LETTERS[letter]
         return mask
     if not 0 <= plm <= 15:
-        raise BadValueError(f"privilege level mask {plm} is not within 0-15")
+        raise BadValueError(f"privilege level mask {plm} is not within 0-15", "privilege_levels_must_exist")
     return plm
 
 
@@ -33,10 +35,10 @@ def instruction_set_mask(ism: int | str) -> int:
     """The ism field: 0 both, 1 IA-32 only, 2 IA-64 only, 3 neither; or these as names."""
     if isinstance(ism, str):
         if ism not in ISM:
-            raise BadValueError(f"bad instruction set {ism!r}: use {', '.join(ISM)}")
+            raise BadValueError(f"bad instruction set {ism!r}: use {', '.join(ISM)}", "instruction_sets_must_exist")
         return ISM[ism]
     if not 0 <= ism <= 3:
-        raise BadValueError(f"instruction set mask {ism} is not within 0-3")
+        raise BadValueError(f"instruction set mask {ism} is not within 0-3", "instruction_sets_must_exist")
     return ism
 
 
