@@ -1,0 +1,73 @@
+"""What a mispredicted branch, a failed check, a system call, a register spilled or filled cost."""
+
+import pytest
+from machine_code import Cause, per_pass, run_code
+from machine_runs import run_machine
+
+from pfmon.machine.config import load
+from pfmon.machine.occurrences import Occurrence
+
+WRONG = [o for o in Occurrence if o.name.startswith("PREDICTED_") and "WRONG" in o.name]
+KINDS = ("RELATIVE", "RETURN", "INDIRECT")
+
+
+def mispredictions(machine) -> int:
+    """Each branch is counted once under its kind."""
+    wrong = {int(o) for o in WRONG if o.name.split("_")[1] in KINDS}
+    wrong |= {int(o) for o in Occurrence if o.name.startswith("PREDICTED_") and o.name.endswith("UNKNOWN_TAKEN")
+              and o.name.split("_")[1] in KINDS}  # fmt: skip
+    return sum(times for (_, _, occurrence, _), times in machine.occurrences().items() if occurrence in wrong)
+
+
+@pytest.mark.parametrize(("machine", "penalty"), [("itanium2", 6), ("montecito", 6), ("itanium", 9)])
+def test_mispredicted_branch_costs_the_published_cycles(machine, penalty):
+    """microarchitecture.md; whatever the branches of the program are, the bubbles are that many for each."""
+    found = run_machine("sort", machine)
+    bubbles = sum(cycles for _, _, cause, cycles in found.bubbles() if cause == Cause.BRU)
+    wrong = mispredictions(found)
+    assert wrong > 100
+    # A flush that overlaps with a later stall of the front end is shorter for none: each is counted in full.
+    assert bubbles == wrong * penalty
+
+
+def test_penalty_is_a_figure_of_the_machine():
+    plain, longer = (run_machine("sort", "itanium2", overrides=over) for over in ([], ["predictor.mispredict=16"]))
+    assert longer.cycles - plain.cycles >= 9 * mispredictions(plain)
+
+
+def test_predicted_branches_cost_nothing():
+    """A taken branch every cycle: the first-level store foresees it."""
+    cycles, bubbles = per_pass(["nop.m 0"] * 3, "itanium2")
+    assert cycles == 4
+    assert not bubbles
+
+
+def test_rse_moves_two_registers_a_cycle():
+    """Frames of 90 locals: every call spills what the callee's frame displaces, every return fills it again."""
+    depth = 4
+    lines = [
+        f"addl r9={depth},r0",
+        "br.call.sptk.few b0=down",
+        "break.i 0",
+        "down:",
+        "alloc r40=ar.pfs,90,88,0",
+        "mov r41=b0",
+        "nop.i 0",
+        "adds r9=-1,r9",
+        "cmp.eq p6,p7=r0,r9",
+        "(p6) br.cond.sptk.few up",
+        "br.call.sptk.few b0=down",
+        "up:",
+        "mov b0=r41",
+        "mov.i ar.pfs=r40",
+        "br.ret.sptk.few b0",
+    ]
+    found = run_code(lines, "itanium2")
+    spilled = sum(n for *_, c, n in found.bubbles() if c == Cause.RSE_OVERFLOW)
+    filled = sum(n for *_, c, n in found.bubbles() if c == Cause.RSE_UNDERFLOW)
+    stores = sum(n for (_, _, o, _), n in found.occurrences().items() if o == Occurrence.L2_OP_STORE)
+    rate = load("itanium2")["rse.rate"]
+    assert stores > 150
+    # Registers move in bunches, each rounded up to whole cycles.
+    assert stores / rate <= spilled <= stores / rate + 2 * depth
+    assert spilled - 2 * depth <= filled <= spilled
