@@ -1,4 +1,4 @@
-"""How long an access takes at every level: the figures of the Montecito manual, table 2-8, notes 3 and 4."""
+"""How long an access takes at every level, against the published figures (Montecito manual, table 2-8, notes 3, 4)."""
 
 import pytest
 
