@@ -1,4 +1,4 @@
-"""How long an access takes at every level, against the published figures (Montecito manual, table 2-8, notes 3, 4)."""
+"""How long an access takes at every level: the published figures (Montecito manual, table 2-8, notes 3 and 4)."""
 
 import pytest
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.outer cimport Line, OuterLevels
 from pfmon.machine.queues cimport Queue
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.tags cimport Journal, TagStore
 
 cdef enum RequestKind:
     REQUEST_READ = 0             # data for an integer load that missed L1D, or a fill of the register stack engine
@@ -38,7 +38,7 @@ cdef class LowerLevels:
     cdef int64_t write_cycles    # a victim's way to L3
     cdef int64_t float_extra, outer_float_extra
     cdef int64_t busy_until      # before this cycle something is in the way of what could be quick
-    cdef int64_t latest          # cycle in which all accesses so far are done
+    cdef int64_t latest          # cycle in which all accesses so far are done but hits with nothing in the way
     cdef int64_t ordered         # before this cycle an acquire keeps later accesses waiting
     cdef int64_t last_taken
     cdef int64_t taken           # cycle in which the queue took the last data request
@@ -48,8 +48,8 @@ cdef class LowerLevels:
     cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil
     # Whether a read or write would be a hit in L2 (writes: in state M or E) with nothing in the way; without effect
-    # but for recency and, after a yes for a write, the state M.
-    cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
+    # but for recency, which the journal can take back, and, after a yes for a write, the state M.
+    cdef bint quick(self, uint64_t address, int kind, int64_t now, Journal* journal) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
 

@@ -90,46 +90,50 @@ cdef class LowerLevels:
             done = self.hit(notes, place, address, kind, flags, start)
         else:
             done = self.miss(notes, address, kind, flags, start)
-        if done > self.latest:
-            self.latest = done
         if flags & REQUEST_ACQUIRE:
             self.ordered = done
             enter_queue(&self.acquires, self.taken, done)
             if done > self.busy_until:
                 self.busy_until = done
-        if writes(kind):
-            enter_queue(&self.data_buffer, self.taken, done)
         return self.taken if kind == REQUEST_WRITE else done
 
     cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t start) noexcept nogil:
-        cdef int64_t done, ready = self.data.tags[place].ready
+        cdef int64_t done, ready = self.data.infos[place].ready
         cdef bint under_way = ready > start
+        cdef bint passes = 0     # the queue: it leaves no trace there
         note_reference(notes, kind, not under_way)
         if not flags & REQUEST_NO_RECENCY:
-            self.data.touch(place)
+            self.data.touch(place, NULL)
         if kind == REQUEST_SEMAPHORE:
             done = start + self.semaphore_latency
         elif start >= self.busy_until:
             done = start + self.latency
-            if not under_way:
+            passes = not under_way
+            if passes:
                 note(notes, Occurrence.L2_BYPASS_SHORT, 1)
         else:
             done = start + self.queued_latency
             if not under_way and start == self.taken:
                 note(notes, Occurrence.L2_BYPASS_LONG, 1)
         if writes(kind):
-            if self.data.tags[place].state == SHARED:
+            if self.data.infos[place].state == SHARED:
+                passes = 0
                 ready = self.outer.invalidate(notes, address, start)
-                self.data.tags[place].ready = ready
-            self.data.tags[place].state = MODIFIED
+                self.data.infos[place].ready = ready
+            self.data.infos[place].state = MODIFIED
         if ready > done:
             done = ready
             if done > self.busy_until:
                 self.busy_until = done
         if kind == REQUEST_FLOAT_READ:
             done += self.float_extra
-        enter_queue(&self.ozq, self.taken, done)
+        if not passes:
+            if done > self.latest:
+                self.latest = done
+            enter_queue(&self.ozq, self.taken, done)
+            if writes(kind):
+                enter_queue(&self.data_buffer, self.taken, done)
         return done
 
     cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil:
@@ -146,19 +150,23 @@ cdef class LowerLevels:
             line.state = EXCLUSIVE
         enter_queue(&self.fills, asked, line.ready)
         enter_queue(&self.ozq, self.taken, line.sent + self.latency)
+        if writes(kind):
+            enter_queue(&self.data_buffer, self.taken, line.ready)
         place = self.make_room(notes, self.data, address, line.sent, line.ready)
         self.data.put(place, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
         note(notes, Occurrence.L2_FILL_S + line.state - SHARED, 1)
         if line.ready > self.busy_until:
             self.busy_until = line.ready
+        if line.ready > self.latest:
+            self.latest = line.ready
         return line.ready + (self.outer_float_extra if kind == REQUEST_FLOAT_READ else 0)
 
     # A place for a line that will be `filled`; what was there goes to L3 if it was modified, and leaves L1D.
     cdef int64_t make_room(self, Notes* notes, TagStore tags, uint64_t address, int64_t now,
                            int64_t filled) noexcept nogil:
         cdef int64_t place = tags.victim(address), inner, written
-        cdef uint64_t gone = tags.tags[place].number << tags.shift, part
-        cdef int state = tags.tags[place].state
+        cdef uint64_t gone = tags.numbers[place] << tags.shift, part
+        cdef int state = tags.infos[place].state
         if state == INVALID:
             return place
         if state == MODIFIED:
@@ -188,10 +196,10 @@ cdef class LowerLevels:
             note(notes, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
             if not ahead:
                 note(notes, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
-            self.code.touch(place)
+            self.code.touch(place, NULL)
             done = now + self.fetch_latency
-            if self.code.tags[place].ready > done:
-                done = self.code.tags[place].ready
+            if self.code.infos[place].ready > done:
+                done = self.code.infos[place].ready
         else:
             note(notes, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
             if not ahead:
@@ -203,19 +211,19 @@ cdef class LowerLevels:
         enter_queue(&self.fetches, now, done)
         return done
 
-    cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil:
+    cdef bint quick(self, uint64_t address, int kind, int64_t now, Journal* journal) noexcept nogil:
         cdef int64_t place
         if now < self.busy_until:
             return 0
         place = quick_find(self.data, address)
-        if place == ABSENT or self.data.tags[place].ready > now:
+        if place == ABSENT or self.data.infos[place].ready > now:
             return 0
         if kind == REQUEST_WRITE:
-            if self.data.tags[place].state < EXCLUSIVE or not self.data.touch_early(place):
+            if self.data.infos[place].state < EXCLUSIVE:
                 return 0
-            self.data.tags[place].state = MODIFIED
-            return 1
-        return self.data.touch_early(place)
+            self.data.infos[place].state = MODIFIED
+        self.data.touch(place, journal)
+        return 1
 
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
         note_reference(notes, kind, 1)
@@ -243,7 +251,9 @@ cdef class LowerLevels:
 
     def quick_at(self, address: int, kind: int, now: int) -> bool:
         """What quick() says of a request."""
-        return self.quick(address, kind, now)
+        cdef Journal journal
+        journal.count = 0
+        return self.quick(address, kind, now, &journal)
 
     def finish_at(self, now: int) -> None:
         """What finish() does."""

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.tags cimport Info, Journal, Known, TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef enum AccessKind:
@@ -43,14 +43,16 @@ cdef struct Served:              # how an access went
 
 cdef enum:
     RECENT_STORES = 256          # a power of two
+    FAMILIAR = 128               # a power of two; by kind of access
+    FAMILIAR_SHIFT = 6
 
 cdef struct RecentStore:
     uint64_t granule             # address // 8
     int64_t cycle
 
-cdef struct Unmade:              # what a quick store replaced, until its block is known to be quick
-    uint32_t slot
-    RecentStore was
+cdef struct Familiar:            # a line that was quick before, with its translation
+    Known translation
+    Known line
 
 
 cdef class DataMemory:
@@ -66,11 +68,17 @@ cdef class DataMemory:
     cdef int64_t ordered         # before this cycle an acquire load keeps later ones waiting
     cdef Queue fills, store_buffer
     cdef RecentStore recent[RECENT_STORES]
-    cdef Unmade unmade[RECENT_STORES]
-    cdef uint32_t unmade_count
+    cdef int64_t latest_store    # no store is later
+    cdef Journal journal
+    cdef Familiar familiar[4][FAMILIAR]  # integer loads, floating-point loads, stores, floating-point stores
+    cdef TagStore pages1, pages2, lines2 # the tags of tlb1, tlb2, L2
+    cdef uint64_t no_number
+    cdef Info no_info
 
-    # A block's accesses come next, first to quick(), and, unless all said yes, from the first on to access().
+    # A block's accesses come next, first to quick().
     cdef void begin(self) noexcept nogil
+    # Not all said yes: what quick() changed since begin() is as it was. Before any mechanism is asked for real.
+    cdef void abandon(self) noexcept nogil
     # `now`: no later than the cycle in which the access is made if the block is quick.
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
@@ -87,6 +95,8 @@ cdef class DataMemory:
                       Served* out) noexcept nogil
     cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil
-    cdef bint conflicts(self, uint64_t address, uint32_t size, int64_t now) noexcept nogil
-    cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, bint quick) noexcept nogil
-    cdef void take_back(self) noexcept nogil
+    cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, Journal* journal) noexcept nogil
+    cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil
+    cdef bint quick_lower(self, TagStore pages, uint64_t address, int kind, int64_t now,
+                          Familiar* familiar) noexcept nogil
+    cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil

@@ -12,9 +12,11 @@ from pfmon.machine.lower cimport (
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, room_in_queue, start_queue
-from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, quick_find
+from pfmon.machine.tags cimport (
+    ABSENT, EXCLUSIVE, MODIFIED, has_room, journal_word, know, quick_find, touch_known, undo,
+)
 from pfmon.machine.tags import cache_tags
-from pfmon.machine.tlb cimport insert, lookup, lookup_quick
+from pfmon.machine.tlb cimport insert, lookup
 
 cdef enum:
     LONG_MISS = 1024             # of the data event address register's counting event
@@ -76,6 +78,30 @@ cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
     return told
 
 
+cdef inline bint is_familiar(
+    const Familiar* familiar, TagStore lines, TagStore pages, uint64_t address
+) noexcept nogil:
+    """Whether both places still hold what this address needs."""
+    return (familiar.line.number[0] == address >> lines.shift
+            and familiar.translation.number[0] == address >> pages.shift)
+
+
+cdef inline bint stored(const RecentStore* recent, uint64_t granule, int64_t since) noexcept nogil:
+    return (recent[granule & RECENT_STORES - 1].granule == granule
+            and recent[granule & RECENT_STORES - 1].cycle >= since)
+
+
+cdef inline bint conflicts(DataMemory memory, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
+    """Whether a store of the same eight bytes is too near."""
+    cdef int64_t since = now - memory.store_window
+    cdef uint64_t granule = address >> GRANULE_SHIFT
+    if memory.latest_store < since:
+        return 0
+    if stored(memory.recent, granule, since):
+        return 1
+    return address + size - 1 >> GRANULE_SHIFT != granule and stored(memory.recent, granule + 1, since)
+
+
 cdef class DataMemory:
     """The data side with the figures of ``config`` ([l1d], [dtlb1], [dtlb2], [vhpt]) in front of ``lower``."""
 
@@ -87,6 +113,8 @@ cdef class DataMemory:
         lower.first_level = self.cache if config[f"{name}.inclusive"] else None
         self.tlb1 = Tlb(config, "dtlb1", min(config["dtlb1.page"], config["vhpt.page"]))
         self.tlb2 = Tlb(config, "dtlb2", config["vhpt.page"])
+        self.pages1, self.pages2, self.lines2 = self.tlb1.tags, self.tlb2.tags, lower.data
+        self.no_number = <uint64_t>-1
         self.table = PageTable()
         self.latency = config["l1d.latency"]
         self.conflict_latency = config["l1d.conflict"]
@@ -98,42 +126,81 @@ cdef class DataMemory:
         self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
         start_queue(&self.fills, config["l1d.fills"])
         start_queue(&self.store_buffer, config["l1d.store_buffer"])
+        for kind in range(4):
+            for slot in range(FAMILIAR):
+                self.familiar[kind][slot].translation.number = &self.no_number
+                self.familiar[kind][slot].line.number = &self.no_number
+                self.familiar[kind][slot].line.info = &self.no_info
         for slot in range(RECENT_STORES):
             self.recent[slot].cycle = -LONG_MISS
+        self.latest_store = -LONG_MISS
         for kind in range(ACCESS_KINDS):
             self.quick_latency[kind] = lower.latency
         self.quick_latency[<int>ACCESS_LOAD] = self.quick_latency[<int>ACCESS_FILL] = self.latency
         self.quick_latency[<int>ACCESS_FLOAT_LOAD] += lower.float_extra
 
     cdef void begin(self) noexcept nogil:
-        self.unmade_count = 0
+        self.journal.count = 0
+
+    cdef void abandon(self) noexcept nogil:
+        undo(&self.journal)
 
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil:
-        cdef int64_t place
+        cdef Familiar* familiar
+        if not has_room(&self.journal) or now < self.ordered:
+            return 0
         if kind == ACCESS_LOAD or kind == ACCESS_FILL:
-            if not lookup_quick(self.tlb1, address):
-                return 0
-            place = quick_find(self.cache, address)
-            if place == ABSENT or self.cache.tags[place].ready > now or now < self.ordered:
-                return 0
-            if self.conflicts(address, size, now):
-                return 0
-            return self.cache.touch_early(place)
+            familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
+            if is_familiar(familiar, self.cache, self.pages1, address) and familiar.line.info.ready <= now:
+                if touch_known(self.pages1, &familiar.translation) and touch_known(self.cache, &familiar.line):
+                    return not conflicts(self, address, size, now)
+            return self.quick_load(address, now, familiar) and not conflicts(self, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
-            if now < self.ordered or not lookup_quick(self.tlb2, address):
-                return 0
-            return self.lower.quick(address, REQUEST_FLOAT_READ, now)
+            familiar = &self.familiar[1][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
+            if self.again(self.pages2, address, now, familiar):
+                return 1
+            return self.quick_lower(self.pages2, address, kind, now, familiar)
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
-            if not lookup_quick(self.tlb1, address):
-                return 0
+            familiar = &self.familiar[2][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
+            if familiar.line.info.state != MODIFIED or not self.again(self.pages1, address, now, familiar):
+                if not self.quick_lower(self.pages1, address, kind, now, familiar):
+                    return 0
         elif kind == ACCESS_FLOAT_STORE:
-            if not lookup_quick(self.tlb2, address):
-                return 0
+            familiar = &self.familiar[3][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
+            if familiar.line.info.state != MODIFIED or not self.again(self.pages2, address, now, familiar):
+                if not self.quick_lower(self.pages2, address, kind, now, familiar):
+                    return 0
         else:
             return 0
-        if not self.lower.quick(address, REQUEST_WRITE, now):
+        self.remember_store(address, size, now, &self.journal)
+        return 1
+
+    # Whether what L2 serves is familiar and nothing in its way.
+    cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil:
+        return (now >= self.lower.busy_until and is_familiar(familiar, self.lines2, pages, address)
+                and familiar.line.info.ready <= now
+                and touch_known(pages, &familiar.translation) and touch_known(self.lines2, &familiar.line))
+
+    # `quick` of an integer load but for conflicts with stores.
+    cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil:
+        cdef int64_t page = quick_find(self.pages1, address), place = quick_find(self.cache, address)
+        if page == ABSENT or place == ABSENT or self.cache.infos[place].ready > now:
             return 0
-        self.remember_store(address, size, now, 1)
+        self.pages1.touch(page, &self.journal)
+        self.cache.touch(place, &self.journal)
+        know(self.pages1, page, &familiar.translation)
+        know(self.cache, place, &familiar.line)
+        return 1
+
+    # `quick` of what L2 serves, but for remembering a store.
+    cdef bint quick_lower(self, TagStore pages, uint64_t address, int kind, int64_t now,
+                          Familiar* familiar) noexcept nogil:
+        cdef int64_t page = quick_find(pages, address)
+        if page == ABSENT or not self.lower.quick(address, REQUEST[kind], now, &self.journal):
+            return 0
+        pages.touch(page, &self.journal)
+        know(pages, page, &familiar.translation)
+        know(self.lines2, quick_find(self.lines2, address), &familiar.line)
         return 1
 
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
@@ -145,8 +212,8 @@ cdef class DataMemory:
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil:
         cdef int64_t start
-        if self.unmade_count:
-            self.take_back()
+        if self.journal.count:
+            undo(&self.journal)
         out.stalls = 0
         start = self.translate(notes, address, kind, now, out)
         if start < 0:
@@ -158,19 +225,19 @@ cdef class DataMemory:
         else:
             start = stand_still(out, Cause.L1D_LDCONF, start, self.ordered)
             if kind == ACCESS_SEMAPHORE:
-                self.remember_store(address, size, start, 0)
+                self.remember_store(address, size, start, NULL)
             out.ready = self.lower.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
             if kind != ACCESS_LFETCH:
                 stand_still(out, Cause.L1D_L2BPRESS, start, self.lower.taken)
 
     # The cycle in which the access can go on; -1: not at all.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
-        cdef bint first = is_float(kind) or lookup(self.tlb1, address)
+        cdef bint first = is_float(kind) or lookup(self.tlb1, address, NULL)
         if first and not is_float(kind):
             return now           # the second level holds what the first does
         if not first:
             note(notes, Occurrence.L1DTLB_MISS, 1)
-        if not lookup(self.tlb2, address):
+        if not lookup(self.tlb2, address, NULL):
             note(notes, Occurrence.L2DTLB_MISS, 1)
             if kind == ACCESS_LFETCH:
                 note(notes, Occurrence.LFETCH_DROPPED, 1)
@@ -191,7 +258,7 @@ cdef class DataMemory:
         cdef uint64_t entry = region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
         cdef int64_t done = now
         cdef bint found = 0
-        if lookup(self.tlb2, entry):
+        if lookup(self.tlb2, entry, NULL):
             note(notes, Occurrence.HPW_READ, 1)
             done = self.lower.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
             now = stand_still(out, Cause.L1D_HPW, now, done)
@@ -214,10 +281,10 @@ cdef class DataMemory:
         now = stand_still(out, Cause.L1D_LDCONF, now, self.ordered)
         note(notes, Occurrence.L1D_READ, 1)
         place = quick_find(self.cache, address)
-        forced = self.conflicts(address, size, now)
+        forced = conflicts(self, address, size, now)
         if place != ABSENT:
-            self.cache.touch(place)
-            if self.cache.tags[place].ready > now:
+            self.cache.touch(place, NULL)
+            if self.cache.infos[place].ready > now:
                 forced = 1
             if not forced:
                 return now + self.latency
@@ -232,7 +299,7 @@ cdef class DataMemory:
             if room_in_queue(&self.fills, now) == now:
                 enter_queue(&self.fills, now, ready)
                 self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
-        if self.conflicts(address, size, now) and ready < now + self.conflict_latency:
+        if conflicts(self, address, size, now) and ready < now + self.conflict_latency:
             ready = now + self.conflict_latency
         if flags & ACCESS_ACQUIRE:
             self.ordered = ready
@@ -244,38 +311,24 @@ cdef class DataMemory:
                        Served* out) noexcept nogil:
         cdef int64_t taken
         now = stand_still(out, Cause.L1D_FULLSTBUF, now, room_in_queue(&self.store_buffer, now))
-        self.remember_store(address, size, now, 0)
+        self.remember_store(address, size, now, NULL)
         taken = self.lower.request(notes, address, size, REQUEST_WRITE, request_flags(flags), now)
-        enter_queue(&self.store_buffer, now, taken)
+        if taken > now:
+            enter_queue(&self.store_buffer, now, taken)
         return now
 
-    # Whether a store of the same eight bytes is too near.
-    cdef bint conflicts(self, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
+    cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, Journal* journal) noexcept nogil:
         cdef uint64_t granule = address >> GRANULE_SHIFT
         cdef uint64_t last = (address + size - 1) >> GRANULE_SHIFT
         cdef RecentStore* recent = &self.recent[granule & (RECENT_STORES - 1)]
-        if recent.granule == granule and now - recent.cycle <= self.store_window:
-            return 1
-        return last != granule and self.conflicts(last << GRANULE_SHIFT, 1, now)
-
-    cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, bint quick) noexcept nogil:
-        cdef uint64_t granule = address >> GRANULE_SHIFT
-        cdef uint64_t last = (address + size - 1) >> GRANULE_SHIFT
-        cdef uint32_t slot = <uint32_t>(granule & (RECENT_STORES - 1))
-        if quick and self.unmade_count < RECENT_STORES:
-            self.unmade[self.unmade_count].slot = slot
-            self.unmade[self.unmade_count].was = self.recent[slot]
-            self.unmade_count += 1
-        self.recent[slot].granule = granule
-        self.recent[slot].cycle = now
+        journal_word(journal, &recent.granule)
+        journal_word(journal, <uint64_t*>&recent.cycle)
+        recent.granule = granule
+        recent.cycle = now
+        if now > self.latest_store:
+            self.latest_store = now
         if last != granule:
-            self.remember_store(last << GRANULE_SHIFT, 1, now, quick)
-
-    # The block was not quick: its stores have not happened yet.
-    cdef void take_back(self) noexcept nogil:
-        while self.unmade_count:
-            self.unmade_count -= 1
-            self.recent[self.unmade[self.unmade_count].slot] = self.unmade[self.unmade_count].was
+            self.remember_store(last << GRANULE_SHIFT, 1, now, journal)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         self.lower.finish(now)

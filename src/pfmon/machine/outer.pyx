@@ -53,18 +53,18 @@ cdef class OuterLevels:
 
     cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil:
         cdef int64_t place = quick_find(self.tags, address)
-        cdef int state = INVALID if place == ABSENT else self.tags.tags[place].state
+        cdef int state = INVALID if place == ABSENT else self.tags.infos[place].state
         now = room_in_queue(&self.tracked, now)
         out.sent = now
         out.ready = now + self.latency[wanted]
         note(notes, FIRST[wanted] + state, 1)
         if place != ABSENT:
-            self.tags.touch(place)
-            if self.tags.tags[place].ready > out.ready:
-                out.ready = self.tags.tags[place].ready
+            self.tags.touch(place, NULL)
+            if self.tags.infos[place].ready > out.ready:
+                out.ready = self.tags.infos[place].ready
             if wanted == WANTED_OWNED and state == SHARED:
                 out.ready = self.invalidate(notes, address, now)
-                state = self.tags.tags[place].state
+                state = self.tags.infos[place].state
             out.state = state
         else:
             out.ready = self.bus_read(notes, wanted, now)
@@ -83,22 +83,22 @@ cdef class OuterLevels:
             note(notes, Occurrence.L3_WRITE_BACK_MISS_I, 1)
             self.insert(notes, address, MODIFIED, now, now)
             return
-        note(notes, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.tags[place].state, 1)
-        self.tags.tags[place].state = MODIFIED
-        self.tags.touch(place)
+        note(notes, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.infos[place].state, 1)
+        self.tags.infos[place].state = MODIFIED
+        self.tags.touch(place, NULL)
 
     cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place = quick_find(self.tags, address)
         cdef int64_t done = self.bus_request(notes, now) + self.in_order_cycles
         note(notes, Occurrence.BUS_INVALIDATE, 1)
         enter_queue(&self.bus_requests, now, done)
-        if place != ABSENT and self.tags.tags[place].state == SHARED:
-            self.tags.tags[place].state = EXCLUSIVE
+        if place != ABSENT and self.tags.infos[place].state == SHARED:
+            self.tags.infos[place].state = EXCLUSIVE
         return done
 
     cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
         cdef int64_t place = self.tags.victim(address)
-        cdef int gone = self.tags.tags[place].state
+        cdef int gone = self.tags.infos[place].state
         if gone != INVALID:
             note(notes, Occurrence.L3_REPLACED_S + gone - SHARED, 1)
             if gone == MODIFIED:

@@ -1,9 +1,12 @@
 """Tag stores: the lines that a cache holds, or the pages that a TLB holds, with replacement. No data, no time."""
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 cdef enum:
     ABSENT = -1
+    MOST_CHANGES = 256
+    ROOM = 80                    # changes that one access may make: words of the bits of 4096 ways, and a few
+    WORD_SHIFT = 6               # bits of a word of NRU bits
 
 cdef enum Policy:
     POLICY_LRU = 0               # the one not used for longest goes
@@ -17,36 +20,43 @@ cdef enum State:                 # of a line: MESI
     EXCLUSIVE = 2
     MODIFIED = 3
 
-cdef struct Tag:
-    uint64_t number              # address >> shift; NO_NUMBER if the place is free
+cdef struct Info:                # of a place: what is looked at once the number is right
     int64_t ready                # cycle in which the line has come
     uint64_t stamp               # LRU: when it was used last
     uint8_t state
-    uint8_t used                 # NRU: its bit
     uint8_t mark                 # of the owner
+
+cdef struct Change:
+    uint64_t* word
+    uint64_t was
+
+cdef struct Journal:             # words that were changed and may have to be what they were
+    uint32_t count
+    Change changes[MOST_CHANGES]
 
 
 cdef class TagStore:
-    cdef Tag* tags               # set by set
-    cdef uint32_t* hints         # where a number was found last, by its low bits
-    cdef uint16_t* used          # NRU: bits set, by set
-    cdef uint64_t* trees         # PLRU, by set
+    cdef uint64_t* numbers       # address >> shift by place, a set's side by side; NO_NUMBER: free
+    cdef Info* infos             # by place
+    cdef uint32_t* hints         # place where a number was found last, by its low bits
+    cdef uint64_t* used          # NRU: bits of a set's ways, in `words` words; PLRU: its tree
     cdef uint64_t hint_mask
     cdef uint64_t sets
     cdef uint64_t set_mask       # sets - 1, or 0 if sets is no power of two
+    cdef uint64_t last_word      # NRU: all bits of a set's last word
     cdef uint64_t clock
     cdef uint64_t generator
     cdef uint32_t ways
+    cdef uint32_t way_shift      # a place: set << way_shift | way
+    cdef uint32_t words
     cdef readonly uint32_t shift
     cdef int policy
 
     # The place of an address, or ABSENT. Without effect that shows.
     cdef int64_t find(self, uint64_t address) noexcept nogil
     cdef int64_t search(self, uint64_t number) noexcept nogil
-    # The place was used.
-    cdef void touch(self, int64_t place) noexcept nogil
-    # The same, if a later touch would then find all as if this one had not been; otherwise no, and nothing happens.
-    cdef bint touch_early(self, int64_t place) noexcept nogil
+    # The place was used; what that changes goes to the journal, if there is one.
+    cdef void touch(self, int64_t place, Journal* journal) noexcept nogil
     # The place that the next line of this address' set would take: a free one first.
     cdef int64_t victim(self, uint64_t address) noexcept nogil
     cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil
@@ -58,6 +68,61 @@ cdef inline int64_t quick_find(TagStore store, uint64_t address) noexcept nogil:
     """`find`, in line for what was found in the same place before."""
     cdef uint64_t number = address >> store.shift
     cdef uint32_t place = store.hints[number & store.hint_mask]
-    if store.tags[place].number == number:
+    if store.numbers[place] == number:
         return place
     return store.search(number)
+
+
+cdef inline uint64_t* used_word(TagStore store, int64_t place) noexcept nogil:
+    """NRU: the word with the bit of a place."""
+    cdef uint64_t way = <uint64_t>place & ((<uint64_t>1 << store.way_shift) - 1)
+    return &store.used[(<uint64_t>place >> store.way_shift) * store.words + (way >> WORD_SHIFT)]
+
+
+cdef inline uint64_t used_bit(TagStore store, int64_t place) noexcept nogil:
+    """NRU: the bit of a place in its word."""
+    cdef uint64_t way = <uint64_t>place & ((<uint64_t>1 << store.way_shift) - 1)
+    return <uint64_t>1 << (way & ((1 << WORD_SHIFT) - 1))
+
+
+cdef inline void journal_word(Journal* journal, uint64_t* word) noexcept nogil:
+    """``word`` is about to change; there has to be room (`has_room`)."""
+    if journal != NULL:
+        journal.changes[journal.count].word = word
+        journal.changes[journal.count].was = word[0]
+        journal.count += 1
+
+
+cdef inline bint has_room(const Journal* journal) noexcept nogil:
+    """Whether one access' changes can be written down."""
+    return journal.count < MOST_CHANGES - ROOM
+
+
+cdef inline void undo(Journal* journal) noexcept nogil:
+    """Everything that the journal says is as it was."""
+    while journal.count:
+        journal.count -= 1
+        journal.changes[journal.count].word[0] = journal.changes[journal.count].was
+
+
+cdef struct Known:               # a place that was found before: what is looked at when it is used again
+    uint64_t* number
+    Info* info
+    uint64_t* word               # NRU: of its bit
+    uint64_t bit
+
+
+cdef inline void know(TagStore store, int64_t place, Known* known) noexcept nogil:
+    known.number = &store.numbers[place]
+    known.info = &store.infos[place]
+    known.word = used_word(store, place)
+    known.bit = used_bit(store, place)
+
+
+cdef inline bint touch_known(TagStore store, const Known* known) noexcept nogil:
+    """`touch`, if it is a matter of one word that needs no journal; else nothing, and no."""
+    if store.policy == POLICY_LRU:
+        store.clock += 1
+        known.info.stamp = store.clock
+        return 1
+    return store.policy == POLICY_RANDOM or (store.policy == POLICY_NRU and known.word[0] & known.bit != 0)

@@ -5,8 +5,9 @@ from libc.stdlib cimport calloc, free
 cdef uint64_t NO_NUMBER = <uint64_t>-1
 cdef uint64_t SEED = 0x9E3779B97F4A7C15
 cdef enum:
-    HINTS_A_TAG = 4
+    HINTS_A_PLACE = 4
     LEAST_HINTS = 1024
+    WORD_BITS = 1 << WORD_SHIFT
 
 POLICIES = {"lru": POLICY_LRU, "nru": POLICY_NRU, "plru": POLICY_PLRU, "random": POLICY_RANDOM}
 STATES = {INVALID: "I", SHARED: "S", EXCLUSIVE: "E", MODIFIED: "M"}
@@ -20,28 +21,31 @@ cdef class TagStore:
     """
 
     def __cinit__(self, sets: int, ways: int, shift: int, policy: str):
-        cdef uint64_t hints = LEAST_HINTS
+        cdef uint64_t hints = LEAST_HINTS, place
         self.sets, self.ways, self.shift = sets, ways, shift
         self.set_mask = 0 if sets & (sets - 1) else sets - 1
+        self.way_shift = (ways - 1).bit_length()
+        self.words = (ways + WORD_BITS - 1) // WORD_BITS
+        self.last_word = (1 << (ways - WORD_BITS * (self.words - 1))) - 1
         self.policy = POLICIES[policy]
         self.generator = SEED
-        while hints < sets * ways * HINTS_A_TAG:
+        while hints < sets * ways * HINTS_A_PLACE:
             hints *= 2
         self.hint_mask = hints - 1
-        self.tags = <Tag*>calloc(sets * ways, sizeof(Tag))
+        self.numbers = <uint64_t*>calloc(sets << self.way_shift, sizeof(uint64_t))
+        self.infos = <Info*>calloc(sets << self.way_shift, sizeof(Info))
         self.hints = <uint32_t*>calloc(hints, sizeof(uint32_t))
-        self.used = <uint16_t*>calloc(sets, sizeof(uint16_t))
-        self.trees = <uint64_t*>calloc(sets, sizeof(uint64_t))
-        if self.tags == NULL or self.hints == NULL or self.used == NULL or self.trees == NULL:
+        self.used = <uint64_t*>calloc(sets * self.words, sizeof(uint64_t))
+        if self.numbers == NULL or self.infos == NULL or self.hints == NULL or self.used == NULL:
             raise MemoryError
-        for place in range(sets * ways):
-            self.tags[place].number = NO_NUMBER
+        for place in range(self.sets << self.way_shift):
+            self.numbers[place] = NO_NUMBER
 
     def __dealloc__(self):
-        free(self.tags)
+        free(self.numbers)
+        free(self.infos)
         free(self.hints)
         free(self.used)
-        free(self.trees)
 
     cdef uint64_t set_of(self, uint64_t number) noexcept nogil:
         if self.set_mask or self.sets == 1:
@@ -52,48 +56,40 @@ cdef class TagStore:
         return quick_find(self, address)
 
     cdef int64_t search(self, uint64_t number) noexcept nogil:
-        cdef uint64_t first = self.set_of(number) * self.ways
+        cdef uint64_t first = self.set_of(number) << self.way_shift
         cdef uint64_t place
         for place in range(first, first + self.ways):
-            if self.tags[place].number == number:
+            if self.numbers[place] == number:
                 self.hints[number & self.hint_mask] = <uint32_t>place
                 return <int64_t>place
         return ABSENT
 
-    cdef void touch(self, int64_t place) noexcept nogil:
-        cdef uint64_t first, way
+    cdef void touch(self, int64_t place, Journal* journal) noexcept nogil:
         if self.policy == POLICY_LRU:
-            self.clock += 1
-            self.tags[place].stamp = self.clock
+            self.clock += 1      # a repetition of all touches since leaves the same order: nothing to take back
+            self.infos[place].stamp = self.clock
         elif self.policy == POLICY_NRU:
-            if not self.tags[place].used:
-                use_bit(self, place)
+            if not used_word(self, place)[0] & used_bit(self, place):
+                use_bit(self, place, journal)
         elif self.policy == POLICY_PLRU:
-            point_away(self, place)
-
-    cdef bint touch_early(self, int64_t place) noexcept nogil:
-        if self.policy == POLICY_NRU and not self.tags[place].used:
-            if self.used[<uint64_t>place // self.ways] + 1 == self.ways:
-                return 0         # would clear the other bits: a touch repeated later would not see the same
-        self.touch(place)
-        return 1
+            point_away(self, place, journal)
 
     cdef int64_t victim(self, uint64_t address) noexcept nogil:
         cdef uint64_t chosen_set = self.set_of(address >> self.shift)
-        cdef uint64_t first = chosen_set * self.ways
+        cdef uint64_t first = chosen_set << self.way_shift
         cdef uint64_t place, best = first
         for place in range(first, first + self.ways):
-            if self.tags[place].number == NO_NUMBER:
+            if self.numbers[place] == NO_NUMBER:
                 return <int64_t>place
         if self.policy == POLICY_LRU:
             for place in range(first + 1, first + self.ways):
-                if self.tags[place].stamp < self.tags[best].stamp:
+                if self.infos[place].stamp < self.infos[best].stamp:
                     best = place
         elif self.policy == POLICY_NRU:
-            while best < first + self.ways - 1 and self.tags[best].used:
+            while best < first + self.ways - 1 and used_word(self, best)[0] & used_bit(self, best):
                 best += 1
         elif self.policy == POLICY_PLRU:
-            best = first + pointed_at(self.trees[chosen_set], self.ways)
+            best = first + pointed_at(self.used[chosen_set], self.ways)
         else:
             self.generator ^= self.generator << 13
             self.generator ^= self.generator >> 7
@@ -102,24 +98,22 @@ cdef class TagStore:
         return <int64_t>best
 
     cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil:
-        cdef Tag* tag = &self.tags[place]
+        cdef uint64_t number = address >> self.shift
         self.clear(place)
-        tag.number = address >> self.shift
-        tag.state = <uint8_t>state
-        tag.ready = ready
-        tag.mark = 0
-        self.hints[tag.number & self.hint_mask] = <uint32_t>place
+        self.numbers[place] = number
+        self.infos[place].state = <uint8_t>state
+        self.infos[place].ready = ready
+        self.hints[number & self.hint_mask] = <uint32_t>place
         if recent:
-            self.touch(place)
+            self.touch(place, NULL)
 
     cdef void clear(self, int64_t place) noexcept nogil:
-        cdef Tag* tag = &self.tags[place]
-        tag.number = NO_NUMBER
-        tag.state = INVALID
-        tag.stamp = 0
-        if tag.used:
-            tag.used = 0
-            self.used[<uint64_t>place // self.ways] -= 1
+        self.numbers[place] = NO_NUMBER
+        self.infos[place].state = INVALID
+        self.infos[place].stamp = 0
+        self.infos[place].mark = 0
+        if self.policy == POLICY_NRU:
+            used_word(self, place)[0] &= ~used_bit(self, place)
 
     # For tests and tools.
 
@@ -128,15 +122,13 @@ cdef class TagStore:
         cdef int64_t place = self.find(address)
         if place == ABSENT:
             return None
-        return STATES[self.tags[place].state], self.tags[place].ready
+        return STATES[self.infos[place].state], self.infos[place].ready
 
-    def use(self, address: int, early: bool = False) -> bool:
-        """A use: whether it was there; if not, it is brought in. ``early``: as `touch_early`, and never brought in."""
+    def use(self, address: int) -> bool:
+        """A use: whether it was there; if not, it is brought in."""
         cdef int64_t place = self.find(address)
-        if early:
-            return place != ABSENT and self.touch_early(place)
         if place != ABSENT:
-            self.touch(place)
+            self.touch(place, NULL)
             return True
         self.put(self.victim(address), address, EXCLUSIVE, 0, True)
         return False
@@ -144,36 +136,48 @@ cdef class TagStore:
     def contents(self) -> list[list[int | None]]:
         """The numbers held, by set and way; None is a free place."""
         def number(place: int) -> int | None:
-            return None if self.tags[place].number == NO_NUMBER else self.tags[place].number
-        return [[number(first + way) for way in range(self.ways)] for first in range(0, self.sets * self.ways, self.ways)]
+            return None if self.numbers[place] == NO_NUMBER else self.numbers[place]
+        return [[number(chosen << self.way_shift | way) for way in range(self.ways)] for chosen in range(self.sets)]
 
 
-cdef void use_bit(TagStore store, int64_t place) noexcept nogil:
+cdef bint all_used(TagStore store, const uint64_t* words) noexcept nogil:
+    """NRU: whether the bits of a set are all set."""
+    cdef uint32_t word
+    for word in range(store.words - 1):
+        if ~words[word]:
+            return 0
+    return words[store.words - 1] == store.last_word
+
+
+cdef void use_bit(TagStore store, int64_t place, Journal* journal) noexcept nogil:
     """NRU: the bit of ``place`` is set; if it was the last clear one, the others are cleared."""
-    cdef uint64_t chosen_set = <uint64_t>place // store.ways
-    cdef uint64_t other
-    store.used[chosen_set] += 1
-    if store.used[chosen_set] == store.ways:
-        for other in range(chosen_set * store.ways, (chosen_set + 1) * store.ways):
-            store.tags[other].used = 0
-        store.used[chosen_set] = 1
-    store.tags[place].used = 1
+    cdef uint64_t* words = &store.used[(<uint64_t>place >> store.way_shift) * store.words]
+    cdef uint64_t* word = used_word(store, place)
+    cdef uint32_t other
+    journal_word(journal, word)
+    word[0] |= used_bit(store, place)
+    if not all_used(store, words):
+        return
+    for other in range(store.words):
+        if &words[other] != word:
+            journal_word(journal, &words[other])
+        words[other] = 0
+    word[0] = used_bit(store, place)
 
 
-cdef void point_away(TagStore store, int64_t place) noexcept nogil:
+cdef void point_away(TagStore store, int64_t place, Journal* journal) noexcept nogil:
     """PLRU: the bits on the way to ``place`` point to the other side. Bit n has the children 2n, 2n+1; the root is 1."""
-    cdef uint64_t chosen_set = <uint64_t>place // store.ways
-    cdef uint64_t way = <uint64_t>place - chosen_set * store.ways
-    cdef uint64_t node = 1, size = store.ways, tree = store.trees[chosen_set]
+    cdef uint64_t* tree = &store.used[<uint64_t>place >> store.way_shift]
+    cdef uint64_t node = 1, size = store.ways
+    journal_word(journal, tree)
     while size > 1:
         size >>= 1
-        if way & size:
-            tree &= ~(<uint64_t>1 << node)
+        if <uint64_t>place & size:
+            tree[0] &= ~(<uint64_t>1 << node)
             node = 2 * node + 1
         else:
-            tree |= <uint64_t>1 << node
+            tree[0] |= <uint64_t>1 << node
             node = 2 * node
-    store.trees[chosen_set] = tree
 
 
 cdef uint64_t pointed_at(uint64_t tree, uint64_t ways) noexcept nogil:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.machine.tags cimport ABSENT, TagStore, quick_find
+from pfmon.machine.tags cimport ABSENT, Journal, TagStore, quick_find
 
 
 cdef class Tlb:
@@ -21,19 +21,13 @@ cdef class PageTable:
     cdef bint grow(self) noexcept nogil
 
 
-cdef inline bint lookup(Tlb tlb, uint64_t address) noexcept nogil:
+cdef inline bint lookup(Tlb tlb, uint64_t address, Journal* journal) noexcept nogil:
     """Whether the translation is there; using it makes it recent."""
     cdef int64_t place = quick_find(tlb.tags, address)
     if place == ABSENT:
         return 0
-    tlb.tags.touch(place)
+    tlb.tags.touch(place, journal)
     return 1
-
-
-cdef inline bint lookup_quick(Tlb tlb, uint64_t address) noexcept nogil:
-    """The same, but no if a `lookup` that follows would not find everything as if this one had not been."""
-    cdef int64_t place = quick_find(tlb.tags, address)
-    return place != ABSENT and tlb.tags.touch_early(place)
 
 
 cdef inline void insert(Tlb tlb, uint64_t address) noexcept nogil:
