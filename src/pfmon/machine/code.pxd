@@ -49,6 +49,7 @@ cdef struct Reach:               # a memory access of a block
     uint8_t condition
     uint8_t kind                 # AccessKind
     uint8_t size
+    uint8_t group                # instruction groups of the block before its own: it issues so many cycles later at least
 
 cdef struct Plan:
     uint64_t ip

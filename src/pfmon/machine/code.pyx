@@ -160,6 +160,7 @@ cdef class Plans:
         cdef const Traits* traits
         cdef Step* step
         cdef uint32_t i
+        cdef uint8_t groups = 0
         if plan == NULL:
             return NULL
         plan.steps = <Step*>calloc(shape.length, sizeof(Step))
@@ -171,6 +172,8 @@ cdef class Plans:
         for i in range(shape.length):
             code = &shape.code[i]
             step = &plan.steps[i]
+            if i and shape.code[i - 1].stop:
+                groups += 1
             step.address = code.address
             step.window = code.address & ~<uint64_t>(WINDOW - 1)
             step.slot = code.address & 3
@@ -198,6 +201,7 @@ cdef class Plans:
                     plan.reaches[plan.access_count].condition = code.condition
                     plan.reaches[plan.access_count].kind = traits.access - 1
                     plan.reaches[plan.access_count].size = traits.size
+                    plan.reaches[plan.access_count].group = groups
                     plan.access_count += 1
             if step.effect == EFFECT_ALLOC:
                 plan.has_alloc = 1

@@ -130,7 +130,8 @@ cdef class Machine(Learner):
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
             if not plan.steps[reach.step].access_flags & ACCESS_CHECK and not self.data.quick(
-                    run.addresses[access], reach.size, reach.kind, clock):
+                    run.addresses[access], reach.size, reach.kind, clock + reach.group):
+                self.data.abandon()
                 return False
             access += 1
         return True

@@ -212,8 +212,6 @@ cdef class DataMemory:
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil:
         cdef int64_t start
-        if self.journal.count:
-            undo(&self.journal)
         out.stalls = 0
         start = self.translate(notes, address, kind, now, out)
         if start < 0:
