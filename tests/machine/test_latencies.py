@@ -1,6 +1,7 @@
 """How long accesses take: the published figures of every level, of TLBs, of conflicts, and where caches end."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import pytest
 
@@ -238,7 +239,7 @@ def test_independent_misses_overlap_and_take_turns_on_the_bus() -> None:
     ready = [began + side.access(START + MEGA + 128 * number, FLOAT_LOAD, after=0)[0] for number in range(8)]
     line = 8 * 1300 // 400  # 128 bytes, 16 a transfer, 400 million transfers a second, core of 1300 MHz
     assert ready[0] - began == LOADS["itanium2"]["memory"]
-    assert [later - earlier for earlier, later in zip(ready, ready[1:], strict=False)] == [line] * 7
+    assert [later - earlier for earlier, later in pairwise(ready)] == [line] * 7
 
 
 @pytest.mark.parametrize(("machine", "bandwidth"), [("itanium2", 6.4e9), ("itanium", 2.128e9)])

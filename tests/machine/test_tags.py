@@ -1,5 +1,7 @@
 """Tag stores and replacement policies against models that are lists and sets."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,7 +139,7 @@ def test_random_replacement_is_the_same_each_time_and_reaches_every_way() -> Non
 
     first, second = run(), run()
     assert first == second
-    changed = {way for old, new in zip(first[4:], first[5:], strict=False) for way in range(4) if old[way] != new[way]}
+    changed = {way for old, new in pairwise(first[4:]) for way in range(4) if old[way] != new[way]}
     assert changed == {0, 1, 2, 3}
 
 
@@ -145,8 +147,10 @@ def test_random_replacement_is_the_same_each_time_and_reaches_every_way() -> Non
 def test_a_loop_that_fits_hits_always(policy: str) -> None:
     store = TagStore(64, 4, LINE_SHIFT, policy)
     loop = range(0, 64 * 4 * 64, 64)
-    assert not any([store.use(address) for address in loop])
-    assert all([store.use(address) for address in loop])
+    first = [store.use(address) for address in loop]
+    again = [store.use(address) for address in loop]
+    assert not any(first)
+    assert all(again)
 
 
 @given(st.sets(st.integers(0, 2**50), max_size=200), st.sets(st.integers(0, 2**50), max_size=20))

@@ -18,7 +18,7 @@ from pfmon.machine.occurrences import Occurrence as PythonOccurrence
 from pfmon.machine.queues cimport (
     enter_queue, finish_queue, queue_levels, room_in_queue, settle_queue, start_queue,
 )
-from pfmon.machine.tags cimport ABSENT, SHARED, quick_find
+from pfmon.machine.tags cimport ABSENT, SHARED, quick_find, touch_early
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup, lookup_quick
 
@@ -79,10 +79,10 @@ cdef class InstructionFetch:
                 return 0
             self.last_page = address >> self.tlb1.tags.shift
         place = quick_find(self.cache, address)
-        if place == ABSENT or self.cache.tags[place].ready > now or not self.cache.touch_early(place):
+        if place == ABSENT or self.cache.infos[place].ready > now or not touch_early(self.cache, place):
             return 0
         self.last_line = address >> self.line_shift
-        self.last_ready = self.cache.tags[place].ready
+        self.last_ready = self.cache.infos[place].ready
         return 1
 
     cdef void note_quick(self, Notes* notes) noexcept nogil:
@@ -97,8 +97,8 @@ cdef class InstructionFetch:
         out.second_cycles = 0
         out.second_cause = FrontCause.FRONT_IMISS
         place = quick_find(self.cache, address)
-        if place != ABSENT and self.cache.tags[place].ready <= translated:
-            self.cache.touch(place)
+        if place != ABSENT and self.cache.infos[place].ready <= translated:
+            self.cache.touch(place, NULL)
             out.ready = translated
         else:
             out.ready = self.bring(notes, address, translated, &out.second_cause)
@@ -112,12 +112,12 @@ cdef class InstructionFetch:
     # The window's translation is there; when.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
         self.last_page = address >> self.tlb1.tags.shift
-        if lookup(self.tlb1, address):
+        if lookup(self.tlb1, address, NULL):
             return now
         note(notes, Occurrence.ITLB1_MISS, 1)
         if self.tlb2 is None:
             now = self.walk(notes, address, now)
-        elif lookup(self.tlb2, address):
+        elif lookup(self.tlb2, address, NULL):
             now += self.transfer_cycles
         else:
             note(notes, Occurrence.ITLB2_MISS, 1)
@@ -143,7 +143,7 @@ cdef class InstructionFetch:
     # An entry of the first-level TLB; lines of the page that makes room go with it (Montecito manual 2.4.3.1.1).
     cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil:
         cdef int64_t place = self.tlb1.tags.victim(address)
-        cdef uint64_t gone = self.tlb1.tags.tags[place].number, part
+        cdef uint64_t gone = self.tlb1.tags.numbers[place], part
         if self.prevalidated and gone != NO_LINE:
             note(notes, Occurrence.L1I_PURGED, 1)
             part = gone << self.tlb1.tags.shift
@@ -160,8 +160,8 @@ cdef class InstructionFetch:
         if place != ABSENT:
             note(notes, Occurrence.L1I_RAB_HIT, 1)
             cause[0] = FrontCause.FRONT_FILL_RECIRC
-            self.cache.touch(place)
-            return self.cache.tags[place].ready
+            self.cache.touch(place, NULL)
+            return self.cache.infos[place].ready
         if found == NULL:
             note(notes, Occurrence.L1I_DEMAND_MISS, 1)
             cause[0] = FrontCause.FRONT_IMISS
@@ -191,7 +191,7 @@ cdef class InstructionFetch:
 
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil:
         cdef int64_t place = self.cache.victim(address)
-        cdef uint64_t gone = self.cache.tags[place].number
+        cdef uint64_t gone = self.cache.numbers[place]
         note(notes, Occurrence.L1I_FILL, 1)
         if gone != NO_LINE and self.predictor is not None:
             self.predictor.line_left(gone << self.line_shift, self.line)

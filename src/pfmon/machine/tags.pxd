@@ -85,6 +85,15 @@ cdef inline uint64_t used_bit(TagStore store, int64_t place) noexcept nogil:
     return <uint64_t>1 << (way & ((1 << WORD_SHIFT) - 1))
 
 
+cdef inline bint touch_early(TagStore store, int64_t place) noexcept nogil:
+    """`touch` without a journal, but no, and nothing, where repeating it later would not leave the same."""
+    if store.policy == POLICY_NRU and not used_word(store, place)[0] & used_bit(store, place):
+        if (used_word(store, place)[0] | used_bit(store, place)) == store.last_word or store.words > 1:
+            return 0
+    store.touch(place, NULL)
+    return 1
+
+
 cdef inline void journal_word(Journal* journal, uint64_t* word) noexcept nogil:
     """``word`` is about to change; there has to be room (`has_room`)."""
     if journal != NULL:
