@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_call
 from pfmon.machine.traits cimport (
-    AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_ROTATE, FIXED,
+    AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_ROTATE, FIXED,
     FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, PR_FIRST, STACKED, Operand)
 from pfmon.retirement.shapes cimport NO_ROW
 
@@ -35,6 +35,8 @@ cdef uint16_t application(uint8_t number) noexcept nogil:
         return AR_UNAT
     if number == 40:
         return AR_FPSR
+    if 16 <= number <= 19:
+        return AR_RSE
     return AR_OTHER
 
 

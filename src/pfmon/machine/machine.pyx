@@ -8,7 +8,7 @@ it. What happened goes into the records.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.causes cimport XPN
+from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport ALWAYS, Reach, Step
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport enter_frame, leave_frame
@@ -17,7 +17,7 @@ from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.state cimport State
-from pfmon.machine.traits cimport EFFECT_HINT, EFFECT_SERIALIZE
+from pfmon.machine.traits cimport EFFECT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE
 from pfmon.retirement.shapes cimport Shape, Shapes, popcount
 from pfmon.retirement.stream cimport (
     BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FAULT, MARK_FILL, MARK_RSE_ADDRESS, MARK_SHIFT, MARK_SPILL,
@@ -266,6 +266,7 @@ cdef class Machine(Learner):
         """What stops or flushes the pipeline behind the block."""
         cdef uint32_t i, instruction
         cdef uint64_t mark, address
+        cdef uint32_t cause
         cdef int kind
         self.go_on_here()
         if plan.cut == FAILED_CHECK:
@@ -281,7 +282,10 @@ cdef class Machine(Learner):
                 address = 0
                 if i + 1 < self.mark_count and mark_kind(self.marks[i + 1]) == MARK_RSE_ADDRESS:
                     address = unpacked_address(self.marks[i + 1])
-                self.pipeline.rse(run.number, instruction, <uint32_t>(mark & 0xFFFF), address, kind == MARK_SPILL)
+                cause = RSE_OVERFLOW if kind == MARK_SPILL else RSE_UNDERFLOW
+                if kind == MARK_FILL and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
+                    cause = RSE_LOADRS
+                self.pipeline.rse(run.number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == MARK_SYSTEM_CALL or kind == MARK_FAULT:
                 self.pipeline.flush(run.number, XPN, self.pipeline.exception)
         set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)

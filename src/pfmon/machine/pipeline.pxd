@@ -73,8 +73,9 @@ cdef class Pipeline:
                        int64_t cycles) noexcept nogil
     cdef void fill_buffer(self, uint64_t number) noexcept nogil
     cdef void loose_notes(self, uint64_t number, uint32_t instruction) noexcept nogil
+    cdef void account_ideal(self, const Run* run, uint32_t number, int64_t until) noexcept nogil
     cdef void account_waits(self, const Run* run, uint32_t instruction) noexcept nogil
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
     cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
-                  bint store) noexcept nogil
+                  uint32_t cause) noexcept nogil
     cdef uint32_t cut_of(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil

@@ -12,19 +12,19 @@ from libc.string cimport memset
 from pfmon.machine.causes cimport (
     ARCR, BRU, FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRALL, FRONT_BRANCH,
     FRONT_BUBBLE, FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_TLBMISS, FRONT_UNREACHED, GRALL,
-    GRGR, PR, RSE_OVERFLOW, RSE_UNDERFLOW, XPN)
+    GRGR, PR, RSE_AR_DEP, RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN)
 from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
 from pfmon.machine.fetch cimport Fetched
 from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FILL, ACCESS_SPILL, Served
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
 from pfmon.machine.records cimport (
-    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_LOST, CUT_DISPERSED, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT,
+    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST, CUT_DISPERSED, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT,
     CUT_LONG, CUT_OVER_EXPLICIT, CUT_OVER_IMPLICIT)
 from pfmon.machine.scoreboard cimport (
     MOST_PENDING, Pending, forget_all, forget_old, place_of, rotated, usable, write_register)
 from pfmon.machine.traits cimport (
-    BR_FIRST, FR_FIRST, OP_LOAD_FLOAT, OP_LOAD, OP_MULTIMEDIA, PORT_A, PORT_B, PORT_BRP, PORT_F, PORT_F0,
+    AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD_FLOAT, OP_LOAD, OP_MULTIMEDIA, PORT_A, PORT_B, PORT_BRP, PORT_F, PORT_F0,
     PORT_I, PORT_I0, PORT_L, PORT_M0, PORT_M01, PORT_M2, PORT_M23, PR_ALL, PR_FIRST, REGISTERS, RING, RING_FIRST, USE_ADDRESS)
 
 from pfmon.machine import traits as names
@@ -62,6 +62,8 @@ cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
         return FRALL
     if place < BR_FIRST or place == PR_ALL:
         return PR
+    if place == AR_RSE:
+        return RSE_AR_DEP
     return ARCR
 
 
@@ -120,6 +122,8 @@ cdef class Pipeline:
                 self.close(self.why, plan, beyond)
             first = beyond
         if run.taken:
+            if plan.steps[plan.length - 1].address & 16 == 0:    # left in its first half
+                self.records.add_bubbles(run.number, plan.length - 1, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
             self.window = 0
             self.front_bubbles = run.prediction.bubbles
         if plan.has_branch and run.prediction.flags & (WRONG_PATH | WRONG_TARGET):
@@ -158,12 +162,13 @@ cdef class Pipeline:
             self.records.add_bubbles(number, instruction, BUBBLE_BACK, cause, cycles)
 
     cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
-                  bint store) noexcept nogil:
+                  uint32_t cause) noexcept nogil:
         """The register stack engine stored or loaded ``registers`` registers, the lowest at ``address``."""
+        cdef bint store = cause == RSE_OVERFLOW
         cdef uint32_t i
         cdef Served served
         cdef int64_t cycles = (registers + self.rse_rate - 1) // self.rse_rate
-        self.stall(number, instruction, RSE_OVERFLOW if store else RSE_UNDERFLOW, cycles)
+        self.stall(number, instruction, cause, cycles)
         self.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
         for i in range(registers):
             while address & 0x1F8 == 0x1F8:          # a NaT collection
@@ -309,6 +314,7 @@ cdef class Pipeline:
                 else:
                     self.wait_for(run, number, fetched.ready, fetched.cause, waited)
                 at = fetched.ready
+        self.account_ideal(run, number, at)
         if step.address & 16:            # entered in its second half
             self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
         self.front = at
@@ -328,6 +334,18 @@ cdef class Pipeline:
             self.waits[self.wait_count].cause = back_cause(front)
             self.waits[self.wait_count].front = front
             self.wait_count += 1
+
+    cdef void account_ideal(self, const Run* run, uint32_t number, int64_t until) noexcept nogil:
+        """Bundles missing at the exit of the instruction buffer, whether or not the back end could take them."""
+        cdef int64_t at = self.now + 1 if self.use.instructions == 0 else self.start + 1, end
+        cdef uint32_t i
+        for i in range(self.wait_count):
+            end = self.waits[i].until if self.waits[i].until < until else until
+            if end > at:
+                self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, self.waits[i].front, 2 * (end - at))
+                at = end
+        if until > at:
+            self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, FRONT_BUBBLE, 2 * (until - at))
 
     cdef void account_waits(self, const Run* run, uint32_t instruction) noexcept nogil:
         """The cycles from `earliest` to `start`, in which the front end had nothing, go to its causes."""
@@ -429,14 +447,17 @@ cdef class Pipeline:
         """Nothing more issues in this cycle: write it down. ``next_step``: what did not, NULL plan: unknown."""
         cdef uint32_t cut = self.cut_of(why, plan, next_step)
         cdef uint64_t block = <uint32_t>self.part.code
+        cdef uint32_t missing, last
         self.open = False
         self.records.add_cycle(self.records.part(self.part.code, self.part.executed, cut, self.part.before,
                                                  self.part.notes))
         if self.use.bundles < 2 and (why == WHY_FRONT_END or why == WHY_TAKEN):
-            self.records.add_bubbles(
-                block, <uint32_t>(self.part.code >> 40 & 0xFF), BUBBLE_LOST,
-                FRONT_UNREACHED if why == WHY_TAKEN else
-                self.waits[self.wait_count - 1].front if self.wait_count else FRONT_BUBBLE, 1)
+            missing = FRONT_UNREACHED
+            if why == WHY_FRONT_END:
+                missing = self.waits[self.wait_count - 1].front if self.wait_count else FRONT_BUBBLE
+            last = <uint32_t>(self.part.code >> 40 & 0xFF)
+            self.records.add_bubbles(block, last, BUBBLE_LOST, missing, 1)
+            self.records.add_bubbles(block, last, BUBBLE_IDEAL, missing, 1)
         self.left_over = CUT_EXPLICIT if why == WHY_EXPLICIT else \
             CUT_IMPLICIT if why == WHY_IMPLICIT else CUT_FRONT_END
 

@@ -15,7 +15,6 @@ cdef enum BubbleKind:
     BUBBLE_IDEAL = 2             # bundles missing at the exit of the instruction buffer, stalled or not; FrontCause
     BUBBLE_LOST = 3              # bundles that the back end could have taken; FrontCause
     BUBBLE_ENTRANCE = 4          # bundles missing at the entrance of the instruction buffer; FrontCause
-    BUBBLE_STALLED = 5           # cycles in which dispersal stalled
 
 # What a cycle's dispersal left over, packed into Part.cut: syllables by reason.
 cdef enum Cut:

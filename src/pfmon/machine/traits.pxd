@@ -93,6 +93,7 @@ cdef enum Effect:                # what an instruction does to the pipeline besi
     EFFECT_COVER
     EFFECT_CLEAR_ROTATION
     EFFECT_HINT                  # brp
+    EFFECT_LOADRS
 
 # Scoreboard: registers by index.
 cdef enum:
@@ -112,4 +113,5 @@ cdef enum:
     AR_OTHER = 366
     CR_ANY = 367
     PR_ALL = 368                 # when the last predicate is there
-    REGISTERS = 369
+    AR_RSE = 369                 # RSC, BSP, BSPSTORE, RNAT
+    REGISTERS = 370

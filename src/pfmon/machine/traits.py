@@ -24,7 +24,7 @@ USES = (
 )  # fmt: skip
 ACCESSES = ("load", "float_load", "store", "float_store", "semaphore", "lfetch", "fill", "spill")
 BRANCHES = ("relative", "call", "return", "indirect", "indirect_call", "cloop", "wtop", "long", "long_call", "ctop")
-EFFECTS = ("none", "alloc", "rotate", "serialize", "all_predicates", "cover", "clear_rotation", "hint")
+EFFECTS = ("none", "alloc", "rotate", "serialize", "all_predicates", "cover", "clear_rotation", "hint", "loadrs")
 FLAGS = {
     "acq": 1, "rel": 2, "s": 4, "a": 8, "sa": 12, "c": 16, "bias": 32, "excl": 32, "nt1": 64, "nt2": 128, "d2": 128,
     "nta": 256, "fill": 512, "spill": 512,
@@ -209,6 +209,8 @@ def _effect(completers: list[str], encoding: Encoding) -> str:
             return "cover"
         case ["clrrrb", *_]:
             return "clear_rotation"
+        case ["loadrs"]:
+            return "loadrs"
         case ["brp", *_]:
             return "hint"
         case ["mov", *_] if "pr" in encoding.writes or "pr.rot" in encoding.writes:
