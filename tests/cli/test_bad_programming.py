@@ -128,12 +128,12 @@ def test_a_mistake_gets_its_rule_and_what_is_legal(words: list[str], said: list[
 
 
 NOT_HONOURED = [
-    (["--event-thresholds=1", *NOPS], "--event-thresholds"),
+    (["--event-thresholds=1", "-e", "loads_retired"], "--event-thresholds"),
+    (["--event-thresholds=1", "-e", "fe_lost_bw_all"], "--event-thresholds"),
     (["--system-wide", *NOPS], "--system-wide"),
     (["--btb-tm-tk", *NOPS], "branch buffer"),
     (["--pmu=montecito", "--ip-ear=3", *NOPS], "IP-EAR"),
     (["-e", "data_ear_cache_lat4"], "DATA_EAR_CACHE_LAT4"),
-    (["-e", "ia64_ipc"], "CPU_CYCLES"),
 ]
 
 

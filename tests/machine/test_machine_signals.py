@@ -3,6 +3,7 @@
 import pytest
 
 from pfmon.machine.causes import Cause, FrontCause
+from pfmon.machine.occurrences import Occurrence
 from pfmon.signals import machine, retired
 from pfmon.signals.machine import LevelFunction, level_function, meanings, select
 from pfmon.signals.names import signals
@@ -34,6 +35,12 @@ def test_terms_are_names_of_what_is_recorded(kind: str) -> None:
     assert found
     for signal in found:
         assert select(signal, RECORDED[kind]) or machine.named(signal)
+
+
+def test_occurrences_are_names_of_what_is_recorded() -> None:
+    numbers = {name: int(value) for name, value in Occurrence.__members__.items()}
+    for signal in of_kind("occurrence"):
+        assert select(signal, numbers), signal
 
 
 def test_levels_and_bits_are_well_formed() -> None:

@@ -48,6 +48,9 @@ EXPECTED = {
     "rse_references.store": 24,
     "rse_references.load": 0,
     "serialization_events": 2,
+    "spec_loads_natted.all": 3,
+    "spec_loads_natted.nat_cnsm": 0,
+    "spec_loads_natted.def_psr_ed": 0,
     "cpu_cpl_changes.all": 2,
     "cpu_cpl_changes.lvl1": 0,
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from pfmon.cli.config import Config
 from pfmon.cli.find import find_program
+from pfmon.cli.machine_options import machine_of
 from pfmon.cli.output import Results, program_output
 from pfmon.cli.profile_options import profile_needs_events, wants_profile
 from pfmon.cli.programming import Symbols, qualifies, request
@@ -116,6 +117,7 @@ def _plan(config: Config, command: Sequence[str], wanted: Request, symbols: Symb
             insecure=config.insecure,
             dont_start=config.dont_start,
         ),
+        machine=lambda: machine_of(config),
     )
 
 

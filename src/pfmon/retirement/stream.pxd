@@ -25,7 +25,7 @@ cdef enum Mark:
     MARK_ALAT_REPLACE = 7        # value: 0 integer, 1 floating-point: an entry lost for want of room
     MARK_MISALIGNED_LOAD = 8     # value: 1
     MARK_MISALIGNED_STORE = 9
-    MARK_DEFERRED = 10           # value: 1: a speculative load that delivered NaT
+    MARK_DEFERRED = 10           # a speculative load that delivered NaT; value: 1 for a fault, 2 as its address was one
     MARK_FLUSH_TO_ZERO = 11      # a tiny result; value: 1 flushed to zero, 0 not (flush-to-zero mode was off)
     MARK_EXIT = 12               # value: exit status
     MARK_RSE_ADDRESS = 13        # traced streams: the lowest address of the SPILL or FILL before; no instruction number,

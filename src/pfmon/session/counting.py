@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pfmon.errors import PfmonError
 from pfmon.pmu.derived import load_derived, plan
-from pfmon.pmu.event import Event
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.qualify import Qualifier
@@ -14,9 +12,10 @@ from pfmon.retirement.shapes import ShapeTable
 from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks, block_totals, increments
 from pfmon.session.counters import VirtualCounters
+from pfmon.session.machine_counts import MachineCounts
+from pfmon.session.machine_monitors import check_countable, check_monitor, machine_contributions, needs_machine
 from pfmon.session.qualified import Contribution, contributions, make_tally
 from pfmon.session.supported import check_supported
-from pfmon.signals import retired
 
 Value = int | float | None
 """A count, or what a formula comes to: None where it divides by zero."""
@@ -54,17 +53,6 @@ IA32_ONLY, NEITHER = 1, 3
 """Values of PMC.ism under which IA-64 code is not counted."""
 
 
-def check_countable(event: Event) -> None:
-    """PfmonError for an event whose signal nothing produces."""
-    if event.fidelity == "unmodelled":
-        raise PfmonError(f"{event.name} is not modelled: {event.reason}")
-    if event.signal not in retired.available():
-        raise PfmonError(
-            f"{event.name} is decided by the machine (its time, caches or predictors), which this version "
-            "does not simulate; events that architecture decides can be counted, such as IA64_INST_RETIRED"
-        )
-
-
 class Counting:
     """One event set on one PMU: measured events, and formulas over them."""
 
@@ -78,22 +66,47 @@ class Counting:
         self.programming: Programming = model.fulfil(wanted)
         self.counters = VirtualCounters(model.register_file(), self.programming)
         self.qualifier = Qualifier(model, self.programming.writes)
+        for monitor in self.programming.monitors:
+            check_monitor(monitor)
+        self.machine: MachineCounts | None = None
+        """What the machine recorded, if one ran."""
 
     @property
     def wants_addresses(self) -> bool:
         """Whether the stream has to have the addresses of memory accesses in it."""
-        return self.qualifier.data_blocks() is not None
+        return self.wants_machine or self.qualifier.data_blocks() is not None
 
-    def tally(self, shapes: ShapeTable) -> Tally:
-        """The reader of the stream that `take` wants."""
-        return make_tally(self.qualifier, shapes)
+    @property
+    def wants_machine(self) -> bool:
+        """Whether a machine has to run."""
+        return any(map(needs_machine, self._running()))
+
+    def _running(self) -> list[Monitor]:
+        """The monitors that count at all."""
+        return [monitor for monitor in self.programming.monitors if counts_ia64_programs(monitor)]
+
+    @property
+    def wants_tally(self) -> bool:
+        """Whether totals of the stream are needed."""
+        return not all(map(needs_machine, self._running()))
+
+    def tally(self, shapes: ShapeTable, traced: bool = False) -> Tally:
+        """The reader of the stream that `take` wants; ``traced``: there are addresses in it in any case."""
+        return make_tally(self.qualifier, shapes, traced)
 
     def contributions(self, blocks: Blocks, tally: Tally) -> Iterator[Contribution]:
         """What each instruction added to each monitor (its number in ``programming.monitors``)."""
-        running = [n for n, monitor in enumerate(self.programming.monitors) if counts_ia64_programs(monitor)]
-        events = [self.programming.monitors[n].event for n in running]
-        for part in contributions(self.qualifier, events, blocks, tally):
-            yield part._replace(event=running[part.event])
+        monitors = self.programming.monitors
+        running = [n for n, monitor in enumerate(monitors) if counts_ia64_programs(monitor)]
+        exact = [n for n in running if not needs_machine(monitors[n])]
+        for part in contributions(self.qualifier, [monitors[n].event for n in exact], blocks, tally):
+            yield part._replace(event=exact[part.event])
+        decided = [n for n in running if needs_machine(monitors[n])]
+        if decided and self.machine is None:
+            raise RuntimeError("a machine has to run for these events")
+        if decided and self.machine:
+            for part in machine_contributions(self.qualifier, [monitors[n] for n in decided], blocks, self.machine):
+                yield part._replace(event=decided[part.event])
 
     def totals(self, blocks: Blocks, tally: Tally) -> list[int]:
         """What each monitor counted in everything that the tally has seen."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pfmon.errors import PfmonError
 from pfmon.pmu.derived import load_derived
 from pfmon.pmu.model import PmuModel
-from pfmon.session.counting import check_countable
+from pfmon.session.machine_monitors import check_countable
 
 ALL = "all"
 EXPRESSION = re.compile(r"[][.*+?^$|(){}\\]")
@@ -28,7 +28,7 @@ def expand(model: PmuModel, names: Sequence[str]) -> list[str]:
 
 
 def _countable(model: PmuModel, pattern: str) -> list[str]:
-    """The countable events that a pattern means. Raises PfmonError when there are none."""
+    """The countable events that a pattern means, in all states of lines. Raises PfmonError when there are none."""
     matching = list(model.events) if pattern == ALL else model.events.matching(pattern)
     names = []
     reason = f"-e {pattern}: no event of {model.name} has such a name"
@@ -38,7 +38,7 @@ def _countable(model: PmuModel, pattern: str) -> list[str]:
         except PfmonError as error:
             reason = f"-e {pattern}: {error}"
         else:
-            names.append(event.name)
+            names.append(f"{event.name}:MESI" if event.mesi else event.name)
     if not names:
         raise PfmonError(reason)
     return names

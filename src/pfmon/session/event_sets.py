@@ -12,6 +12,7 @@ from pfmon.retirement.shapes import ShapeTable
 from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks
 from pfmon.session.counting import Count, Counting, Value
+from pfmon.session.machine_counts import MachineCounts
 from pfmon.session.qualified import Contribution
 
 
@@ -30,16 +31,36 @@ class EventSets:
     @property
     def wants_addresses(self) -> bool:
         """Whether the stream has to have the addresses of memory accesses in it."""
-        return self.sets[0].wants_addresses
+        return any(one.wants_addresses for one in self.sets)
+
+    @property
+    def wants_machine(self) -> bool:
+        """Whether a machine has to run."""
+        return any(one.wants_machine for one in self.sets)
+
+    def attach(self, machine: MachineCounts) -> None:
+        """What the machine recorded, for what is counted from now on."""
+        for one in self.sets:
+            one.machine = machine
 
     @property
     def monitors(self) -> int:
         """How many there are."""
         return sum(len(one.programming.monitors) for one in self.sets)
 
-    def tally(self, shapes: ShapeTable) -> Tally:
-        """The reader of the stream that `take` wants."""
-        return self.sets[0].tally(shapes)
+    @property
+    def wants_tally(self) -> bool:
+        """Whether totals of the stream are needed."""
+        return any(one.wants_tally for one in self.sets)
+
+    @property
+    def data_ranges(self) -> Sequence[tuple[int, int]]:
+        """(address, mask) of the data ranges in force; they are common to all sets."""
+        return self.sets[0].qualifier.data_blocks() or ()
+
+    def tally(self, shapes: ShapeTable, traced: bool = False) -> Tally:
+        """The reader of the stream that `take` wants; ``traced``: there are addresses in it in any case."""
+        return self.sets[0].tally(shapes, traced)
 
     def totals(self, blocks: Blocks, tally: Tally) -> list[int]:
         """What each monitor counted in everything that the tally has seen, through all sets."""

@@ -5,6 +5,8 @@ counts of a stretch of the run, they are asked for in one place, EventSets.total
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.guest import Agenda, Guest
 from pfmon.retirement.gate import Gate
@@ -14,6 +16,10 @@ from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.controls import Controls
 from pfmon.session.counting import Count, Estimate, Value
 from pfmon.session.event_sets import EventSets
+
+if TYPE_CHECKING:
+    from pfmon.machine.config import MachineFigures
+    from pfmon.session.machine_run import MachineRun
 
 PSR_UP = 1 << 2
 CODE_GROUP, DATA_GROUP = 0, 1
@@ -32,8 +38,10 @@ class Monitoring:
         guest: Guest,
         nanoseconds: int = 1,
         on_interval: Callable[[Interval], None] = lambda _: None,
+        machine: "MachineFigures | None" = None,
     ) -> None:
-        """``nanoseconds``: what an instruction takes; ``on_interval``: gets the counts of every interval."""
+        """``nanoseconds``: what an instruction takes; ``on_interval``: gets the counts of every interval; ``machine``:
+        what the program runs on, if that is counted."""
         self._groups = groups
         self._controls = controls
         self._processor = guest.processor
@@ -41,13 +49,27 @@ class Monitoring:
         self._on_interval = on_interval
         self._turn = 0
         self._printed: list[int] = []
-        self._tallies = [group.tally(self._processor.shapes) for group in groups]
-        self._witness = groups[0].tally(self._processor.shapes) if controls.true_values else None
+        traced = self._processor.traced
+        self._tallies = [group.tally(self._processor.shapes, traced) for group in groups]
+        self._witness = groups[0].tally(self._processor.shapes, traced) if controls.true_values else None
         self._heeds_up = controls.insecure or controls.dont_start
         self._gate = self._make_gate() if len(groups) > 1 or controls.triggers or self._heeds_up else None
         self._prepare_processor()
-        self.consumer: Consumer = self._gate or self._tallies[0]
+        self._machine = self._make_machine(machine) if machine else None
+        self.consumer: Consumer = self._machine.consumer if self._machine else self._gate or self._tallies[0]
         self.agenda = self._make_agenda()
+
+    @property
+    def running(self) -> "AbstractContextManager[object]":
+        """The program runs within it."""
+        return self._machine or nullcontext()
+
+    def _make_machine(self, figures: "MachineFigures") -> "MachineRun":
+        from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
+
+        group = self._groups[0]
+        beside = self._tallies[0] if group.wants_tally else None
+        return MachineRun(figures, self._processor, group.data_ranges, beside)
 
     @property
     def tally(self) -> Tally:
@@ -56,6 +78,8 @@ class Monitoring:
 
     def counts(self) -> list[Count]:
         """What the events came to, set by set; the counters are loaded with what they counted."""
+        if self._machine:
+            self._groups[0].attach(self._machine.counts())
         totals = [group.take(self._processor, tally) for group, tally in zip(self._groups, self._tallies, strict=True)]
         if len(self._groups) == 1:
             return self._groups[0].counts()

@@ -21,10 +21,11 @@ class Contribution(NamedTuple):
     increment: int
 
 
-def make_tally(qualifier: Qualifier, shapes: ShapeTable) -> Tally:
-    """The reader of the stream that a programming needs; data ranges need one with addresses in it."""
+def make_tally(qualifier: Qualifier, shapes: ShapeTable, traced: bool = False) -> Tally:
+    """The reader of the stream that a programming needs; data ranges need one with addresses in it. ``traced``: it has
+    them anyway."""
     ranges = qualifier.data_blocks()
-    return Tally(shapes) if ranges is None else DataTally(shapes, ranges)
+    return Tally(shapes, traced) if ranges is None else DataTally(shapes, ranges)
 
 
 def contributions(

@@ -21,9 +21,10 @@ from pfmon.session.controls import Controls
 from pfmon.session.counting import Count, Counting
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Interval, Monitoring
-from pfmon.session.supported import check_runs_here
+from pfmon.session.supported import check_machine_counts, check_runs_here
 
 if TYPE_CHECKING:
+    from pfmon.machine.config import MachineFigures
     from pfmon.session.profile import Profile
 
 TIMED_OUT = 124
@@ -34,7 +35,8 @@ class Plan(NamedTuple):
     """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
     where the counts come from; ``annotate``: a range of code whose instructions are to be listed; ``unlimited``:
     count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
-    are several that take turns; ``controls``: when is counted."""
+    are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
+    None: that of the PMU's processor."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -50,6 +52,7 @@ class Plan(NamedTuple):
     unlimited: bool = False
     set_sizes: Sequence[int] = ()
     controls: Controls = Controls()
+    machine: "Callable[[], MachineFigures] | None" = None
 
 
 class Times(NamedTuple):
@@ -95,6 +98,7 @@ class Session:
         check_runs_here(plan.model)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
+        self._machine = _machine(plan) if any(group.wants_machine for group in self.groups) else None
         self.guest = Guest(
             plan.program,
             plan.arguments,
@@ -103,7 +107,7 @@ class Session:
             memory_limit=plan.memory_limit,
             processor=plan.model.name,
             slow=plan.slow,
-            trace=self.counting is not None and self.counting.wants_addresses,
+            trace=any(group.wants_addresses for group in self.groups),
         )
         self._stopped = ""
 
@@ -116,12 +120,15 @@ class Session:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval."""
         scale = self.plan.settings.nanoseconds_per_instruction
         monitoring = (
-            Monitoring(self.groups, self.plan.controls, self.guest, scale, on_interval) if self.groups else None
+            Monitoring(self.groups, self.plan.controls, self.guest, scale, on_interval, self._machine)
+            if self.groups
+            else None
         )
         before = _now()
         with self._interruptible():
             if monitoring:
-                end = self.guest.run(monitoring.consumer, monitoring.agenda)
+                with monitoring.running:
+                    end = self.guest.run(monitoring.consumer, monitoring.agenda)
             else:
                 end = self.guest.run(Consumer())
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
@@ -186,6 +193,14 @@ class Session:
             signal.setitimer(signal.ITIMER_REAL, 0)
             for number, handler in old.items():
                 signal.signal(number, handler)
+
+
+def _machine(plan: Plan) -> "MachineFigures":
+    """The machine of a run. PfmonError: it cannot count as the controls want."""
+    from pfmon.machine.config import load  # exact events alone do not need it
+
+    check_machine_counts(plan.set_sizes, plan.controls)
+    return plan.machine() if plan.machine else load(plan.model.name)
 
 
 def _now() -> tuple[float, float, float]:

@@ -1,8 +1,11 @@
 """What a PMU can be programmed to do and a run cannot honour yet: refused, never ignored."""
 
+from collections.abc import Sequence
+
 from pfmon.errors import PfmonError
 from pfmon.pmu.model import IA64, PmuModel
 from pfmon.pmu.request import PLM_USER, Request
+from pfmon.session.controls import Controls
 
 PROGRAMS = {"x86": "x86", "ppc": "PowerPC"}
 """What the processors run that have the PMUs of other architectures."""
@@ -24,9 +27,6 @@ def check_supported(request: Request) -> None:
             level & PLM_USER for level in _levels(request)
         ),
         "--system-wide": request.system_wide,
-        "--event-thresholds (a threshold looks at single cycles, which need the machine)": any(
-            event.threshold for event in request.events
-        ),
         "the branch buffer": request.branch_buffer is not None,
         "the IP-EAR": request.ip_ear is not None,
     }.items():
@@ -37,3 +37,19 @@ def check_supported(request: Request) -> None:
 def _levels(request: Request) -> set[int]:
     """The privilege masks of the events."""
     return {event.plm or request.plm for event in request.events}
+
+
+def check_machine_counts(set_sizes: Sequence[int], controls: Controls) -> None:
+    """PfmonError for controls that a run on a machine does not honour: its records are of the whole run."""
+    for option, used in {
+        "several event sets": len(set_sizes) > 1,
+        "--trigger-code-... and --trigger-data-...": bool(controls.triggers),
+        "--print-interval": controls.interval is not None,
+        "--insecure": controls.insecure,
+        "--dont-start": controls.dont_start,
+    }.items():
+        if used:
+            raise PfmonError(
+                f"{option}: events that the machine decides, and thresholds, are counted over whole runs; "
+                "with this option only events that are exact (pfmon -L says which)"
+            )

@@ -134,6 +134,10 @@ def _multiway(weight: Weight) -> Callable[[InstructionRecord], Weight]:
     return weigh
 
 
+def _explicit_stop(instruction: InstructionRecord) -> Weight:
+    return ALWAYS if instruction.stop else NOTHING
+
+
 def _serialization(instruction: InstructionRecord) -> Weight:
     return EXECUTED if instruction.row and instruction.row.mnemonic == "srlz.i" else NOTHING
 
@@ -168,6 +172,7 @@ WEIGHTS: dict[str, Callable[[InstructionRecord], Weight]] = {
     "branches.multiway.taken": _multiway(EXECUTED),
     "branches.multiway.nottaken": _multiway(Weight(1, -1)),
     "serialization_events": _serialization,
+    "stops_dispersed.explicit": _explicit_stop,
 }
 
 
@@ -203,6 +208,14 @@ MARKS: dict[str, tuple[Callable[[Marks], int], ...]] = {
     "inst_failed_chka_ldc.all": (_valued(Mark.ALAT_MISS, 0, 1, 2, 3),),
     "inst_failed_chka_ldc.int": (_valued(Mark.ALAT_MISS, 0, 2),),
     "inst_failed_chka_ldc.fp": (_valued(Mark.ALAT_MISS, 1, 3),),
+    # The ALAT is the engine's: what leaves it for want of room is in the stream.
+    "alat_capacity_miss.all": (_valued(Mark.ALAT_REPLACE, 0, 1),),
+    "alat_capacity_miss.int": (_valued(Mark.ALAT_REPLACE, 0),),
+    "alat_capacity_miss.fp": (_valued(Mark.ALAT_REPLACE, 1),),
+    "spec_loads_natted.all": (_valued(Mark.DEFERRED, 1, 2),),
+    "spec_loads_natted.nat_cnsm": (_valued(Mark.DEFERRED, 2),),
+    # PSR.ed is set by an operating system that runs a load again, which none has to do here.
+    "spec_loads_natted.def_psr_ed": (_none,),
     "rse_references.all": (_low(Mark.FILL), _low(Mark.SPILL)),
     "rse_references.load": (_low(Mark.FILL),),
     "rse_references.store": (_low(Mark.SPILL),),

@@ -138,7 +138,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
         if data == NULL and not control:
             return fault_here(cpu, op)
     if data == NULL:
-        mark_at(cpu, op, MARK_DEFERRED, 1)
+        mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
         cpu.fr[op.r1] = natval()
         if data_too:
             alat_remove(cpu, float_tag(cpu, op.r1))

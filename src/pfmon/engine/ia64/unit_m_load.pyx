@@ -109,7 +109,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     update_base(cpu, op, update)
     if data == NULL:
         # Linux has all faults of speculative loads deferred (DCR, volume 2, 5.5.5).
-        mark_at(cpu, op, MARK_DEFERRED, 1)
+        mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
         cpu.gr[op.r1] = 0
         set_nat(cpu, op.r1, True)
         if data_too:

@@ -68,7 +68,7 @@ cdef inline int pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept no
         if speculation & (CHECK_CLEAR | CHECK_KEEP):
             mark_at(cpu, op, MARK_ALAT_MISS, 1)
         if data == NULL:
-            mark_at(cpu, op, MARK_DEFERRED, 1)
+            mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
             cpu.fr[op.r1] = natval()
             cpu.fr[op.r2] = natval()
             if speculation & DATA:
