@@ -64,8 +64,6 @@ cdef class Pipeline:
     cdef void restore(self, const State* state) noexcept nogil
 
     cdef uint32_t form(self, const Plan* plan, const Run* run, uint32_t first) noexcept nogil
-    cdef bint fits(self, const Step* step) noexcept nogil
-    cdef void take(self, const Step* step) noexcept nogil
     cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil
     cdef void deliver(self, const Run* run, const Step* step, uint32_t number) noexcept nogil
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil
@@ -78,4 +76,3 @@ cdef class Pipeline:
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
     cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
                   uint32_t cause) noexcept nogil
-    cdef uint32_t cut_of(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil

@@ -6,38 +6,29 @@ what issues in a cycle retires together some fixed number of cycles later, so th
 with a retirement, and all others are back-end bubbles.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
 from pfmon.machine.causes cimport (
     ARCR, BRU, FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRALL, FRONT_BRANCH,
     FRONT_BUBBLE, FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_TLBMISS, FRONT_UNREACHED, GRALL,
-    GRGR, PR, RSE_AR_DEP, RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN)
+    GRGR, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
+from pfmon.machine.dispersal cimport (
+    WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, cut_of, fits, take)
 from pfmon.machine.fetch cimport Fetched
 from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FILL, ACCESS_SPILL, Served
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
 from pfmon.machine.records cimport (
-    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST, CUT_DISPERSED, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT,
-    CUT_LONG, CUT_OVER_EXPLICIT, CUT_OVER_IMPLICIT)
+    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT)
 from pfmon.machine.scoreboard cimport (
-    MOST_PENDING, Pending, forget_all, forget_old, place_of, rotated, usable, write_register)
+    pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.traits cimport (
-    AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD_FLOAT, OP_LOAD, OP_MULTIMEDIA, PORT_A, PORT_B, PORT_BRP, PORT_F, PORT_F0,
-    PORT_I, PORT_I0, PORT_L, PORT_M0, PORT_M01, PORT_M2, PORT_M23, PR_ALL, PR_FIRST, REGISTERS, RING, RING_FIRST, USE_ADDRESS)
+    AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 
 from pfmon.machine import traits as names
 from pfmon.machine.latencies import latency_of
-
-cdef enum Why:                   # what ended an issue group
-    WHY_END = 0                  # of the block: others may join
-    WHY_EXPLICIT = 1             # a stop
-    WHY_IMPLICIT = 2             # no port, or a rule of the ports
-    WHY_FRONT_END = 3            # the next bundle was not there
-    WHY_FULL = 4                 # two bundles
-    WHY_TAKEN = 5                # a branch went elsewhere
-
 
 cdef inline uint32_t back_cause(uint32_t front) noexcept nogil:
     """The back end's name of a front end's cause."""
@@ -222,10 +213,10 @@ cdef class Pipeline:
                     break
                 self.use.bundles += 1
                 self.use.before_bbb = 0
-            if not self.fits(step):
+            if not fits(&self.use, step, self.m_ports):
                 self.why = WHY_IMPLICIT
                 break
-            self.take(step)
+            take(&self.use, step)
             if self.board.horizon > self.start:
                 self.await_operands(step, i, executes(step, run.word))
             i += 1
@@ -240,52 +231,6 @@ cdef class Pipeline:
         if i == plan.length and run.taken:
             self.why = WHY_TAKEN
         return i
-
-    cdef bint fits(self, const Step* step) noexcept nogil:
-        """Whether the ports take one more. The sets are nested, so that counting decides (M0 in M0-1, M2 in M2-3)."""
-        cdef Use* use = &self.use
-        cdef uint32_t port = step.port
-        if port == PORT_A:
-            return use.m + use.i + use.a < self.m_ports + 2
-        if port == PORT_I or port == PORT_L or port == PORT_I0:
-            return use.i < 2 and use.m + use.i + use.a < self.m_ports + 2 and (port != PORT_I0 or use.i0 == 0)
-        if port == PORT_F or port == PORT_F0:
-            return use.f < 2 and (port == PORT_F or use.f0 == 0)
-        if port == PORT_B or port == PORT_BRP:
-            return use.b < 3
-        if use.m >= self.m_ports or use.m + use.i + use.a >= self.m_ports + 2:
-            return False
-        if port == PORT_M01 or port == PORT_M0:
-            return use.m01 < 2 and (port == PORT_M01 or use.m0 == 0)
-        if port == PORT_M23 or port == PORT_M2:
-            return use.m23 < 2 and (port == PORT_M23 or use.m2 == 0)
-        return True
-
-    cdef void take(self, const Step* step) noexcept nogil:
-        """Occupy a port."""
-        cdef Use* use = &self.use
-        cdef uint32_t port = step.port
-        use.instructions += 1
-        use.slots += step.slots
-        use.long_ones += step.slots - 1
-        if port == PORT_A:
-            use.a += 1
-        elif port == PORT_I or port == PORT_L or port == PORT_I0:
-            use.i += 1
-            use.i0 += port == PORT_I0
-        elif port == PORT_F or port == PORT_F0:
-            use.f += 1
-            use.f0 += port == PORT_F0
-        elif port == PORT_B or port == PORT_BRP:
-            use.b += 1
-        else:
-            use.m += 1
-            if port == PORT_M01 or port == PORT_M0:
-                use.m01 += 1
-                use.m0 += port == PORT_M0
-            elif port == PORT_M23 or port == PORT_M2:
-                use.m23 += 1
-                use.m2 += port == PORT_M2
 
     cdef void deliver(self, const Run* run, const Step* step, uint32_t number) noexcept nogil:
         """The front end brings the window of ``step``: when, and what it waited for."""
@@ -445,7 +390,7 @@ cdef class Pipeline:
 
     cdef void close(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil:
         """Nothing more issues in this cycle: write it down. ``next_step``: what did not, NULL plan: unknown."""
-        cdef uint32_t cut = self.cut_of(why, plan, next_step)
+        cdef uint32_t cut = cut_of(&self.use, why, self.left_over, plan, next_step, self.m_ports)
         cdef uint64_t block = <uint32_t>self.part.code
         cdef uint32_t missing, last
         self.open = False
@@ -461,69 +406,17 @@ cdef class Pipeline:
         self.left_over = CUT_EXPLICIT if why == WHY_EXPLICIT else \
             CUT_IMPLICIT if why == WHY_IMPLICIT else CUT_FRONT_END
 
-    cdef uint32_t cut_of(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil:
-        """The syllables of the cycle that were not dispersed, by reason (manual 4.4)."""
-        cdef uint32_t rest = 6 - self.use.slots - self.use.skipped
-        cdef uint32_t counts[4]
-        cdef uint32_t over_explicit = 0, over_implicit = 0, i
-        memset(counts, 0, sizeof(counts))
-        if self.use.slots + self.use.skipped > 6:
-            rest = 0
-        counts[self.left_over // 3] += self.use.skipped
-        if why == WHY_EXPLICIT:
-            counts[CUT_EXPLICIT // 3] += rest
-        elif why == WHY_IMPLICIT:
-            counts[CUT_IMPLICIT // 3] += rest
-        else:
-            counts[CUT_FRONT_END // 3] += rest
-        counts[CUT_LONG // 3] += self.use.long_ones
-        # A stop of either kind is found by its own logic: behind both, a syllable of the second bundle counts twice.
-        if plan != NULL and next_step < plan.length and self.use.bundles == 2 and not plan.steps[next_step].begins:
-            if why == WHY_EXPLICIT and not self.fits(&plan.steps[next_step]):
-                over_implicit = 3 - plan.steps[next_step].slot
-                counts[CUT_IMPLICIT // 3] += over_implicit
-            elif why == WHY_IMPLICIT:
-                i = next_step
-                while i < plan.length and not plan.steps[i].stop and not plan.steps[i].ends:
-                    i += 1
-                if i < plan.length and plan.steps[i].stop and plan.steps[i].slot < 2:
-                    over_explicit = 2 - plan.steps[i].slot
-                    counts[CUT_EXPLICIT // 3] += over_explicit
-        return (counts[0] << CUT_EXPLICIT | counts[1] << CUT_IMPLICIT | counts[2] << CUT_FRONT_END
-                | counts[3] << CUT_LONG | over_explicit << CUT_OVER_EXPLICIT | over_implicit << CUT_OVER_IMPLICIT
-                | <uint32_t>self.use.instructions << CUT_DISPERSED)
-
     cdef void rotate(self) noexcept nogil:
         """Registers are renamed (br.ctop and its like): results under way go with them."""
-        cdef Pending moved[REGISTERS]
-        cdef uint32_t i, count = self.board.recent_count
-        cdef uint16_t place
-        for i in range(count):
-            place = self.board.recent[i]
-            moved[i].operation = self.board.operation[place]
-            moved[i].after = <int32_t>(self.board.time[place] - self.now)
-            moved[i].register = place
-            if place >= RING_FIRST and place < RING_FIRST + RING:
-                moved[i].register = <uint16_t>(RING_FIRST + ((place - RING_FIRST - self.frames.base) & (RING - 1)))
-            moved[i].register = rotated(moved[i].register, self.frames.now.sor)
-        forget_all(&self.board)
-        for i in range(count):
-            place = moved[i].register
-            if place >= RING_FIRST and place < RING_FIRST + RING:
-                place = <uint16_t>(RING_FIRST + ((place - RING_FIRST + self.frames.base) & (RING - 1)))
-            write_register(&self.board, place, moved[i].operation, self.now + moved[i].after)
+        rotate_board(&self.board, self.now, self.frames.base, self.frames.now.sor)
 
     # --- for the memo
 
     cdef bint save(self, State* state) noexcept nogil:
         """The state between two blocks; False when it does not fit in one."""
         cdef uint32_t i
-        cdef uint16_t place
-        cdef Pending pending
-        cdef int64_t after
         memset(state, 0, sizeof(State))
-        forget_old(&self.board, self.now + 1)
-        if self.board.recent_count > MOST_PENDING or self.earliest - self.now > 1 << 20:
+        if self.earliest - self.now > 1 << 20:
             return False
         if self.front - self.now < -(1 << 20):
             return False
@@ -541,24 +434,11 @@ cdef class Pipeline:
                 state.waits[state.wait_count] = self.waits[i]
                 state.waits[state.wait_count].until -= self.now
                 state.wait_count += 1
-        for i in range(self.board.recent_count):
-            place = self.board.recent[i]
-            after = self.board.time[place] - self.now
-            if after > 1 << 24:
-                return False
-            pending.register = place
-            if place >= RING_FIRST and place < RING_FIRST + RING:
-                pending.register = <uint16_t>(RING_FIRST + ((place - RING_FIRST - self.frames.base) & (RING - 1)))
-            pending.operation = self.board.operation[place]
-            pending.spare = 0
-            pending.after = <int32_t>after
-            insert_sorted(state, pending)
-        return True
+        return pending_results(&self.board, self.now, self.frames.base, state.pending, &state.pending_count)
 
     cdef void restore(self, const State* state) noexcept nogil:
         """Go on from a state; `now` and the frames are as they are."""
         cdef uint32_t i
-        cdef uint16_t place
         self.open = state.open
         self.earliest = self.now + state.earliest
         self.front = self.now + state.front
@@ -571,20 +451,4 @@ cdef class Pipeline:
         for i in range(state.wait_count):
             self.waits[i] = state.waits[i]
             self.waits[i].until += self.now
-        forget_all(&self.board)
-        self.board.horizon = 0
-        for i in range(state.pending_count):
-            place = state.pending[i].register
-            if place >= RING_FIRST and place < RING_FIRST + RING:
-                place = <uint16_t>(RING_FIRST + ((place - RING_FIRST + self.frames.base) & (RING - 1)))
-            write_register(&self.board, place, state.pending[i].operation, self.now + state.pending[i].after)
-
-
-cdef void insert_sorted(State* state, Pending pending) noexcept nogil:
-    """By register, so that equal states are equal bytes."""
-    cdef uint32_t i = state.pending_count
-    while i > 0 and state.pending[i - 1].register > pending.register:
-        state.pending[i] = state.pending[i - 1]
-        i -= 1
-    state.pending[i] = pending
-    state.pending_count += 1
+        resume_results(&self.board, self.now, self.frames.base, state.pending, state.pending_count)

@@ -51,28 +51,6 @@ cdef inline int64_t usable(const Scoreboard* board, uint16_t place, uint8_t use)
     return board.time[place] + board.latency[board.operation[place]][use]
 
 
-cdef inline void forget_old(Scoreboard* board, int64_t now) noexcept nogil:
-    """Drop from the list what is there for everybody."""
-    cdef uint32_t i, kept = 0
-    cdef uint16_t place
-    for i in range(board.recent_count):
-        place = board.recent[i]
-        if board.time[place] + board.longest[board.operation[place]] > now:
-            board.recent[kept] = place
-            kept += 1
-        else:
-            board.listed[place] = 0
-    board.recent_count = kept
-
-
-cdef inline void forget_all(Scoreboard* board) noexcept nogil:
-    cdef uint32_t i
-    for i in range(board.recent_count):
-        board.listed[board.recent[i]] = 0
-        board.time[board.recent[i]] = 0
-    board.recent_count = 0
-
-
 cdef inline uint16_t rotated(uint16_t register, int64_t rotating) noexcept nogil:
     """Where a register (Pending.register) is after a rotation; ``rotating``: general registers that rotate."""
     if register >= RING_FIRST and register < RING_FIRST + rotating:
@@ -82,3 +60,10 @@ cdef inline uint16_t rotated(uint16_t register, int64_t rotating) noexcept nogil
     if register >= PR_FIRST + 16 and register < PR_FIRST + 64:
         return <uint16_t>(PR_FIRST + 16 + (register - PR_FIRST - 16 + 1) % 48)
     return register
+
+
+cdef void rotate_board(Scoreboard* board, int64_t now, uint32_t base, int64_t rotating) noexcept nogil
+cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending* pending,
+                          uint8_t* count) noexcept nogil
+cdef void resume_results(Scoreboard* board, int64_t now, uint32_t base, const Pending* pending,
+                         uint8_t count) noexcept nogil

@@ -1,0 +1,20 @@
+"""Dispersal: which instructions the ports take together (Montecito manual, 2.3.1)."""
+
+from libc.stdint cimport uint32_t
+
+from pfmon.machine.code cimport Plan, Step
+from pfmon.machine.state cimport Use
+
+cdef enum Why:                   # what ended an issue group
+    WHY_END = 0                  # of the block: others may join
+    WHY_EXPLICIT = 1             # a stop
+    WHY_IMPLICIT = 2             # no port, or a rule of the ports
+    WHY_FRONT_END = 3            # the next bundle was not there
+    WHY_FULL = 4                 # two bundles
+    WHY_TAKEN = 5                # a branch went elsewhere
+
+
+cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogil
+cdef void take(Use* use, const Step* step) noexcept nogil
+cdef uint32_t cut_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
+                     uint32_t m_ports) noexcept nogil

@@ -1,0 +1,89 @@
+"""Ports, and what a cycle's dispersal left over."""
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
+
+from pfmon.machine.records cimport (
+    CUT_DISPERSED, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT, CUT_LONG, CUT_OVER_EXPLICIT, CUT_OVER_IMPLICIT)
+from pfmon.machine.traits cimport (
+    PORT_A, PORT_B, PORT_BRP, PORT_F, PORT_F0, PORT_I, PORT_I0, PORT_L, PORT_M0, PORT_M01, PORT_M2, PORT_M23)
+
+
+cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogil:
+    """Whether the ports take one more. The sets are nested, so that counting decides (M0 in M0-1, M2 in M2-3)."""
+    cdef uint32_t port = step.port
+    if port == PORT_A:
+        return use.m + use.i + use.a < m_ports + 2
+    if port == PORT_I or port == PORT_L or port == PORT_I0:
+        return use.i < 2 and use.m + use.i + use.a < m_ports + 2 and (port != PORT_I0 or use.i0 == 0)
+    if port == PORT_F or port == PORT_F0:
+        return use.f < 2 and (port == PORT_F or use.f0 == 0)
+    if port == PORT_B or port == PORT_BRP:
+        return use.b < 3
+    if use.m >= m_ports or use.m + use.i + use.a >= m_ports + 2:
+        return False
+    if port == PORT_M01 or port == PORT_M0:
+        return use.m01 < 2 and (port == PORT_M01 or use.m0 == 0)
+    if port == PORT_M23 or port == PORT_M2:
+        return use.m23 < 2 and (port == PORT_M23 or use.m2 == 0)
+    return True
+
+
+cdef void take(Use* use, const Step* step) noexcept nogil:
+    """Occupy a port."""
+    cdef uint32_t port = step.port
+    use.instructions += 1
+    use.slots += step.slots
+    use.long_ones += step.slots - 1
+    if port == PORT_A:
+        use.a += 1
+    elif port == PORT_I or port == PORT_L or port == PORT_I0:
+        use.i += 1
+        use.i0 += port == PORT_I0
+    elif port == PORT_F or port == PORT_F0:
+        use.f += 1
+        use.f0 += port == PORT_F0
+    elif port == PORT_B or port == PORT_BRP:
+        use.b += 1
+    else:
+        use.m += 1
+        if port == PORT_M01 or port == PORT_M0:
+            use.m01 += 1
+            use.m0 += port == PORT_M0
+        elif port == PORT_M23 or port == PORT_M2:
+            use.m23 += 1
+            use.m2 += port == PORT_M2
+
+
+cdef uint32_t cut_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
+                     uint32_t m_ports) noexcept nogil:
+    """The syllables of the cycle that were not dispersed, by reason (manual 4.4)."""
+    cdef uint32_t rest = 6 - use.slots - use.skipped
+    cdef uint32_t counts[4]
+    cdef uint32_t over_explicit = 0, over_implicit = 0, i
+    memset(counts, 0, sizeof(counts))
+    if use.slots + use.skipped > 6:
+        rest = 0
+    counts[left_over // 3] += use.skipped
+    if why == WHY_EXPLICIT:
+        counts[CUT_EXPLICIT // 3] += rest
+    elif why == WHY_IMPLICIT:
+        counts[CUT_IMPLICIT // 3] += rest
+    else:
+        counts[CUT_FRONT_END // 3] += rest
+    counts[CUT_LONG // 3] += use.long_ones
+    # A stop of either kind is found by its own logic: behind both, a syllable of the second bundle counts twice.
+    if plan != NULL and next_step < plan.length and use.bundles == 2 and not plan.steps[next_step].begins:
+        if why == WHY_EXPLICIT and not fits(use, &plan.steps[next_step], m_ports):
+            over_implicit = 3 - plan.steps[next_step].slot
+            counts[CUT_IMPLICIT // 3] += over_implicit
+        elif why == WHY_IMPLICIT:
+            i = next_step
+            while i < plan.length and not plan.steps[i].stop and not plan.steps[i].ends:
+                i += 1
+            if i < plan.length and plan.steps[i].stop and plan.steps[i].slot < 2:
+                over_explicit = 2 - plan.steps[i].slot
+                counts[CUT_EXPLICIT // 3] += over_explicit
+    return (counts[0] << CUT_EXPLICIT | counts[1] << CUT_IMPLICIT | counts[2] << CUT_FRONT_END
+            | counts[3] << CUT_LONG | over_explicit << CUT_OVER_EXPLICIT | over_implicit << CUT_OVER_IMPLICIT
+            | <uint32_t>use.instructions << CUT_DISPERSED)

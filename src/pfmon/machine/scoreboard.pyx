@@ -1,0 +1,94 @@
+"""Results under way: renamed by rotation, and as a list that does not depend on the cycle or on where the frame is."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
+
+cdef enum:
+    FURTHEST = 1 << 24           # cycles from now on that a list can hold
+
+
+cdef void forget_old(Scoreboard* board, int64_t now) noexcept nogil:
+    """Drop from the list of recent results what is there for everybody."""
+    cdef uint32_t i, kept = 0
+    cdef uint16_t place
+    for i in range(board.recent_count):
+        place = board.recent[i]
+        if board.time[place] + board.longest[board.operation[place]] > now:
+            board.recent[kept] = place
+            kept += 1
+        else:
+            board.listed[place] = 0
+    board.recent_count = kept
+
+
+cdef void forget_all(Scoreboard* board) noexcept nogil:
+    cdef uint32_t i
+    for i in range(board.recent_count):
+        board.listed[board.recent[i]] = 0
+        board.time[board.recent[i]] = 0
+    board.recent_count = 0
+
+
+cdef uint16_t from_frame(uint16_t place, uint32_t base) noexcept nogil:
+    """A place of the scoreboard as Pending.register."""
+    if place >= RING_FIRST and place < RING_FIRST + RING:
+        return <uint16_t>(RING_FIRST + ((place - RING_FIRST - base) & (RING - 1)))
+    return place
+
+
+cdef uint16_t to_frame(uint16_t register, uint32_t base) noexcept nogil:
+    """The reverse."""
+    if register >= RING_FIRST and register < RING_FIRST + RING:
+        return <uint16_t>(RING_FIRST + ((register - RING_FIRST + base) & (RING - 1)))
+    return register
+
+
+cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending* pending,
+                          uint8_t* count) noexcept nogil:
+    """The results under way, by register, so that equal ones are equal bytes; False when they are too many."""
+    cdef uint32_t i, k
+    cdef Pending one
+    cdef uint16_t place
+    forget_old(board, now + 1)
+    count[0] = 0
+    if board.recent_count > MOST_PENDING:
+        return False
+    for i in range(board.recent_count):
+        place = board.recent[i]
+        if board.time[place] - now > FURTHEST:
+            return False
+        one.register = from_frame(place, base)
+        one.operation = board.operation[place]
+        one.spare = 0
+        one.after = <int32_t>(board.time[place] - now)
+        k = count[0]
+        while k > 0 and pending[k - 1].register > one.register:
+            pending[k] = pending[k - 1]
+            k -= 1
+        pending[k] = one
+        count[0] += 1
+    return True
+
+
+cdef void resume_results(Scoreboard* board, int64_t now, uint32_t base, const Pending* pending,
+                         uint8_t count) noexcept nogil:
+    """Go on from a list."""
+    cdef uint32_t i
+    forget_all(board)
+    board.horizon = 0
+    for i in range(count):
+        write_register(board, to_frame(pending[i].register, base), pending[i].operation, now + pending[i].after)
+
+
+cdef void rotate_board(Scoreboard* board, int64_t now, uint32_t base, int64_t rotating) noexcept nogil:
+    """Registers are renamed; ``rotating``: general registers that rotate."""
+    cdef Pending moved[REGISTERS]
+    cdef uint32_t i, count = board.recent_count
+    cdef uint16_t place
+    for i in range(count):
+        place = board.recent[i]
+        moved[i].register = rotated(from_frame(place, base), rotating)
+        moved[i].operation = board.operation[place]
+        moved[i].after = <int32_t>(board.time[place] - now)
+    forget_all(board)
+    for i in range(count):
+        write_register(board, to_frame(moved[i].register, base), moved[i].operation, now + moved[i].after)
