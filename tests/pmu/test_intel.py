@@ -136,12 +136,27 @@ def test_fixed_counters_are_used_first_and_conditions_need_general_ones() -> Non
         (["LLC_MISSES"], {"plm": 4}, "levels 1 and 2"),
         ([EventRequest("LLC_MISSES", threshold=256)], {}, "too wide"),
         (["LLC_MISSES:M"], {}, "no line states"),
-        (["LLC_MISSES"], {"controls": {"nope": 1}}, "field of ia32_debugctl"),
+        (["LLC_MISSES"], {"controls": {"nope": 1}}, "controls_are_fields.*pc, int, .*freeze_perfmon_on_pmi"),
+        (["LLC_MISSES"], {"controls": {"pc": 2}}, "too wide"),
+        (["INST_RETIRED.ANY"], {"controls": {"int": 2}}, "too wide"),
     ],
 )
 def test_bad_requests_are_refused(events: list, options: dict, text: str) -> None:
     with pytest.raises(PfmonError, match=text):
         V2.program(events, **options)
+
+
+def test_pin_control_and_interrupt_are_controls_of_all_counters() -> None:
+    # EVENTSEL.PC is bit 19, INT bit 20 (section 30.2.1.1); fixed-function counter 0 has PMI at bit 3 and no PC.
+    plain = V1.program(["LLC_MISSES"]).writes["ia32_perfevtsel0"]
+    made = V1.program(["LLC_MISSES", "LLC_REFERENCES"], controls={"pc": 1, "int": 0})
+    assert made.writes["ia32_perfevtsel0"] == plain & ~(1 << 20) | 1 << 19
+    assert made.writes["ia32_perfevtsel1"] >> 19 & 3 == 1
+    assert not any(monitor.overflow_interrupt for monitor in made.monitors)
+    assert V2.program(["INST_RETIRED.ANY"], controls={"int": 0}).writes["ia32_fixed_ctr_ctrl"] == 0b10
+    assert V2.program(["INST_RETIRED.ANY"], controls={"pc": 1}).counters == (0,)
+    with pytest.raises(RuleError, match="controls_are_fields"):
+        V1.program(["LLC_MISSES"], controls={"freeze_perfmon_on_pmi": 1})
 
 
 def test_msrs_are_for_level_zero() -> None:

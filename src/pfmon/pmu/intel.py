@@ -4,7 +4,7 @@ Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 and 1 are IA32_PMC0 and 1, 
 counters. A general protection fault is a BadValueError that says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from pfmon.errors import BadValueError, RuleError
@@ -17,6 +17,9 @@ from pfmon.pmu.request import EventRequest
 
 GENERAL = (0, 1)
 FIXED = (32, 33, 34)
+COUNTER_CONTROLS = ("pc", "int")
+"""Fields that a control sets for all counters; fixed-function ones have no PC."""
+SECTION = "Intel SDM volume 3 sections 30.2.1.1 and 30.2.2"
 WIDTH = 40
 COUNT = (1 << WIDTH) - 1
 RDPMC_FIXED = 1 << 30
@@ -194,6 +197,16 @@ class IntelV1Programmer(Programmer):
     register_file: ClassVar[type[RegisterFile]] = MsrFile
 
     event_options = ("edge", "invert")
+    features: tuple[str, ...] = ("controls",)
+
+    def check(self) -> None:
+        """Controls beside PC and INT, which every counter has, are fields of IA32_DEBUGCTL."""
+        controls_are_fields(self.debug_controls(), self.registers)
+        super().check()
+
+    def debug_controls(self) -> dict[str, int]:
+        """The controls that are not of single counters."""
+        return {name: value for name, value in self.request.controls.items() if name not in COUNTER_CONTROLS}
 
     def check_thresholds(self) -> None:
         """CMASK takes the place of thresholds: any value of its field, and INV needs one."""
@@ -203,7 +216,7 @@ class IntelV1Programmer(Programmer):
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """Fixed-function counters first, so that general ones stay free for other events."""
         narrowed = [
-            [c for c in counters if c in GENERAL or not conditional(wanted)]
+            [c for c in counters if c in GENERAL or not (conditional(wanted) or self.request.controls.get("pc"))]
             for counters, wanted in zip(allowed, self.request.events, strict=True)
         ]
         preferred: list[Sequence[int]] = []
@@ -215,10 +228,12 @@ class IntelV1Programmer(Programmer):
         return super().assignment(preferred) or super().assignment(narrowed)
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
-        """The interrupt is requested, as sampling and 64-bit counts need it."""
+        """The interrupt is requested unless the control INT says otherwise: sampling and 64-bit counts need it."""
         plm = self.plm(wanted.plm)
         user_levels_go_together(plm)
-        return Monitor(event, number, number, plm, False, 0, wanted.threshold, True)
+        return Monitor(
+            event, number, number, plm, False, 0, wanted.threshold, bool(self.request.controls.get("int", 1))
+        )
 
     def program_monitor(self, monitor: Monitor) -> None:
         """The event select register, or the fixed-function counter's share of its control register."""
@@ -226,7 +241,7 @@ class IntelV1Programmer(Programmer):
         if monitor.pmd in FIXED:
             number = monitor.pmd - 32
             control = self.registers["ia32_fixed_ctr_ctrl"].encode(
-                **{f"en{number}": os | user << 1, f"pmi{number}": int(monitor.overflow_interrupt)}
+                **{f"en{number}": os | user << 1, f"pmi{number}": self.request.controls.get("int", 1)}
             )
             self.writes["ia32_fixed_ctr_ctrl"] = self.writes.get("ia32_fixed_ctr_ctrl", 0) | control
             return
@@ -237,8 +252,9 @@ class IntelV1Programmer(Programmer):
             usr=int(user),
             os=os,
             e=int(wanted.edge),
+            pc=self.request.controls.get("pc", 0),
             inv=int(wanted.invert),
-            int=int(monitor.overflow_interrupt),
+            int=self.request.controls.get("int", 1),
             en=1,
             cmask=monitor.threshold,
         )
@@ -250,16 +266,25 @@ class IntelV2Programmer(IntelV1Programmer):
     pmu = "intel_v2"
     counters = GENERAL + FIXED
     counter_source = "Intel SDM volume 3 section 30.2.2"
-    features = ("controls",)
 
     def program_features(self) -> None:
         """IA32_PERF_GLOBAL_CTRL last, which starts all counters at once; IA32_DEBUGCTL before it."""
-        if self.request.controls:
-            self.writes["ia32_debugctl"] = self.registers["ia32_debugctl"].encode(**self.request.controls)
+        if controls := self.debug_controls():
+            self.writes["ia32_debugctl"] = self.registers["ia32_debugctl"].encode(**controls)
         enables = 0
         for number in self.pmds:
             enables |= 1 << number
         self.writes["ia32_perf_global_ctrl"] = enables
+
+
+def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> None:
+    """What can be set beside the events: PC and INT of all counters, and IA32_DEBUGCTL (version 2; section 30.2.2)."""
+    known = list(COUNTER_CONTROLS)
+    if "ia32_debugctl" in registers:
+        known += [field.name for field in registers["ia32_debugctl"].fields]
+    for name in controls:
+        if name not in known:
+            raise RuleError("controls_are_fields", f"no control {name!r}; there are {', '.join(known)}", SECTION)
 
 
 def conditional(wanted: EventRequest) -> bool:

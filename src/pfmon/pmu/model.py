@@ -91,7 +91,7 @@ class PmuModel:
         `system_wide` makes the monitors privileged (pm). `unavailable` are numbers of PMCs not to be used.
         `check_qualifiers` False accepts events that a range or opcode matcher does not constrain,
         `check_thresholds` False any threshold that fits its field. `controls` are further fields of control
-        registers, by name (Intel: `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount` and so on).
+        registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount`, ...).
 
         >>> from pfmon.pmu import get
         >>> made = get("montecito").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])
