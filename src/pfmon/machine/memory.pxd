@@ -66,6 +66,7 @@ cdef class DataMemory:
     cdef int64_t transfer_cycles, walk_cycles, software_cycles
     cdef uint32_t page_shift, entry_shift
     cdef int64_t ordered         # before this cycle an acquire load keeps later ones waiting
+    cdef int64_t cycle, stood    # of the last access, and how long the pipeline stood for those of that cycle
     cdef Queue fills, store_buffer
     cdef RecentStore recent[RECENT_STORES]
     cdef int64_t latest_store    # no store is later

@@ -133,7 +133,7 @@ cdef class DataMemory:
                 self.familiar[kind][slot].line.info = &self.no_info
         for slot in range(RECENT_STORES):
             self.recent[slot].cycle = -LONG_MISS
-        self.latest_store = -LONG_MISS
+        self.latest_store = self.cycle = -LONG_MISS
         for kind in range(ACCESS_KINDS):
             self.quick_latency[kind] = lower.latency
         self.quick_latency[<int>ACCESS_LOAD] = self.quick_latency[<int>ACCESS_FILL] = self.latency
@@ -212,7 +212,11 @@ cdef class DataMemory:
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil:
         cdef int64_t start
+        cdef uint32_t stall
         out.stalls = 0
+        if now != self.cycle:
+            self.cycle, self.stood = now, 0
+        now += self.stood        # for an access of the same cycle: it need not wait again
         start = self.translate(notes, address, kind, now, out)
         if start < 0:
             out.ready = now      # a line prefetch without a translation comes to nothing
@@ -227,6 +231,8 @@ cdef class DataMemory:
             out.ready = self.lower.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
             if kind != ACCESS_LFETCH:
                 stand_still(out, Cause.L1D_L2BPRESS, start, self.lower.taken)
+        for stall in range(out.stalls):
+            self.stood += out.cycles[stall]
 
     # The cycle in which the access can go on; -1: not at all.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
@@ -358,6 +364,18 @@ cdef class DataMemory:
     def begin_block(self) -> None:
         """What begin() does."""
         self.begin()
+
+    def abandon_block(self) -> None:
+        """What abandon() does."""
+        self.abandon()
+
+    def quick_latency_of(self, kind: int) -> int:
+        """Cycles from issue to use of what quick() said yes to."""
+        return self.quick_latency[kind]
+
+    def below(self) -> LowerLevels:
+        """The levels below."""
+        return self.lower
 
     def stores(self) -> dict[str, TagStore]:
         """Its tags: "l1d", "dtlb1", "dtlb2"."""
