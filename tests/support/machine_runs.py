@@ -8,6 +8,7 @@ from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
 from pfmon.program import image
+from pfmon.program.symbols import SymbolTable
 from pfmon.retirement.pipe import Pipe
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples" / "ia64"
@@ -31,11 +32,32 @@ PROGRAMS = {
 }
 
 
-def run_machine(program: str, machine: str, *, memo: bool = True, overrides: list[str] | None = None) -> Machine:
+def run_machine(
+    program: str,
+    machine: str,
+    *,
+    arguments: list[str] | None = None,
+    memo: bool = True,
+    overrides: list[str] | None = None,
+) -> Machine:
     """The machine after it has seen the whole program."""
+    found, _ = run_with_guest(program, machine, arguments=arguments, memo=memo, overrides=overrides)
+    return found
+
+
+def run_with_guest(
+    program: str,
+    machine: str,
+    *,
+    arguments: list[str] | None = None,
+    memo: bool = True,
+    overrides: list[str] | None = None,
+) -> tuple[Machine, Guest]:
+    """The same, and what ran the program."""
+    words = PROGRAMS[program] if arguments is None else arguments
     guest = Guest(
         image.load(str(EXAMPLES / program), None),
-        [program.encode(), *(argument.encode() for argument in PROGRAMS[program])],
+        [program.encode(), *(word.encode() for word in words)],
         [],
         Settings(),
         memory_limit=1 << 33,
@@ -46,4 +68,26 @@ def run_machine(program: str, machine: str, *, memo: bool = True, overrides: lis
     with Pipe(guest.processor.shapes, found, threaded=False) as pipe:
         guest.run(pipe)
     found.finish()
-    return found
+    return found, guest
+
+
+def cycles_by_function(found: Machine, guest: Guest, program: str) -> dict[str, int]:
+    """Cycles of each function of a program: those in which it issued, and the bubbles before."""
+    functions = [s for s in SymbolTable((EXAMPLES / program).read_bytes()).symbols() if s.size]
+    ends: dict[int, str] = {}
+    totals: dict[str, int] = {}
+
+    def add(block: int | None, cycles: int) -> None:
+        if block is None:
+            return
+        if block not in ends:
+            ip = guest.processor.block(block).ip
+            ends[block] = next((s.name for s in functions if s.address <= ip < s.address + s.size), "?")
+        totals[ends[block]] = totals.get(ends[block], 0) + cycles
+
+    for parts, count in found.groups():
+        if parts[-1][1] <= parts[-1][2]:
+            add(parts[-1][0], count)
+    for block, _, _, cycles in found.bubbles():
+        add(block, cycles)
+    return totals
