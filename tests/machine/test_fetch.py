@@ -236,14 +236,6 @@ def test_too_many_hints_overflow() -> None:
     assert seen["PREFETCH_STALL_HINT"] == 1 + 2
 
 
-def test_fc_drops_the_line() -> None:
-    fetch = machine()
-    now = touched(fetch, 0x4000, 32)
-    assert fetch.flush_at(0x4010, now) == {"L1I_SNOOPED": 1}
-    assert not fetch.quick_at(0x4000, now)
-    assert fetch.fetch_at(0x4000, now)[1] == {"FRONT_IMISS": 7}
-
-
 def test_the_predictor_forgets_the_targets_of_lines_that_left() -> None:
     config = load("itanium2")
     predictor = branch_predictor(config)
@@ -432,14 +424,9 @@ class Plain:
             self.prefetch_from = at + 1
         self.seen["L1I_PREFETCH"] += 1
 
-    def flush(self, address: int, now: int) -> None:
-        self.pump(now)
-        self.seen["L1I_SNOOPED"] += 1
-        self.drop(address // self.line * self.line)
-
 
 STEP = st.tuples(
-    st.sampled_from("ffffffrmhc"),  # fetch, redirect few and many, hint, flush
+    st.sampled_from("ffffffrmh"),  # fetch, redirect few and many, hint
     st.integers(0, 39),  # page of 4 KB
     st.sampled_from([0, 1, 2, 3, 4, 60, 62, 63]),  # line of 64 bytes
     st.integers(0, 1),  # window
@@ -458,14 +445,10 @@ def step(fetch: InstructionFetch, plain: Plain | None, what: str, address: int, 
         seen = fetch.redirect_at(address, what == "m", now)
         if plain:
             plain.redirect(address, what == "m", now)
-    elif what == "h":
+    else:
         seen = fetch.hint_at(address, now)
         if plain:
             plain.hint(address, now)
-    else:
-        seen = fetch.flush_at(address, now)
-        if plain:
-            plain.flush(address, now)
     return now, Counter(own(seen))
 
 
@@ -492,7 +475,7 @@ def test_it_is_as_its_plain_model_for_long(name: str) -> None:
     total = Counter[str]()
     address = place(0, 0, 0)
     for _ in range(8000):
-        what = draw.choices("frmhc", (80, 5, 5, 3, 0.2))[0]
+        what = draw.choices("frmh", (80, 5, 5, 3))[0]
         address = address + 32 if draw.random() < 0.8 else place(draw.randrange(48), draw.randrange(64), 0)
         now, seen = step(fetch, plain, what, address, now + draw.randrange(4))
         total.update(seen)

@@ -84,8 +84,7 @@ cdef void take_operands(const Traits* traits, const Code* code, Step* step) noex
             step.targets += 1
 
 
-cdef void take_branch(const Traits* traits, const Code* code, Branch* branch, bint conditional,
-                      bint multiway) noexcept nogil:
+cdef void take_branch(const Traits* traits, const Code* code, Branch* branch, bint conditional) noexcept nogil:
     branch.address = code.address
     branch.fall_through = (code.address & ~<uint64_t>15) + 16
     branch.target = <uint64_t>code.imm
@@ -94,7 +93,7 @@ cdef void take_branch(const Traits* traits, const Code* code, Branch* branch, bi
     branch.whether = traits.whether
     branch.many = traits.many
     branch.clear = traits.clear
-    branch.multiway = multiway
+    branch.multiway = code.multiway
 
 
 cdef class Plans:
@@ -208,7 +207,7 @@ cdef class Plans:
             if step.effect == EFFECT_ALLOC:
                 plan.has_alloc = 1
                 plan.sof, plan.sol, plan.sor = code.imm, code.y, code.x
-            elif step.effect == EFFECT_HINT:
+            elif step.effect >= EFFECT_HINT:
                 plan.has_hints = 1
             elif step.effect == EFFECT_ROTATE:
                 plan.rotates = 1
@@ -218,7 +217,7 @@ cdef class Plans:
                 plan.has_branch = 1
                 plan.calls = is_call(traits.branch - 1)
                 plan.returns = traits.branch - 1 == BRANCH_RETURN
-                take_branch(traits, code, &plan.branch, code.condition != ALWAYS, is_multiway(shape.code, i))
+                take_branch(traits, code, &plan.branch, code.condition != ALWAYS)
             mark_end_of_bundle(shape.code, i, step)
         if self.mmf_splits:
             mark_mmf(shape, plan.steps)
@@ -228,11 +227,6 @@ cdef class Plans:
         step = &plan.steps[shape.length - 1]
         plan.end = (code.address & ~<uint64_t>15) + 16 if step.ends else code.address + 1
         return plan
-
-
-cdef bint is_multiway(const Code* code, uint32_t i) noexcept nogil:
-    """Whether the bundle of a branch has another B slot before it in the block."""
-    return i > 0 and code[i - 1].address >> 4 == code[i].address >> 4 and code[i - 1].unit == UNIT_B
 
 
 cdef void mark_mmf(const Shape* shape, Step* steps) noexcept nogil:

@@ -65,8 +65,8 @@ cdef class InstructionFetch:
     cdef void redirect(self, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil
     # brp and move to branch register with a prefetch hint.
     cdef void hint(self, Notes* notes, uint64_t target, int64_t now) noexcept nogil
-    # fc: the line goes.
-    cdef void flush(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    # fc: its snoop. The line stays, as the stream does not say which it is.
+    cdef void note_flush(self, Notes* notes) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
 
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil

@@ -298,10 +298,8 @@ cdef class InstructionFetch:
             enter_queue(&self.hints, now, at)
         self.prefetch_free = at + 1
 
-    cdef void flush(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
-        self.pump(notes, now)
+    cdef void note_flush(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_SNOOPED, 1)
-        self.drop(address)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.requests, now)
@@ -338,13 +336,6 @@ cdef class InstructionFetch:
         cdef Notes notes
         notes.count, notes.context = 0, 0
         self.hint(&notes, target, now)
-        return totals(&notes)
-
-    def flush_at(self, address: int, now: int) -> dict[str, int]:
-        """fc: occurrences."""
-        cdef Notes notes
-        notes.count, notes.context = 0, 0
-        self.flush(&notes, address, now)
         return totals(&notes)
 
     def finish_at(self, now: int) -> None:

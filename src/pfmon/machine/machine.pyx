@@ -17,7 +17,9 @@ from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.state cimport State
-from pfmon.machine.traits cimport EFFECT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE
+from pfmon.machine.traits cimport (
+    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
+)
 from pfmon.retirement.shapes cimport Shape, Shapes, popcount
 from pfmon.retirement.stream cimport (
     BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FAULT, MARK_FILL, MARK_RSE_ADDRESS, MARK_SHIFT, MARK_SPILL,
@@ -232,17 +234,22 @@ cdef class Machine(Learner):
         set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
 
     cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
-        """Hints to prefetch and prediction; what they cause belongs to no cycle with an issue."""
+        """Hints to prefetch and prediction, and fc; what they cause belongs to no cycle with an issue."""
         cdef uint32_t i
         cdef const Step* step
         if plan.has_hints:
             for i in range(plan.length):
                 step = &plan.steps[i]
-                if step.effect == EFFECT_HINT and step.y:
-                    self.pipeline.notes.context = <uint64_t>i << NOTE_INSTRUCTION
-                    self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, False)
+                if step.effect < EFFECT_HINT:
+                    continue
+                self.pipeline.notes.context = <uint64_t>i << NOTE_INSTRUCTION
+                if step.effect == EFFECT_FLUSH_LINE:
+                    if step.condition == ALWAYS or (run.word >> (32 + step.condition)) & 1:
+                        self.fetch.note_flush(&self.pipeline.notes)
+                else:
+                    self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, step.effect == EFFECT_IMPORTANT_HINT)
                     self.fetch.hint(&self.pipeline.notes, <uint64_t>step.imm, self.now)
-                    self.leave_notes(run.number, i)
+                self.leave_notes(run.number, i)
         if run.taken:
             self.pipeline.notes.context = <uint64_t>(plan.length - 1) << NOTE_INSTRUCTION
             self.fetch.redirect(&self.pipeline.notes, next_ip, plan.branch.many, self.now)

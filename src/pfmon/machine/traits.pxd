@@ -92,8 +92,10 @@ cdef enum Effect:                # what an instruction does to the pipeline besi
     EFFECT_ALL_PREDICATES        # writes every predicate
     EFFECT_COVER
     EFFECT_CLEAR_ROTATION
-    EFFECT_HINT                  # brp
     EFFECT_LOADRS
+    EFFECT_HINT                  # brp with a target in the instruction; it and those below are outside of the pipeline
+    EFFECT_IMPORTANT_HINT        # ... with .imp
+    EFFECT_FLUSH_LINE            # fc
 
 # Scoreboard: registers by index.
 cdef enum:

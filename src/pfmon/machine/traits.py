@@ -24,7 +24,10 @@ USES = (
 )  # fmt: skip
 ACCESSES = ("load", "float_load", "store", "float_store", "semaphore", "lfetch", "fill", "spill")
 BRANCHES = ("relative", "call", "return", "indirect", "indirect_call", "cloop", "wtop", "long", "long_call", "ctop")
-EFFECTS = ("none", "alloc", "rotate", "serialize", "all_predicates", "cover", "clear_rotation", "hint", "loadrs")
+EFFECTS = (
+    "none", "alloc", "rotate", "serialize", "all_predicates", "cover", "clear_rotation", "loadrs", "hint",
+    "important_hint", "flush_line",
+)  # fmt: skip
 FLAGS = {
     "acq": 1, "rel": 2, "s": 4, "a": 8, "sa": 12, "c": 16, "bias": 32, "excl": 32, "nt1": 64, "nt2": 128, "d2": 128,
     "nta": 256, "fill": 512, "spill": 512,
@@ -211,8 +214,10 @@ def _effect(completers: list[str], encoding: Encoding) -> str:
             return "clear_rotation"
         case ["loadrs"]:
             return "loadrs"
-        case ["brp", *_]:
-            return "hint"
+        case ["brp", *parts] if encoding.layout.name == "B6":
+            return "important_hint" if "imp" in parts else "hint"
+        case ["fc", *_]:
+            return "flush_line"
         case ["mov", *_] if "pr" in encoding.writes or "pr.rot" in encoding.writes:
             return "all_predicates"
     return "none"

@@ -17,6 +17,7 @@ cdef struct Code:                # an instruction, as much as a machine has to k
     uint8_t condition            # bit 32 + condition of the block's word says that it executed; 255: it always does
     uint8_t stop                 # followed by a stop
     uint8_t access               # 1: accesses memory when it executes
+    uint8_t multiway             # 1: a branch in a bundle that holds more than one
 
 cdef enum:
     NO_ROW = 0xFFFFFFFF

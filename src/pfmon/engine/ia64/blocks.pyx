@@ -74,6 +74,7 @@ cdef Code* described(Instruction* code, uint32_t length) noexcept nogil:
         out[i].condition = ins.condition
         out[i].stop = ins.stop
         out[i].access = ins.accesses
+        out[i].multiway = ins.multiway
     return out
 
 
