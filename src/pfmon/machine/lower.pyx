@@ -195,7 +195,7 @@ cdef class LowerLevels:
         if place != ABSENT:
             note(notes, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
             if not ahead:
-                note(notes, Occurrence.L2_FETCH_BYPASS_LONG if self.fetches.count else Occurrence.L2_FETCH_BYPASS_SHORT, 1)
+                note(notes, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
             self.code.touch(place, NULL)
             done = now + self.fetch_latency
             if self.code.infos[place].ready > done:

@@ -38,7 +38,6 @@ cpdef enum Occurrence:
     L2_BYPASS_LONG               # a hit while others wait
     L2_BYPASS_MISS               # straight to L3
     L2_FETCH_BYPASS_SHORT
-    L2_FETCH_BYPASS_LONG         # a hit while others wait
     L2_FETCH_BYPASS_MISS
     L2_FILL_S                    # lines filled in, by state
     L2_FILL_E
