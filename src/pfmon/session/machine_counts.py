@@ -20,9 +20,9 @@ Note = tuple[int, int, int, int]
 Part = tuple[int | None, int, int, int, Sequence[Note]]
 """Instructions of a block that issued together: block, first, last, which executed (bit 0: the first), notes."""
 
-BACK, FRONT, IDEAL, LOST, ENTRANCE, STALLED = range(6)
+BACK, FRONT, IDEAL, LOST, ENTRANCE = range(5)
 """Kinds of bubbles (machine/records.pxd, BubbleKind)."""
-BUBBLES = {"front": FRONT, "ideal": IDEAL, "lost": LOST, "entrance": ENTRANCE, "stalled": STALLED}
+BUBBLES = {"front": FRONT, "ideal": IDEAL, "lost": LOST, "entrance": ENTRANCE}
 MESI = "ISEM"
 """The states by bit of PMC.mesi (Montecito manual table 3-6)."""
 
@@ -94,8 +94,6 @@ class MachineCounts:
                 yield from self._cycles(signal)
             case "front" | "ideal" | "lost" | "entrance":
                 yield from self._lost(BUBBLES[kind], machine.select(signal, names(kind)))
-            case "stalled":
-                yield from self._lost(STALLED, None)
             case "dispersal":
                 yield from self._syllables(signal)
             case "level":

@@ -64,9 +64,11 @@ class MachineRun:
         ranges: Sequence[tuple[int, int]] = (),
         beside: Consumer | None = None,
         threaded: bool = True,
+        memo: bool = True,
     ) -> None:
-        self.figures = figures
-        self.machine = Machine(figures, INSTRUCTIONS, ranges)
+        """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated."""
+        self.machine = Machine(figures, INSTRUCTIONS, ranges, memo)
+        self.records = MachineRecords(self.machine, figures)
         self.consumer = Pipe(processor.shapes, self.machine, beside, threaded)
 
     def __enter__(self) -> "MachineRun":
@@ -81,4 +83,4 @@ class MachineRun:
 
     def counts(self) -> MachineCounts:
         """What the machine recorded, as counts."""
-        return MachineCounts(MachineRecords(self.machine, self.figures))
+        return MachineCounts(self.records)

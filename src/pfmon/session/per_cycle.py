@@ -19,8 +19,6 @@ from pfmon.signals import machine, retired
 NO_CYCLE = ("front", "ideal", "lost", "entrance")
 """Kinds of signals of which it is not recorded what single cycles add."""
 
-ONE_A_CYCLE = ("cycle", "stalled", "qualified")
-
 
 class Look(NamedTuple):
     """How a cycle's increment becomes a count: bits ``low`` up to ``mask``, then the threshold if there is one."""

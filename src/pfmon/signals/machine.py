@@ -13,7 +13,6 @@ front       causes of front-end bubbles (FrontCause), in cycles
 entrance    causes of bundles that are missing at the entrance of the instruction buffer
 ideal       ... at its exit, whether or not the back end could take them
 lost        ... that the back end could have taken
-stalled     CORE: cycles in which dispersal stood still
 dispersal   syllables that a cycle dispersed or did not, by reason (DISPERSAL)
 level       NAME:HIGH-LOW, those bits of a number that stands for a while, summed over cycles; NAME:full and
             NAME:FROM+, the cycles in which it has its largest value, or FROM and more
@@ -43,7 +42,7 @@ DISPERSAL = {
 }
 """Reason -> shift and mask in what dispersal left over of a cycle (machine/records.pxd, Cut)."""
 
-NAMED = {"cycle": ("CORE", "RETIRING", "BUS"), "stalled": ("CORE",), "qualified": ("CORE",)}
+NAMED = {"cycle": ("CORE", "RETIRING", "BUS"), "qualified": ("CORE",)}
 """Terms that are not names of what is recorded, by kind."""
 
 LEVEL = re.compile(r"(\w+):(?:(\d+)-(\d+)|(full)|(\d+)\+)")

@@ -1,0 +1,149 @@
+"""What the manuals say of sums of events holds exactly, in every run: every example on every machine."""
+
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+from guests import SMALL, guest, quiet
+
+from pfmon.machine.config import FILES, load
+from pfmon.retirement.tally import Tally
+from pfmon.session.counting import signal_totals
+from pfmon.session.machine_counts import MachineCounts
+from pfmon.session.machine_run import MachineRun
+from pfmon.signals.machine import meanings
+
+QUICK = ("epic", "sort", "matmul")
+RUNS = [
+    pytest.param(name, machine, marks=() if name in QUICK else pytest.mark.slow)
+    for name in sorted(SMALL)
+    for machine in FILES
+]
+EXACT = ("branches.all", "branches.iprel", "branches.return", "branches.nretind", "inst_retired", "loads_retired")
+HITS_AND_MISSES = {
+    "l3_reads.all": ("l3_reads.data_read", "l3_reads.inst_fetch"),
+    "l3_writes.all": ("l3_writes.data_write", "l3_writes.l2_wb"),
+}
+
+
+class Run(NamedTuple):
+    """Totals by signal, of the machine and of architecture; L+X pairs that retired; cycles, and those that retired
+    something."""
+
+    machine: dict[str, int]
+    exact: dict[str, int]
+    pairs: int
+    cycles: int
+    retiring: int
+
+
+@cache
+def run(name: str, machine: str, threaded: bool = True, memo: bool = True) -> Run:
+    """An example's small run."""
+    program = guest(name, SMALL[name], trace=True)
+    processor = program.processor
+    tally = Tally(processor.shapes, traced=True)
+    on = MachineRun(load(machine), processor, beside=tally, threaded=threaded, memo=memo)
+    with quiet(), on:
+        program.run(on.consumer)
+    program.close()
+    counts = MachineCounts(on.records)
+    totals = {
+        signal: sum(increment for _, increment in counts.increments(signal))
+        for signal, meaning in meanings().items()
+        if meaning.kind not in ("level", "per_cycle", "qualified", "stops")
+    }
+    levels = on.records.levels()
+    totals |= {f"level {name}": sum(cycles) for name, cycles in levels.items()}
+    blocks = range(processor.block_count())
+    pairs = sum(tally.runs(n) * sum(one.slots - 1 for one in processor.block(n).instructions) for n in blocks)
+    retiring = sum(cycles for *_, cycles in on.records.dispersal())
+    return Run(totals, signal_totals(EXACT, processor, tally), pairs, on.records.cycles, retiring)
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_every_cycle_retires_something_or_is_a_bubble_of_one_kind(name: str, machine: str) -> None:
+    """Montecito manual section 4.6."""
+    found = run(name, machine)
+    bubbles = found.machine["back_end_bubble.all"]
+    assert found.machine["cpu_op_cycles.all"] == found.cycles == bubbles + found.retiring
+    parts = ("be_rse_bubble", "be_exe_bubble", "be_l1d_fpu_bubble", "be_flush_bubble")
+    assert bubbles == sum(found.machine[f"{part}.all"] for part in parts) + found.machine["back_end_bubble.fe"]
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_a_cycle_that_is_not_stalled_accounts_for_six_syllables(name: str, machine: str) -> None:
+    """Montecito manual section 4.4."""
+    found = run(name, machine).machine
+    left = found["syll_not_dispersed.all"] - found["syll_overcount.all"]
+    assert 6 * (found["cpu_op_cycles.all"] - found["disp_stalled"]) == found["inst_dispersed"] + left
+    reasons = ("expl", "impl", "fe", "mlx")
+    assert found["syll_not_dispersed.all"] == sum(found[f"syll_not_dispersed.{reason}"] for reason in reasons)
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_every_syllable_that_retired_was_dispersed_once(name: str, machine: str) -> None:
+    """Wrong paths are not simulated; of an L+X pair one syllable is dispersed, the other is lost to MLX."""
+    found = run(name, machine)
+    assert found.machine["inst_dispersed"] == found.exact["inst_retired"]
+    assert found.machine["syll_not_dispersed.mlx"] == found.pairs
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_references_are_hits_and_misses_at_each_level(name: str, machine: str) -> None:
+    found = run(name, machine).machine
+    assert found["l2d_references.all"] == found["l2d_insert_hits"] + found["l2d_insert_misses"]
+    assert found["l2d_references.all"] == found["l2d_references.reads"] + found["l2d_references.writes"]
+    for kind in ("all", "dmnd", "pftch"):
+        assert found[f"l2i_reads.all_{kind}"] == found[f"l2i_reads.hit_{kind}"] + found[f"l2i_reads.miss_{kind}"]
+    for whole, parts in HITS_AND_MISSES.items():
+        for signal in (whole, *parts):
+            assert found[f"{signal}_all"] == found[f"{signal}_hit"] + found[f"{signal}_miss"]
+        assert found[f"{whole}_all"] == sum(found[f"{part}_all"] for part in parts)
+    assert found["l3_references"] == found["l3_reads.all_all"] + found["l3_writes.all_all"]
+    assert found["l1d_read_misses.rse_fill"] <= found["l1d_read_misses.all"] <= found["l1d_reads"]
+    assert found["l2d_misses"] <= found["l2d_insert_misses"]
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_what_leaves_a_level_arrives_at_the_next(name: str, machine: str) -> None:
+    found = run(name, machine).machine
+    sent = found["l2d_misses"] + found["l2i_reads.miss_all"]
+    assert sent == found["l3_reads.all_all"] + found["l3_writes.data_write_all"]
+    assert found["l2i_reads.all_all"] == found["l2i_demand_reads"] + found["l2i_prefetches"]
+    missed = found["l3_reads.all_miss"] + found["l3_writes.data_write_miss"]
+    assert missed == found["bus_mem_read.brl_self"] + found["bus_mem_read.bril_self"]
+    assert found["l3_inserts"] <= missed + found["l3_writes.l2_wb_miss"]
+    assert found["l3_lines_replaced"] <= found["l3_inserts"]
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_every_branch_is_in_one_class_of_each_prediction_event(name: str, machine: str) -> None:
+    found = run(name, machine)
+    classes = ("correct_pred", "wrong_path", "wrong_target")
+    for kind, exact in {"all": "all", "iprel": "iprel", "return": "return", "nretind": "nretind"}.items():
+        assert (
+            sum(found.machine[f"br_mispred_detail.{kind}_{one}"] for one in classes) == found.exact[f"branches.{exact}"]
+        )
+        paths = [f"br_path_pred.{kind}_{hit}_{way}" for hit in ("okpred", "mispred") for way in ("taken", "nottaken")]
+        assert sum(found.machine[path] for path in paths) == found.exact[f"branches.{exact}"]
+    if machine == "itanium":
+        stages = [f"branch_path.all.{way}.{hit}" for way in ("tk", "nt") for hit in ("correct", "wrong")]
+        assert sum(found.machine[stage] for stage in stages) == found.exact["branches.all"]
+        predictions = ("correct_predictions", "wrong_path", "wrong_target")
+        whole = sum(found.machine[f"branch_predictor.all_{one}"] for one in predictions)
+        assert whole == found.exact["branches.all"]
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_every_level_stands_for_every_cycle(name: str, machine: str) -> None:
+    found = run(name, machine)
+    levels = {signal: cycles for signal, cycles in found.machine.items() if signal.startswith("level ")}
+    assert levels
+    assert {signal for signal, cycles in levels.items() if cycles != found.cycles} == set()
+
+
+@pytest.mark.parametrize("machine", FILES)
+@pytest.mark.parametrize("name", QUICK)
+def test_results_do_not_depend_on_threads_nor_on_the_memo(name: str, machine: str) -> None:
+    assert run(name, machine, threaded=False) == run(name, machine) == run(name, machine, memo=False)
