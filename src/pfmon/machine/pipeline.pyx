@@ -430,7 +430,7 @@ cdef class Pipeline:
             state.part = self.part
             state.use = self.use
         for i in range(self.wait_count):
-            if self.waits[i].until > self.earliest:
+            if self.waits[i].until > self.now:
                 state.waits[state.wait_count] = self.waits[i]
                 state.waits[state.wait_count].until -= self.now
                 state.wait_count += 1
