@@ -8,11 +8,11 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from pfmon.retirement.shapes cimport Access, Shape, ShapeTable, places
+from pfmon.retirement.shapes cimport Access, Shape, ShapeTable, places, popcount
 from pfmon.retirement.stream cimport (
     BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FILL, MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE, MARK_RSE_ADDRESS,
     MARK_SHIFT, MARK_SPILL, unpacked_address)
-from pfmon.retirement.tally cimport Site, Tally, add_conditions, add_repeated, count_mark
+from pfmon.retirement.tally cimport BlockTally, Site, Tally, add_conditions, add_repeated, count_mark
 
 cdef enum:
     PAIRS = 4
@@ -23,18 +23,37 @@ cdef enum:
 cdef struct Ranges:                      # an address is inside when its bits under a mask are one of the addresses
     uint64_t mask[PAIRS]                 # unused ones: 0, with an address that nothing equals
     uint64_t address[PAIRS]
-    uint64_t common_mask                 # bits that all ranges look at and have the same: most addresses fail here
+    uint64_t common_mask                 # bits that all ranges look at and have the same
     uint64_t common_address
+    bint several                         # ranges, which differ in other bits
 
 
 cdef inline uint64_t within(const Ranges* ranges, uint64_t address) noexcept nogil:
-    """1 for an address in one of the ranges."""
-    if address & ranges.common_mask != ranges.common_address:
-        return 0
-    return (
-        (address & ranges.mask[0] == ranges.address[0]) | (address & ranges.mask[1] == ranges.address[1])
-        | (address & ranges.mask[2] == ranges.address[2]) | (address & ranges.mask[3] == ranges.address[3])
-    )
+    """1 for an address in one of the ranges; no branch depends on the address."""
+    cdef uint64_t inside = address & ranges.common_mask == ranges.common_address
+    if ranges.several:
+        inside &= (
+            (address & ranges.mask[0] == ranges.address[0]) | (address & ranges.mask[1] == ranges.address[1])
+            | (address & ranges.mask[2] == ranges.address[2]) | (address & ranges.mask[3] == ranges.address[3])
+        )
+    return inside
+
+
+cdef inline uint64_t among(const Ranges* ranges, const uint64_t* address, uint64_t stride, uint64_t count) noexcept nogil:
+    """How many of so many addresses, each ``stride`` words behind the one before, are in the ranges."""
+    cdef uint64_t i, inside = 0
+    for i in range(count):
+        inside += within(ranges, address[i * stride])
+    return inside
+
+
+cdef inline uint64_t repetitions(const uint64_t* words, uint64_t count, uint64_t width) noexcept nogil:
+    """How often the block whose word is the first one runs in a row, with so many addresses each time."""
+    cdef uint64_t i = width + 1, runs = 1
+    while i < count and words[i] == words[0]:
+        i += width + 1
+        runs += 1
+    return runs
 
 
 cdef class DataTally(Tally):
@@ -49,6 +68,7 @@ cdef class DataTally(Tally):
             raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of data breakpoint registers")
         self.ranges.common_mask = ~<uint64_t>0 if ranges else 0
         self.ranges.common_address = 1
+        self.ranges.several = len(ranges) > 1
         for number in range(PAIRS):
             self.ranges.address[number] = 1
         for number, (address, mask) in enumerate(ranges):
@@ -74,12 +94,13 @@ cdef class DataTally(Tally):
         return 1
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, k, word, last = self.last, block_word = 0
+        cdef uint64_t i = 0, k, word, last = self.last, block_word = 0, runs, width
         cdef const uint64_t* accessed = NULL
-        cdef uint64_t* counts
-        cdef Shape* shape
-        cdef Access* access
+        cdef uint64_t* at
+        cdef const Shape* shapes = self.shapes.c.shapes
+        cdef const Shape* shape
         cdef Ranges ranges = self.ranges     # a copy, that the compiler may keep in registers
+        cdef BlockTally* block
         if self.shapes.c.count > self.capacity and not self.grow():
             return
         if self.shapes.c.access_count > self.count_capacity and not self.grow_counts():
@@ -92,29 +113,68 @@ cdef class DataTally(Tally):
                 continue
             last = word & BLOCK_MASK
             block_word = word
+            shape = &shapes[last]
+            block = &self.blocks[last]
+            block.runs += 1
+            if word >> 32:
+                add_conditions(block, <uint32_t>(word >> 32))
             accessed = words + i
-            shape = &self.shapes.c.shapes[last]
-            if places(shape) == 0:
-                while i < count and words[i] == word:    # a loop of one block
-                    i += 1
-                self.blocks[last].runs += <uint64_t>(words + i - accessed)
-                if word >> 32:
-                    add_repeated(&self.blocks[last], <uint32_t>(word >> 32), <uint64_t>(words + i - accessed) + 1)
-            elif word >> 32:
-                add_conditions(&self.blocks[last], <uint32_t>(word >> 32))
-            self.blocks[last].runs += 1
-            counts = self.counts + shape.first_access
-            if shape.access_mask == 0:
+            at = self.counts + shape.first_access
+            # Where the next word is depends on the shape. A branch for each of the usual numbers of accesses lets the
+            # host's processor go on there before it has the shape.
+            if shape.access_mask:
+                i += self.add_conditional(shape, word, accessed)
+            elif shape.accesses == 1:
+                at[0] += within(&ranges, accessed[0])
+                i += 1
+            elif shape.accesses == 2:
+                at[0] += within(&ranges, accessed[0])
+                at[1] += within(&ranges, accessed[1])
+                i += 2
+            elif shape.accesses == 3:
+                at[0] += within(&ranges, accessed[0])
+                at[1] += within(&ranges, accessed[1])
+                at[2] += within(&ranges, accessed[2])
+                i += 3
+            elif shape.accesses:
                 for k in range(shape.accesses):
-                    counts[k] += within(&ranges, words[i + k])
+                    at[k] += within(&ranges, accessed[k])
                 i += shape.accesses
-                continue
-            access = self.shapes.c.accesses + shape.first_access
-            for k in range(places(shape)):
-                if access[k].condition == ALWAYS or (word >> (32 + access[k].condition)) & 1:
-                    counts[k] += within(&ranges, words[i])
-                    i += 1
+            if i < count and words[i] == word:
+                width = words + i - accessed
+                runs = self.add_runs(shape, words + i, count - i, width)
+                i += runs * (width + 1)
+                accessed += runs * (width + 1)
         self.last = last
+
+    cdef uint64_t add_conditional(self, const Shape* shape, uint64_t word, const uint64_t* accessed) noexcept nogil:
+        """Count which of the accesses in one run of a block were in the ranges; how many there were."""
+        cdef uint64_t* counts = self.counts + shape.first_access
+        cdef const Access* access = self.shapes.c.accesses + shape.first_access
+        cdef uint64_t place, k = 0
+        for place in range(places(shape)):
+            if access[place].condition == ALWAYS or (word >> (32 + access[place].condition)) & 1:
+                counts[place] += within(&self.ranges, accessed[k])
+                k += 1
+        return k
+
+    cdef uint64_t add_runs(self, const Shape* shape, const uint64_t* words, uint64_t count,
+                           uint64_t width) noexcept nogil:
+        """Count the runs in a row of the block whose word is the first one, with ``width`` accesses each; how many there
+        are."""
+        cdef uint64_t word = words[0], runs = repetitions(words, count, width), k, place = 0
+        cdef BlockTally* block = &self.blocks[word & BLOCK_MASK]
+        cdef uint64_t* counts = self.counts + shape.first_access
+        cdef const Access* access = self.shapes.c.accesses + shape.first_access
+        block.runs += runs
+        if word >> 32:
+            add_repeated(block, <uint32_t>(word >> 32), runs)
+        for k in range(width):
+            while access[place].condition != ALWAYS and not (word >> (32 + access[place].condition)) & 1:
+                place += 1
+            counts[place] += among(&self.ranges, words + 1 + k, width + 1, runs)
+            place += 1
+        return runs
 
     cdef void take_mark(self, const uint64_t* mark, uint64_t last, uint64_t block_word,
                         const uint64_t* accessed) noexcept nogil:
