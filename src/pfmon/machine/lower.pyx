@@ -9,7 +9,7 @@ from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.outer cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find
+from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
 
 cdef uint32_t OPERATION[REQUEST_KINDS]
@@ -104,7 +104,7 @@ cdef class LowerLevels:
         cdef bint passes = 0     # the queue: it leaves no trace there
         note_reference(notes, kind, not under_way)
         if not flags & REQUEST_NO_RECENCY:
-            self.data.touch(place, NULL)
+            use(self.data, place, NULL)
         if kind == REQUEST_SEMAPHORE:
             done = start + self.semaphore_latency
         elif start >= self.busy_until:
@@ -196,7 +196,7 @@ cdef class LowerLevels:
             note(notes, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
             if not ahead:
                 note(notes, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
-            self.code.touch(place, NULL)
+            use(self.code, place, NULL)
             done = now + self.fetch_latency
             if self.code.infos[place].ready > done:
                 done = self.code.infos[place].ready
@@ -222,7 +222,7 @@ cdef class LowerLevels:
             if self.data.infos[place].state < EXCLUSIVE:
                 return 0
             self.data.infos[place].state = MODIFIED
-        self.data.touch(place, journal)
+        use(self.data, place, journal)
         return 1
 
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:

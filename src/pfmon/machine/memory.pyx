@@ -13,7 +13,7 @@ from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, room_in_queue, start_queue
 from pfmon.machine.tags cimport (
-    ABSENT, EXCLUSIVE, MODIFIED, has_room, journal_word, know, quick_find, touch_known, undo,
+    ABSENT, EXCLUSIVE, MODIFIED, has_room, journal_word, know, quick_find, touch_known, undo, use,
 )
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
@@ -186,8 +186,8 @@ cdef class DataMemory:
         cdef int64_t page = quick_find(self.pages1, address), place = quick_find(self.cache, address)
         if page == ABSENT or place == ABSENT or self.cache.infos[place].ready > now:
             return 0
-        self.pages1.touch(page, &self.journal)
-        self.cache.touch(place, &self.journal)
+        use(self.pages1, page, &self.journal)
+        use(self.cache, place, &self.journal)
         know(self.pages1, page, &familiar.translation)
         know(self.cache, place, &familiar.line)
         return 1
@@ -198,7 +198,7 @@ cdef class DataMemory:
         cdef int64_t page = quick_find(pages, address)
         if page == ABSENT or not self.lower.quick(address, REQUEST[kind], now, &self.journal):
             return 0
-        pages.touch(page, &self.journal)
+        use(pages, page, &self.journal)
         know(pages, page, &familiar.translation)
         know(self.lines2, quick_find(self.lines2, address), &familiar.line)
         return 1
@@ -287,7 +287,7 @@ cdef class DataMemory:
         place = quick_find(self.cache, address)
         forced = conflicts(self, address, size, now)
         if place != ABSENT:
-            self.cache.touch(place, NULL)
+            use(self.cache, place, NULL)
             if self.cache.infos[place].ready > now:
                 forced = 1
             if not forced:

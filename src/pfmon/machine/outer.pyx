@@ -8,7 +8,7 @@ writes as long as these are fewer than the write queue holds.
 from pfmon.machine.notes cimport note
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
-from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find
+from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, use
 from pfmon.machine.tags import cache_tags
 
 cdef enum:
@@ -33,7 +33,7 @@ cdef class OuterLevels:
     def __cinit__(self, config):
         transfers = config["l3.line"] // config["bus.width"]
         core, bus = config["machine.frequency"], config["bus.frequency"]
-        self.tags = cache_tags(config, "l3")
+        self.tags = cache_tags(config, "l3", hinted=False)
         self.latency[<int>WANTED_DATA] = self.latency[<int>WANTED_OWNED] = config["l3.latency"]
         self.latency[<int>WANTED_FETCH] = self.latency[<int>WANTED_FETCH_AHEAD] = config["l3.fetch_latency"]
         self.memory_latency = config["memory.latency"]
@@ -52,14 +52,14 @@ cdef class OuterLevels:
         start_queue(&self.castout, config["bus.castout_queue"])
 
     cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil:
-        cdef int64_t place = quick_find(self.tags, address)
+        cdef int64_t place = self.tags.search(address >> self.tags.shift)
         cdef int state = INVALID if place == ABSENT else self.tags.infos[place].state
         now = room_in_queue(&self.tracked, now)
         out.sent = now
         out.ready = now + self.latency[wanted]
         note(notes, FIRST[wanted] + state, 1)
         if place != ABSENT:
-            self.tags.touch(place, NULL)
+            use(self.tags, place, NULL)
             if self.tags.infos[place].ready > out.ready:
                 out.ready = self.tags.infos[place].ready
             if wanted == WANTED_OWNED and state == SHARED:
@@ -78,17 +78,17 @@ cdef class OuterLevels:
         enter_queue(&self.tracked, now, out.ready)
 
     cdef void write_back(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
-        cdef int64_t place = quick_find(self.tags, address)
+        cdef int64_t place = self.tags.search(address >> self.tags.shift)
         if place == ABSENT:
             note(notes, Occurrence.L3_WRITE_BACK_MISS_I, 1)
             self.insert(notes, address, MODIFIED, now, now)
             return
         note(notes, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.infos[place].state, 1)
         self.tags.infos[place].state = MODIFIED
-        self.tags.touch(place, NULL)
+        use(self.tags, place, NULL)
 
     cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
-        cdef int64_t place = quick_find(self.tags, address)
+        cdef int64_t place = self.tags.search(address >> self.tags.shift)
         cdef int64_t done = self.bus_request(notes, now) + self.in_order_cycles
         note(notes, Occurrence.BUS_INVALIDATE, 1)
         enter_queue(&self.bus_requests, now, done)

@@ -1,6 +1,6 @@
 """Tag stores: the lines that a cache holds, or the pages that a TLB holds, with replacement. No data, no time."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     ABSENT = -1
@@ -38,7 +38,8 @@ cdef struct Journal:             # words that were changed and may have to be wh
 cdef class TagStore:
     cdef uint64_t* numbers       # address >> shift by place, a set's side by side; NO_NUMBER: free
     cdef Info* infos             # by place
-    cdef uint32_t* hints         # place where a number was found last, by its low bits
+    cdef uint32_t* hints         # place where a number was found last, by its low bits; one for all if not hinted
+    cdef uint16_t* filled        # places of a set that are not free
     cdef uint64_t* used          # NRU: bits of a set's ways, in `words` words; PLRU: its tree
     cdef uint64_t hint_mask
     cdef uint64_t sets
@@ -54,6 +55,7 @@ cdef class TagStore:
 
     # The place of an address, or ABSENT. Without effect that shows.
     cdef int64_t find(self, uint64_t address) noexcept nogil
+    # The same by number, without a look at the hints.
     cdef int64_t search(self, uint64_t number) noexcept nogil
     # The place was used; what that changes goes to the journal, if there is one.
     cdef void touch(self, int64_t place, Journal* journal) noexcept nogil
@@ -85,12 +87,21 @@ cdef inline uint64_t used_bit(TagStore store, int64_t place) noexcept nogil:
     return <uint64_t>1 << (way & ((1 << WORD_SHIFT) - 1))
 
 
+cdef inline void use(TagStore store, int64_t place, Journal* journal) noexcept nogil:
+    """`touch`, in line for what is quickly done."""
+    if store.policy == POLICY_LRU:
+        store.clock += 1
+        store.infos[place].stamp = store.clock
+    elif store.policy != POLICY_NRU or not used_word(store, place)[0] & used_bit(store, place):
+        store.touch(place, journal)
+
+
 cdef inline bint touch_early(TagStore store, int64_t place) noexcept nogil:
     """`touch` without a journal, but no, and nothing, where repeating it later would not leave the same."""
     if store.policy == POLICY_NRU and not used_word(store, place)[0] & used_bit(store, place):
         if (used_word(store, place)[0] | used_bit(store, place)) == store.last_word or store.words > 1:
             return 0
-    store.touch(place, NULL)
+    use(store, place, NULL)
     return 1
 
 

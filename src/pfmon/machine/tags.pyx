@@ -17,11 +17,11 @@ cdef class TagStore:
     """``sets`` x ``ways`` tags for addresses, ``shift`` bits of which are an offset; policy by name (`POLICIES`).
 
     A number's set is its remainder by the number of sets (for a power of two: its low bits, Montecito manual
-    table 2-9).
+    table 2-9). ``hinted``: where numbers were found is remembered, which pays where most are found.
     """
 
-    def __cinit__(self, sets: int, ways: int, shift: int, policy: str):
-        cdef uint64_t hints = LEAST_HINTS, place
+    def __cinit__(self, sets: int, ways: int, shift: int, policy: str, hinted: bool = True):
+        cdef uint64_t hints = LEAST_HINTS if hinted else 1, place
         self.sets, self.ways, self.shift = sets, ways, shift
         self.set_mask = 0 if sets & (sets - 1) else sets - 1
         self.way_shift = (ways - 1).bit_length()
@@ -29,14 +29,15 @@ cdef class TagStore:
         self.last_word = (1 << (ways - WORD_BITS * (self.words - 1))) - 1
         self.policy = POLICIES[policy]
         self.generator = SEED
-        while hints < sets * ways * HINTS_A_PLACE:
+        while hinted and hints < sets * ways * HINTS_A_PLACE:
             hints *= 2
         self.hint_mask = hints - 1
         self.numbers = <uint64_t*>calloc(sets << self.way_shift, sizeof(uint64_t))
         self.infos = <Info*>calloc(sets << self.way_shift, sizeof(Info))
         self.hints = <uint32_t*>calloc(hints, sizeof(uint32_t))
         self.used = <uint64_t*>calloc(sets * self.words, sizeof(uint64_t))
-        if self.numbers == NULL or self.infos == NULL or self.hints == NULL or self.used == NULL:
+        self.filled = <uint16_t*>calloc(sets, sizeof(uint16_t))
+        if self.filled == NULL or self.numbers == NULL or self.infos == NULL or self.hints == NULL or self.used == NULL:
             raise MemoryError
         for place in range(self.sets << self.way_shift):
             self.numbers[place] = NO_NUMBER
@@ -46,6 +47,7 @@ cdef class TagStore:
         free(self.infos)
         free(self.hints)
         free(self.used)
+        free(self.filled)
 
     cdef uint64_t set_of(self, uint64_t number) noexcept nogil:
         if self.set_mask or self.sets == 1:
@@ -78,16 +80,15 @@ cdef class TagStore:
         cdef uint64_t chosen_set = self.set_of(address >> self.shift)
         cdef uint64_t first = chosen_set << self.way_shift
         cdef uint64_t place, best = first
-        for place in range(first, first + self.ways):
-            if self.numbers[place] == NO_NUMBER:
-                return <int64_t>place
-        if self.policy == POLICY_LRU:
+        if self.filled[chosen_set] < self.ways:
+            while self.numbers[best] != NO_NUMBER:
+                best += 1
+        elif self.policy == POLICY_LRU:
             for place in range(first + 1, first + self.ways):
                 if self.infos[place].stamp < self.infos[best].stamp:
                     best = place
         elif self.policy == POLICY_NRU:
-            while best < first + self.ways - 1 and used_word(self, best)[0] & used_bit(self, best):
-                best += 1
+            best = first + clear_bit(&self.used[chosen_set * self.words], self.ways)
         elif self.policy == POLICY_PLRU:
             best = first + pointed_at(self.used[chosen_set], self.ways)
         else:
@@ -100,6 +101,7 @@ cdef class TagStore:
     cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil:
         cdef uint64_t number = address >> self.shift
         self.clear(place)
+        self.filled[<uint64_t>place >> self.way_shift] += 1
         self.numbers[place] = number
         self.infos[place].state = <uint8_t>state
         self.infos[place].ready = ready
@@ -108,6 +110,9 @@ cdef class TagStore:
             self.touch(place, NULL)
 
     cdef void clear(self, int64_t place) noexcept nogil:
+        if self.numbers[place] == NO_NUMBER:
+            return
+        self.filled[<uint64_t>place >> self.way_shift] -= 1
         self.numbers[place] = NO_NUMBER
         self.infos[place].state = INVALID
         self.infos[place].stamp = 0
@@ -138,6 +143,16 @@ cdef class TagStore:
         def number(place: int) -> int | None:
             return None if self.numbers[place] == NO_NUMBER else self.numbers[place]
         return [[number(chosen << self.way_shift | way) for way in range(self.ways)] for chosen in range(self.sets)]
+
+
+cdef uint64_t clear_bit(const uint64_t* words, uint64_t ways) noexcept nogil:
+    """NRU: the first way whose bit is clear; the last one if none is."""
+    cdef uint64_t way = 0
+    while way < ways - 1 and not ~words[way >> WORD_SHIFT]:
+        way += WORD_BITS
+    while way < ways - 1 and words[way >> WORD_SHIFT] >> (way & (WORD_BITS - 1)) & 1:
+        way += 1
+    return way if way < ways else ways - 1
 
 
 cdef bint all_used(TagStore store, const uint64_t* words) noexcept nogil:
@@ -193,8 +208,8 @@ cdef uint64_t pointed_at(uint64_t tree, uint64_t ways) noexcept nogil:
     return way
 
 
-def cache_tags(config, name: str) -> TagStore:
+def cache_tags(config, name: str, hinted: bool = True) -> TagStore:
     """The tags of a cache: ``NAME.size``, ``NAME.ways``, ``NAME.line``, ``NAME.replacement`` of a machine."""
     line = config[f"{name}.line"]
     sets = config[f"{name}.size"] // (line * config[f"{name}.ways"])
-    return TagStore(sets, config[f"{name}.ways"], line.bit_length() - 1, config[f"{name}.replacement"])
+    return TagStore(sets, config[f"{name}.ways"], line.bit_length() - 1, config[f"{name}.replacement"], hinted)

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.machine.tags cimport ABSENT, Journal, TagStore, quick_find, touch_early
+from pfmon.machine.tags cimport ABSENT, Journal, TagStore, quick_find, touch_early, use
 
 
 cdef class Tlb:
@@ -26,7 +26,7 @@ cdef inline bint lookup(Tlb tlb, uint64_t address, Journal* journal) noexcept no
     cdef int64_t place = quick_find(tlb.tags, address)
     if place == ABSENT:
         return 0
-    tlb.tags.touch(place, journal)
+    use(tlb.tags, place, journal)
     return 1
 
 
