@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 from ia64_assembly import BREAK, NUMBERS, Line, assemble, instruction, join
 from ia64_machine import BREAK as BREAK_REACHED
@@ -39,6 +40,12 @@ def loop(body: Sequence[Line], times: int) -> list[Line]:
 
 def per_pass(body: Sequence[Line], machine: str, overrides: Sequence[str] = ()) -> tuple[float, Counter[str]]:
     """Cycles of a pass of a loop with this body, and its back-end bubbles by cause."""
+    cycles, bubbles = _per_pass(tuple(body), machine, tuple(overrides))
+    return cycles, Counter(bubbles)
+
+
+@cache
+def _per_pass(body: tuple[Line, ...], machine: str, overrides: tuple[str, ...]) -> tuple[float, Counter[str]]:
     few, many = (run_code(loop(body, times), machine, overrides) for times in (FEW, MANY))
     bubbles = bubbles_of(many)
     bubbles.subtract(bubbles_of(few))

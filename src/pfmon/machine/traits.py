@@ -41,6 +41,22 @@ LOOP_REGISTERS = ("ar.lc", "ar.ec", "ar.pfs")
 AR_OTHER, CR_ANY, PR_ALL = 366, 367, 368
 MOST_SOURCES, MOST_TARGETS = 6, 4
 
+# Kinds as plain integers: there are thousands of encodings, and operations on flags are slow.
+ADVANCED = int(Kind.ADVANCED)
+BRANCH = int(Kind.BRANCH)
+CALL = int(Kind.CALL)
+FLOAT = int(Kind.FLOAT)
+INDIRECT = int(Kind.INDIRECT)
+LFETCH = int(Kind.LFETCH)
+LOAD = int(Kind.LOAD)
+LOAD_CHECK = int(Kind.LOAD_CHECK)
+LOOP = int(Kind.LOOP)
+NOP = int(Kind.NOP)
+PREFETCH_HINT = int(Kind.PREFETCH_HINT)
+RETURN = int(Kind.RETURN)
+SEMAPHORE = int(Kind.SEMAPHORE)
+STORE = int(Kind.STORE)
+
 
 class Register(Protocol):
     """A register operand of an encoding."""
@@ -135,13 +151,13 @@ def traits_of(encodings: Sequence[Encoding], config: Mapping[str, int | str | bo
 
 
 def _traits(encoding: Encoding, config: Mapping[str, int | str | bool]) -> EncodingTraits:
-    kind = Kind(encoding.kind)
+    kind = encoding.kind
     completers = encoding.mnemonic.split(".")
     return EncodingTraits(
         kind=encoding.kind,
         port=PORTS.index(port_of(encoding, config)),
         access=_access(encoding.layout.name, completers, kind),
-        access_flags=_access_flags(completers) if kind & (Kind.LOAD | Kind.STORE | Kind.LFETCH) else 0,
+        access_flags=_access_flags(completers) if kind & (LOAD | STORE | LFETCH) else 0,
         size=encoding.size,
         branch=_branch(completers, kind),
         whether=next((HINTS[part] for part in completers if part in HINTS), 0),
@@ -157,23 +173,23 @@ def port_of(encoding: Encoding, config: Mapping[str, int | str | bool]) -> str:
     """The ports where an encoding issues, as PORTS names them (``ports.FORMAT`` of the machine, and
     ``ports.FORMAT-advanced`` for advanced and check loads; BRP: a B slot that does not end a group)."""
     name = encoding.layout.name
-    kind = Kind(encoding.kind)
+    kind = encoding.kind
     if name[0] == "B":
-        return "BRP" if kind & (Kind.NOP | Kind.PREFETCH_HINT) else "B"
-    if kind & (Kind.ADVANCED | Kind.LOAD_CHECK) and f"ports.{name}-advanced" in config:
+        return "BRP" if kind & (NOP | PREFETCH_HINT) else "B"
+    if kind & (ADVANCED | LOAD_CHECK) and f"ports.{name}-advanced" in config:
         return str(config[f"ports.{name}-advanced"])
     return str(config[f"ports.{name}"])
 
 
-def _access(layout: str, completers: list[str], kind: Kind) -> int:
-    if kind & Kind.SEMAPHORE:
+def _access(layout: str, completers: list[str], kind: int) -> int:
+    if kind & SEMAPHORE:
         return 1 + ACCESSES.index("semaphore")
-    if kind & Kind.LFETCH:
+    if kind & LFETCH:
         return 1 + ACCESSES.index("lfetch")
-    if kind & Kind.LOAD:
-        return 1 + ACCESSES.index("float_load" if kind & Kind.FLOAT else "load")
-    if kind & Kind.STORE:
-        return 1 + ACCESSES.index("float_store" if kind & Kind.FLOAT else "store")
+    if kind & LOAD:
+        return 1 + ACCESSES.index("float_load" if kind & FLOAT else "load")
+    if kind & STORE:
+        return 1 + ACCESSES.index("float_store" if kind & FLOAT else "store")
     return 0
 
 
@@ -184,19 +200,19 @@ def _access_flags(completers: list[str]) -> int:
     return flags
 
 
-def _branch(completers: list[str], kind: Kind) -> int:
-    if not kind & Kind.BRANCH:
+def _branch(completers: list[str], kind: int) -> int:
+    if not kind & BRANCH:
         return 0
     if completers[0] == "brl":
-        name = "long_call" if kind & Kind.CALL else "long"
-    elif kind & Kind.LOOP:
+        name = "long_call" if kind & CALL else "long"
+    elif kind & LOOP:
         name = {"wtop": "wtop", "wexit": "wtop", "cloop": "cloop"}.get(completers[1], "ctop")
-    elif kind & Kind.RETURN:
+    elif kind & RETURN:
         name = "return"
-    elif kind & Kind.CALL:
-        name = "indirect_call" if kind & Kind.INDIRECT else "call"
+    elif kind & CALL:
+        name = "indirect_call" if kind & INDIRECT else "call"
     else:
-        name = "indirect" if kind & Kind.INDIRECT else "relative"
+        name = "indirect" if kind & INDIRECT else "relative"
     return 1 + BRANCHES.index(name)
 
 
@@ -228,7 +244,7 @@ def _sources(encoding: Encoding) -> list[OperandTraits]:
     use = operations()[name].use
     found = []
     if encoding.layout.predicated:
-        branch = encoding.kind & Kind.BRANCH
+        branch = encoding.kind & BRANCH
         found.append(OperandTraits(QP_PLACE, USES.index("branch_predicate" if branch else "predicate"), FILES["PR"]))
     for register in encoding.registers:
         if not register.source:
@@ -244,9 +260,9 @@ def _sources(encoding: Encoding) -> list[OperandTraits]:
             found.append(OperandTraits(FIXED_PLACE, USES.index("predicate"), PR_ALL))
         elif implicit != "ar.fpsr":
             found.append(OperandTraits(FIXED_PLACE, USES.index("application"), AR_NAMES.get(implicit, AR_OTHER)))
-    if encoding.kind & Kind.LOOP:
+    if encoding.kind & LOOP:
         found += [OperandTraits(FIXED_PLACE, USES.index("branch"), AR_NAMES[name]) for name in ("ar.lc", "ar.ec")]
-    if encoding.kind & Kind.RETURN:
+    if encoding.kind & RETURN:
         found.append(OperandTraits(FIXED_PLACE, USES.index("branch"), AR_NAMES["ar.pfs"]))
     return found
 
@@ -254,7 +270,7 @@ def _sources(encoding: Encoding) -> list[OperandTraits]:
 def _use(register: Register, use: str, encoding: Encoding) -> str:
     """How an operand is used: a memory operand's other register is data."""
     if use == "address" and f"[r{register.place + 1}]" not in encoding.text:
-        if encoding.kind & Kind.STORE and not register.base:
+        if encoding.kind & STORE and not register.base:
             return "store"
         return "alu"
     if register.file == "BR":
@@ -284,6 +300,6 @@ def _targets(encoding: Encoding) -> list[OperandTraits]:
         if implicit.startswith("ar.") and implicit != "ar.fpsr":
             operation = "to_loop" if implicit in LOOP_REGISTERS else "to_register"
             found.append(OperandTraits(FIXED_PLACE, OPERATIONS.index(operation), AR_NAMES.get(implicit, AR_OTHER)))
-    if encoding.kind & Kind.CALL:
+    if encoding.kind & CALL:
         found.append(OperandTraits(FIXED_PLACE, OPERATIONS.index("to_branch"), AR_NAMES["ar.pfs"]))
     return found
