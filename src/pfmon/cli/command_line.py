@@ -14,6 +14,7 @@ from pfmon.cli import (
     privilege_options,
     profile_options,
     range_options,
+    report_options,
     session_options,
     trigger_options,
 )
@@ -31,6 +32,7 @@ CONCERNS = (
     trigger_options,
     session_options,
     profile_options,
+    report_options,
     output_options,
     guest_options,
     listing_options,

@@ -54,6 +54,8 @@ class Config:
     ip_ear: int | None = None
     """The delay of Montecito's IP-EAR."""
 
+    report: str = ""
+    """A report instead of counts: cpi."""
     unlimited: bool = False
     symbol_file: str = ""
     per_function: bool = False

@@ -13,6 +13,7 @@ from pfmon.cli.machine_options import machine_of
 from pfmon.cli.output import Results, program_output
 from pfmon.cli.profile_options import profile_needs_events, wants_profile
 from pfmon.cli.programming import Symbols, qualifies, request
+from pfmon.cli.report_options import report_stands_alone
 from pfmon.cli.session_options import notes
 from pfmon.cli.symbols import symbols_of
 from pfmon.cli.trigger_options import triggers
@@ -37,6 +38,7 @@ def run(config: Config, command: Sequence[str]) -> int:
     asked = request(config, get(config.pmu), symbols)
     options_need_events(config, asked.request)
     profile_needs_events(config)
+    report_stands_alone(config)
     session = Session(_plan(config, command, asked.request, symbols))
     for warning in [*asked.warnings, *notes(config)]:
         sys.stderr.write(f"pfmon: {warning}\n")
@@ -118,6 +120,7 @@ def _plan(config: Config, command: Sequence[str], wanted: Request, symbols: Symb
             dont_start=config.dont_start,
         ),
         machine=lambda: machine_of(config),
+        report=bool(config.report),
     )
 
 
@@ -158,7 +161,9 @@ def _text(
     if config.json:
         from pfmon.report.json_counts import counts_json
 
-        return counts_json(config.pmu, command, outcome, intervals, _profile_json(config, outcome))
+        return counts_json(
+            config.pmu, command, outcome, intervals, _profile_json(config, outcome), _report_json(outcome)
+        )
     text = ""
     if config.with_header and session.counting:
         from pfmon.report.header import header
@@ -172,7 +177,25 @@ def _text(
         text += estimate_lines(outcome.counts, config.number_style)
     else:
         text += count_lines(outcome.counts, config.number_style)
-    return text + _profiles(config, outcome)
+    return text + _profiles(config, outcome) + _report(config, outcome)
+
+
+def _report(config: Config, outcome: Outcome) -> str:
+    """What --report asks for."""
+    if outcome.cpi is None:
+        return ""
+    from pfmon.report.cpi import cpi_text
+
+    return cpi_text(outcome.cpi, config.number_style)
+
+
+def _report_json(outcome: Outcome) -> dict[str, Any] | None:
+    """The same for JSON."""
+    if outcome.cpi is None:
+        return None
+    from pfmon.report.cpi import cpi_json
+
+    return cpi_json(outcome.cpi)
 
 
 def _profile_json(config: Config, outcome: Outcome) -> dict[str, Any] | None:

@@ -15,13 +15,14 @@ def counts_json(
     outcome: Outcome,
     intervals: Sequence[Interval] = (),
     profile: dict[str, Any] | None = None,
+    report: dict[str, Any] | None = None,
 ) -> str:
     """Keys: pfmon (version), pmu, command, exit_status, signal, stopped (null, "timeout" or "interrupt"),
     instructions, seconds (real, user, system), events (name, pmd, plm, count, formula). A derived event has a
     formula and no pmd, a measured one a pmd and no formula (null); count is null where a formula divides by
     zero. Events of several sets have an estimate (set, share of the time, raw, true), others null there;
     intervals (null without --print-interval) are [end in nanoseconds of processor time, counts]; notes are texts;
-    profile is null or as profile_json has it."""
+    profile is null or as profile_json has it, report null or as cpi_json."""
     return (
         json.dumps(
             {
@@ -47,6 +48,7 @@ def counts_json(
                 "intervals": list(intervals) or None,
                 "notes": list(outcome.notes),
                 "profile": profile,
+                "report": report,
             }
         )
         + "\n"

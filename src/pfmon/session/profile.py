@@ -33,7 +33,7 @@ class Profile:
         self.names = [count.name for count in counting.counts()]
         self._compute = counting.values
         self._width = counting.monitors
-        self._names = _Names(program)
+        self._names = FunctionNames(program)
         self._instructions: dict[int, list[int]] = {}
         self._blocks: dict[int, list[int]] = {}
         for part in counting.contributions(blocks, tally):
@@ -69,7 +69,7 @@ class Profile:
         return [Row(name, address, tuple(self._compute(counts))) for name, address, counts in ordered]
 
 
-class _Names:
+class FunctionNames:
     """Names of code addresses, looked up once for each bundle."""
 
     def __init__(self, program: Program) -> None:

@@ -25,6 +25,7 @@ from pfmon.session.supported import check_machine_counts, check_runs_here
 
 if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
+    from pfmon.session.cpi import Cpi
     from pfmon.session.profile import Profile
 
 TIMED_OUT = 124
@@ -36,7 +37,7 @@ class Plan(NamedTuple):
     where the counts come from; ``annotate``: a range of code whose instructions are to be listed; ``unlimited``:
     count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
     are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
-    None: that of the PMU's processor."""
+    None: that of the PMU's processor; ``report``: break the cycles down; there are no events then."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -53,6 +54,7 @@ class Plan(NamedTuple):
     set_sizes: Sequence[int] = ()
     controls: Controls = Controls()
     machine: "Callable[[], MachineFigures] | None" = None
+    report: bool = False
 
 
 class Times(NamedTuple):
@@ -77,6 +79,7 @@ class Outcome(NamedTuple):
     profile: "Profile | None" = None
     listing: Sequence[tuple[int, str]] = ()
     notes: Sequence[str] = ()
+    cpi: "Cpi | None" = None
 
 
 def event_groups(plan: Plan) -> list[EventSets]:
@@ -90,6 +93,23 @@ def event_groups(plan: Plan) -> list[EventSets]:
     return groups
 
 
+class Observer:
+    """A run on a machine without a PMU: what a report of the whole machine needs."""
+
+    def __init__(self, figures: "MachineFigures", guest: Guest) -> None:
+        from pfmon.session.machine_run import MachineRun  # most runs need no machine
+
+        self._figures, self._processor = figures, guest.processor
+        self._tally = Tally(guest.processor.shapes, traced=True)
+        self.running = MachineRun(figures, guest.processor, beside=self._tally)
+
+    def breakdown(self, program: Program) -> "Cpi":
+        """Where the cycles went."""
+        from pfmon.session.cpi import breakdown
+
+        return breakdown(self._figures, self.running.counts(), self._processor, self._tally, program)
+
+
 class Session:
     """A plan, programmed and loaded: whatever is wrong with it shows when this is made (PfmonError)."""
 
@@ -98,7 +118,7 @@ class Session:
         check_runs_here(plan.model)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
-        self._machine = _machine(plan) if any(group.wants_machine for group in self.groups) else None
+        self._machine = _machine(plan) if self._wants_machine else None
         self.guest = Guest(
             plan.program,
             plan.arguments,
@@ -107,9 +127,13 @@ class Session:
             memory_limit=plan.memory_limit,
             processor=plan.model.name,
             slow=plan.slow,
-            trace=any(group.wants_addresses for group in self.groups),
+            trace=plan.report or any(group.wants_addresses for group in self.groups),
         )
         self._stopped = ""
+
+    @property
+    def _wants_machine(self) -> bool:
+        return self.plan.report or any(group.wants_machine for group in self.groups)
 
     @property
     def sets(self) -> list[Counting]:
@@ -124,9 +148,13 @@ class Session:
             if self.groups
             else None
         )
+        observer = Observer(self._machine, self.guest) if self._machine and not monitoring else None
         before = _now()
         with self._interruptible():
-            if monitoring:
+            if observer:
+                with observer.running:
+                    end = self.guest.run(observer.running.consumer)
+            elif monitoring:
                 with monitoring.running:
                     end = self.guest.run(monitoring.consumer, monitoring.agenda)
             else:
@@ -156,6 +184,7 @@ class Session:
             profile=profile,
             listing=lines,
             notes=notes,
+            cpi=observer.breakdown(self.plan.program) if observer else None,
         )
 
     def _profile(self, tally: Tally) -> "tuple[Profile | None, list[tuple[int, str]]]":

@@ -1,0 +1,106 @@
+"""The cycle breakdown (figure 3-2 of the Montecito manual) as a table with bars, and as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pfmon.report.counts import UNDEFINED, value_text
+from pfmon.session.cpi import PARTS, Cpi, FunctionRow
+
+BAR = 40
+"""Characters of a bar that stands for all cycles."""
+FUNCTIONS = 20
+"""So many functions are listed; what is left is one line."""
+SHORT = {
+    "inherent execution": "inherent",
+    "data access": "data",
+    "branch mispredicts": "mispredict",
+    "instruction fetch": "fetch",
+    "other stalls": "other",
+}
+
+
+def cpi_text(cpi: Cpi, style: str = "plain") -> str:
+    """The tables for people: the run, the ratios, the functions."""
+    return f"{_run_table(cpi, style)}\n{_ratio_table(cpi, style)}\n{_function_table(cpi, style)}"
+
+
+def cpi_json(cpi: Cpi) -> dict[str, Any]:
+    """Keys: report, machine, cycles, instructions, parts (name -> cycles and what they consist of), ratios,
+    functions (name, address, instructions, cycles by part)."""
+    return {
+        "report": "cpi",
+        "machine": cpi.machine,
+        "cycles": cpi.cycles,
+        "instructions": cpi.instructions,
+        "parts": {part: {"cycles": cpi.total(part), "of": inner} for part, inner in cpi.parts.items()},
+        "ratios": {"instructions per cycle": _per(cpi.instructions, cpi.cycles), **cpi.ratios},
+        "functions": [
+            {
+                "name": row.name,
+                "address": row.address,
+                "instructions": row.instructions,
+                "cycles": dict(zip(PARTS, row.cycles, strict=True)),
+            }
+            for row in cpi.functions
+        ],
+    }
+
+
+def _per(above: int, below: int) -> float | None:
+    return above / below if below else None
+
+
+def _number(value: float | None, form: str) -> str:
+    return UNDEFINED if value is None else format(value, form)
+
+
+def _run_table(cpi: Cpi, style: str) -> str:
+    """A line for each part, and for what it consists of where that is more than one thing."""
+    lines = [f"{cpi.machine}\n", f"{'cycles':>20} {'CPI':>8} {'share':>7}\n"]
+    lines.append(_line("all cycles", cpi.cycles, cpi, style, bar=False))
+    for part, inner in cpi.parts.items():
+        lines.append(_line(part, cpi.total(part), cpi, style))
+        if len(inner) > 1:
+            lines += [_line(f"  {name}", cycles, cpi, style, bar=False) for name, cycles in inner.items() if cycles]
+    return "".join(lines)
+
+
+def _line(name: str, cycles: int, cpi: Cpi, style: str, bar: bool = True) -> str:
+    share = cycles / cpi.cycles if cpi.cycles else 0.0
+    drawn = "#" * round(BAR * share) if bar else ""
+    per = _number(_per(cycles, cpi.instructions), ".3f")
+    return f"{value_text(cycles, style):>20} {per:>8} {share:>7.1%} {name:<36} {drawn}".rstrip() + "\n"
+
+
+def _ratio_table(cpi: Cpi, style: str) -> str:
+    rows = {
+        "instructions": value_text(cpi.instructions, style),
+        "instructions per cycle": _number(_per(cpi.instructions, cpi.cycles), ".3f"),
+        **{name: _number(value, ".4g") for name, value in cpi.ratios.items()},
+    }
+    return "".join(f"{value:>20} {name}\n" for name, value in rows.items())
+
+
+def _function_table(cpi: Cpi, style: str) -> str:
+    """A line for each function with the most cycles: shares of its own cycles, and a bar of its share of all."""
+    head = "".join(f" {SHORT[part]:>10}" for part in PARTS)
+    lines = [f"{'cycles':>20} {'CPI':>8} {'share':>7}{head} function\n"]
+    shown, left = cpi.functions[:FUNCTIONS], cpi.functions[FUNCTIONS:]
+    lines += [_function_line(row, row.name, cpi, style) for row in shown]
+    if left:
+        rest = FunctionRow("", 0, _sums(left), sum(row.instructions for row in left))
+        lines.append(_function_line(rest, f"{len(left)} more", cpi, style))
+    return "".join(lines)
+
+
+def _sums(rows: Sequence[FunctionRow]) -> tuple[int, ...]:
+    return tuple(sum(column) for column in zip(*(row.cycles for row in rows), strict=True))
+
+
+def _function_line(row: FunctionRow, name: str, cpi: Cpi, style: str) -> str:
+    cycles = sum(row.cycles)
+    share = cycles / cpi.cycles if cpi.cycles else 0.0
+    per = _number(_per(cycles, row.instructions), ".3f")
+    parts = "".join(f" {part / cycles if cycles else 0:>10.1%}" for part in row.cycles)
+    drawn = "#" * round(BAR * share)
+    return f"{value_text(cycles, style):>20} {per:>8} {share:>7.1%}{parts} {name:<24} {drawn}".rstrip() + "\n"
