@@ -263,7 +263,7 @@ def test_levels_of_events_override_those_of_all() -> None:
 
 def test_levels_of_events_and_ranges_exclude_each_other() -> None:
     line = declined(CHECK, "--priv-levels=k", "--irange=0x1000-0x1590", "-e", "nops_retired")
-    assert "range_allows_default_plm_only" in line
+    assert "ranges_exclude_levels_of_events" in line
 
 
 def test_system_wide_makes_monitors_privileged() -> None:

@@ -88,6 +88,14 @@ def test_mistakes_are_one_line_before_the_program_starts(words: list[str], said:
     assert said in refused(*EVENT, *words, *NOPLOOP)
 
 
+def test_verbose_shows_the_triggers() -> None:
+    done = pfmon(
+        "-v", "--no-cmd-output", *EVENT, f"{START}=noploop", f"{DATA_STOP}=0x10", "--trigger-data-ro", *NOPLOOP
+    )
+    assert "start code trigger @0x4000000000000280 (noploop)\n" in done.stderr
+    assert "stop data read-only trigger @0x10 (0x10)\n" in done.stderr
+
+
 def test_triggers_without_events_are_refused() -> None:
     assert "-e EVENT" in refused(f"{START}=main", *NOPLOOP)
 

@@ -94,6 +94,18 @@ def test_estimates_are_printed_beside_true_values_and_their_error() -> None:
         assert float(error.rstrip("%")) == pytest.approx(100 * (int(estimate) / int(true) - 1), abs=6e-4)
 
 
+def test_header_says_which_set_has_which_counters() -> None:
+    done = pfmon("--no-cmd-output", "--with-header", *SETS, "--switch-timeout=1", example("fib"), "5")
+    counters = [line.split(",")[0] for line in done.stdout.splitlines() if " PMD" in line]
+    assert [counter.split(": ")[1] for counter in counters] == [
+        "IA64_INST_RETIRED",
+        "NOPS_RETIRED",
+        "LOADS_RETIRED",
+        "PREDICATE_SQUASHED_RETIRED",
+    ]
+    assert [counter.split(" PMD")[0] for counter in counters] == ["# set 0", "# set 0", "# set 1", "# set 2"]
+
+
 def test_multiplexing_does_not_change_what_the_program_does() -> None:
     alone = results("-e", "nops_retired", example("lz"), "300")
     for time in ("0.000001", "0.0137", "5"):

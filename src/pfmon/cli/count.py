@@ -44,10 +44,11 @@ def run(config: Config, command: Sequence[str]) -> int:
         sys.stderr.write(f"pfmon: {warning}\n")
     results = Results(config.outfile, config.append)
     if config.verbose and session.counting:
-        from pfmon.report.programmed import programmed_text
+        from pfmon.report.programmed import programmed_text, trigger_text
 
-        for one in session.sets:
-            sys.stderr.write(programmed_text(asked.said, one.plan, one.programming))
+        for number, one in enumerate(session.sets):
+            sys.stderr.write(programmed_text([] if number else asked.said, one.plan, one.programming))
+        sys.stderr.write(trigger_text(session.plan.controls.triggers))
     intervals: list[Interval] = []
     with program_output(config.no_cmd_output):
         outcome = session.run(_interval_printer(config, results, intervals))
@@ -168,7 +169,7 @@ def _text(
     if config.with_header and session.counting:
         from pfmon.report.header import header
 
-        text += header(config.pmu, command, [one.programming for one in session.sets])
+        text += header(config.pmu, command, [[one.programming for one in group.sets] for group in session.groups])
     if config.show_time:
         text += times_line(outcome.times)
     if config.true_values:

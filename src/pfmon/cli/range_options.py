@@ -37,6 +37,7 @@ def finish(config: Config) -> None:
     """Check what the options say together."""
     checkpoint_excludes_irange(config)
     range_modifiers_need_irange(config)
+    ranges_exclude_levels_of_events(config)
 
 
 def checkpoint_excludes_irange(config: Config) -> None:
@@ -57,4 +58,14 @@ def range_modifiers_need_irange(config: Config) -> None:
             "range_modifiers_need_irange",
             f"--{modifiers[0]} says something about a code range: give --irange too",
             "pfmon on Itanium 2, section 8.4",
+        )
+
+
+def ranges_exclude_levels_of_events(config: Config) -> None:
+    """A range is for all events, so events have no levels of their own beside it (pfmon on Itanium 2, section 8.3)."""
+    if config.priv_levels and (config.irange or config.drange or config.checkpoint_func):
+        raise RuleError(
+            "ranges_exclude_levels_of_events",
+            "--priv-levels does not go with a range, which holds for all events; -u, -k and -0 to -3 do",
+            "pfmon on Itanium 2, section 8.3",
         )

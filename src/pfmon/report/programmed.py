@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pfmon.pmu.derived import Plan, load_derived
 from pfmon.pmu.describe import programming_text
 from pfmon.pmu.programming import Programming
+from pfmon.session.controls import Trigger
 
 
 def programmed_text(said: Sequence[str], plan: Plan, programming: Programming) -> str:
@@ -16,3 +17,13 @@ def programmed_text(said: Sequence[str], plan: Plan, programming: Programming) -
     ]
     lines = [*said, *formulas, programming_text(programming)]
     return "".join(f"{line.rstrip(chr(10))}\n" for line in lines if line)
+
+
+def trigger_text(triggers: Sequence[Trigger]) -> str:
+    """A line for each trigger: what it does, when, where."""
+    accesses = {(True, True): "read-write", (True, False): "read-only", (False, True): "write-only"}
+    return "".join(
+        f"{'start' if one.starts else 'stop'} {'data ' + accesses[one.reads, one.writes] if one.data else 'code'} "
+        f"trigger{', every time' if one.repeats else ''} @{one.address:#x} ({one.text})\n"
+        for one in triggers
+    )
