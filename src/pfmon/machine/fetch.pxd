@@ -13,6 +13,7 @@ cdef enum:
     WINDOW = 32                  # bytes that are fetched together: a pair of bundles
     MOST_BUFFERED = 16
     KNOWN_TARGETS = 256
+    RECENT_LINES = 256
 
 cdef struct Fetched:
     int64_t ready                # cycle in which the window is there
@@ -22,6 +23,10 @@ cdef struct Fetched:
 
 cdef struct Buffered:            # a line in the streaming buffer, or on its way there
     uint64_t line                # address; NO_LINE
+    int64_t ready
+
+cdef struct Recent:              # the line that was used last of those of some sets: in L1I, and the most recent
+    uint64_t line                # number; NO_LINE
     int64_t ready
 
 cdef struct Stream:              # lines that are still to be asked for
@@ -40,10 +45,10 @@ cdef class InstructionFetch:
     cdef Tlb tlb2                # None: the first level is the only one
     cdef PageTable table
     cdef bint prevalidated       # lines of a page go with its entry in the first TLB
-    cdef uint32_t line, line_shift, page_shift, entry_shift
+    cdef uint32_t line, line_shift, tlb_shift, page_shift, entry_shift
     cdef int64_t transfer_cycles, walk_cycles, software_cycles
-    cdef uint64_t last_line      # number of the line that was used last: still there, and the most recent
-    cdef int64_t last_ready
+    cdef Recent recent[RECENT_LINES]              # by low bits of the line's number
+    cdef uint64_t recent_mask
     cdef uint64_t last_page      # number of the page that was used last: its entry is there, and the most recent
     cdef Buffered buffer[MOST_BUFFERED]
     cdef uint32_t buffer_size, buffer_next
@@ -69,6 +74,8 @@ cdef class InstructionFetch:
     cdef void note_flush(self, Notes* notes) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
 
+    cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
+    cdef void used(self, uint64_t address, int64_t ready) noexcept nogil
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
     cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
     cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil

@@ -23,7 +23,6 @@ from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup, lookup_quick
 
 cdef enum:
-    LONG_MISS = 1024             # cycles: of the instruction event address register's counting event
     SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
     LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
     REGION_SHIFT = 61
@@ -55,6 +54,7 @@ cdef class InstructionFetch:
         self.prevalidated = config["l1i.prevalidated"]
         self.line = config["l1i.line"]
         self.line_shift = self.cache.shift
+        self.tlb_shift = self.tlb1.tags.shift
         self.page_shift = config["vhpt.page"].bit_length() - 1
         self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
         data = "l2d" if level2 == "l2i" else "l2"
@@ -64,26 +64,37 @@ cdef class InstructionFetch:
         self.stream_lines = config["l1i.stream"]
         start_queue(&self.requests, config["l1i.fills"])
         start_queue(&self.hints, config["l1i.hints"])
-        self.last_line = NO_LINE
         self.last_page = NO_LINE
+        self.recent_mask = min(self.cache.sets, RECENT_LINES) - 1 if self.cache.set_mask else 0
+        for i in range(RECENT_LINES):
+            self.recent[i].line = NO_LINE
         self.generation = 1
         for i in range(MOST_BUFFERED):
             self.buffer[i].line = NO_LINE
 
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil:
+        cdef uint64_t number = address >> self.line_shift
+        cdef Recent* recent = &self.recent[number & self.recent_mask]
+        if recent.line == number and address >> self.tlb_shift == self.last_page:
+            return now >= recent.ready
+        return self.quick_otherwise(address, now)
+
+    cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place
-        if address >> self.line_shift == self.last_line:
-            return now >= self.last_ready
-        if address >> self.tlb1.tags.shift != self.last_page:
+        if address >> self.tlb_shift != self.last_page:
             if not lookup_quick(self.tlb1, address):
                 return 0
-            self.last_page = address >> self.tlb1.tags.shift
+            self.last_page = address >> self.tlb_shift
         place = quick_find(self.cache, address)
         if place == ABSENT or self.cache.infos[place].ready > now or not touch_early(self.cache, place):
             return 0
-        self.last_line = address >> self.line_shift
-        self.last_ready = self.cache.infos[place].ready
+        self.used(address, self.cache.infos[place].ready)
         return 1
+
+    cdef inline void used(self, uint64_t address, int64_t ready) noexcept nogil:
+        cdef uint64_t number = address >> self.line_shift
+        self.recent[number & self.recent_mask].line = number
+        self.recent[number & self.recent_mask].ready = ready
 
     cdef void note_quick(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_READ, 1)
@@ -106,12 +117,11 @@ cdef class InstructionFetch:
                 out.second_cycles = <uint32_t>(out.ready - translated)
             else:
                 out.cause = out.second_cause
-        self.last_line = address >> self.line_shift
-        self.last_ready = out.ready
+        self.used(address, out.ready)
 
     # The window's translation is there; when.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
-        self.last_page = address >> self.tlb1.tags.shift
+        self.last_page = address >> self.tlb_shift
         if lookup(self.tlb1, address, NULL):
             return now
         note(notes, Occurrence.ITLB1_MISS, 1)
@@ -146,8 +156,8 @@ cdef class InstructionFetch:
         cdef uint64_t gone = self.tlb1.tags.numbers[place], part
         if self.prevalidated and gone != NO_LINE:
             note(notes, Occurrence.L1I_PURGED, 1)
-            part = gone << self.tlb1.tags.shift
-            while part >> self.tlb1.tags.shift == gone:
+            part = gone << self.tlb_shift
+            while part >> self.tlb_shift == gone:
                 self.drop(part)
                 part += self.line
         self.tlb1.tags.put(place, address, 0, 0, 1)
@@ -166,8 +176,6 @@ cdef class InstructionFetch:
             note(notes, Occurrence.L1I_DEMAND_MISS, 1)
             cause[0] = FrontCause.FRONT_IMISS
             ready = self.ask(notes, line, REQUEST_FETCH, now)
-            if ready - now >= LONG_MISS:
-                note(notes, Occurrence.FETCH_MISS_1024, 1)
         elif found.ready > now:
             note(notes, Occurrence.L1I_RAB_HIT, 1)
             cause[0] = FrontCause.FRONT_FILL_RECIRC
@@ -210,8 +218,8 @@ cdef class InstructionFetch:
             found.line = NO_LINE
         if place != ABSENT or found != NULL:
             self.generation += 1
-        if address >> self.line_shift == self.last_line:
-            self.last_line = NO_LINE
+        if self.recent[address >> self.line_shift & self.recent_mask].line == address >> self.line_shift:
+            self.recent[address >> self.line_shift & self.recent_mask].line = NO_LINE
 
     cdef Buffered* buffered(self, uint64_t line) noexcept nogil:
         cdef uint32_t i

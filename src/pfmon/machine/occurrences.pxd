@@ -98,7 +98,6 @@ cpdef enum Occurrence:
     ITLB2_MISS
     ITLB_WALKED                  # the walker found the entry
     ITLB_FILLED                  # the operating system put it in
-    FETCH_MISS_1024              # an L1I miss that took 1024 cycles or more
     # branch prediction (predictor.pyx): each branch is one of the 21 of kind and outcome (order: predictor.pyx)
     PREDICTED_RELATIVE_CORRECT_NOT_TAKEN
     PREDICTED_RELATIVE_CORRECT_TAKEN
