@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon import pmu
+from pfmon.cli import guest_options, listing_options, output_options
 from pfmon.cli.command_line import CONCERNS
 
 EVENTS = st.one_of(
@@ -17,7 +18,10 @@ RANGES = st.one_of(
     st.builds(lambda start, size: f"{start * 16:#x}-{(start + size) * 16:#x}", *[st.integers(0, 1 << 58)] * 2),
     NUMBERS,
 )
-MATCHES = st.builds("{}:{}:{}".format, st.sampled_from(["", "m", "ifb", "z"]), NUMBERS, NUMBERS)
+MATCHES = st.one_of(
+    st.builds("{}:{}:{}".format, st.sampled_from(["", "m", "ifb", "z"]), NUMBERS, NUMBERS),
+    st.sampled_from(["br.cloop", "ld8", "m:mov", "x:ld8", ":nop", "br.clop", "i:br.ret"]),
+)
 LISTS = st.lists(st.one_of(NUMBERS, st.sampled_from(["ia32", "ia64", "u", "k", "n"])), max_size=4).map(",".join)
 CONTROLS = st.builds("{}={}".format, st.sampled_from(["threshold", "dis", "pmctrigger", "x", ""]), NUMBERS)
 ANY_VALUE = st.one_of(RANGES, MATCHES, LISTS, CONTROLS)
@@ -33,8 +37,21 @@ FITTING = {
     "priv-levels": LISTS,
     "insn-sets": LISTS,
     "controls": CONTROLS,
+    **{
+        f"trigger-{kind}-{what}-addresses": st.lists(NUMBERS, max_size=6).map(",".join)
+        for kind in ("code", "data")
+        for what in ("start", "stop")
+    },
 }
-TABLE = [option for concern in CONCERNS[:6] for option in concern.OPTIONS if option.long not in ("events", "pmu")]
+WITHOUT = (output_options, guest_options, listing_options)
+"""Concerns that have no say in what is programmed."""
+TABLE = [
+    option
+    for concern in CONCERNS
+    if concern not in WITHOUT
+    for option in concern.OPTIONS
+    if option.long not in ("events", "pmu")
+]
 
 
 @st.composite

@@ -50,11 +50,13 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     """--check-events-only: silence when the events go together, unless --verbose asks for the registers."""
     from pfmon.cli.programming import request
     from pfmon.cli.symbols import symbols_of
+    from pfmon.cli.trigger_options import triggers
     from pfmon.pmu.derived import plan
-    from pfmon.report.programmed import programmed_text
+    from pfmon.report.programmed import programmed_text, trigger_text
 
     model = get(config.pmu)
-    asked = request(config, model, symbols_of(command, config.sysroot, config.symbol_file))
+    symbols = symbols_of(command, config.sysroot, config.symbol_file)
+    asked = request(config, model, symbols)
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
     said = [*asked.said, *asked.warnings]
@@ -65,6 +67,7 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
         wanted = plan(model.events, part.events)
         text += programmed_text(said if first == 0 else [], wanted, model.fulfil(wanted.request(part)))
         first += size
+    text += trigger_text(triggers(config, symbols.code, symbols.data))
     return text if config.verbose else ""
 
 
