@@ -1,0 +1,84 @@
+"""What the parts of the machine cost: a machine that does only some of its work, for benchmarks (benchmarks/machine.py).
+
+The stages do what the machine does for a block, one more each. What none of them does is the timing: the memo, the
+pipeline, the records.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.code cimport ALWAYS, Plan, Reach
+from pfmon.machine.fetch cimport Fetched, WINDOW
+from pfmon.machine.machine cimport Machine
+from pfmon.machine.memory cimport Served
+from pfmon.machine.notes cimport Notes
+from pfmon.machine.predictor cimport Prediction
+from pfmon.machine.tlb cimport insert, lookup_quick
+from pfmon.retirement.stream cimport BLOCK_MASK
+
+cpdef enum Stage:
+    STREAM = 0                   # find the blocks and their accesses
+    PREDICTOR
+    FETCH                        # L1I and what is below, instruction TLBs
+    TLBS                         # the first-level data TLB
+    CACHES                       # data TLBs and data caches
+    WHOLE
+
+
+cdef class Parts(Machine):
+    """A machine that stops after ``stage``. Its counts mean nothing."""
+
+    cdef public int stage
+    cdef int64_t clock
+    cdef Notes waste
+
+    def __cinit__(self):
+        self.stage = WHOLE
+
+    cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
+        cdef uint64_t word = self.block[0]
+        cdef const Plan* plan
+        cdef Prediction prediction
+        if self.stage >= WHOLE:
+            Machine.block_ran(self, next_ip)
+            return
+        plan = self.plans.plan(word & BLOCK_MASK)
+        self.mark_count = 0
+        if plan == NULL:
+            return
+        self.clock += plan.length
+        if self.stage >= PREDICTOR and plan.has_branch:
+            self.predictor.run(&plan.branch, not plan.branch.conditional
+                               or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1, next_ip, &prediction)
+        if self.stage >= FETCH:
+            self.fetch_windows(plan)
+        if self.stage >= TLBS:
+            self.reach_memory(plan, word)
+        self.waste.count = 0
+
+    cdef void fetch_windows(self, const Plan* plan) noexcept nogil:
+        cdef uint64_t window = plan.first_window
+        cdef Fetched fetched
+        while window <= plan.last_window:
+            if not self.fetch.quick(window, self.clock):
+                self.fetch.fetch(&self.waste, window, self.clock, &fetched)
+            window += WINDOW
+
+    cdef void reach_memory(self, const Plan* plan, uint64_t word) noexcept nogil:
+        cdef uint32_t i, access = 0
+        cdef const Reach* reach
+        cdef Served served
+        cdef uint64_t address
+        if self.stage == CACHES:
+            self.data.begin()
+        for i in range(plan.access_count):
+            reach = &plan.reaches[i]
+            if reach.condition != ALWAYS and not (word >> (32 + reach.condition)) & 1:
+                continue
+            address = self.block[1 + access]
+            access += 1
+            if self.stage == TLBS:
+                if not lookup_quick(self.data.tlb1, address):
+                    insert(self.data.tlb1, address)
+            elif not self.data.quick(address, reach.size, reach.kind, self.clock + reach.group):
+                self.data.access(&self.waste, address, reach.size, reach.kind,
+                                 plan.steps[reach.step].access_flags, self.clock + reach.group, &served)
