@@ -136,3 +136,31 @@ def test_a_stream_behind_many_saves_misses_of_straight_code() -> None:
     )
     waits = [found["FRONT_IMISS"] + found["FRONT_FILL_RECIRC"] for found in (few, many)]
     assert waits[1] < waits[0]
+
+
+@pytest.mark.parametrize(
+    ("machine", "causes"),
+    [("itanium2", {"FRONT_PLP": 2}), ("itanium", {"FRONT_PLP": 2 + 2, "FRONT_BUBBLE": 98})],
+)
+def test_counted_loops_that_come_late_wait_for_the_loop_predictor(machine: str, causes: dict[str, int]) -> None:
+    """99 passes: the first time the branch is not known; on Itanium every other one has a bubble, and the end two."""
+    found = front(run_code(counted_loop("nop.b 0"), machine))
+    assert {
+        name: found[name] for name in ("FRONT_PLP", "FRONT_BUBBLE", "FRONT_BI", "FRONT_BRANCH") if found[name]
+    } == causes
+
+
+def test_calls_returns_and_unknown_branches_wait_for_what_their_kind_waits_for() -> None:
+    """Itanium 2: two cycles for the call that is not known, then none; one for each of three returns."""
+    lines = [
+        "addl r9=2,r0",
+        "mov.i ar.lc=r9",
+        "loop:",
+        "br.call.sptk.few b0=there",
+        "br.cloop.sptk.few loop",
+        "break.i 0",
+        "there:",
+        "br.ret.sptk.few b0",
+    ]
+    found = front(run_code(lines, "itanium2"))
+    assert (found["FRONT_BI"], found["FRONT_BRANCH"], found["FRONT_PLP"]) == (2, 3, 2)

@@ -42,12 +42,12 @@ cpdef enum FrontCause:           # why the front end delivered nothing, highest 
     FRONT_FEFLUSH = 0
     FRONT_TLBMISS
     FRONT_IMISS
-    FRONT_BRANCH                 # branch interlock
+    FRONT_BRANCH                 # branch interlock: a target that a register or the return stack has
     FRONT_FILL_RECIRC
     FRONT_BUBBLE                 # branch resteer
     FRONT_IBFULL
-    FRONT_PLP                    # perfect loop predictor
-    FRONT_BI                     # branch initialisation
+    FRONT_PLP                    # perfect loop predictor: a counted loop that comes late
+    FRONT_BI                     # branch initialisation: a branch that only its hint foresaw
     FRONT_BRQ                    # branch retirement queue full
     FRONT_UNREACHED              # a bundle of the window that control never reached
     FRONT_CAUSES

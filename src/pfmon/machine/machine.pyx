@@ -96,7 +96,8 @@ cdef class Machine(Learner):
             run.taken = not plan.branch.conditional or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1
             self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
             outcome = (run.prediction.code | <uint64_t>run.prediction.flags << 8
-                       | <uint64_t>run.prediction.bubbles << 16 | <uint64_t>run.taken << 32)
+                       | <uint64_t>run.prediction.bubbles << 16 | <uint64_t>run.taken << 32
+                       | <uint64_t>run.prediction.cause << 40)
         if self.mark_count:
             self.take_marks(plan, &run)
         if self.range_count:

@@ -41,6 +41,7 @@ cdef class Pipeline:
     cdef uint64_t window
     cdef int64_t front           # cycle from which `window` can be dispersed
     cdef int32_t front_bubbles
+    cdef uint32_t front_cause    # of these
     cdef Wait waits[MOST_WAITS]
     cdef uint32_t wait_count
 

@@ -10,9 +10,9 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
 from pfmon.machine.causes cimport (
-    ARCR, BRU, FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRALL, FRONT_BRANCH,
-    FRONT_BUBBLE, FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_TLBMISS, FRONT_UNREACHED, GRALL,
-    GRGR, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
+    ARCR, BRU, FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRALL, FRONT_BI,
+    FRONT_BRANCH, FRONT_BUBBLE, FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_PLP, FRONT_TLBMISS,
+    FRONT_UNREACHED, GRALL, GRGR, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, cut_of, fits, take)
@@ -38,7 +38,7 @@ cdef inline uint32_t back_cause(uint32_t front) noexcept nogil:
         return FE_TLBMISS
     if front == FRONT_IMISS:
         return FE_IMISS
-    if front == FRONT_BRANCH:
+    if front == FRONT_BRANCH or front == FRONT_PLP or front == FRONT_BI:
         return FE_BRANCH
     if front == FRONT_FILL_RECIRC:
         return FE_FILL_RECIRC
@@ -115,8 +115,10 @@ cdef class Pipeline:
         if run.taken:
             if plan.steps[plan.length - 1].address & 16 == 0:    # left in its first half
                 self.records.add_bubbles(run.number, plan.length - 1, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
+        if run.taken or run.prediction.bubbles:
             self.window = 0
             self.front_bubbles = run.prediction.bubbles
+            self.front_cause = run.prediction.cause if run.prediction.bubbles else 0
         if plan.has_branch and run.prediction.flags & (WRONG_PATH | WRONG_TARGET):
             self.flush(run.number, BRU, self.mispredict)
         self.fill_buffer(run.number)
@@ -143,6 +145,7 @@ cdef class Pipeline:
         self.waits[0].front = FRONT_FEFLUSH
         self.window = 0
         self.front_bubbles = 0
+        self.front_cause = 0
 
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil:
         """The back end stands still."""
@@ -239,8 +242,9 @@ cdef class Pipeline:
         cdef Fetched fetched
         cdef int64_t waited
         if self.front_bubbles:
-            self.wait_for(run, number, at, FRONT_BUBBLE, self.front_bubbles)
+            self.wait_for(run, number, at, self.front_cause, self.front_bubbles)
             self.front_bubbles = 0
+            self.front_cause = 0
         if full > 0:
             self.records.add_bubbles(run.number, number, BUBBLE_FRONT, FRONT_IBFULL, full)
             self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_IBFULL, 2 * full)
@@ -424,6 +428,7 @@ cdef class Pipeline:
         state.earliest = <int32_t>(self.earliest - self.now)
         state.front = <int32_t>(self.front - self.now)
         state.front_bubbles = self.front_bubbles
+        state.front_cause = self.front_cause
         state.window = self.window
         state.left_over = self.left_over
         if self.open:
@@ -443,6 +448,7 @@ cdef class Pipeline:
         self.earliest = self.now + state.earliest
         self.front = self.now + state.front
         self.front_bubbles = state.front_bubbles
+        self.front_cause = state.front_cause
         self.window = state.window
         self.left_over = state.left_over
         self.part = state.part

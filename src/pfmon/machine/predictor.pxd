@@ -51,6 +51,7 @@ cdef enum PredictionCode:        # what `Prediction.code` consists of
 cdef struct Prediction:
     uint32_t flags
     uint32_t bubbles             # cycles that the front end loses to a right prediction that comes late
+    uint32_t cause               # of these: causes.pxd, FrontCause
     uint32_t code                # flags and what the records tell apart besides (predictor stage ...): < 256, 0 most often
 
 cdef enum Outcome:               # order of the occurrences PREDICTED_*

@@ -17,6 +17,7 @@ from pfmon.machine.notes cimport Notes, note
 from pfmon.machine.occurrences cimport (
     PREDICTED_STAGE1_CORRECT_NOT_TAKEN, PREDICTED_STAGE2_CORRECT_NOT_TAKEN, PREDICTED_STAGE3_CORRECT_NOT_TAKEN,
 )
+from pfmon.machine.causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
 from pfmon.machine.patterns cimport fresh_counter, longer_history, train
 from pfmon.machine.predictor cimport (
     BRANCH_RETURN, CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET,
@@ -85,6 +86,15 @@ cdef uint64_t* put_in(Table* table, uint64_t bundle, uint64_t key, uint64_t valu
     table.tags[oldest] = key + 1
     table.values[oldest] = value
     return &table.values[oldest]
+
+
+cdef inline uint32_t late_cause(const Branch* branch, uint32_t code) noexcept nogil:
+    """What the front end waits for with a branch that is rightly predicted as taken."""
+    if branch.kind == BRANCH_RETURN or is_indirect(branch.kind):
+        return FRONT_BRANCH
+    if code & CODE_THIRD_STAGE:
+        return FRONT_PLP if is_counted(branch.kind) else FRONT_BI
+    return FRONT_BUBBLE
 
 
 cdef uint8_t* make_counters(uint32_t groups, uint32_t history_bits) except NULL:
@@ -233,6 +243,7 @@ cdef class MercedPredictor(BranchPredictor):
             code |= CODE_WRONG_TARGET
         self._learn(branch, entry, shift, counters, taken, target)
         self.forced = branch.address if (predicted or unknown) and not taken else 0
+        out.cause = FRONT_PLP if counted and not taken else late_cause(branch, code)
         out.bubbles = 0 if code & (CODE_WRONG_PATH | CODE_WRONG_TARGET) else bubbles
         out.code = code
         out.flags = ((PREDICTED_TAKEN if predicted else 0) | (WRONG_PATH if code & CODE_WRONG_PATH else 0)

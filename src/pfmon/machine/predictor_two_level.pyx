@@ -12,6 +12,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
+from pfmon.machine.causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
 from pfmon.machine.patterns cimport fresh_counter, longer_history, train
 from pfmon.machine.predictor cimport (
     BRANCH_RELATIVE,
@@ -208,6 +209,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         cdef int position = position_of(window, slot) if window else -1
         cdef bint unknown = branch.address - self.forced - 1 < 2, predicted
         out.bubbles = 0
+        out.cause = FRONT_BUBBLE
         if position >= 0 and not unknown and self._as_usual(window, position, branch, taken, out):
             return
         if unknown:
@@ -219,12 +221,15 @@ cdef class TwoLevelPredictor(BranchPredictor):
             code |= CODE_WRONG_PATH
         elif taken and branch.kind == BRANCH_RETURN:
             out.bubbles = self.return_bubbles
+            out.cause = FRONT_BRANCH
         elif taken and is_indirect(branch.kind):
             out.bubbles = self.indirect_bubbles
+            out.cause = FRONT_BRANCH
             if position < 0 or window.target[position] != target:
                 code |= CODE_WRONG_TARGET
         elif taken and position < 0:
             out.bubbles = self.static_bubbles
+            out.cause = FRONT_PLP if is_counted(branch.kind) else FRONT_BI
         elif taken:
             out.bubbles = self.taken_bubbles if window.trigger == slot else self.late_bubbles
         if taken:

@@ -38,5 +38,6 @@ cdef struct State:
     int32_t earliest             # cycles from now on
     int32_t front
     int32_t front_bubbles
+    uint32_t front_cause         # of these
     Wait waits[MOST_WAITS]       # until: cycles from now on
     Pending pending[MOST_PENDING]
