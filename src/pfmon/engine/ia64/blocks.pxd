@@ -22,7 +22,6 @@ cdef struct Blocks:
     uint32_t watch               # look at every access for data triggers
     uint32_t trace               # write the addresses of memory accesses
 
-cdef bint is_trigger(Blocks* blocks, uint64_t ip) noexcept nogil
 cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil
 cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil
 cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil

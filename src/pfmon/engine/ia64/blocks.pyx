@@ -23,15 +23,6 @@ cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil:
     return NULL
 
 
-cdef bint is_trigger(Blocks* blocks, uint64_t ip) noexcept nogil:
-    """Whether a code trigger is at ``ip``."""
-    cdef uint32_t i
-    for i in range(blocks.trigger_count):
-        if blocks.triggers[i] == ip:
-            return True
-    return False
-
-
 cdef uint64_t code_hash(Instruction* code, uint32_t length) noexcept nogil:
     """A place in ``by_code``. Versions of code that is rewritten again and again differ in it."""
     cdef uint64_t hash = length

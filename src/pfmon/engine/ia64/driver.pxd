@@ -14,5 +14,4 @@ cdef enum Why:                   # why Processor.run came back
 cdef void write_marks(Cpu* cpu) noexcept nogil
 cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil
 cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil
-cdef void announce(Cpu* cpu, Blocks* blocks) noexcept nogil
 cdef int run_block(Cpu* cpu, Block* block) noexcept nogil

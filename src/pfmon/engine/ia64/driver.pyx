@@ -78,15 +78,6 @@ cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
     return block
 
 
-cdef void announce(Cpu* cpu, Blocks* blocks) noexcept nogil:
-    """Mark in the stream that control is at the code triggers that are at cpu.ip."""
-    cdef uint64_t i
-    for i in range(blocks.trigger_count):
-        if blocks.triggers[i] == cpu.ip:
-            cpu.out[0] = mark_word(MARK_TRIGGER, indexed(i, NO_INSTRUCTION))
-            cpu.out += 1
-
-
 cdef void leave_before(Cpu* cpu, Blocks* blocks) noexcept nogil:
     """The running block is left before the instruction of cpu.fault_op, where to go on."""
     cdef uint32_t index = cpu.fault_op.index

@@ -18,12 +18,13 @@ from pfmon.engine.ia64.cpu cimport (
     Instruction, Watch, get_nat, set_nat)
 from pfmon.engine.ia64.decoder cimport Row
 from pfmon.engine.ia64.driver cimport (
-    WHY_BREAK, WHY_FAULT, WHY_PMD, WHY_STOP, announce, next_block, run_block, settle, write_marks)
+    WHY_BREAK, WHY_FAULT, WHY_PMD, WHY_STOP, next_block, run_block, settle, write_marks)
 from pfmon.engine.ia64.float_memory cimport from_spill, to_spill
 from pfmon.engine.ia64.memory cimport UM_MFH, UM_MFL, MemoryMap, forget_code
 from pfmon.engine.ia64.rse cimport (
     bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
     set_clean)
+from pfmon.engine.ia64.triggers cimport announce
 from pfmon.retirement.shapes cimport Consumer, ShapeTable
 from pfmon.retirement.stream cimport NO_INSTRUCTION, indexed, mark_word
 

@@ -9,17 +9,17 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
-from pfmon.engine.ia64.alat cimport alat_find, float_tag, general_tag
-from pfmon.engine.ia64.blocks cimport Blocks, block_of, is_trigger, note_translation
+from pfmon.engine.ia64.blocks cimport Blocks, block_of, note_translation
 from pfmon.engine.ia64.control cimport enter
 from pfmon.engine.ia64.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
-    NO_CONDITION, PAGE_SIZE, STATUS_EDGE, Block, Cpu, Exit, Instruction, Op, Watch, fault, get_nat, go, register_number)
+    NO_CONDITION, PAGE_SIZE, Block, Cpu, Exit, Instruction, Op, fault, go, register_number)
 from pfmon.engine.ia64.decoder cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
     operands)
 from pfmon.engine.ia64.memory cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
+from pfmon.engine.ia64.triggers cimport is_trigger, watch, watched_kinds
 
 from pfmon.engine.ia64.formats import TEMPLATES
 from pfmon.retirement.kinds import Kind
@@ -27,18 +27,10 @@ from pfmon.retirement.kinds import Kind
 cdef enum:
     NO_UNIT = 255
     SLOT_MASK = 3
-    READS = 1                        # of a watched access
-    WRITES = 2
-    CHECKS = 4
-    FLOATS = 8
 
 cdef uint64_t SLOT_BITS = (<uint64_t>1 << 41) - 1
 cdef uint32_t KIND_NOP = int(Kind.NOP)
 cdef uint32_t KIND_LOOP = int(Kind.LOOP)
-cdef uint32_t KIND_LOAD = int(Kind.LOAD)
-cdef uint32_t KIND_STORE = int(Kind.STORE)
-cdef uint32_t KIND_LOAD_CHECK = int(Kind.LOAD_CHECK)
-cdef uint32_t KIND_FLOAT = int(Kind.FLOAT)
 cdef uint8_t units[32][3]        # by template: decoder.Unit of each slot; NO_UNIT: reserved template
 cdef uint8_t stops[32][3]
 
@@ -70,45 +62,6 @@ cdef int trace(Cpu* cpu, Op* op) noexcept nogil:
     cpu.out[0] = cpu.gr[op.r3]
     cpu.out += 1
     return go(cpu, op)
-
-
-cdef int watch(Cpu* cpu, Op* op) noexcept nogil:
-    """Leave the block if the memory access that follows touches a watched address (``imm``: its size)."""
-    cdef uint32_t i
-    if cpu.pass_watch:
-        cpu.pass_watch = 0
-        return go(cpu, op)
-    for i in range(cpu.watch_count):
-        if cpu.watches[i].address - cpu.gr[op.r3] < <uint64_t>op.imm and accesses(cpu, op, &cpu.watches[i]):
-            cpu.touched |= 1 << i
-    if cpu.touched == 0:
-        return go(cpu, op)
-    cpu.pass_watch = 1
-    cpu.fault_op = op
-    return STATUS_EDGE
-
-
-cdef bint accesses(Cpu* cpu, Op* op, Watch* wanted) noexcept nogil:
-    """Whether the instruction behind ``op`` reads or writes as a trigger wants it. A check load that finds its ALAT
-    entry and a speculative load from a NaT address access nothing."""
-    if not (op.x & READS and wanted.reads or op.x & WRITES and wanted.writes):
-        return False
-    if op.x & CHECKS:
-        return alat_find(cpu, float_tag(cpu, op.r1) if op.x & FLOATS else general_tag(cpu, op.r1)) < 0
-    return not get_nat(cpu, op.r3)
-
-
-cdef uint16_t watched_kinds(Row* row) noexcept nogil:
-    cdef uint16_t kinds = 0
-    if row.kind & KIND_LOAD:
-        kinds |= READS
-    if row.kind & KIND_STORE:
-        kinds |= WRITES
-    if row.kind & KIND_LOAD_CHECK:
-        kinds |= CHECKS
-    if row.kind & KIND_FLOAT:
-        kinds |= FLOATS
-    return kinds
 
 
 cdef int mark_floats(Cpu* cpu, Op* op) noexcept nogil:
