@@ -5,7 +5,7 @@ import re
 
 import pytest
 from command import example, pfmon, refused
-from guests import guest, quiet
+from guests import EXAMPLES, guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,6 +110,17 @@ def test_multiplexing_does_not_change_what_the_program_does() -> None:
     alone = results("-e", "nops_retired", example("lz"), "300")
     for time in ("0.000001", "0.0137", "5"):
         assert results(*SETS, f"--switch-timeout={time}", example("lz"), "300")["instructions"] == alone["instructions"]
+
+
+def test_signals_of_timers_come_at_the_same_instruction_however_a_run_is_cut() -> None:
+    # The program reads its clock in a handler of an interval timer and says what it found by its exit status.
+    program = (str(EXAMPLES.parent / "tests" / "linux" / "programs" / "signals"), "t")
+    runs = [
+        json.loads(pfmon("--json", "--no-cmd-output", "-e", "ia64_inst_retired", *options, *program).stdout)
+        for options in ([], ["--print-interval=0.0007"], ["--print-interval=0.0731"], ["--slow"])
+    ]
+    assert {run["exit_status"] for run in runs} == {22}
+    assert len({run["instructions"] for run in runs}) == 1
 
 
 def test_derived_events_are_formulas_over_estimates() -> None:
