@@ -26,8 +26,7 @@ MATCHERS = {
 OPTIONS = [
     Option(
         name,
-        f"count instructions of a mnemonic, or in slots of these types whose bits without mask are match "
-        f"({matcher.bits} bits, PMC{name[9:]} of {' and '.join(matcher.pmus)})",
+        f"count instructions of a mnemonic, or by {matcher.bits} bits ({', '.join(matcher.pmus)})",
         "[mifb:]MNEMONIC|[mifb]:MATCH:MASK",
     )
     for name, matcher in MATCHERS.items()
