@@ -19,6 +19,8 @@ RUNS = [
     for name in sorted(SMALL)
     for machine in FILES
 ]
+EVERYWHERE = ((0, 0),)
+OF_DATA = ("l1d_reads", "l1d_read_misses.all", "l1d_read_misses.rse_fill", "l2d_references.writes", "l2dtlb_misses")
 EXACT = ("branches.all", "branches.iprel", "branches.return", "branches.nretind", "inst_retired", "loads_retired")
 HITS_AND_MISSES = {
     "l3_reads.all": ("l3_reads.data_read", "l3_reads.inst_fetch"),
@@ -35,15 +37,18 @@ class Run(NamedTuple):
     pairs: int
     cycles: int
     retiring: int
+    ranged: dict[str, int]
 
 
 @cache
-def run(name: str, machine: str, threaded: bool = True, memo: bool = True) -> Run:
+def run(
+    name: str, machine: str, threaded: bool = True, memo: bool = True, ranges: tuple[tuple[int, int], ...] = ()
+) -> Run:
     """An example's small run."""
     program = guest(name, SMALL[name], trace=True)
     processor = program.processor
     tally = Tally(processor.shapes, traced=True)
-    on = MachineRun(load(machine), processor, beside=tally, threaded=threaded, memo=memo)
+    on = MachineRun(load(machine), processor, ranges, beside=tally, threaded=threaded, memo=memo)
     with quiet(), on:
         program.run(on.consumer)
     program.close()
@@ -53,12 +58,13 @@ def run(name: str, machine: str, threaded: bool = True, memo: bool = True) -> Ru
         for signal, meaning in meanings().items()
         if meaning.kind not in ("level", "per_cycle", "qualified", "stops")
     }
+    ranged = {signal: sum(increment for _, increment in counts.increments(signal, ranged=True)) for signal in OF_DATA}
     levels = on.records.levels()
     totals |= {f"level {name}": sum(cycles) for name, cycles in levels.items()}
     blocks = range(processor.block_count())
     pairs = sum(tally.runs(n) * sum(one.slots - 1 for one in processor.block(n).instructions) for n in blocks)
     retiring = sum(cycles for *_, cycles in on.records.dispersal())
-    return Run(totals, signal_totals(EXACT, processor, tally), pairs, on.records.cycles, retiring)
+    return Run(totals, signal_totals(EXACT, processor, tally), pairs, on.records.cycles, retiring, ranged)
 
 
 @pytest.mark.parametrize(("name", "machine"), RUNS)
@@ -146,3 +152,16 @@ def test_every_level_stands_for_every_cycle(name: str, machine: str) -> None:
 @pytest.mark.parametrize(("name", "machine"), RUNS)
 def test_results_do_not_depend_on_threads_nor_on_the_memo(name: str, machine: str) -> None:
     assert run(name, machine, threaded=False) == run(name, machine) == run(name, machine, memo=False)
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_to_watch_data_ranges_changes_nothing(name: str, machine: str) -> None:
+    watched = run(name, machine, ranges=EVERYWHERE)
+    assert watched._replace(ranged={}) == run(name, machine)._replace(ranged={})
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_a_range_of_all_addresses_holds_every_access(name: str, machine: str) -> None:
+    """Instructions, walks for them, and write-backs that fetches cause have no data address."""
+    watched = run(name, machine, ranges=EVERYWHERE)
+    assert watched.ranged == {signal: watched.machine[signal] for signal in OF_DATA}

@@ -16,7 +16,6 @@ from pfmon.retirement.pipe cimport Learner
 cdef enum:
     MOST_HELD = 128              # words of a block and its addresses
     MOST_MARKS = 512
-    PAIRS = 4                    # of data breakpoint registers
 
 cdef class Machine(Learner):
     cdef readonly Plans plans
@@ -36,9 +35,6 @@ cdef class Machine(Learner):
     cdef uint64_t block_count    # its words
     cdef uint64_t marks[MOST_MARKS]
     cdef uint32_t mark_count
-    cdef uint64_t masks[PAIRS]
-    cdef uint64_t places[PAIRS]
-    cdef uint32_t range_count
     cdef Level current_registers, dirty_registers
     cdef readonly uint64_t repeated, simulated
 

@@ -16,6 +16,7 @@ from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
+from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.state cimport State
 from pfmon.machine.traits cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
@@ -36,6 +37,11 @@ cdef inline int mark_kind(uint64_t mark) noexcept nogil:
     return <int>(mark >> MARK_SHIFT & 0x7F)
 
 
+cdef inline bint is_repeatable(const Run* run) noexcept nogil:
+    """Whether the memo may know it: the same time and the same notes each time. Being in a data range changes notes."""
+    return run.quick and not run.ranged[0] | run.ranged[1]
+
+
 cdef class Machine(Learner):
     """``config``: the machine's figures. ``encodings``: the engine's, by number. ``ranges``: (address, mask) of the
     data ranges. Without ``memo`` everything is simulated: slow, and the same results."""
@@ -50,9 +56,9 @@ cdef class Machine(Learner):
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
-        self.range_count = len(ranges)
+        self.pipeline.ranges.count = len(ranges)
         for number, (address, mask) in enumerate(ranges):
-            self.places[number], self.masks[number] = address & mask, mask
+            self.pipeline.ranges.places[number], self.pipeline.ranges.masks[number] = address & mask, mask
 
     cdef void learn(self, const Shapes* shapes) noexcept nogil:
         self.plans.learn(shapes)
@@ -100,10 +106,10 @@ cdef class Machine(Learner):
                        | <uint64_t>run.prediction.cause << 40)
         if self.mark_count:
             self.take_marks(plan, &run)
-        if self.range_count:
+        if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
         run.quick = self.is_quick(plan, &run)
-        if not (run.quick and self.memoize and self.repeat(&run, outcome)):
+        if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
             self.follow_frames(plan, &run)
@@ -119,7 +125,7 @@ cdef class Machine(Learner):
         cdef int64_t clock = self.now
         cdef uint32_t i, access = 0
         cdef const Reach* reach
-        if self.mark_count or not plan.plain or run.ranged[0] | run.ranged[1]:
+        if self.mark_count or not plan.plain:
             return False
         while window <= plan.last_window:
             if not self.fetch.quick(window, clock):
@@ -141,11 +147,9 @@ cdef class Machine(Learner):
 
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil:
         """Which accesses are in the data ranges."""
-        cdef uint64_t k, number
+        cdef uint64_t k
         for k in range(self.block_count - 1):
-            for number in range(self.range_count):
-                if run.addresses[k] & self.masks[number] == self.places[number]:
-                    run.ranged[k >> 6 & 1] |= <uint64_t>1 << (k & 63)
+            run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
 
     cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil:
         """Do what the block did before from this state; False: it never did."""
@@ -183,15 +187,16 @@ cdef class Machine(Learner):
         cdef State state
         cdef uint32_t before = self.state, after
         cdef int64_t began
+        cdef bint remember = before and is_repeatable(run)
         self.go_on_here()
         began = self.now
-        if before and run.quick:
+        if remember:
             self.records.begin_log()
         self.pipeline.run(plan, run)
         self.records.logging = False
         self.now = self.pipeline.now
         self.simulated += 1
-        if not (before and run.quick):
+        if not remember:
             return
         if self.memo.full():
             self.memo.write_out()

@@ -8,6 +8,7 @@ from pfmon.machine.frames cimport Frames
 from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor, Prediction
+from pfmon.machine.ranges cimport Ranges
 from pfmon.machine.records cimport Records
 from pfmon.machine.scoreboard cimport Scoreboard
 from pfmon.machine.state cimport MOST_WAITS, OpenPart, State, Use, Wait
@@ -31,6 +32,7 @@ cdef class Pipeline:
     cdef Notes notes
     cdef Scoreboard board
     cdef Frames frames
+    cdef Ranges ranges
 
     cdef int64_t now             # cycle of the last issue
     cdef int64_t earliest        # next cycle in which something can issue

@@ -20,6 +20,7 @@ from pfmon.machine.fetch cimport Fetched
 from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FILL, ACCESS_SPILL, Served
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
+from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT)
 from pfmon.machine.scoreboard cimport (
@@ -163,10 +164,11 @@ cdef class Pipeline:
         cdef Served served
         cdef int64_t cycles = (registers + self.rse_rate - 1) // self.rse_rate
         self.stall(number, instruction, cause, cycles)
-        self.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
         for i in range(registers):
             while address & 0x1F8 == 0x1F8:          # a NaT collection
                 address += 8
+            self.notes.context = (<uint64_t>instruction << NOTE_INSTRUCTION
+                                  | in_ranges(&self.ranges, address) << NOTE_RANGED)
             self.data.access(&self.notes, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0, self.earliest, &served)
             address += 8
             if i & 63 == 63:

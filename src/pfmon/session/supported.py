@@ -39,8 +39,10 @@ def _levels(request: Request) -> set[int]:
     return {event.plm or request.plm for event in request.events}
 
 
-def check_machine_counts(set_sizes: Sequence[int], controls: Controls) -> None:
+def check_machine_counts(set_sizes: Sequence[int], controls: Controls, slow: bool) -> None:
     """PfmonError for controls that a run on a machine does not honour: its records are of the whole run."""
+    if slow:
+        raise PfmonError("--slow: the machine times whole blocks, which --slow takes apart; with it only exact events")
     for option, used in {
         "several event sets": len(set_sizes) > 1,
         "--trigger-code-... and --trigger-data-...": bool(controls.triggers),
