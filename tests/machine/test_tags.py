@@ -1,5 +1,6 @@
 """Tag stores and replacement policies against models that are lists and sets."""
 
+import random
 from itertools import pairwise
 
 import pytest
@@ -110,10 +111,12 @@ def test_each_use_hits_and_replaces_as_the_policy_says(trace: list[int], policy:
     assert held == [part.all() for part in model]
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.lists(st.integers(0, 300), max_size=600))
-def test_a_fully_associative_store_of_more_ways_than_a_word_has_bits_keeps_its_policy(trace: list[int]) -> None:
-    store, model = TagStore(1, 128, 14, "nru"), NotRecent(128)
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["lru", "nru"]), st.sampled_from([32, 96, 128]))
+def test_fully_associative_stores_of_many_ways_keep_their_policy(seed: int, policy: str, ways: int) -> None:
+    store, model = TagStore(1, ways, 14, policy), MODELS[policy](ways)
+    choice = random.Random(seed)
+    trace = [choice.randrange(choice.choice([8, ways, 2 * ways])) for _ in range(2000)]
     for page in trace:
         assert store.use(page << 14) == model.use(page)
 

@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 cdef enum:
     ABSENT = -1
     MOST_CHANGES = 256
+    OLDEST = 16
     ROOM = 80                    # changes that one access may make: words of the bits of 4096 ways, and a few
     WORD_SHIFT = 6               # bits of a word of NRU bits
 
@@ -25,6 +26,12 @@ cdef struct Info:                # of a place: what is looked at once the number
     uint64_t stamp               # LRU: when it was used last
     uint8_t state
     uint8_t mark                 # of the owner
+
+cdef struct Oldest:              # places that were used longest ago, oldest first, as long as their stamps stay
+    uint32_t count
+    uint32_t next
+    uint32_t places[OLDEST]
+    uint64_t stamps[OLDEST]
 
 cdef struct Change:
     uint64_t* word
@@ -47,6 +54,7 @@ cdef class TagStore:
     cdef uint64_t last_word      # NRU: all bits of a set's last word
     cdef uint64_t clock
     cdef uint64_t generator
+    cdef Oldest oldest           # LRU of many ways
     cdef uint32_t ways
     cdef uint32_t way_shift      # a place: set << way_shift | way
     cdef uint32_t words

@@ -7,10 +7,16 @@ cdef uint64_t SEED = 0x9E3779B97F4A7C15
 cdef enum:
     HINTS_A_PLACE = 4
     LEAST_HINTS = 1024
+    BLOCK = 4
+    MANY_WAYS = 24               # from these on the oldest are remembered
     WORD_BITS = 1 << WORD_SHIFT
 
 POLICIES = {"lru": POLICY_LRU, "nru": POLICY_NRU, "plru": POLICY_PLRU, "random": POLICY_RANDOM}
 STATES = {INVALID: "I", SHARED: "S", EXCLUSIVE: "E", MODIFIED: "M"}
+
+
+cdef inline bint in_block(const uint64_t* numbers, uint64_t number) noexcept nogil:
+    return (numbers[0] == number) | (numbers[1] == number) | (numbers[2] == number) | (numbers[3] == number)
 
 
 cdef class TagStore:
@@ -58,12 +64,15 @@ cdef class TagStore:
         return quick_find(self, address)
 
     cdef int64_t search(self, uint64_t number) noexcept nogil:
-        cdef uint64_t first = self.set_of(number) << self.way_shift
-        cdef uint64_t place
-        for place in range(first, first + self.ways):
+        cdef uint64_t place = self.set_of(number) << self.way_shift
+        cdef uint64_t end = place + self.ways
+        while place + BLOCK <= end and not in_block(&self.numbers[place], number):
+            place += BLOCK
+        while place < end:
             if self.numbers[place] == number:
                 self.hints[number & self.hint_mask] = <uint32_t>place
                 return <int64_t>place
+            place += 1
         return ABSENT
 
     cdef void touch(self, int64_t place, Journal* journal) noexcept nogil:
@@ -83,6 +92,8 @@ cdef class TagStore:
         if self.filled[chosen_set] < self.ways:
             while self.numbers[best] != NO_NUMBER:
                 best += 1
+        elif self.policy == POLICY_LRU and self.sets == 1 and self.ways >= MANY_WAYS:
+            best = oldest_of_many(self)
         elif self.policy == POLICY_LRU:
             for place in range(first + 1, first + self.ways):
                 if self.infos[place].stamp < self.infos[best].stamp:
@@ -108,6 +119,8 @@ cdef class TagStore:
         self.hints[number & self.hint_mask] = <uint32_t>place
         if recent:
             self.touch(place, NULL)
+        else:
+            self.oldest.count = 0
 
     cdef void clear(self, int64_t place) noexcept nogil:
         if self.numbers[place] == NO_NUMBER:
@@ -143,6 +156,41 @@ cdef class TagStore:
         def number(place: int) -> int | None:
             return None if self.numbers[place] == NO_NUMBER else self.numbers[place]
         return [[number(chosen << self.way_shift | way) for way in range(self.ways)] for chosen in range(self.sets)]
+
+
+cdef uint64_t oldest_of_many(TagStore store) noexcept nogil:
+    """LRU of one set: the place that was used longest ago.
+
+    Whatever is used is younger than all that are not: so those that were oldest once stay the oldest, in their order,
+    but for those that were used since.
+    """
+    cdef Oldest* oldest = &store.oldest
+    while oldest.next < oldest.count:
+        if store.infos[oldest.places[oldest.next]].stamp == oldest.stamps[oldest.next]:
+            return oldest.places[oldest.next]
+        oldest.next += 1
+    collect_oldest(store)
+    return oldest.places[0]
+
+
+cdef void collect_oldest(TagStore store) noexcept nogil:
+    cdef Oldest* oldest = &store.oldest
+    cdef uint64_t stamp
+    cdef uint32_t place, at
+    oldest.count = oldest.next = 0
+    for place in range(store.ways):
+        stamp = store.infos[place].stamp
+        if oldest.count == OLDEST and stamp >= oldest.stamps[OLDEST - 1]:
+            continue
+        if oldest.count < OLDEST:
+            oldest.count += 1
+        at = oldest.count - 1
+        while at > 0 and oldest.stamps[at - 1] > stamp:
+            oldest.stamps[at] = oldest.stamps[at - 1]
+            oldest.places[at] = oldest.places[at - 1]
+            at -= 1
+        oldest.stamps[at] = stamp
+        oldest.places[at] = place
 
 
 cdef uint64_t clear_bit(const uint64_t* words, uint64_t ways) noexcept nogil:
