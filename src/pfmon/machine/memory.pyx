@@ -19,7 +19,7 @@ from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
 
 cdef enum:
-    LONG_MISS = 1024             # of the data event address register's counting event
+    LONG_AGO = 1024              # cycles
     SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
     LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
     REGION_SHIFT = 61
@@ -132,8 +132,8 @@ cdef class DataMemory:
                 self.familiar[kind][slot].line.number = &self.no_number
                 self.familiar[kind][slot].line.info = &self.no_info
         for slot in range(RECENT_STORES):
-            self.recent[slot].cycle = -LONG_MISS
-        self.latest_store = self.cycle = -LONG_MISS
+            self.recent[slot].cycle = -LONG_AGO
+        self.latest_store = self.cycle = -LONG_AGO
         for kind in range(ACCESS_KINDS):
             self.quick_latency[kind] = lower.latency
         self.quick_latency[<int>ACCESS_LOAD] = self.quick_latency[<int>ACCESS_FILL] = self.latency
@@ -307,8 +307,6 @@ cdef class DataMemory:
             ready = now + self.conflict_latency
         if flags & ACCESS_ACQUIRE:
             self.ordered = ready
-        if ready - now >= LONG_MISS:
-            note(notes, Occurrence.DATA_MISS_1024, 1)
         return ready
 
     cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,

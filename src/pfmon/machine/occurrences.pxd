@@ -17,7 +17,6 @@ cpdef enum Occurrence:
     DTLB_WALKED                  # the walker found the entry
     DTLB_FILLED                  # the operating system put it in
     LFETCH_DROPPED               # no translation
-    DATA_MISS_1024               # a load that missed L1D and took 1024 cycles or more
     # L2 (lower.pyx), L3, bus (outer.pyx)
     L2_DATA_READ
     L2_DATA_WRITE                # a semaphore is a read and a write
