@@ -259,7 +259,7 @@ cdef class InstructionFetch:
 
     # The first cycle from ``now`` on in which a prefetch may be sent: a demand fetch's entry stays free.
     cdef int64_t prefetch_room(self, int64_t now) noexcept nogil:
-        cdef uint32_t most = self.requests.capacity - DEMAND_REQUESTS
+        cdef uint32_t most = self.requests.capacity - DEMAND_REQUESTS if self.requests.capacity > DEMAND_REQUESTS else 1
         settle_queue(&self.requests, now)
         if self.requests.count < most:
             return now

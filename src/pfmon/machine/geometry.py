@@ -31,6 +31,7 @@ def problems(values: Mapping[str, Value]) -> Iterator[Problem]:
         if f"{tlb}.entries" in values:
             yield from _entry_geometry(values, tlb)
     yield from _line_nesting(values)
+    yield from _fetch_windows(values)
     yield from _predictor_tables(values)
 
 
@@ -76,6 +77,13 @@ def _line_nesting(values: Mapping[str, Value]) -> Iterator[Problem]:
     for inner, outer in (("l1d", data), ("l1i", instructions), (data, "l3"), (instructions, "l3")):
         if _number(values, f"{outer}.line") < _number(values, f"{inner}.line"):
             yield Problem(f"{outer}.line", f"smaller than {inner}.line={values[f'{inner}.line']}")
+
+
+def _fetch_windows(values: Mapping[str, Value]) -> Iterator[Problem]:
+    """What is fetched together lies in one line of L1I."""
+    window = _number(values, "frontend.window")
+    if _number(values, "l1i.line") < window:
+        yield Problem("l1i.line", f"smaller than frontend.window={window}")
 
 
 def _predictor_tables(values: Mapping[str, Value]) -> Iterator[Problem]:

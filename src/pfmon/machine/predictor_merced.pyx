@@ -109,7 +109,7 @@ cdef uint8_t* make_counters(uint32_t groups, uint32_t history_bits) except NULL:
 
 @cython.final
 cdef class MercedPredictor(BranchPredictor):
-    """Reads frontend.taken_bubbles (of stage 2) and ``predictor.``: history, counters, ways, multiway, multiway_ways,
+    """Reads l1i.latency, frontend.taken_bubbles (of stage 2) and ``predictor.``: history, counters, ways, multiway, multiway_ways,
     targets, target_ways, registers, return_stack, loop, rotate_bubbles, expand_bubbles.
     """
 
@@ -120,7 +120,7 @@ cdef class MercedPredictor(BranchPredictor):
     cdef uint8_t* counters       # [set of singles][history]
     cdef uint8_t* multiway_counters   # [set of multiway][slot][history]
     cdef uint32_t history_bits
-    cdef uint32_t adaptive_bubbles, rotate_bubbles, expand_bubbles
+    cdef uint32_t register_bubbles, adaptive_bubbles, rotate_bubbles, expand_bubbles
     cdef bint perfect_loops
     cdef uint32_t registers, next_register, filled
     cdef uint64_t register_bundles[MOST_TARGET_REGISTERS]     # bundle number + 1; 0: empty
@@ -128,10 +128,12 @@ cdef class MercedPredictor(BranchPredictor):
     cdef uint64_t forced         # this branch was wrongly predicted as taken: later ones of its bundle are unknown
 
     def __cinit__(self, config: Mapping):
+        fetch = config["l1i.latency"] - 1
+        self.register_bubbles = fetch
         self.history_bits = config["predictor.history"]
-        self.adaptive_bubbles = config["frontend.taken_bubbles"]
-        self.rotate_bubbles = config["predictor.rotate_bubbles"]
-        self.expand_bubbles = config["predictor.expand_bubbles"]
+        self.adaptive_bubbles = config["frontend.taken_bubbles"] + fetch
+        self.rotate_bubbles = config["predictor.rotate_bubbles"] + fetch
+        self.expand_bubbles = config["predictor.expand_bubbles"] + fetch
         self.perfect_loops = config["predictor.loop"] == "perfect"
         self.returns.depth = config["predictor.return_stack"]
         self.registers = config["predictor.registers"]
@@ -221,6 +223,7 @@ cdef class MercedPredictor(BranchPredictor):
         if predicted:
             if registered:
                 code |= CODE_FIRST_STAGE
+                bubbles = self.register_bubbles
             elif branch.kind == BRANCH_RETURN:
                 bubbles = self.adaptive_bubbles
             elif cached:

@@ -109,7 +109,7 @@ cdef Window* room_in(Store* store, uint64_t number, Window* replaced, uint64_t* 
 
 @cython.final
 cdef class TwoLevelPredictor(BranchPredictor):
-    """Reads l1i.size, l1i.ways, frontend.taken_bubbles and ``predictor.``: history, counters, window, second,
+    """Reads l1i.size, l1i.ways, l1i.latency (more than a cycle is a bubble more for every taken branch), frontend.taken_bubbles and ``predictor.``: history, counters, window, second,
     second_ways, return_stack, loop, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles.
     """
 
@@ -126,13 +126,14 @@ cdef class TwoLevelPredictor(BranchPredictor):
 
     def __cinit__(self, config: Mapping):
         cdef uint32_t i, entries = config["predictor.counters"]
-        self.taken_bubbles = config["frontend.taken_bubbles"]
+        fetch = config["l1i.latency"] - 1
+        self.taken_bubbles = config["frontend.taken_bubbles"] + fetch
         self.history_bits = config["predictor.history"]
         self.capacity = config["predictor.window"]
-        self.late_bubbles = config["predictor.late_bubbles"]
-        self.static_bubbles = config["predictor.static_bubbles"]
-        self.return_bubbles = config["predictor.return_bubbles"]
-        self.indirect_bubbles = config["predictor.indirect_bubbles"]
+        self.late_bubbles = config["predictor.late_bubbles"] + fetch
+        self.static_bubbles = config["predictor.static_bubbles"] + fetch
+        self.return_bubbles = config["predictor.return_bubbles"] + fetch
+        self.indirect_bubbles = config["predictor.indirect_bubbles"] + fetch
         self.perfect_loops = config["predictor.loop"] == "perfect"
         self.returns.depth = config["predictor.return_stack"]
         if not 1 <= self.capacity <= WINDOW_BRANCHES or not 1 <= self.returns.depth <= MOST_RETURNS:
