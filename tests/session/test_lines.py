@@ -87,6 +87,10 @@ def test_lines_that_are_not_there_are_one_line(program: str, option: str, said: 
 
 def test_a_program_without_line_tables_says_so(tmp_path: Path) -> None:
     assert "has no DWARF line tables; compile it with -g" in refused(*EVENT, "--irange=fib.c:1", example("fib"))
+    other = tmp_path / "text"
+    other.write_text("no ELF file")
+    words = (f"--symbol-file={other}", "--irange=fib.c:1", example("fib"))
+    assert "the file of --symbol-file has no DWARF line tables" in refused(*EVENT, *words)
     damaged = debug_lines(FILES, ROWS)
     damaged[".debug_line"] = damaged[".debug_line"][:30]
     path = write_program(tmp_path / "damaged", CODE, debug=damaged)

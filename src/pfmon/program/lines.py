@@ -85,6 +85,8 @@ def _joined(codes: list[LineCode]) -> list[tuple[int, int]]:
 def _read(data: bytes, bias: int) -> Iterator[LineCode]:
     from elftools.elf.elffile import ELFFile  # only who speaks of lines needs it
 
+    if not data.startswith(b"\x7fELF"):
+        return
     elf = ELFFile(BytesIO(data))
     if not elf.has_dwarf_info(strict=True):
         return

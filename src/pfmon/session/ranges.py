@@ -108,7 +108,8 @@ def _of_lines(
     if last < first:
         raise BadValueError(f"{asked[0]}: line {last} is before line {first}")
     main = files[0].image
-    tables = [Lines(symbol_file or main.data, main.bias, main.path)]
+    path = "the file of --symbol-file" if symbol_file else main.path
+    tables = [Lines(symbol_file or main.data, main.bias, path)]
     tables += [Lines(known.image.data, known.image.bias, known.image.path) for known in files[1:]]
     pieces = next((table for table in tables if table.codes()), tables[0]).pieces(asked["file"], first, last)
     if len(pieces) > 1:
