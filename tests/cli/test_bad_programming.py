@@ -129,7 +129,7 @@ def test_a_mistake_gets_its_rule_and_what_is_legal(words: list[str], said: list[
 
 
 NOT_HONOURED = [
-    (["--event-thresholds=1", "-e", "loads_retired"], "--event-thresholds"),
+    (["--event-thresholds=1", "-e", "misaligned_loads_retired"], "--event-thresholds"),
     (["--event-thresholds=1", "-e", "fe_lost_bw_all"], "--event-thresholds"),
     (["--system-wide", *NOPS], "--system-wide"),
     (["--slow", "-e", "cpu_cycles"], "--slow"),

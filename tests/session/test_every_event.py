@@ -37,6 +37,7 @@ def test_every_exact_event_counts_its_signal(pmu: str, run: tuple[Processor, Tal
         counting.take(blocks, tally)
         total = signal_totals([event.signal], blocks, tally)[event.signal]
         assert [count.value for count in counting.counts()] == [total], event.name
+        assert not counting.wants_machine, event.name
 
 
 @pytest.mark.parametrize("pmu", PMUS)

@@ -6,11 +6,17 @@ from typing import NamedTuple
 import pytest
 from guests import SMALL, guest, quiet
 
+from pfmon.engine.ia64.processor import Processor
 from pfmon.machine.config import FILES, load
+from pfmon.pmu import get
+from pfmon.pmu.qualify import Qualifier
 from pfmon.retirement.tally import Tally
 from pfmon.session.counting import signal_totals
 from pfmon.session.machine_counts import MachineCounts
+from pfmon.session.machine_monitors import Records
 from pfmon.session.machine_run import MachineRun
+from pfmon.session.per_cycle import PerCycle
+from pfmon.session.tags import Tags
 from pfmon.signals.machine import meanings
 
 QUICK = ("epic", "sort", "matmul")
@@ -21,7 +27,18 @@ RUNS = [
 ]
 EVERYWHERE = ((0, 0),)
 OF_DATA = ("l1d_reads", "l1d_read_misses.all", "l1d_read_misses.rse_fill", "l2d_references.writes", "l2dtlb_misses")
-EXACT = ("branches.all", "branches.iprel", "branches.return", "branches.nretind", "inst_retired", "loads_retired")
+BY_CYCLE = (
+    "inst_retired",
+    "nops_retired",
+    "predicate_squashed",
+    "loads_retired",
+    "stores_retired",
+    "data_references",
+    "fp_ops_retired",
+    "branches.all",
+    "rse_references.all",
+)
+EXACT = ("branches.iprel", "branches.return", "branches.nretind", *BY_CYCLE)
 HITS_AND_MISSES = {
     "l3_reads.all": ("l3_reads.data_read", "l3_reads.inst_fetch"),
     "l3_writes.all": ("l3_writes.data_write", "l3_writes.l2_wb"),
@@ -38,6 +55,7 @@ class Run(NamedTuple):
     cycles: int
     retiring: int
     ranged: dict[str, int]
+    by_cycle: dict[str, int]
 
 
 @cache
@@ -61,10 +79,22 @@ def run(
     ranged = {signal: sum(increment for _, increment in counts.increments(signal, ranged=True)) for signal in OF_DATA}
     levels = on.records.levels()
     totals |= {f"level {name}": sum(cycles) for name, cycles in levels.items()}
+    by_cycle = cycle_by_cycle(machine, processor, counts)
     blocks = range(processor.block_count())
     pairs = sum(tally.runs(n) * sum(one.slots - 1 for one in processor.block(n).instructions) for n in blocks)
     retiring = sum(cycles for *_, cycles in on.records.dispersal())
-    return Run(totals, signal_totals(EXACT, processor, tally), pairs, on.records.cycles, retiring, ranged)
+    return Run(totals, signal_totals(EXACT, processor, tally), pairs, on.records.cycles, retiring, ranged, by_cycle)
+
+
+def cycle_by_cycle(pmu: str, processor: Processor, counts: MachineCounts) -> dict[str, int]:
+    """What the cycles of a run add to signals that architecture decides."""
+    model = get(pmu)
+    per_cycle = PerCycle(counts, Records(processor), Tags(Qualifier(model, {})))
+    event = next(iter(model.events))._replace(iar=False, opc=False)
+    return {
+        signal: sum(n for _, n in per_cycle.increments(event._replace(signal=signal), 0, False, None))
+        for signal in BY_CYCLE
+    }
 
 
 @pytest.mark.parametrize(("name", "machine"), RUNS)
@@ -165,3 +195,10 @@ def test_a_range_of_all_addresses_holds_every_access(name: str, machine: str) ->
     """Instructions, walks for them, and write-backs that fetches cause have no data address."""
     watched = run(name, machine, ranges=EVERYWHERE)
     assert watched.ranged == {signal: watched.machine[signal] for signal in OF_DATA}
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_what_cycles_add_is_what_architecture_counts(name: str, machine: str) -> None:
+    """Cycle by cycle without a threshold: the increments of all cycles are the exact totals."""
+    found = run(name, machine)
+    assert found.by_cycle == {signal: found.exact[signal] for signal in found.by_cycle}

@@ -40,6 +40,10 @@ class Record:
     def bus_cycles(self) -> int:
         return self.cycles // 8
 
+    @property
+    def stack_rate(self) -> int:
+        return 2
+
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         found: dict[tuple[int | None, int, int, int], int] = {}
         for parts, count in self._groups:
@@ -251,7 +255,7 @@ def test_what_cannot_happen_is_zero_for_a_reason_and_what_is_not_modelled_is_ref
 
 @pytest.mark.parametrize(
     ("event", "words"),
-    [("FE_LOST_BW_ALL", "sums of lost bundles"), ("LOADS_RETIRED", "register stack engine")],
+    [("FE_LOST_BW_ALL", "sums of lost bundles"), ("MISALIGNED_LOADS_RETIRED", "which cycle")],
 )
 def test_a_threshold_that_cannot_be_honoured_is_refused(program: Any, event: str, words: str) -> None:
     with pytest.raises(PfmonError, match=words):
@@ -267,3 +271,12 @@ def test_contributions_name_the_instruction(program: Any) -> None:
     (part,) = machine_contributions(counting.qualifier, monitors, blocks, MachineCounts(record))
     assert (part.number, part.increment) == (1, 5)
     assert part.totals.record == blocks.block(0)
+
+
+def test_registers_that_the_stack_engine_moves_count_in_cycles_of_their_own(program: Any) -> None:
+    """Seven at two a cycle: three cycles with two, one with one."""
+    read = int(Occurrence.L1D_READ)
+    record = Record(groups=[(((0, 1, 0, 0, [(0, read, 0, 1)] * 7),), 10)])
+    assert count(program, record, "LOADS_RETIRED", threshold=1) == 30
+    assert count(program, record, "RSE_REFERENCES_RETIRED_LOAD", threshold=1) == 30
+    assert count(program, record, "STORES_RETIRED", threshold=1) == 0

@@ -38,6 +38,10 @@ class Recorded(Protocol):
     def bus_cycles(self) -> int:
         """Cycles of the bus in the same time."""
 
+    @property
+    def stack_rate(self) -> int:
+        """Registers that the register stack engine moves in a cycle."""
+
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         """(block, instruction, occurrence, 1 if in the data ranges) -> times."""
 

@@ -40,7 +40,7 @@ def needs_machine(monitor: Monitor) -> bool:
     return meaning is not None and meaning.kind != "never"
 
 
-class _Records:
+class Records:
     """Records of blocks, made once."""
 
     def __init__(self, blocks: Blocks) -> None:
@@ -71,7 +71,7 @@ def machine_contributions(
     qualifier: Qualifier, monitors: Sequence[Monitor], blocks: Blocks, counts: MachineCounts
 ) -> Iterator[Contribution]:
     """Everything that the monitors count, by instruction. Contribution.event is the number of the monitor."""
-    records, tags = _Records(blocks), Tags(qualifier)
+    records, tags = Records(blocks), Tags(qualifier)
     per_cycle = PerCycle(counts, records, tags)
     in_ranges = qualifier.data_blocks() is not None
     for number, monitor in enumerate(monitors):

@@ -21,6 +21,7 @@ class MachineRecords:
     def __init__(self, machine: Machine, figures: MachineFigures) -> None:
         self._machine = machine
         self._bus, self._core = (int(figures[f"{name}.frequency"]) for name in ("bus", "machine"))
+        self._stack_rate = int(figures["rse.rate"])
 
     @property
     def cycles(self) -> int:
@@ -31,6 +32,11 @@ class MachineRecords:
     def bus_cycles(self) -> int:
         """Cycles of the bus's clock, whole ones."""
         return self._machine.cycles * self._bus // (CLOCK_EDGES * self._core)
+
+    @property
+    def stack_rate(self) -> int:
+        """Registers that the register stack engine moves in a cycle."""
+        return self._stack_rate
 
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         """What happened to instructions."""

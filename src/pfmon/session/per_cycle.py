@@ -8,13 +8,29 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from pfmon.errors import PfmonError
+from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu.event import Event
 from pfmon.retirement.blocks import InstructionRecord
+from pfmon.retirement.kinds import Kind
 from pfmon.retirement.marks import NO_INSTRUCTION
 from pfmon.session.attribution import Blocks
-from pfmon.session.machine_counts import MachineCounts, Part, Place, occurrences_of
+from pfmon.session.machine_counts import MachineCounts, Note, Part, Place, occurrences_of
 from pfmon.session.tags import Tags
 from pfmon.signals import machine, retired
+
+READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
+MOVED = {
+    "loads_retired": (READS,),
+    "stores_retired": (WRITES,),
+    "data_references": (READS, WRITES),
+    "rse_references.all": (READS, WRITES),
+    "rse_references.load": (READS,),
+    "rse_references.store": (WRITES,),
+}
+"""Signals that count registers which the register stack engine moves, and what each of these does in the machine."""
+
+FAILED_CHECKS = {"loads_retired": (READS, FLOAT_READS), "loads_retired.integer": (READS,)}
+"""Signals that count a check load if it failed, and what it does then; one that found its entry does nothing."""
 
 NO_CYCLE = ("front", "ideal", "lost", "entrance")
 """Kinds of signals of which it is not recorded what single cycles add."""
@@ -41,11 +57,20 @@ def check_threshold(event: Event, threshold: int) -> None:
     meaning = machine.meanings().get(signal)
     if meaning and meaning.kind in NO_CYCLE:
         reason = "the machine records sums of lost bundles, not those of single cycles"
-    elif not meaning and (signal not in retired.WEIGHTS or signal in retired.MARKS):
-        reason = "some of it is done by the register stack engine or in the course of a fault, in no cycle of its own"
+    elif not meaning and signal not in MOVED and (signal not in retired.WEIGHTS or _marked(signal)):
+        reason = "in which cycle it happens is not recorded"
     else:
         return
     raise PfmonError(f"--event-thresholds: {event.name} takes no threshold here: {reason}")
+
+
+def _marked(signal: str) -> bool:
+    """Whether some of a signal comes from marks that no cycle is known of."""
+    return signal in retired.MARKS and signal not in FAILED_CHECKS
+
+
+def _numbers(names: Sequence[str]) -> frozenset[int]:
+    return frozenset(int(Occurrence[name]) for name in names)
 
 
 class PerCycle:
@@ -77,7 +102,10 @@ class PerCycle:
             numbers = occurrences_of(event.signal, states)
             yield from self._cycles(event, self._noted(event, numbers, ranged), Look(threshold))
         elif kind == "retired":
-            yield from self._cycles(event, self._weights(event, event.signal, ranged), Look(threshold))
+            if event.signal in retired.WEIGHTS:
+                yield from self._cycles(event, self._weights(event, event.signal, ranged), Look(threshold))
+            if event.signal in MOVED:
+                yield from self._moved(event, _numbers(MOVED[event.signal]), ranged, Look(threshold))
 
     def _cycles(
         self, event: Event, adds: Callable[[Part], int], look: Look, most: int | None = None
@@ -89,6 +117,16 @@ class PerCycle:
             if value := look.of(increment):
                 block, _, last, _, _ = parts[-1]
                 yield (block, last), value * cycles
+
+    def _moved(self, event: Event, numbers: frozenset[int], ranged: bool, look: Look) -> Iterator[tuple[Place, int]]:
+        """Registers that the register stack engine moves: so many a cycle, in cycles in which nothing issues."""
+        adds, rate = self._noted(event, numbers, ranged), self._counts.recorded.stack_rate
+        for parts, times in self._counts.recorded.groups():
+            block, first, last, _, notes = parts[-1] if parts else (None, 0, 0, 0, ())
+            if first > last and notes:
+                full, rest = divmod(adds(parts[-1]), rate)
+                if value := full * look.of(rate) + look.of(rest):
+                    yield (block, notes[0][0]), value * times
 
     def _syllables(self, event: Event, terms: Sequence[str], look: Callable[[int], int]) -> Iterator[tuple[Place, int]]:
         fields = [machine.DISPERSAL[term] for term in terms]
@@ -110,12 +148,19 @@ class PerCycle:
                 known[block, number] = weigh(instruction) if passes and instruction else retired.NOTHING
             return known[block, number]
 
+        checked = _numbers(FAILED_CHECKS.get(signal, ()))
+
+        def failed(block: int, notes: Sequence[Note]) -> set[int]:
+            """The check loads that went to memory."""
+            found = {note[0] for note in notes if note[1] in checked and (note[2] or not ranged)}
+            return {number for number in found if self._is_check(block, number) and self._passes(event, block, number)}
+
         def adds(part: Part) -> int:
             block, first, last, executed, notes = part
-            if block is None:
+            if block is None or first > last:
                 return 0
             inside = {note[0] for note in notes if note[2]} if ranged else None
-            total = 0
+            total = len(failed(block, notes)) if checked else 0
             for number in range(first, last + 1):
                 always, when = weight(block, number)
                 held = executed >> number - first & 1
@@ -139,6 +184,10 @@ class PerCycle:
 
     def _passes(self, event: Event, block: int | None, number: int) -> bool:
         return self._tags.passes(event, self._instruction(block, number))
+
+    def _is_check(self, block: int, number: int) -> bool:
+        instruction = self._instruction(block, number)
+        return instruction is not None and bool(instruction.kind & Kind.LOAD_CHECK)
 
     def _instruction(self, block: int | None, number: int) -> InstructionRecord | None:
         if block is None or number == NO_INSTRUCTION:
