@@ -193,7 +193,10 @@ def test_a_load_right_behind_a_store_of_its_bytes_goes_round(machine: str) -> No
     side.touch([START, START])
     cost, window = side.config["l1d.conflict"], side.config["l1d.store_window"]
     side.access(START, STORE)
-    assert side.access(START, after=window)[0] == cost
+    latency, stalls = side.access(START, after=window)
+    cause = Cause.L1D_PIPE_RECIRC if machine == "montecito" else Cause.L1D_DCURECIR
+    assert latency == cost
+    assert stalls == {cause: cost - LOADS[machine]["l2"]}
     side.access(START, STORE)
     assert side.access(START, after=window + 1)[0] == LOADS[machine]["l1d"]
     side.access(START, STORE)
@@ -207,6 +210,18 @@ def test_a_store_is_done_at_once_and_brings_no_line_into_l1d(machine: str) -> No
     assert side.access(place, STORE) == (0, {})
     assert side.memory.stores()["l1d"].probe(place) is None
     assert side.latency(place) == LOADS[machine]["l2"]
+
+
+def test_a_store_waits_for_the_line_that_comes_to_l1d_at_that_moment() -> None:
+    side = Side("itanium2")
+    side.touch([START, START])
+    side.latency(START + KILO, FLOAT_LOAD)
+    place, window = START + KILO, side.config["l1d.store_window"]
+    ready, _ = side.access(place)
+    assert ready == 5
+    assert side.access(place, STORE, after=ready - window - 1)[1] == {}
+    assert side.access(place, STORE, after=1)[1] == {Cause.L1D_FILLCONF: window}
+    assert side.access(place, STORE, after=window)[1] == {}
 
 
 def test_more_stores_that_miss_than_the_queues_hold_stop_the_pipeline() -> None:

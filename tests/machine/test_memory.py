@@ -13,7 +13,7 @@ from pfmon.machine.memory import DataMemory
 from pfmon.machine.occurrences import Occurrence
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = range(8)  # memory.pxd, AccessKind
-ACQUIRE, RELEASE = 1, 2  # memory.pxd, AccessFlag
+ACQUIRE, RELEASE, CHECK = 1, 2, 16  # memory.pxd, AccessFlag
 FETCH = 5  # lower.pxd, RequestKind
 MEGA = 1 << 20
 START = 1 << 20
@@ -289,6 +289,13 @@ def test_loads_wait_for_an_acquire_before_them() -> None:
     ready, _, _ = memory.access_at(START + 512, LOAD, now, 8, ACQUIRE)
     _, stalls, _ = memory.access_at(START, LOAD, now + 1)
     assert stalls == [(Cause.L1D_LDCONF, ready - now - 1)]
+
+
+def test_check_loads_that_wait_for_an_acquire_have_a_cause_of_their_own() -> None:
+    memory = machine("itanium2")
+    now = 2 * LONG
+    ready, _, _ = memory.access_at(START + 512, LOAD, now, 8, ACQUIRE)
+    assert memory.access_at(START, LOAD, now + 1, 8, CHECK)[1] == [(Cause.L1D_LDCHK, ready - now - 1)]
 
 
 def test_a_release_waits_for_what_is_before_it_and_the_pipeline_does_not() -> None:

@@ -4,18 +4,13 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     XPN = 0                      # BE_FLUSH_BUBBLE.XPN
     BRU                          # BE_FLUSH_BUBBLE.BRU
     L1D_FULLSTBUF                # BE_L1D_FPU_BUBBLE ...
-    L1D_DCURECIR
-    L1D_STBUFRECIR
+    L1D_DCURECIR                 # of Itanium 2; Montecito has L1D_PIPE_RECIRC for it
     L1D_FILLCONF
     L1D_L2BPRESS
     L1D_TLB
     L1D_HPW
-    L1D_NAT
-    L1D_NATCONF
-    L1D_DCS
     L1D_LDCONF
     L1D_LDCHK
-    L1D_AR_CR
     L1D_PIPE_RECIRC
     FPU
     GRALL                        # BE_EXE_BUBBLE: a general register that a load brings

@@ -62,7 +62,9 @@ cdef class DataMemory:
     cdef TagStore cache
     cdef Tlb tlb1, tlb2
     cdef PageTable table
-    cdef int64_t latency, conflict_latency, store_window
+    cdef int64_t latency, conflict_cycles, store_window
+    cdef uint32_t recirculation  # the cause of loads that meet a store
+    cdef int64_t filled          # cycle in which all lines on their way to L1D have come
     cdef int64_t transfer_cycles, walk_cycles, software_cycles
     cdef uint32_t page_shift, entry_shift
     cdef int64_t ordered         # before this cycle an acquire load keeps later ones waiting
@@ -96,6 +98,7 @@ cdef class DataMemory:
                       Served* out) noexcept nogil
     cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil
+    cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil
     cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, Journal* journal) noexcept nogil
     cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil
     cdef bint quick_lower(self, TagStore pages, uint64_t address, int kind, int64_t now,

@@ -117,7 +117,8 @@ cdef class DataMemory:
         self.no_number = <uint64_t>-1
         self.table = PageTable()
         self.latency = config["l1d.latency"]
-        self.conflict_latency = config["l1d.conflict"]
+        self.conflict_cycles = config["l1d.conflict"] - lower.latency
+        self.recirculation = Cause.L1D_PIPE_RECIRC if config["machine.pmu"] == "montecito" else Cause.L1D_DCURECIR
         self.store_window = config["l1d.store_window"]
         self.transfer_cycles = config["dtlb2.penalty"]
         self.walk_cycles = max(0, config["vhpt.walk"] - lower.latency)
@@ -160,6 +161,8 @@ cdef class DataMemory:
             if self.again(self.pages2, address, now, familiar):
                 return 1
             return self.quick_lower(self.pages2, address, kind, now, familiar)
+        if now < self.filled:
+            return 0             # it may meet a fill of L1D
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
             familiar = &self.familiar[2][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if familiar.line.info.state != MODIFIED or not self.again(self.pages1, address, now, familiar):
@@ -225,7 +228,7 @@ cdef class DataMemory:
         elif reads_first_level(kind):
             out.ready = self.load(notes, address, size, kind, flags, start, out)
         else:
-            start = stand_still(out, Cause.L1D_LDCONF, start, self.ordered)
+            start = self.in_order(flags, start, out)
             if kind == ACCESS_SEMAPHORE:
                 self.remember_store(address, size, start, NULL)
             out.ready = self.lower.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
@@ -282,10 +285,12 @@ cdef class DataMemory:
                       Served* out) noexcept nogil:
         cdef int64_t place, ready
         cdef bint forced
-        now = stand_still(out, Cause.L1D_LDCONF, now, self.ordered)
+        now = self.in_order(flags, now, out)
+        forced = conflicts(self, address, size, now)
         note(notes, Occurrence.L1D_READ, 1)
         place = quick_find(self.cache, address)
-        forced = conflicts(self, address, size, now)
+        if forced:
+            now = stand_still(out, self.recirculation, now, now + self.conflict_cycles)
         if place != ABSENT:
             use(self.cache, place, NULL)
             if self.cache.infos[place].ready > now:
@@ -303,15 +308,21 @@ cdef class DataMemory:
             if room_in_queue(&self.fills, now) == now:
                 enter_queue(&self.fills, now, ready)
                 self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
-        if conflicts(self, address, size, now) and ready < now + self.conflict_latency:
-            ready = now + self.conflict_latency
+                if ready > self.filled:
+                    self.filled = ready
         if flags & ACCESS_ACQUIRE:
             self.ordered = ready
         return ready
 
+    # The cycle from which an acquire before it lets an access go on.
+    cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil:
+        return stand_still(out, Cause.L1D_LDCHK if flags & ACCESS_CHECK else Cause.L1D_LDCONF, now, self.ordered)
+
     cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil:
-        cdef int64_t taken
+        cdef int64_t taken, place = quick_find(self.cache, address)
+        if place != ABSENT and self.cache.infos[place].ready - now <= self.store_window:
+            now = stand_still(out, Cause.L1D_FILLCONF, now, self.cache.infos[place].ready)
         now = stand_still(out, Cause.L1D_FULLSTBUF, now, room_in_queue(&self.store_buffer, now))
         self.remember_store(address, size, now, NULL)
         taken = self.lower.request(notes, address, size, REQUEST_WRITE, request_flags(flags), now)
