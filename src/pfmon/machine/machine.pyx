@@ -346,6 +346,7 @@ cdef class Machine(Learner):
         return {
             "RSE_CURRENT_REGS": histogram(&self.current_registers),
             "RSE_DIRTY_REGS": histogram(&self.dirty_registers),
+            **self.data.levels(),
             **self.fetch.levels(),
             **self.lower.levels(),
         }

@@ -11,7 +11,7 @@ from pfmon.machine.lower cimport (
 )
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.queues cimport enter_queue, room_in_queue, start_queue
+from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.tags cimport (
     ABSENT, EXCLUSIVE, MODIFIED, has_room, journal_word, know, quick_find, touch_known, undo, use,
 )
@@ -344,7 +344,12 @@ cdef class DataMemory:
             self.remember_store(last << GRANULE_SHIFT, 1, now, journal)
 
     cdef void finish(self, int64_t now) noexcept nogil:
+        finish_queue(&self.fills, now)
         self.lower.finish(now)
+
+    def levels(self) -> dict[str, list[int]]:
+        """Cycles with 0, 1, ... lines under way to L1D."""
+        return {"L1_MISSES": queue_levels(&self.fills)}
 
     # For tests and tools.
 

@@ -152,6 +152,4 @@ cpdef enum Occurrence:
     MISPREDICTED_FRAME           # a return to elsewhere than the return stack said, so with another ar.pfs
     MISPREDICTED_ROTATION        # br.ctop, cexit: registers were renamed for the wrong path
     MISPREDICTED_STAGE           # br.wtop, wexit: the stage predicate was not as predicted
-    # dispersal and pipeline (pipeline.pyx)
-    PIPELINE_OCCURRENCES
     OCCURRENCES

@@ -1,0 +1,57 @@
+"""Every event that is modelled is produced by something, and nothing is produced that no event counts."""
+
+import pytest
+
+from pfmon.machine.config import FILES, load
+from pfmon.machine.occurrences import Occurrence
+from pfmon.pmu import get
+from pfmon.pmu import names as pmus
+from pfmon.session.cpi import RATIOS
+from pfmon.session.machine_counts import names
+from pfmon.signals import machine, retired
+
+
+FOR_TESTS = {"DTLB_FILLED", "ITLB_FILLED", "LFETCH_DROPPED", "L2_WRITE_BACK"}
+"""Occurrences that no event counts."""
+
+
+def counted(pmu: str) -> set[str]:
+    """The signals of the events that can be counted."""
+    return {event.signal for event in get(pmu).events if event.fidelity != "unmodelled"}
+
+
+@pytest.mark.parametrize("pmu", FILES)
+def test_every_modelled_signal_is_produced(pmu: str) -> None:
+    assert counted(pmu) - retired.available() - set(machine.meanings()) == set()
+
+
+def test_every_signal_of_the_machine_is_counted_by_some_event() -> None:
+    used = {term for meaning in machine.meanings().values() for term in meaning.terms if term in machine.meanings()}
+    used |= {signal for ratio in RATIOS.values() for signal in ratio[:2]}
+    everything = set().union(*map(counted, pmus()))
+    assert set(machine.meanings()) - everything - used == set()
+
+
+def test_every_occurrence_is_part_of_some_signal_or_for_the_tests_of_its_mechanism() -> None:
+    found: set[int] = set()
+    for signal, meaning in machine.meanings().items():
+        if meaning.kind == "occurrence":
+            found |= machine.select(signal, names("occurrence"))
+    left = {name for name, number in names("occurrence").items() if number not in found}
+    assert left == {"NOTHING_HAPPENED", "OCCURRENCES", *FOR_TESTS}
+    assert len(Occurrence.__members__) > 100
+
+
+@pytest.mark.parametrize("machine_name", FILES)
+def test_every_level_that_a_signal_reads_is_there(machine_name: str) -> None:
+    from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
+    from pfmon.machine.machine import Machine
+
+    levels = Machine(load(machine_name), INSTRUCTIONS).levels()
+    wanted = {
+        machine.level_function(term).level
+        for signal in counted(machine_name)
+        if signal in machine.meanings() and machine.meanings()[signal].kind == "level"
+        for term in machine.meanings()[signal].terms
+    }
+    assert wanted - set(levels) == set()
