@@ -70,7 +70,7 @@ def test_every_back_end_cause_is_in_exactly_one_of_the_five_parts() -> None:
     ("whole", "parts"),
     [
         ("be_flush_bubble.all", ["be_flush_bubble.xpn", "be_flush_bubble.bru"]),
-        ("be_l1d_fpu_bubble.all", ["be_l1d_fpu_bubble.fpu", "be_l1d_fpu_bubble.l1d"]),
+        ("be_l1d_fpu_bubble.all", ["be_l1d_fpu_bubble.l1d"]),
         ("be_exe_bubble.all", ["be_exe_bubble.grall", "be_exe_bubble.frall", "be_exe_bubble.arcr_pr_cancel_bank"]),
         ("back_end_bubble.l1d_fpu_rse", ["be_l1d_fpu_bubble.all", "be_rse_bubble.all"]),
     ],

@@ -9,19 +9,16 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     L1D_L2BPRESS
     L1D_TLB
     L1D_HPW
+    L1D_NATCONF
     L1D_LDCONF
     L1D_LDCHK
     L1D_PIPE_RECIRC
-    FPU
     GRALL                        # BE_EXE_BUBBLE: a general register that a load brings
     GRGR                         # ... that another operation brings
     FRALL
     PR
     ARCR
-    CANCEL
-    BANK_SWITCH
-    RSE_BANK_SWITCH              # BE_RSE_BUBBLE ...
-    RSE_AR_DEP
+    RSE_AR_DEP                   # BE_RSE_BUBBLE ...
     RSE_OVERFLOW
     RSE_UNDERFLOW
     RSE_LOADRS

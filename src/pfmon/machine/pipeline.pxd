@@ -43,6 +43,7 @@ cdef class Pipeline:
     cdef uint64_t window
     cdef int64_t front           # cycle from which `window` can be dispersed
     cdef int32_t front_bubbles
+    cdef int64_t unat_written    # cycle in which the last st8.spill has written its bit of ar.unat
     cdef uint32_t front_cause    # of these
     cdef Wait waits[MOST_WAITS]
     cdef uint32_t wait_count
@@ -50,6 +51,7 @@ cdef class Pipeline:
     # figures
     cdef int64_t mispredict, exception, failed_check, serialize, early_address, rse_rate
     cdef int64_t buffer_windows
+    cdef int64_t nat_window
     cdef uint32_t m_ports
 
     # while a group is formed
@@ -77,5 +79,6 @@ cdef class Pipeline:
     cdef void account_ideal(self, const Run* run, uint32_t number, int64_t until) noexcept nogil
     cdef void account_waits(self, const Run* run, uint32_t instruction) noexcept nogil
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
+    cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil
     cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
                   uint32_t cause) noexcept nogil

@@ -12,12 +12,13 @@ from libc.string cimport memset
 from pfmon.machine.causes cimport (
     ARCR, BRU, FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRALL, FRONT_BI,
     FRONT_BRANCH, FRONT_BUBBLE, FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_PLP, FRONT_TLBMISS,
-    FRONT_UNREACHED, GRALL, GRGR, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
+    FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, cut_of, fits, take)
 from pfmon.machine.fetch cimport Fetched
-from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FILL, ACCESS_SPILL, Served
+from pfmon.machine.memory cimport (
+    ACCESS_CHECK, ACCESS_FILL, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, Served)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
@@ -76,6 +77,7 @@ cdef class Pipeline:
         self.rse_rate = config["rse.rate"]
         self.buffer_windows = config["frontend.buffer"] // 2
         self.m_ports = config["pipeline.m_ports"]
+        self.nat_window = config["l1d.nat_window"]
         for number, operation in enumerate(names.OPERATIONS):
             for use, column in enumerate(names.USES):
                 latency = latency_of(config, operation, column)
@@ -381,6 +383,8 @@ cdef class Pipeline:
         cdef uint64_t ranged = run.ranged[self.access >> 6] >> (self.access & 63) & 1
         if step.access_flags & ACCESS_CHECK and not run.failed[number >> 6] >> (number & 63) & 1:
             return self.now                          # the register has the value already
+        if step.access_flags & ACCESS_SPILL_FILL:
+            self.await_unat(step, run, number)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
         if run.quick:
             self.data.note_quick(&self.notes, step.access - 1)
@@ -391,6 +395,15 @@ cdef class Pipeline:
             self.stalled += served.cycles[i]
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
         return served.ready
+
+    cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil:
+        """ld8.fill waits until the st8.spill before it has written its bit of ar.unat."""
+        cdef int64_t wait = self.unat_written - self.now
+        if step.access == ACCESS_STORE + 1:
+            self.unat_written = self.now + self.nat_window
+        elif step.access == ACCESS_LOAD + 1 and wait > self.stalled:
+            self.records.add_bubbles(run.number, number, BUBBLE_BACK, L1D_NATCONF, wait - self.stalled)
+            self.stalled = wait
 
     # --- the end of a cycle
 
@@ -430,6 +443,8 @@ cdef class Pipeline:
         state.earliest = <int32_t>(self.earliest - self.now)
         state.front = <int32_t>(self.front - self.now)
         state.front_bubbles = self.front_bubbles
+        if self.unat_written > self.now:
+            state.unat_written = <int32_t>(self.unat_written - self.now)
         state.front_cause = self.front_cause
         state.window = self.window
         state.left_over = self.left_over
@@ -450,6 +465,7 @@ cdef class Pipeline:
         self.earliest = self.now + state.earliest
         self.front = self.now + state.front
         self.front_bubbles = state.front_bubbles
+        self.unat_written = self.now + state.unat_written
         self.front_cause = state.front_cause
         self.window = state.window
         self.left_over = state.left_over

@@ -38,6 +38,8 @@ cdef struct State:
     int32_t earliest             # cycles from now on
     int32_t front
     int32_t front_bubbles
+    int32_t unat_written         # cycles from now on; 0: it is
+    int32_t spare
     uint32_t front_cause         # of these
     Wait waits[MOST_WAITS]       # until: cycles from now on
     Pending pending[MOST_PENDING]

@@ -32,8 +32,7 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     "other stalls": {
         "integer latencies": ("GRGR",),
         "floating-point registers": ("FRALL",),
-        "floating-point unit": ("FPU",),
-        "predicates, application registers": ("PR", "ARCR", "CANCEL", "BANK_SWITCH"),
+        "predicates, application registers": ("PR", "ARCR"),
         "register stack engine": ("RSE_*",),
         "exceptions and serialization": ("XPN",),
         "branches in the front end": ("FE_BRANCH", "FE_BUBBLE", "FE_FEFLUSH"),
