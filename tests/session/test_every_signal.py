@@ -10,7 +10,6 @@ from pfmon.session.cpi import RATIOS
 from pfmon.session.machine_counts import names
 from pfmon.signals import machine, retired
 
-
 FOR_TESTS = {"DTLB_FILLED", "ITLB_FILLED", "LFETCH_DROPPED", "L2_WRITE_BACK"}
 """Occurrences that no event counts."""
 

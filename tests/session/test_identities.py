@@ -202,3 +202,14 @@ def test_what_cycles_add_is_what_architecture_counts(name: str, machine: str) ->
     """Cycle by cycle without a threshold: the increments of all cycles are the exact totals."""
     found = run(name, machine)
     assert found.by_cycle == {signal: found.exact[signal] for signal in found.by_cycle}
+
+
+@pytest.mark.parametrize(("name", "machine"), RUNS)
+def test_itaniums_cycle_events_account_for_every_cycle_once(name: str, machine: str) -> None:
+    """Flushes, memory, dependencies and cycles without a stall of the back end; the rest are parts of these."""
+    found = run(name, machine).machine
+    parts = ("unstalled_backend_cycle", "pipeline_backend_flush_cycle", "memory_cycle", "dependency_all_cycle")
+    assert found["cpu_cycles"] == sum(found[part] for part in parts)
+    assert found["data_access_cycle"] <= found["memory_cycle"]
+    assert found["dependency_scoreboard_cycle"] <= found["dependency_all_cycle"]
+    assert found["inst_access_cycle"] <= found["unstalled_backend_cycle"]
