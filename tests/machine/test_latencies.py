@@ -181,8 +181,8 @@ def test_a_line_prefetch_without_a_translation_comes_to_nothing() -> None:
     assert side.access(START, LFETCH) == (0, {})
     assert side.lower.stores()["data"].probe(START) is None
     side.touch([START])
-    side.latency(START + 512, LFETCH)
-    assert side.latency(START + 512) == LOADS["itanium2"]["l2"]
+    assert side.access(START + 512, LFETCH)[1] == {}
+    assert side.latency(START + 512) == LOADS["itanium2"]["l1d"]
 
 
 # --- stores
@@ -270,6 +270,7 @@ def test_streaming_is_bound_by_the_bus(machine: str, bandwidth: float) -> None:
     assert lines * line / seconds == pytest.approx(bandwidth, rel=0.05)
 
 
+@pytest.mark.parametrize("kind", [LOAD, LFETCH])
 @pytest.mark.parametrize(
     ("flags", "l1d", "data", "l3"),
     [
@@ -279,11 +280,13 @@ def test_streaming_is_bound_by_the_bus(machine: str, bandwidth: float) -> None:
         (NTA, False, True, False),
     ],
 )
-def test_locality_hints_choose_the_levels_that_keep_a_line(flags: int, l1d: bool, data: bool, l3: bool) -> None:
+def test_locality_hints_choose_the_levels_that_keep_a_line(
+    kind: int, flags: int, l1d: bool, data: bool, l3: bool
+) -> None:
     side = Side("itanium2")
     side.touch([START])
     place = START + KILO
-    side.latency(place, LOAD, flags)
+    side.latency(place, kind, flags)
     lower = side.lower.stores()
     assert (side.memory.stores()["l1d"].probe(place) is not None) == l1d
     assert (lower["data"].probe(place) is not None) == data

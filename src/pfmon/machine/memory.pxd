@@ -32,7 +32,7 @@ cdef enum AccessFlag:
     ACCESS_SPILL_FILL = 512      # ld8.fill, st8.spill
 
 cdef enum:
-    MOST_STALLS = 4
+    MOST_STALLS = 6
 
 cdef struct Served:              # how an access went
     int64_t ready                # cycle from which a loaded value can be used by an integer operation
@@ -98,6 +98,8 @@ cdef class DataMemory:
                       Served* out) noexcept nogil
     cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil
+    cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
+    cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
     cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil
     cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, Journal* journal) noexcept nogil
     cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil

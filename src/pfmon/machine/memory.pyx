@@ -221,8 +221,10 @@ cdef class DataMemory:
             self.cycle, self.stood = now, 0
         now += self.stood        # for an access of the same cycle: it need not wait again
         start = self.translate(notes, address, kind, now, out)
-        if start < 0:
-            out.ready = now      # a line prefetch without a translation comes to nothing
+        if kind == ACCESS_LFETCH:
+            out.ready = now
+            if start >= 0:       # without a translation nothing comes of it
+                self.prefetch(notes, address, size, flags, start)
         elif is_store(kind):
             out.ready = self.store(notes, address, size, kind, flags, start, out)
         elif reads_first_level(kind):
@@ -232,8 +234,7 @@ cdef class DataMemory:
             if kind == ACCESS_SEMAPHORE:
                 self.remember_store(address, size, start, NULL)
             out.ready = self.lower.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
-            if kind != ACCESS_LFETCH:
-                stand_still(out, Cause.L1D_L2BPRESS, start, self.lower.taken)
+            stand_still(out, Cause.L1D_L2BPRESS, start, self.lower.taken)
         for stall in range(out.stalls):
             self.stood += out.cycles[stall]
 
@@ -253,7 +254,10 @@ cdef class DataMemory:
         elif not first:
             if reads_first_level(kind):
                 note(notes, Occurrence.L1DTLB_TRANSFER, 1)
-            now = stand_still(out, Cause.L1D_TLB, now, now + self.transfer_cycles)
+            if kind == ACCESS_LFETCH:
+                now += self.transfer_cycles
+            else:
+                now = stand_still(out, Cause.L1D_TLB, now, now + self.transfer_cycles)
         if not first:
             insert(self.tlb1, address)
         return now
@@ -304,15 +308,29 @@ cdef class DataMemory:
             note(notes, Occurrence.L1D_FORCED_MISS, 1)
         ready = self.lower.request(notes, address, size, REQUEST_READ, request_flags(flags), now)
         now = stand_still(out, Cause.L1D_L2BPRESS, now, self.lower.taken)
-        if place == ABSENT and not flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA):
-            if room_in_queue(&self.fills, now) == now:
-                enter_queue(&self.fills, now, ready)
-                self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
-                if ready > self.filled:
-                    self.filled = ready
+        if place == ABSENT:
+            self.bring(address, flags, now, ready)
         if flags & ACCESS_ACQUIRE:
             self.ordered = ready
         return ready
+
+    # A line comes to L1D, if a fill buffer is free and its hint lets it.
+    cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil:
+        if flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA) or room_in_queue(&self.fills, now) > now:
+            return
+        enter_queue(&self.fills, now, ready)
+        self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
+        if ready > self.filled:
+            self.filled = ready
+
+    cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
+        cdef int64_t place = quick_find(self.cache, address), ready
+        if place != ABSENT and not flags & ACCESS_EXCLUSIVE:
+            use(self.cache, place, NULL)
+            return
+        ready = self.lower.request(notes, address, size, REQUEST_PREFETCH, request_flags(flags), now)
+        if place == ABSENT:
+            self.bring(address, flags, now, ready)
 
     # The cycle from which an acquire before it lets an access go on.
     cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil:
