@@ -48,7 +48,7 @@ cdef bint pending_results(Scoreboard* board, int64_t now, uint32_t base, Pending
     cdef uint32_t i, k
     cdef Pending one
     cdef uint16_t place
-    forget_old(board, now + 1)
+    forget_old(board, now)       # what comes next may still issue in this cycle
     count[0] = 0
     if board.recent_count > MOST_PENDING:
         return False
