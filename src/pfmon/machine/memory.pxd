@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
+from pfmon.machine.recent_stores cimport RecentStores
 from pfmon.machine.tags cimport Info, Journal, Known, TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
@@ -42,13 +43,8 @@ cdef struct Served:              # how an access went
 
 
 cdef enum:
-    RECENT_STORES = 256          # a power of two
     FAMILIAR = 128               # a power of two; by kind of access
     FAMILIAR_SHIFT = 6
-
-cdef struct RecentStore:
-    uint64_t granule             # address // 8
-    int64_t cycle
 
 cdef struct Familiar:            # a line that was quick before, with its translation
     Known translation
@@ -62,7 +58,7 @@ cdef class DataMemory:
     cdef TagStore cache
     cdef Tlb tlb1, tlb2
     cdef PageTable table
-    cdef int64_t latency, conflict_cycles, store_window
+    cdef int64_t latency, conflict_cycles
     cdef uint32_t recirculation  # the cause of loads that meet a store
     cdef int64_t filled          # cycle in which all lines on their way to L1D have come
     cdef int64_t transfer_cycles, walk_cycles, software_cycles
@@ -70,8 +66,7 @@ cdef class DataMemory:
     cdef int64_t ordered         # before this cycle an acquire load keeps later ones waiting
     cdef int64_t cycle, stood    # of the last access, and how long the pipeline stood for those of that cycle
     cdef Queue fills, store_buffer
-    cdef RecentStore recent[RECENT_STORES]
-    cdef int64_t latest_store    # no store is later
+    cdef RecentStores recent
     cdef Journal journal
     cdef Familiar familiar[4][FAMILIAR]  # integer loads, floating-point loads, stores, floating-point stores
     cdef TagStore pages1, pages2, lines2 # the tags of tlb1, tlb2, L2
@@ -101,7 +96,6 @@ cdef class DataMemory:
     cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
     cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
     cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil
-    cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, Journal* journal) noexcept nogil
     cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil
     cdef bint quick_lower(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil

@@ -12,18 +12,17 @@ from pfmon.machine.lower cimport (
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.recent_stores cimport conflicts, remember_store, start_recent_stores
 from pfmon.machine.tags cimport (
-    ABSENT, EXCLUSIVE, MODIFIED, has_room, journal_word, know, quick_find, touch_known, undo, use,
+    ABSENT, EXCLUSIVE, MODIFIED, has_room, know, quick_find, touch_known, undo, use,
 )
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
 
 cdef enum:
-    LONG_AGO = 1024              # cycles
     SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
     LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
     REGION_SHIFT = 61
-    GRANULE_SHIFT = 3
 
 # The virtual linear page table of a region lies at the top of what the region's addresses reach (Linux on IA-64).
 cdef uint64_t TABLE = <uint64_t>0x1FF8000000000000
@@ -86,22 +85,6 @@ cdef inline bint is_familiar(
             and familiar.translation.number[0] == address >> pages.shift)
 
 
-cdef inline bint stored(const RecentStore* recent, uint64_t granule, int64_t since) noexcept nogil:
-    return (recent[granule & RECENT_STORES - 1].granule == granule
-            and recent[granule & RECENT_STORES - 1].cycle >= since)
-
-
-cdef inline bint conflicts(DataMemory memory, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
-    """Whether a store of the same eight bytes is too near."""
-    cdef int64_t since = now - memory.store_window
-    cdef uint64_t granule = address >> GRANULE_SHIFT
-    if memory.latest_store < since:
-        return 0
-    if stored(memory.recent, granule, since):
-        return 1
-    return address + size - 1 >> GRANULE_SHIFT != granule and stored(memory.recent, granule + 1, since)
-
-
 cdef class DataMemory:
     """The data side with the figures of ``config`` ([l1d], [dtlb1], [dtlb2], [vhpt]) in front of ``lower``."""
 
@@ -119,7 +102,7 @@ cdef class DataMemory:
         self.latency = config["l1d.latency"]
         self.conflict_cycles = config["l1d.conflict"] - lower.latency
         self.recirculation = Cause.L1D_PIPE_RECIRC if config["machine.pmu"] == "montecito" else Cause.L1D_DCURECIR
-        self.store_window = config["l1d.store_window"]
+        start_recent_stores(&self.recent, config["l1d.store_window"])
         self.transfer_cycles = config["dtlb2.penalty"]
         self.walk_cycles = max(0, config["vhpt.walk"] - lower.latency)
         self.software_cycles = config["vhpt.software"]
@@ -132,9 +115,7 @@ cdef class DataMemory:
                 self.familiar[kind][slot].translation.number = &self.no_number
                 self.familiar[kind][slot].line.number = &self.no_number
                 self.familiar[kind][slot].line.info = &self.no_info
-        for slot in range(RECENT_STORES):
-            self.recent[slot].cycle = -LONG_AGO
-        self.latest_store = self.cycle = -LONG_AGO
+        self.cycle = -1
         for kind in range(ACCESS_KINDS):
             self.quick_latency[kind] = lower.latency
         self.quick_latency[<int>ACCESS_LOAD] = self.quick_latency[<int>ACCESS_FILL] = self.latency
@@ -154,8 +135,8 @@ cdef class DataMemory:
             familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if is_familiar(familiar, self.cache, self.pages1, address) and familiar.line.info.ready <= now:
                 if touch_known(self.pages1, &familiar.translation) and touch_known(self.cache, &familiar.line):
-                    return not conflicts(self, address, size, now)
-            return self.quick_load(address, now, familiar) and not conflicts(self, address, size, now)
+                    return not conflicts(&self.recent, address, size, now)
+            return self.quick_load(address, now, familiar) and not conflicts(&self.recent, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
             familiar = &self.familiar[1][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if self.again(self.pages2, address, now, familiar):
@@ -175,7 +156,7 @@ cdef class DataMemory:
                     return 0
         else:
             return 0
-        self.remember_store(address, size, now, &self.journal)
+        remember_store(&self.recent, address, size, now, &self.journal)
         return 1
 
     # Whether what L2 serves is familiar and nothing in its way.
@@ -232,7 +213,7 @@ cdef class DataMemory:
         else:
             start = self.in_order(flags, start, out)
             if kind == ACCESS_SEMAPHORE:
-                self.remember_store(address, size, start, NULL)
+                remember_store(&self.recent, address, size, start, NULL)
             out.ready = self.lower.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
             stand_still(out, Cause.L1D_L2BPRESS, start, self.lower.taken)
         for stall in range(out.stalls):
@@ -290,7 +271,7 @@ cdef class DataMemory:
         cdef int64_t place, ready
         cdef bint forced
         now = self.in_order(flags, now, out)
-        forced = conflicts(self, address, size, now)
+        forced = conflicts(&self.recent, address, size, now)
         note(notes, Occurrence.L1D_READ, 1)
         place = quick_find(self.cache, address)
         if forced:
@@ -339,27 +320,14 @@ cdef class DataMemory:
     cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil:
         cdef int64_t taken, place = quick_find(self.cache, address)
-        if place != ABSENT and self.cache.infos[place].ready - now <= self.store_window:
+        if place != ABSENT and self.cache.infos[place].ready - now <= self.recent.window:
             now = stand_still(out, Cause.L1D_FILLCONF, now, self.cache.infos[place].ready)
         now = stand_still(out, Cause.L1D_FULLSTBUF, now, room_in_queue(&self.store_buffer, now))
-        self.remember_store(address, size, now, NULL)
+        remember_store(&self.recent, address, size, now, NULL)
         taken = self.lower.request(notes, address, size, REQUEST_WRITE, request_flags(flags), now)
         if taken > now:
             enter_queue(&self.store_buffer, now, taken)
         return now
-
-    cdef void remember_store(self, uint64_t address, uint32_t size, int64_t now, Journal* journal) noexcept nogil:
-        cdef uint64_t granule = address >> GRANULE_SHIFT
-        cdef uint64_t last = (address + size - 1) >> GRANULE_SHIFT
-        cdef RecentStore* recent = &self.recent[granule & (RECENT_STORES - 1)]
-        journal_word(journal, &recent.granule)
-        journal_word(journal, <uint64_t*>&recent.cycle)
-        recent.granule = granule
-        recent.cycle = now
-        if now > self.latest_store:
-            self.latest_store = now
-        if last != granule:
-            self.remember_store(last << GRANULE_SHIFT, 1, now, journal)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.fills, now)
