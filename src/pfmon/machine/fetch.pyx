@@ -18,9 +18,9 @@ from pfmon.machine.occurrences import Occurrence as PythonOccurrence
 from pfmon.machine.queues cimport (
     enter_queue, finish_queue, queue_levels, room_in_queue, settle_queue, start_queue,
 )
-from pfmon.machine.tags cimport ABSENT, SHARED, quick_find, touch_early
+from pfmon.machine.tags cimport ABSENT, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
-from pfmon.machine.tlb cimport insert, lookup, lookup_quick
+from pfmon.machine.tlb cimport insert, lookup
 
 cdef enum:
     SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
@@ -82,12 +82,13 @@ cdef class InstructionFetch:
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place
         if address >> self.tlb_shift != self.last_page:
-            if not lookup_quick(self.tlb1, address):
+            if not lookup(self.tlb1, address):
                 return 0
             self.last_page = address >> self.tlb_shift
         place = quick_find(self.cache, address)
-        if place == ABSENT or self.cache.infos[place].ready > now or not touch_early(self.cache, place):
+        if place == ABSENT or self.cache.infos[place].ready > now:
             return 0
+        use(self.cache, place)
         self.used(address, self.cache.infos[place].ready)
         return 1
 
@@ -109,7 +110,7 @@ cdef class InstructionFetch:
         out.second_cause = FrontCause.FRONT_IMISS
         place = quick_find(self.cache, address)
         if place != ABSENT and self.cache.infos[place].ready <= translated:
-            self.cache.touch(place, NULL)
+            self.cache.touch(place)
             out.ready = translated
         else:
             out.ready = self.bring(notes, address, translated, &out.second_cause)
@@ -122,12 +123,12 @@ cdef class InstructionFetch:
     # The window's translation is there; when.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
         self.last_page = address >> self.tlb_shift
-        if lookup(self.tlb1, address, NULL):
+        if lookup(self.tlb1, address):
             return now
         note(notes, Occurrence.ITLB1_MISS, 1)
         if self.tlb2 is None:
             now = self.walk(notes, address, now)
-        elif lookup(self.tlb2, address, NULL):
+        elif lookup(self.tlb2, address):
             now += self.transfer_cycles
         else:
             note(notes, Occurrence.ITLB2_MISS, 1)
@@ -170,7 +171,7 @@ cdef class InstructionFetch:
         if place != ABSENT:
             note(notes, Occurrence.L1I_RAB_HIT, 1)
             cause[0] = FrontCause.FRONT_FILL_RECIRC
-            self.cache.touch(place, NULL)
+            self.cache.touch(place)
             return self.cache.infos[place].ready
         if found == NULL:
             note(notes, Occurrence.L1I_DEMAND_MISS, 1)

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.outer cimport Line, OuterLevels
 from pfmon.machine.queues cimport Queue
-from pfmon.machine.tags cimport Journal, TagStore
+from pfmon.machine.tags cimport TagStore
 
 cdef enum RequestKind:
     REQUEST_READ = 0             # data for an integer load that missed L1D, or a fill of the register stack engine
@@ -48,8 +48,10 @@ cdef class LowerLevels:
     cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil
     # Whether a read or write would be a hit in L2 (writes: in state M or E) with nothing in the way; without effect
-    # but for recency, which the journal can take back, and, after a yes for a write, the state M.
-    cdef bint quick(self, uint64_t address, int kind, int64_t now, Journal* journal) noexcept nogil
+    # but for recency and, after a yes for a write, the state M.
+    cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
+    # Whether a read in cycle `now` would be a hit in L2 that takes its latency and no more; without any effect.
+    cdef bint is_plain(self, uint64_t address, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
 

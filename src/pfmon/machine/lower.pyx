@@ -104,7 +104,7 @@ cdef class LowerLevels:
         cdef bint passes = 0     # the queue: it leaves no trace there
         note_reference(notes, kind, not under_way)
         if not flags & REQUEST_NO_RECENCY:
-            use(self.data, place, NULL)
+            use(self.data, place)
         if kind == REQUEST_SEMAPHORE:
             done = start + self.semaphore_latency
         elif start >= self.busy_until:
@@ -196,7 +196,7 @@ cdef class LowerLevels:
             note(notes, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
             if not ahead:
                 note(notes, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
-            use(self.code, place, NULL)
+            use(self.code, place)
             done = now + self.fetch_latency
             if self.code.infos[place].ready > done:
                 done = self.code.infos[place].ready
@@ -211,7 +211,7 @@ cdef class LowerLevels:
         enter_queue(&self.fetches, now, done)
         return done
 
-    cdef bint quick(self, uint64_t address, int kind, int64_t now, Journal* journal) noexcept nogil:
+    cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil:
         cdef int64_t place
         if now < self.busy_until:
             return 0
@@ -222,8 +222,15 @@ cdef class LowerLevels:
             if self.data.infos[place].state < EXCLUSIVE:
                 return 0
             self.data.infos[place].state = MODIFIED
-        use(self.data, place, journal)
+        use(self.data, place)
         return 1
+
+    cdef bint is_plain(self, uint64_t address, int64_t now) noexcept nogil:
+        cdef int64_t place
+        if now < self.busy_until or now < self.last_taken or now < self.ordered or room_in_queue(&self.ozq, now) > now:
+            return 0
+        place = quick_find(self.data, address)
+        return place != ABSENT and self.data.infos[place].ready <= now
 
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
         note_reference(notes, kind, 1)
@@ -251,9 +258,7 @@ cdef class LowerLevels:
 
     def quick_at(self, address: int, kind: int, now: int) -> bool:
         """What quick() says of a request."""
-        cdef Journal journal
-        journal.count = 0
-        return self.quick(address, kind, now, &journal)
+        return self.quick(address, kind, now)
 
     def finish_at(self, now: int) -> None:
         """What finish() does."""

@@ -40,7 +40,7 @@ cdef class Machine(Learner):
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
     cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil
-    cdef bint is_quick(self, const Plan* plan, Run* run) noexcept nogil
+    cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
     cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil

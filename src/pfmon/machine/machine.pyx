@@ -108,7 +108,7 @@ cdef class Machine(Learner):
             self.take_marks(plan, &run)
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
-        run.quick = self.is_quick(plan, &run)
+        run.quick = self.survey(plan, &run)
         if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
@@ -119,30 +119,33 @@ cdef class Machine(Learner):
             self.apply_marks(plan, &run)
         self.mark_count = 0
 
-    cdef bint is_quick(self, const Plan* plan, Run* run) noexcept nogil:
-        """Whether nothing of the block misses, and nothing happened that the memo must not see."""
+    cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil:
+        """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
+        Whether all of them did, and nothing happened that the memo must not see."""
         cdef uint64_t window = plan.first_window
-        cdef int64_t clock = self.now
-        cdef uint32_t i, access = 0
+        cdef int64_t clock = self.now, at
+        cdef uint32_t i, access = 0, flags
         cdef const Reach* reach
         if self.mark_count or not plan.plain:
             return False
         while window <= plan.last_window:
             if not self.fetch.quick(window, clock):
+                run.slow_window = window
                 return False
             window += WINDOW
-        if plan.access_count == 0:
-            return True
-        self.data.begin()
+        run.slow_window = ~<uint64_t>0
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
-            if not plan.steps[reach.step].access_flags & ACCESS_CHECK and not self.data.quick(
-                    run.addresses[access], reach.size, reach.kind, clock + reach.group):
-                self.data.abandon()
-                return False
+            flags = plan.steps[reach.step].access_flags
+            at = clock + reach.group
+            if not flags & ACCESS_CHECK and not self.data.quick(run.addresses[access], reach.size, reach.kind, at):
+                if access >= 64 or not self.data.plain(run.addresses[access], reach.size, reach.kind, flags, at):
+                    return False
+                run.plain |= <uint64_t>1 << access
             access += 1
+            run.made = access
         return True
 
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil:
@@ -166,10 +169,11 @@ cdef class Machine(Learner):
         number = self.memo.nodes[self.node].next if self.node else 0
         if number:
             node = &self.memo.nodes[number]
-            if node.before != self.state or node.word != run.word or node.outcome != outcome:
+            if node.before != self.state or node.word != run.word or node.outcome != outcome \
+                    or node.plain != run.plain:
                 number = 0
         if number == 0:
-            number = self.memo.find(self.state, run.word, outcome)
+            number = self.memo.find(self.state, run.word, outcome, run.plain)
             if number == 0:
                 return False
             if self.node:
@@ -205,7 +209,7 @@ cdef class Machine(Learner):
         if self.pipeline.save(&state) and self.now - began < 1 << 30:
             after = self.memo.state(&state)
             if after:
-                self.node = self.memo.add(before, run.word, outcome, after, <int>(self.now - began))
+                self.node = self.memo.add(before, run.word, outcome, run.plain, after, <int>(self.now - began))
                 self.state = after if self.node else 0
 
     cdef void go_on_here(self) noexcept nogil:

@@ -9,6 +9,7 @@ from pfmon.machine.state cimport State
 cdef struct Node:                # what a block does from a state
     uint64_t word                # of the stream: block and conditions
     uint64_t outcome             # of its branch
+    uint64_t plain               # its loads that L2 served, by access
     uint32_t before              # number of the state
     uint32_t after
     int32_t cycles
@@ -16,6 +17,13 @@ cdef struct Node:                # what a block does from a state
     uint32_t log_count
     uint32_t next                # the node that came next the last time
     uint64_t times
+
+cdef enum:
+    SHIFTS = 1 << 12
+
+cdef struct Shift:               # what `shifted` said
+    uint64_t key                 # state, and how it was shifted
+    uint32_t result
 
 cdef class Memo:
     cdef Records records
@@ -29,6 +37,7 @@ cdef class Memo:
     cdef uint32_t node_table_size
     cdef uint32_t* logs
     cdef uint64_t log_used, log_capacity
+    cdef Shift shifts[SHIFTS]
     cdef readonly uint64_t flushes
     cdef uint64_t most_bytes
 
@@ -38,10 +47,11 @@ cdef class Memo:
     cdef bint room(self, uint32_t log_count) noexcept nogil
     cdef uint32_t state(self, const State* state) noexcept nogil
     cdef const State* state_at(self, uint32_t number) noexcept nogil
-    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome) noexcept nogil
-    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint32_t after,
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
                       int32_t cycles) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
+    cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef void write_out(self) noexcept nogil
     cdef bint full(self) noexcept nogil
     cdef void forget(self) noexcept nogil

@@ -35,8 +35,8 @@ cdef uint64_t state_hash(const State* state) noexcept nogil:
     return hash
 
 
-cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome) noexcept nogil:
-    return mix(mix(mix(3, before), word), outcome)
+cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil:
+    return mix(mix(mix(mix(3, before), word), outcome), plain)
 
 
 cdef class Memo:
@@ -117,6 +117,14 @@ cdef class Memo:
 
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
         """A state after r32 moved up by ``moved`` places, or after a rotation; NONE when there is no memory."""
+        cdef uint64_t key = <uint64_t>number << 16 | (moved & 0xFF) << 8 | <uint64_t>rotate << 7 | <uint64_t>rotating
+        cdef Shift* known = &self.shifts[mix(5, key) & (SHIFTS - 1)]
+        if known.key != key:
+            known.result = self.shift(number, moved, rotate, rotating)
+            known.key = key
+        return known.result
+
+    cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
         cdef const State* old = self.states[number]
         cdef State fresh
         cdef uint32_t i, k
@@ -143,18 +151,19 @@ cdef class Memo:
 
     # --- nodes
 
-    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome) noexcept nogil:
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil:
         """The node of a block from a state, or NONE."""
-        cdef uint32_t at = <uint32_t>node_hash(before, word, outcome) & (self.node_table_size - 1)
+        cdef uint32_t at = <uint32_t>node_hash(before, word, outcome, plain) & (self.node_table_size - 1)
         cdef const Node* node
         while self.node_table[at]:
             node = &self.nodes[self.node_table[at]]
-            if node.before == before and node.word == word and node.outcome == outcome:
+            if node.before == before and node.word == word and node.outcome == outcome \
+                    and node.plain == plain:
                 return self.node_table[at]
             at = (at + 1) & (self.node_table_size - 1)
         return NONE
 
-    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint32_t after,
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
                       int32_t cycles) noexcept nogil:
         """A node with the records' log of what was just simulated; NONE when there is no memory."""
         cdef Node* node
@@ -163,7 +172,8 @@ cdef class Memo:
             return NONE
         node = &self.nodes[self.node_count]
         memset(node, 0, sizeof(Node))
-        node.word, node.outcome, node.before, node.after, node.cycles = word, outcome, before, after, cycles
+        node.word, node.outcome, node.plain = word, outcome, plain
+        node.before, node.after, node.cycles = before, after, cycles
         node.log, node.log_count = <uint32_t>self.log_used, count
         memcpy(self.logs + self.log_used, self.records.log, count * sizeof(uint32_t))
         self.log_used += count
@@ -173,7 +183,7 @@ cdef class Memo:
 
     cdef void enter(self, uint32_t number) noexcept nogil:
         cdef const Node* node = &self.nodes[number]
-        cdef uint32_t at = <uint32_t>node_hash(node.before, node.word, node.outcome) & (self.node_table_size - 1)
+        cdef uint32_t at = <uint32_t>node_hash(node.before, node.word, node.outcome, node.plain) & (self.node_table_size - 1)
         while self.node_table[at]:
             at = (at + 1) & (self.node_table_size - 1)
         self.node_table[at] = number
@@ -225,6 +235,7 @@ cdef class Memo:
         self.free_states()
         self.state_count = self.node_count = 1
         self.log_used = 0
+        memset(self.shifts, 0, sizeof(self.shifts))
         memset(self.state_table, 0, self.state_table_size * sizeof(uint32_t))
         memset(self.node_table, 0, self.node_table_size * sizeof(uint32_t))
 

@@ -6,7 +6,7 @@ from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.recent_stores cimport RecentStores
-from pfmon.machine.tags cimport Info, Journal, Known, TagStore
+from pfmon.machine.tags cimport Info, Known, TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef enum AccessKind:
@@ -67,19 +67,19 @@ cdef class DataMemory:
     cdef int64_t cycle, stood    # of the last access, and how long the pipeline stood for those of that cycle
     cdef Queue fills, store_buffer
     cdef RecentStores recent
-    cdef Journal journal
     cdef Familiar familiar[4][FAMILIAR]  # integer loads, floating-point loads, stores, floating-point stores
     cdef TagStore pages1, pages2, lines2 # the tags of tlb1, tlb2, L2
     cdef uint64_t no_number
     cdef Info no_info
 
-    # A block's accesses come next, first to quick().
-    cdef void begin(self) noexcept nogil
-    # Not all said yes: what quick() changed since begin() is as it was. Before any mechanism is asked for real.
-    cdef void abandon(self) noexcept nogil
+    # Whether the access takes the time that most take. Then it is made.
     # `now`: no later than the cycle in which the access is made if the block is quick.
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
+    # An integer load that misses L1D and hits L2 with nothing in the way takes L2's latency and no other: whether this
+    # is one. Then it is made. `now` as for quick().
+    cdef bint plain(self, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now) noexcept nogil
+    cdef void note_plain(self, Notes* notes) noexcept nogil
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil

@@ -14,12 +14,13 @@ from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.recent_stores cimport conflicts, remember_store, start_recent_stores
 from pfmon.machine.tags cimport (
-    ABSENT, EXCLUSIVE, MODIFIED, has_room, know, quick_find, touch_known, undo, use,
+    ABSENT, EXCLUSIVE, MODIFIED, know, quick_find, touch_known, use,
 )
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
 
 cdef enum:
+    PECULIAR = ACCESS_ACQUIRE | ACCESS_RELEASE | ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA | ACCESS_EXCLUSIVE
     SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
     LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
     REGION_SHIFT = 61
@@ -121,15 +122,9 @@ cdef class DataMemory:
         self.quick_latency[<int>ACCESS_LOAD] = self.quick_latency[<int>ACCESS_FILL] = self.latency
         self.quick_latency[<int>ACCESS_FLOAT_LOAD] += lower.float_extra
 
-    cdef void begin(self) noexcept nogil:
-        self.journal.count = 0
-
-    cdef void abandon(self) noexcept nogil:
-        undo(&self.journal)
-
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil:
         cdef Familiar* familiar
-        if not has_room(&self.journal) or now < self.ordered:
+        if now < self.ordered:
             return 0
         if kind == ACCESS_LOAD or kind == ACCESS_FILL:
             familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
@@ -156,7 +151,7 @@ cdef class DataMemory:
                     return 0
         else:
             return 0
-        remember_store(&self.recent, address, size, now, &self.journal)
+        remember_store(&self.recent, address, size, now)
         return 1
 
     # Whether what L2 serves is familiar and nothing in its way.
@@ -170,8 +165,8 @@ cdef class DataMemory:
         cdef int64_t page = quick_find(self.pages1, address), place = quick_find(self.cache, address)
         if page == ABSENT or place == ABSENT or self.cache.infos[place].ready > now:
             return 0
-        use(self.pages1, page, &self.journal)
-        use(self.cache, place, &self.journal)
+        use(self.pages1, page)
+        use(self.cache, place)
         know(self.pages1, page, &familiar.translation)
         know(self.cache, place, &familiar.line)
         return 1
@@ -180,12 +175,34 @@ cdef class DataMemory:
     cdef bint quick_lower(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil:
         cdef int64_t page = quick_find(pages, address)
-        if page == ABSENT or not self.lower.quick(address, REQUEST[kind], now, &self.journal):
+        if page == ABSENT or not self.lower.quick(address, REQUEST[kind], now):
             return 0
-        use(pages, page, &self.journal)
+        use(pages, page)
         know(pages, page, &familiar.translation)
         know(self.lines2, quick_find(self.lines2, address), &familiar.line)
         return 1
+
+    cdef bint plain(self, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now) noexcept nogil:
+        cdef Notes notes         # known beforehand: note_plain
+        cdef Served served
+        cdef int64_t page
+        if kind != ACCESS_LOAD or flags & PECULIAR or now < self.ordered or room_in_queue(&self.fills, now) > now:
+            return 0
+        page = quick_find(self.pages1, address)
+        if page == ABSENT or quick_find(self.cache, address) != ABSENT or conflicts(&self.recent, address, size, now):
+            return 0
+        if not self.lower.is_plain(address, now):
+            return 0
+        notes.count, notes.context = 0, 0
+        served.stalls = 0
+        use(self.pages1, page)
+        self.load(&notes, address, size, kind, flags, now, &served)
+        return 1
+
+    cdef void note_plain(self, Notes* notes) noexcept nogil:
+        note(notes, Occurrence.L1D_READ, 1)
+        note(notes, Occurrence.L1D_READ_MISS, 1)
+        self.lower.note_quick(notes, REQUEST_READ)
 
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
         if reads_first_level(kind):
@@ -213,7 +230,7 @@ cdef class DataMemory:
         else:
             start = self.in_order(flags, start, out)
             if kind == ACCESS_SEMAPHORE:
-                remember_store(&self.recent, address, size, start, NULL)
+                remember_store(&self.recent, address, size, start)
             out.ready = self.lower.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
             stand_still(out, Cause.L1D_L2BPRESS, start, self.lower.taken)
         for stall in range(out.stalls):
@@ -221,12 +238,12 @@ cdef class DataMemory:
 
     # The cycle in which the access can go on; -1: not at all.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
-        cdef bint first = is_float(kind) or lookup(self.tlb1, address, NULL)
+        cdef bint first = is_float(kind) or lookup(self.tlb1, address)
         if first and not is_float(kind):
             return now           # the second level holds what the first does
         if not first:
             note(notes, Occurrence.L1DTLB_MISS, 1)
-        if not lookup(self.tlb2, address, NULL):
+        if not lookup(self.tlb2, address):
             note(notes, Occurrence.L2DTLB_MISS, 1)
             if kind == ACCESS_LFETCH:
                 note(notes, Occurrence.LFETCH_DROPPED, 1)
@@ -250,7 +267,7 @@ cdef class DataMemory:
         cdef uint64_t entry = region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
         cdef int64_t done = now
         cdef bint found = 0
-        if lookup(self.tlb2, entry, NULL):
+        if lookup(self.tlb2, entry):
             note(notes, Occurrence.HPW_READ, 1)
             done = self.lower.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
             now = stand_still(out, Cause.L1D_HPW, now, done)
@@ -277,7 +294,7 @@ cdef class DataMemory:
         if forced:
             now = stand_still(out, self.recirculation, now, now + self.conflict_cycles)
         if place != ABSENT:
-            use(self.cache, place, NULL)
+            use(self.cache, place)
             if self.cache.infos[place].ready > now:
                 forced = 1
             if not forced:
@@ -307,7 +324,7 @@ cdef class DataMemory:
     cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
         cdef int64_t place = quick_find(self.cache, address), ready
         if place != ABSENT and not flags & ACCESS_EXCLUSIVE:
-            use(self.cache, place, NULL)
+            use(self.cache, place)
             return
         ready = self.lower.request(notes, address, size, REQUEST_PREFETCH, request_flags(flags), now)
         if place == ABSENT:
@@ -323,7 +340,7 @@ cdef class DataMemory:
         if place != ABSENT and self.cache.infos[place].ready - now <= self.recent.window:
             now = stand_still(out, Cause.L1D_FILLCONF, now, self.cache.infos[place].ready)
         now = stand_still(out, Cause.L1D_FULLSTBUF, now, room_in_queue(&self.store_buffer, now))
-        remember_store(&self.recent, address, size, now, NULL)
+        remember_store(&self.recent, address, size, now)
         taken = self.lower.request(notes, address, size, REQUEST_WRITE, request_flags(flags), now)
         if taken > now:
             enter_queue(&self.store_buffer, now, taken)
@@ -354,20 +371,23 @@ cdef class DataMemory:
         """What quick() says of an access."""
         return self.quick(address, size, kind, now)
 
+    def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool:
+        """What plain() says of an access."""
+        return self.plain(address, size, kind, flags, now)
+
+    def plain_notes(self) -> list[tuple[int, int]]:
+        """The occurrences that a plain access stands for."""
+        cdef Notes notes
+        notes.count, notes.context = 0, 0
+        self.note_plain(&notes)
+        return noted(&notes)
+
     def quick_notes(self, kind: int) -> list[tuple[int, int]]:
         """The occurrences that a quick access stands for."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
         self.note_quick(&notes, kind)
         return noted(&notes)
-
-    def begin_block(self) -> None:
-        """What begin() does."""
-        self.begin()
-
-    def abandon_block(self) -> None:
-        """What abandon() does."""
-        self.abandon()
 
     def quick_latency_of(self, kind: int) -> int:
         """Cycles from issue to use of what quick() said yes to."""

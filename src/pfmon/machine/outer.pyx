@@ -59,7 +59,7 @@ cdef class OuterLevels:
         out.ready = now + self.latency[wanted]
         note(notes, FIRST[wanted] + state, 1)
         if place != ABSENT:
-            use(self.tags, place, NULL)
+            use(self.tags, place)
             if self.tags.infos[place].ready > out.ready:
                 out.ready = self.tags.infos[place].ready
             if wanted == WANTED_OWNED and state == SHARED:
@@ -85,7 +85,7 @@ cdef class OuterLevels:
             return
         note(notes, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.infos[place].state, 1)
         self.tags.infos[place].state = MODIFIED
-        use(self.tags, place, NULL)
+        use(self.tags, place)
 
     cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)

@@ -12,7 +12,7 @@ from pfmon.machine.machine cimport Machine
 from pfmon.machine.memory cimport Served
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport Prediction
-from pfmon.machine.tlb cimport insert, lookup_quick
+from pfmon.machine.tlb cimport insert, lookup
 from pfmon.retirement.stream cimport BLOCK_MASK
 
 cpdef enum Stage:
@@ -68,8 +68,6 @@ cdef class Parts(Machine):
         cdef const Reach* reach
         cdef Served served
         cdef uint64_t address
-        if self.stage == CACHES:
-            self.data.begin()
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (word >> (32 + reach.condition)) & 1:
@@ -77,7 +75,7 @@ cdef class Parts(Machine):
             address = self.block[1 + access]
             access += 1
             if self.stage == TLBS:
-                if not lookup_quick(self.data.tlb1, address):
+                if not lookup(self.data.tlb1, address):
                     insert(self.data.tlb1, address)
             elif not self.data.quick(address, reach.size, reach.kind, self.clock + reach.group):
                 self.data.access(&self.waste, address, reach.size, reach.kind,

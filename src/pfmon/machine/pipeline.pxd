@@ -22,7 +22,10 @@ cdef struct Run:                 # a block that ran
     Prediction prediction        # of its branch, if it has one
     uint64_t next_ip
     uint8_t taken                # its last instruction branched
-    uint8_t quick                # nothing of it missed anything
+    uint8_t quick                # all of it went as the memo may know it
+    uint32_t made                # accesses that were made before the block is simulated: quick or plain
+    uint64_t plain               # by access: integer loads that L2 served in its latency
+    uint64_t slow_window         # the first window that the front end has to wait for
 
 cdef class Pipeline:
     cdef DataMemory data

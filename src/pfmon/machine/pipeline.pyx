@@ -254,7 +254,7 @@ cdef class Pipeline:
             self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_IBFULL, 2 * full)
             at += full
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION
-        if run.quick:
+        if step.window < run.slow_window:
             self.fetch.note_quick(&self.notes)
         else:
             self.fetch.fetch(&self.notes, step.window, at, &fetched)
@@ -386,7 +386,10 @@ cdef class Pipeline:
         if step.access_flags & ACCESS_SPILL_FILL:
             self.await_unat(step, run, number)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
-        if run.quick:
+        if self.access < run.made:
+            if self.access < 64 and run.plain >> self.access & 1:
+                self.data.note_plain(&self.notes)
+                return self.now + self.data.lower.latency
             self.data.note_quick(&self.notes, step.access - 1)
             return self.now + self.data.quick_latency[step.access - 1]
         served.stalls = 0

@@ -2,7 +2,6 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.tags cimport Journal, journal_word
 
 cdef enum:
     RECENT_STORES = 256          # a power of two
@@ -44,21 +43,19 @@ cdef inline bint conflicts(const RecentStores* recent, uint64_t address, uint32_
     return address + size - 1 >> GRANULE_SHIFT != granule and stored(recent, granule + 1, since)
 
 
-cdef inline void remember_part(RecentStores* recent, uint64_t granule, int64_t now, Journal* journal) noexcept nogil:
+cdef inline void remember_part(RecentStores* recent, uint64_t granule, int64_t now) noexcept nogil:
     cdef RecentStore* entry = &recent.entries[granule & RECENT_STORES - 1]
-    journal_word(journal, &entry.granule)
-    journal_word(journal, <uint64_t*>&entry.cycle)
     entry.granule = granule
     entry.cycle = now
 
 
 cdef inline void remember_store(
-    RecentStores* recent, uint64_t address, uint32_t size, int64_t now, Journal* journal
+    RecentStores* recent, uint64_t address, uint32_t size, int64_t now
 ) noexcept nogil:
-    """A store was made; ``journal``: it may be taken back."""
+    """A store was made."""
     cdef uint64_t granule = address >> GRANULE_SHIFT
-    remember_part(recent, granule, now, journal)
+    remember_part(recent, granule, now)
     if address + size - 1 >> GRANULE_SHIFT != granule:
-        remember_part(recent, granule + 1, now, journal)
+        remember_part(recent, granule + 1, now)
     if now > recent.latest:
         recent.latest = now

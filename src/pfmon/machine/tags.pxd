@@ -4,9 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     ABSENT = -1
-    MOST_CHANGES = 256
     OLDEST = 16
-    ROOM = 80                    # changes that one access may make: words of the bits of 4096 ways, and a few
     WORD_SHIFT = 6               # bits of a word of NRU bits
 
 cdef enum Policy:
@@ -33,15 +31,6 @@ cdef struct Oldest:              # places that were used longest ago, oldest fir
     uint32_t places[OLDEST]
     uint64_t stamps[OLDEST]
 
-cdef struct Change:
-    uint64_t* word
-    uint64_t was
-
-cdef struct Journal:             # words that were changed and may have to be what they were
-    uint32_t count
-    Change changes[MOST_CHANGES]
-
-
 cdef class TagStore:
     cdef uint64_t* numbers       # address >> shift by place, a set's side by side; NO_NUMBER: free
     cdef Info* infos             # by place
@@ -65,8 +54,8 @@ cdef class TagStore:
     cdef int64_t find(self, uint64_t address) noexcept nogil
     # The same by number, without a look at the hints.
     cdef int64_t search(self, uint64_t number) noexcept nogil
-    # The place was used; what that changes goes to the journal, if there is one.
-    cdef void touch(self, int64_t place, Journal* journal) noexcept nogil
+    # The place was used.
+    cdef void touch(self, int64_t place) noexcept nogil
     # The place that the next line of this address' set would take: a free one first.
     cdef int64_t victim(self, uint64_t address) noexcept nogil
     cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil
@@ -95,42 +84,13 @@ cdef inline uint64_t used_bit(TagStore store, int64_t place) noexcept nogil:
     return <uint64_t>1 << (way & ((1 << WORD_SHIFT) - 1))
 
 
-cdef inline void use(TagStore store, int64_t place, Journal* journal) noexcept nogil:
+cdef inline void use(TagStore store, int64_t place) noexcept nogil:
     """`touch`, in line for what is quickly done."""
     if store.policy == POLICY_LRU:
         store.clock += 1
         store.infos[place].stamp = store.clock
     elif store.policy != POLICY_NRU or not used_word(store, place)[0] & used_bit(store, place):
-        store.touch(place, journal)
-
-
-cdef inline bint touch_early(TagStore store, int64_t place) noexcept nogil:
-    """`touch` without a journal, but no, and nothing, where repeating it later would not leave the same."""
-    if store.policy == POLICY_NRU and not used_word(store, place)[0] & used_bit(store, place):
-        if (used_word(store, place)[0] | used_bit(store, place)) == store.last_word or store.words > 1:
-            return 0
-    use(store, place, NULL)
-    return 1
-
-
-cdef inline void journal_word(Journal* journal, uint64_t* word) noexcept nogil:
-    """``word`` is about to change; there has to be room (`has_room`)."""
-    if journal != NULL:
-        journal.changes[journal.count].word = word
-        journal.changes[journal.count].was = word[0]
-        journal.count += 1
-
-
-cdef inline bint has_room(const Journal* journal) noexcept nogil:
-    """Whether one access' changes can be written down."""
-    return journal.count < MOST_CHANGES - ROOM
-
-
-cdef inline void undo(Journal* journal) noexcept nogil:
-    """Everything that the journal says is as it was."""
-    while journal.count:
-        journal.count -= 1
-        journal.changes[journal.count].word[0] = journal.changes[journal.count].was
+        store.touch(place)
 
 
 cdef struct Known:               # a place that was found before: what is looked at when it is used again
@@ -148,7 +108,7 @@ cdef inline void know(TagStore store, int64_t place, Known* known) noexcept nogi
 
 
 cdef inline bint touch_known(TagStore store, const Known* known) noexcept nogil:
-    """`touch`, if it is a matter of one word that needs no journal; else nothing, and no."""
+    """`touch`, if it is a matter of one word; else nothing, and no."""
     if store.policy == POLICY_LRU:
         store.clock += 1
         known.info.stamp = store.clock

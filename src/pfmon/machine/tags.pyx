@@ -75,15 +75,15 @@ cdef class TagStore:
             place += 1
         return ABSENT
 
-    cdef void touch(self, int64_t place, Journal* journal) noexcept nogil:
+    cdef void touch(self, int64_t place) noexcept nogil:
         if self.policy == POLICY_LRU:
             self.clock += 1      # a repetition of all touches since leaves the same order: nothing to take back
             self.infos[place].stamp = self.clock
         elif self.policy == POLICY_NRU:
             if not used_word(self, place)[0] & used_bit(self, place):
-                use_bit(self, place, journal)
+                use_bit(self, place)
         elif self.policy == POLICY_PLRU:
-            point_away(self, place, journal)
+            point_away(self, place)
 
     cdef int64_t victim(self, uint64_t address) noexcept nogil:
         cdef uint64_t chosen_set = self.set_of(address >> self.shift)
@@ -118,7 +118,7 @@ cdef class TagStore:
         self.infos[place].ready = ready
         self.hints[number & self.hint_mask] = <uint32_t>place
         if recent:
-            self.touch(place, NULL)
+            self.touch(place)
         else:
             self.oldest.count = 0
 
@@ -146,7 +146,7 @@ cdef class TagStore:
         """A use: whether it was there; if not, it is brought in."""
         cdef int64_t place = self.find(address)
         if place != ABSENT:
-            self.touch(place, NULL)
+            self.touch(place)
             return True
         self.put(self.victim(address), address, EXCLUSIVE, 0, True)
         return False
@@ -212,27 +212,23 @@ cdef bint all_used(TagStore store, const uint64_t* words) noexcept nogil:
     return words[store.words - 1] == store.last_word
 
 
-cdef void use_bit(TagStore store, int64_t place, Journal* journal) noexcept nogil:
+cdef void use_bit(TagStore store, int64_t place) noexcept nogil:
     """NRU: the bit of ``place`` is set; if it was the last clear one, the others are cleared."""
     cdef uint64_t* words = &store.used[(<uint64_t>place >> store.way_shift) * store.words]
     cdef uint64_t* word = used_word(store, place)
     cdef uint32_t other
-    journal_word(journal, word)
     word[0] |= used_bit(store, place)
     if not all_used(store, words):
         return
     for other in range(store.words):
-        if &words[other] != word:
-            journal_word(journal, &words[other])
         words[other] = 0
     word[0] = used_bit(store, place)
 
 
-cdef void point_away(TagStore store, int64_t place, Journal* journal) noexcept nogil:
+cdef void point_away(TagStore store, int64_t place) noexcept nogil:
     """PLRU: the bits on the way to ``place`` point to the other side. Bit n has the children 2n, 2n+1; the root is 1."""
     cdef uint64_t* tree = &store.used[<uint64_t>place >> store.way_shift]
     cdef uint64_t node = 1, size = store.ways
-    journal_word(journal, tree)
     while size > 1:
         size >>= 1
         if <uint64_t>place & size:

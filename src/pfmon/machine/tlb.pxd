@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.machine.tags cimport ABSENT, Journal, TagStore, quick_find, touch_early, use
+from pfmon.machine.tags cimport ABSENT, TagStore, quick_find, use
 
 
 cdef class Tlb:
@@ -21,19 +21,13 @@ cdef class PageTable:
     cdef bint grow(self) noexcept nogil
 
 
-cdef inline bint lookup(Tlb tlb, uint64_t address, Journal* journal) noexcept nogil:
+cdef inline bint lookup(Tlb tlb, uint64_t address) noexcept nogil:
     """Whether the translation is there; using it makes it recent."""
     cdef int64_t place = quick_find(tlb.tags, address)
     if place == ABSENT:
         return 0
-    use(tlb.tags, place, journal)
+    use(tlb.tags, place)
     return 1
-
-
-cdef inline bint lookup_quick(Tlb tlb, uint64_t address) noexcept nogil:
-    """The same, but no where a `lookup` that follows would not leave everything as if this one had not been."""
-    cdef int64_t place = quick_find(tlb.tags, address)
-    return place != ABSENT and touch_early(tlb.tags, place)
 
 
 cdef inline void insert(Tlb tlb, uint64_t address) noexcept nogil:
