@@ -18,9 +18,10 @@ OTHER = {
     "bus.frequency": "200 MHz",
     "l2i.size": 32 << 10, "vhpt.page": 8 << 10, "dtlb1.page": 8 << 10, "l1d.fills": 1, "l2i.queue": 1,
     "bus.system_queue": 1, "bus.write_queue": 1, "bus.castout_queue": 1, "l3.write_buffers": 1, "l3.victims": 1,
+    "l2d.look": 20,
 }  # fmt: skip
 # Not of the data side alone, or the same by definition where sets are a power of two.
-ELSEWHERE = {"l3.index", "l2.index", "l2d.index", "l2i.index", "l1d.index"}
+ELSEWHERE = {"l1d.nat_window", "l3.index", "l2.index", "l2d.index", "l2i.index", "l1d.index"}
 TOGETHER = {"dtlb1.entries": ["dtlb1.ways=16"], "dtlb2.entries": ["dtlb2.ways=64"]}  # fully associative stays so
 
 

@@ -6,6 +6,7 @@ from pfmon.machine.notes cimport Notes
 from pfmon.machine.outer cimport Line, OuterLevels
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.tags cimport TagStore
+from pfmon.machine.under_way cimport UnderWay
 
 cdef enum RequestKind:
     REQUEST_READ = 0             # data for an integer load that missed L1D, or a fill of the register stack engine
@@ -35,14 +36,19 @@ cdef class LowerLevels:
     cdef TagStore first_level    # L1D, if lines that leave L2 leave it too
     cdef bint split
     cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
+    cdef int64_t look_cycles     # between looks for a line under way; 0: only when it has come
     cdef int64_t write_cycles    # a victim's way to L3
     cdef int64_t float_extra, outer_float_extra
     cdef int64_t busy_until      # before this cycle something is in the way of what could be quick
     cdef int64_t latest          # cycle in which all accesses so far are done but hits with nothing in the way
     cdef int64_t ordered         # before this cycle an acquire keeps later accesses waiting
+    cdef int64_t ordering        # cycle in which that acquire was taken
+    cdef int64_t latest_taken    # ... the access that is done in cycle `latest`
     cdef int64_t last_taken
     cdef int64_t taken           # cycle in which the queue took the last data request
     cdef Queue ozq, fills, victims, data_buffer, acquires, releases, fetches, write_buffers
+    cdef UnderWay coming         # lines that data asked for; if L2 is unified, those of fetches too
+    cdef UnderWay leaving        # modified lines in the victim buffers
 
     # The cycle in which what was asked for in cycle `now` is there; for a write: in which the queue has taken it.
     cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
@@ -57,9 +63,20 @@ cdef class LowerLevels:
 
     cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil
+    # The cycle in which order lets an access go on that would in cycle `start`.
+    cdef int64_t in_order(self, Notes* notes, int kind, uint32_t flags, int64_t start) noexcept nogil
+    # Why an access comes round again: its line is under way; a write that hits; a miss.
+    cdef void note_under_way(self, Notes* notes, uint64_t address, int kind, int64_t start,
+                             int64_t ready) noexcept nogil
+    # How often it looks in so many cycles.
+    cdef uint32_t looks(self, int64_t cycles) noexcept nogil
+    cdef void note_sibling(self, Notes* notes, uint64_t address, int64_t start) noexcept nogil
+    cdef void note_miss(self, Notes* notes, uint64_t address, int64_t start, bint crowded) noexcept nogil
+    cdef void note_fetch_again(self, Notes* notes, uint32_t occurrence, int64_t cycles) noexcept nogil
+    cdef int64_t miss_fetch(self, Notes* notes, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil
     cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil
     cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t start) noexcept nogil
     cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil
-    cdef int64_t make_room(self, Notes* notes, TagStore tags, uint64_t address, int64_t now,
-                           int64_t filled) noexcept nogil
+    cdef void make_room(self, Notes* notes, TagStore tags, int64_t place, int64_t now, int64_t filled) noexcept nogil
+    cdef void not_before(self, int64_t done) noexcept nogil

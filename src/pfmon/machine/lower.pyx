@@ -11,6 +11,14 @@ from pfmon.machine.outer cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, 
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
+from pfmon.machine.under_way cimport (
+    ASKED_BY_FETCH,
+    LineUnderWay,
+    find_under_way,
+    missed_same_index,
+    set_under_way,
+    why_under_way,
+)
 
 cdef uint32_t OPERATION[REQUEST_KINDS]
 OPERATION[<int>REQUEST_READ] = Occurrence.L2_OP_LOAD
@@ -51,6 +59,7 @@ cdef class LowerLevels:
         self.data = cache_tags(config, name)
         self.code = cache_tags(config, "l2i") if self.split else self.data
         self.latency = config[f"{name}.latency"]
+        self.look_cycles = config[f"{name}.look"]
         self.queued_latency = config[f"{name}.queued_latency"]
         self.semaphore_latency = config[f"{name}.semaphore_latency"]
         self.fetch_latency = config["l2i.latency" if self.split else "l2.fetch_latency"]
@@ -80,22 +89,38 @@ cdef class LowerLevels:
         if writes(kind):
             start = room_in_queue(&self.data_buffer, start)
         self.last_taken = self.taken = start
-        if flags & REQUEST_RELEASE and start < self.latest:
-            enter_queue(&self.releases, start, self.latest)
-            start = self.latest
-        if start < self.ordered:
-            start = self.ordered
+        start = self.in_order(notes, kind, flags, start)
         place = quick_find(self.data, address)
         if place != ABSENT:
             done = self.hit(notes, place, address, kind, flags, start)
         else:
             done = self.miss(notes, address, kind, flags, start)
         if flags & REQUEST_ACQUIRE:
-            self.ordered = done
+            self.ordered, self.ordering = done, self.taken
             enter_queue(&self.acquires, self.taken, done)
             if done > self.busy_until:
                 self.busy_until = done
         return self.taken if kind == REQUEST_WRITE else done
+
+    cdef int64_t in_order(self, Notes* notes, int kind, uint32_t flags, int64_t start) noexcept nogil:
+        cdef uint32_t reason = Occurrence.NOTHING_HAPPENED
+        if flags & REQUEST_RELEASE and start < self.latest:
+            reason = Occurrence.OZQ_CANCEL_RELEASE
+            if self.latest_taken == self.taken:
+                reason = Occurrence.OZQ_CANCEL_LATE_RELEASE
+            enter_queue(&self.releases, start, self.latest)
+            start = self.latest
+        if start < self.ordered:
+            reason = Occurrence.OZQ_CANCEL_ACQUIRE
+            if self.ordering == self.taken:
+                reason = Occurrence.OZQ_CANCEL_LATE_ACQUIRE
+            start = self.ordered
+        if reason == Occurrence.OZQ_CANCEL_RELEASE or reason == Occurrence.OZQ_CANCEL_ACQUIRE:
+            if kind == REQUEST_SEMAPHORE:
+                reason = Occurrence.OZQ_CANCEL_SEMAPHORE
+        if reason:
+            note(notes, reason, 1)
+        return start
 
     cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t start) noexcept nogil:
@@ -103,6 +128,10 @@ cdef class LowerLevels:
         cdef bint under_way = ready > start
         cdef bint passes = 0     # the queue: it leaves no trace there
         note_reference(notes, kind, not under_way)
+        if under_way:
+            self.note_under_way(notes, address, kind, start, ready)
+        elif writes(kind):
+            self.note_sibling(notes, address, start)
         if not flags & REQUEST_NO_RECENCY:
             use(self.data, place)
         if kind == REQUEST_SEMAPHORE:
@@ -118,6 +147,7 @@ cdef class LowerLevels:
                 note(notes, Occurrence.L2_BYPASS_LONG, 1)
         if writes(kind):
             if self.data.infos[place].state == SHARED:
+                note(notes, Occurrence.L2_STORE_HIT_S, 1)
                 passes = 0
                 ready = self.outer.invalidate(notes, address, start)
                 self.data.infos[place].ready = ready
@@ -129,8 +159,7 @@ cdef class LowerLevels:
         if kind == REQUEST_FLOAT_READ:
             done += self.float_extra
         if not passes:
-            if done > self.latest:
-                self.latest = done
+            self.not_before(done)
             enter_queue(&self.ozq, self.taken, done)
             if writes(kind):
                 enter_queue(&self.data_buffer, self.taken, done)
@@ -139,11 +168,16 @@ cdef class LowerLevels:
     cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil:
         cdef Line line
         cdef int wanted = WANTED_OWNED if writes(kind) or flags & REQUEST_EXCLUSIVE else WANTED_DATA
-        cdef int64_t place, asked
+        cdef int64_t place, asked, buffered
+        cdef LineUnderWay* coming
         note_reference(notes, kind, 0)
         note(notes, Occurrence.L2_MISS_SENT, 1)
         asked = room_in_queue(&self.fills, start)
+        if asked > start:
+            note(notes, Occurrence.L2_FILLS_FULL, 1)
         self.outer.read(notes, address, wanted, not flags & REQUEST_NO_OUTER, asked, &line)
+        if line.sent > asked:
+            note(notes, Occurrence.L3_REJECT_DATA, 1)
         if line.sent == self.taken and start >= self.busy_until:
             note(notes, Occurrence.L2_BYPASS_MISS, 1)
         if wanted == WANTED_OWNED and not writes(kind):
@@ -152,29 +186,72 @@ cdef class LowerLevels:
         enter_queue(&self.ozq, self.taken, line.sent + self.latency)
         if writes(kind):
             enter_queue(&self.data_buffer, self.taken, line.ready)
-        place = self.make_room(notes, self.data, address, line.sent, line.ready)
+        buffered = room_in_queue(&self.victims, line.sent)
+        place = self.data.victim(address)
+        self.note_miss(notes, address, start, buffered > line.sent and self.data.infos[place].state == MODIFIED)
+        coming = set_under_way(&self.coming, address >> self.data.shift, start, line.ready)
+        coming.sent = line.sent
+        self.make_room(notes, self.data, place, line.sent, line.ready)
         self.data.put(place, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
         note(notes, Occurrence.L2_FILL_S + line.state - SHARED, 1)
         if line.ready > self.busy_until:
             self.busy_until = line.ready
-        if line.ready > self.latest:
-            self.latest = line.ready
+        self.not_before(line.ready)
         return line.ready + (self.outer_float_extra if kind == REQUEST_FLOAT_READ else 0)
 
-    # A place for a line that will be `filled`; what was there goes to L3 if it was modified, and leaves L1D.
-    cdef int64_t make_room(self, Notes* notes, TagStore tags, uint64_t address, int64_t now,
-                           int64_t filled) noexcept nogil:
-        cdef int64_t place = tags.victim(address), inner, written
+    cdef void not_before(self, int64_t done) noexcept nogil:
+        if done > self.latest:
+            self.latest, self.latest_taken = done, self.taken
+
+    cdef void note_under_way(self, Notes* notes, uint64_t address, int kind, int64_t start,
+                             int64_t ready) noexcept nogil:
+        cdef LineUnderWay* line = find_under_way(&self.coming, address >> self.data.shift, start)
+        cdef uint32_t reason = why_under_way(line, start)
+        note(notes, reason, 1)
+        note(notes, Occurrence.L2_LOOK_AGAIN, self.looks(ready - start))
+        if (reason == Occurrence.L2_RECIRC_FILL_HIT or reason == Occurrence.L2_RECIRC_OZQ_MISS
+                or reason == Occurrence.L2_RECIRC_L1W):
+            note(notes, Occurrence.L2_SECONDARY_WRITE if writes(kind) else Occurrence.L2_SECONDARY_READ, 1)
+        if line != NULL:
+            if line.awaited:
+                note(notes, Occurrence.L2_BEHIND_RECIRC, 1)
+            line.awaited = 1
+
+    cdef uint32_t looks(self, int64_t cycles) noexcept nogil:
+        return <uint32_t>((cycles - 1) // self.look_cycles + 1) if self.look_cycles else 1
+
+    cdef void note_sibling(self, Notes* notes, uint64_t address, int64_t start) noexcept nogil:
+        if start < self.busy_until and missed_same_index(&self.coming, self.data, address, start, 1):
+            note(notes, Occurrence.L2_RECIRC_TAG_NOTOK, 1)
+            note(notes, Occurrence.L2_LOOK_AGAIN, 1)
+
+    cdef void note_miss(self, Notes* notes, uint64_t address, int64_t start, bint crowded) noexcept nogil:
+        cdef uint32_t reason
+        if missed_same_index(&self.coming, self.data, address, start, self.split):
+            reason = Occurrence.L2_RECIRC_SAME_INDEX
+        elif find_under_way(&self.leaving, address >> self.data.shift, start) != NULL:
+            reason = Occurrence.L2_RECIRC_VIC_PEND
+        elif crowded:
+            reason = Occurrence.L2_RECIRC_VIC_BUF_FULL
+        else:
+            return
+        note(notes, reason, 1)
+        note(notes, Occurrence.L2_LOOK_AGAIN, 1)
+
+    # Place `place` is for a line that will be `filled`; what was there goes to L3 if it was modified, and leaves L1D.
+    cdef void make_room(self, Notes* notes, TagStore tags, int64_t place, int64_t now, int64_t filled) noexcept nogil:
+        cdef int64_t inner, written
         cdef uint64_t gone = tags.numbers[place] << tags.shift, part
         cdef int state = tags.infos[place].state
         if state == INVALID:
-            return place
+            return
         if state == MODIFIED:
             note(notes, Occurrence.L2_WRITE_BACK, 1)
             now = room_in_queue(&self.victims, now)
             written = room_in_queue(&self.write_buffers, filled)
             enter_queue(&self.victims, now, written)
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
+            set_under_way(&self.leaving, tags.numbers[place], now, written)
             self.outer.write_back(notes, gone, now)
         if self.split and tags is self.code:
             note(notes, Occurrence.L2I_REPLACED, 1)
@@ -185,31 +262,52 @@ cdef class LowerLevels:
                 if inner != ABSENT:
                     self.first_level.clear(inner)
                 part += <uint64_t>1 << self.first_level.shift
-        return place
 
     cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil:
-        cdef int64_t place = quick_find(self.code, address), done
+        cdef int64_t place = quick_find(self.code, address), start = room_in_queue(&self.fetches, now), done
         cdef uint32_t ahead = kind == REQUEST_FETCH_PREFETCH
-        cdef Line line
-        now = room_in_queue(&self.fetches, now)
+        cdef bint under_way = place != ABSENT and self.code.infos[place].ready > start
+        if under_way:
+            self.note_fetch_again(notes, Occurrence.L2_FETCH_CONFLICT_DEMAND + ahead,
+                                  self.code.infos[place].ready - start)
+        elif start > now and place != ABSENT:
+            self.note_fetch_again(notes, Occurrence.L2_FETCH_QUEUED_HIT_DEMAND + ahead, start - now)
+        elif start > now:
+            self.note_fetch_again(notes, Occurrence.L2_FETCH_QUEUED_MISS_DEMAND + ahead, start - now)
         if place != ABSENT:
             note(notes, Occurrence.L2_FETCH_HIT_DEMAND + ahead, 1)
             if not ahead:
                 note(notes, Occurrence.L2_FETCH_BYPASS_SHORT, 1)
             use(self.code, place)
-            done = now + self.fetch_latency
+            done = start + self.fetch_latency
             if self.code.infos[place].ready > done:
                 done = self.code.infos[place].ready
         else:
-            note(notes, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
-            if not ahead:
-                note(notes, Occurrence.L2_FETCH_BYPASS_MISS, 1)
-            self.outer.read(notes, address, WANTED_FETCH + ahead, 1, now, &line)
-            place = self.make_room(notes, self.code, address, line.sent, line.ready)
-            self.code.put(place, address, line.state, line.ready, 1)
-            done = line.ready
-        enter_queue(&self.fetches, now, done)
+            done = self.miss_fetch(notes, address, ahead, start)
+        enter_queue(&self.fetches, start, done)
         return done
+
+    cdef void note_fetch_again(self, Notes* notes, uint32_t occurrence, int64_t cycles) noexcept nogil:
+        note(notes, occurrence, 1)
+        note(notes, Occurrence.L2_FETCH_LOOK_AGAIN, self.looks(cycles))
+
+    cdef int64_t miss_fetch(self, Notes* notes, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil:
+        cdef Line line
+        cdef LineUnderWay* coming
+        cdef int64_t place
+        note(notes, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
+        if not ahead:
+            note(notes, Occurrence.L2_FETCH_BYPASS_MISS, 1)
+        self.outer.read(notes, address, WANTED_FETCH + ahead, 1, start, &line)
+        if line.sent > start:
+            note(notes, Occurrence.L3_REJECT_FETCH_DEMAND + ahead, 1)
+        if not self.split:
+            coming = set_under_way(&self.coming, address >> self.code.shift, start, line.ready)
+            coming.asked_by = ASKED_BY_FETCH + ahead
+        place = self.code.victim(address)
+        self.make_room(notes, self.code, place, line.sent, line.ready)
+        self.code.put(place, address, line.state, line.ready, 1)
+        return line.ready
 
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil:
         cdef int64_t place
@@ -219,8 +317,8 @@ cdef class LowerLevels:
         if place == ABSENT or self.data.infos[place].ready > now:
             return 0
         if kind == REQUEST_WRITE:
-            if self.data.infos[place].state < EXCLUSIVE:
-                return 0
+            if self.data.infos[place].state < EXCLUSIVE or now < self.latest:
+                return 0             # a release would wait
             self.data.infos[place].state = MODIFIED
         use(self.data, place)
         return 1

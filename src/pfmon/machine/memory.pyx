@@ -137,8 +137,8 @@ cdef class DataMemory:
             if self.again(self.pages2, address, now, familiar):
                 return 1
             return self.quick_lower(self.pages2, address, kind, now, familiar)
-        if now < self.filled:
-            return 0             # it may meet a fill of L1D
+        if now < self.filled or now < self.lower.latest:
+            return 0             # it may meet a fill of L1D, or be a release that waits
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
             familiar = &self.familiar[2][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if familiar.line.info.state != MODIFIED or not self.again(self.pages1, address, now, familiar):

@@ -43,6 +43,36 @@ cpdef enum Occurrence:
     L2_FILL_M
     L2_WRITE_BACK                # a modified line goes to L3
     L2I_REPLACED
+    L2_STORE_HIT_S               # a write of a line that is not its own alone
+    L2_RECIRC_FILL_HIT           # data that comes round again, one cause each: its line is under way
+    L2_RECIRC_OZQ_MISS           # ... its line is missing, L3 is not asked yet
+    L2_RECIRC_L1W                # ... its line was missed one cycle before
+    L2_RECIRC_SAME_INDEX         # ... a miss of its set was before it (Montecito: in the same cycle)
+    L2_RECIRC_IPF_MISS           # ... its line is under way for instruction prefetch
+    L2_RECIRC_TAG_NOTOK          # ... a write that hits, behind a miss of its set in the same cycle
+    L2_RECIRC_VIC_PEND           # ... its line is on the way out
+    L2_RECIRC_VIC_BUF_FULL       # ... its victim finds no buffer
+    L2_SMC_HIT                   # its line is under way for a fetch
+    L2_BEHIND_RECIRC             # not the first that waits for the line
+    L2_SECONDARY_READ            # of a line that is missing or under way
+    L2_SECONDARY_WRITE
+    L2_LOOK_AGAIN                # looks for what was not there
+    OZQ_CANCEL_ACQUIRE           # an access that waited for order, one cause each: for an acquire
+    OZQ_CANCEL_RELEASE           # ... a release for what is before it
+    OZQ_CANCEL_SEMAPHORE         # ... a semaphore for either
+    OZQ_CANCEL_LATE_ACQUIRE      # ... of its own cycle
+    OZQ_CANCEL_LATE_RELEASE
+    L2_FETCH_CONFLICT_DEMAND     # a hit whose line is under way
+    L2_FETCH_CONFLICT_PREFETCH
+    L2_FETCH_QUEUED_HIT_DEMAND   # a fetch that waited for room in the queue, and found its line
+    L2_FETCH_QUEUED_HIT_PREFETCH
+    L2_FETCH_QUEUED_MISS_DEMAND  # ... and did not
+    L2_FETCH_QUEUED_MISS_PREFETCH
+    L2_FETCH_LOOK_AGAIN          # looks for what was not there
+    L2_FILLS_FULL                # a miss that waited for a fill buffer
+    L3_REJECT_DATA               # a request that waited for L3's request buffers
+    L3_REJECT_FETCH_DEMAND
+    L3_REJECT_FETCH_PREFETCH
     L3_DATA_READ_MISS_I          # the order is that of tags.pxd, State
     L3_DATA_READ_HIT_S
     L3_DATA_READ_HIT_E
