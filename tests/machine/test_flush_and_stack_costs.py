@@ -76,6 +76,6 @@ def test_rse_moves_two_registers_a_cycle():
 @pytest.mark.parametrize("gap", range(5))
 def test_fill_waits_for_the_unat_bit_of_a_spill(gap):
     """Groups between the two take the place of the wait."""
-    window = load("itanium2")["l1d.nat_window"]
+    window = load("itanium2")["pipeline.unat_window"]
     _, bubbles = per_pass(["st8.spill [r21]=r20", *["nop.m 0"] * gap, "ld8.fill r11=[r20]"], "itanium2")
     assert bubbles["L1D_NATCONF"] == max(0, window - 1 - gap)

@@ -77,7 +77,7 @@ cdef class Pipeline:
         self.rse_rate = config["rse.rate"]
         self.buffer_windows = config["frontend.buffer"] // 2
         self.m_ports = config["pipeline.m_ports"]
-        self.nat_window = config["l1d.nat_window"]
+        self.nat_window = config["pipeline.unat_window"]
         for number, operation in enumerate(names.OPERATIONS):
             for use, column in enumerate(names.USES):
                 latency = latency_of(config, operation, column)
