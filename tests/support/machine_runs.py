@@ -54,6 +54,24 @@ def run_with_guest(
     overrides: list[str] | None = None,
 ) -> tuple[Machine, Guest]:
     """The same, and what ran the program."""
+    found, guest = machine_and_guest(program, machine, arguments=arguments, memo=memo, overrides=overrides)
+    with Pipe(guest.processor.shapes, found, threaded=False) as pipe:
+        guest.run(pipe)
+    found.finish()
+    return found, guest
+
+
+def machine_and_guest(
+    program: str,
+    machine: str,
+    *,
+    arguments: list[str] | None = None,
+    memo: bool = True,
+    overrides: list[str] | None = None,
+    slots: int = 1,
+    trace: bool = True,
+) -> tuple[Machine, Guest]:
+    """A machine, and what is to run the program."""
     words = PROGRAMS[program] if arguments is None else arguments
     guest = Guest(
         image.load(str(EXAMPLES / program), None),
@@ -62,13 +80,9 @@ def run_with_guest(
         Settings(),
         memory_limit=1 << 33,
         processor=machine,
-        trace=True,
+        trace=trace,
     )
-    found = Machine(load(machine, overrides or []), INSTRUCTIONS, (), memo)
-    with Pipe(guest.processor.shapes, found, threaded=False) as pipe:
-        guest.run(pipe)
-    found.finish()
-    return found, guest
+    return Machine(load(machine, overrides or []), INSTRUCTIONS, (), memo, slots), guest
 
 
 def cycles_by_function(found: Machine, guest: Guest, program: str) -> dict[str, int]:

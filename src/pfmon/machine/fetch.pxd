@@ -6,6 +6,7 @@ from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.queues cimport Queue
+from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
@@ -73,6 +74,9 @@ cdef class InstructionFetch:
     # fc: its snoop. The line stays, as the stream does not say which it is.
     cdef void note_flush(self, Notes* notes) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
+    cdef void watch(self, Shares shares) noexcept nogil
+    # The cycle before which everything has been done, if the front end has come to cycle ``now``.
+    cdef int64_t settled(self, int64_t now) noexcept nogil
 
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
     cdef void used(self, uint64_t address, int64_t ready) noexcept nogil

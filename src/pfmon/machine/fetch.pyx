@@ -18,6 +18,7 @@ from pfmon.machine.occurrences import Occurrence as PythonOccurrence
 from pfmon.machine.queues cimport (
     enter_queue, finish_queue, queue_levels, room_in_queue, settle_queue, start_queue,
 )
+from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.tags cimport ABSENT, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
@@ -309,6 +310,13 @@ cdef class InstructionFetch:
 
     cdef void note_flush(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_SNOOPED, 1)
+
+    cdef int64_t settled(self, int64_t now) noexcept nogil:
+        return self.stream.since if self.stream.left and self.stream.since < now else now
+
+    cdef void watch(self, Shares shares) noexcept nogil:
+        """These levels are shared among slots."""
+        watch_queue(shares, &self.requests)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.requests, now)

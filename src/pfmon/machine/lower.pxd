@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.outer cimport Line, OuterLevels
 from pfmon.machine.queues cimport Queue
+from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport TagStore
 from pfmon.machine.under_way cimport UnderWay
 
@@ -60,6 +61,7 @@ cdef class LowerLevels:
     cdef bint is_plain(self, uint64_t address, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
+    cdef void watch(self, Shares shares) noexcept nogil
 
     cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil

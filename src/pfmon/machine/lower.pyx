@@ -9,6 +9,7 @@ from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.outer cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.under_way cimport (
@@ -333,6 +334,16 @@ cdef class LowerLevels:
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
         note_reference(notes, kind, 1)
         note(notes, Occurrence.L2_BYPASS_SHORT, 1)
+
+    cdef void watch(self, Shares shares) noexcept nogil:
+        """These levels are shared among slots."""
+        watch_queue(shares, &self.ozq)
+        watch_queue(shares, &self.fills)
+        watch_queue(shares, &self.victims)
+        watch_queue(shares, &self.data_buffer)
+        watch_queue(shares, &self.acquires)
+        watch_queue(shares, &self.releases)
+        self.outer.watch(shares)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.ozq, now)

@@ -11,7 +11,9 @@ from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.pipeline cimport Pipeline, Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
+from pfmon.machine.shares cimport Shares
 from pfmon.retirement.pipe cimport Learner
+from pfmon.retirement.switches cimport Switches
 
 cdef enum:
     MOST_HELD = 128              # words of a block and its addresses
@@ -36,6 +38,14 @@ cdef class Machine(Learner):
     cdef uint64_t marks[MOST_MARKS]
     cdef uint32_t mark_count
     cdef Level current_registers, dirty_registers
+    cdef uint64_t last           # number of the block that ran last
+    cdef Shares shares
+    cdef bint heeding            # marks that switch counting on and off
+    cdef Switches switches
+    cdef uint32_t turn           # slot in which is counted while counting is on
+    cdef uint32_t off            # slot while it is off
+    cdef uint32_t slot           # the one in force
+    cdef bint due                # another one may be behind the block that is held
     cdef readonly uint64_t repeated, simulated
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
@@ -46,6 +56,12 @@ cdef class Machine(Learner):
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil
     cdef void go_on_here(self) noexcept nogil
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil
-    cdef void apply_marks(self, const Plan* plan, const Run* run) noexcept nogil
+    cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil
+    cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil
+    cdef void apply_late_marks(self) noexcept nogil
+    cdef void heed(self, uint64_t mark) noexcept nogil
+    cdef void change_slot(self) noexcept nogil
+    cdef void share(self) noexcept nogil
+    cdef void advance(self, uint64_t next_ip) noexcept nogil
     cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil
     cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil

@@ -12,7 +12,7 @@ from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport ALWAYS, Reach, Step
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport enter_frame, leave_frame
-from pfmon.machine.levels cimport set_level
+from pfmon.machine.levels cimport MOST_LEVEL, set_level
 from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
@@ -21,10 +21,12 @@ from pfmon.machine.state cimport State
 from pfmon.machine.traits cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
 )
+from pfmon.retirement.gate cimport Gate
 from pfmon.retirement.shapes cimport Shape, Shapes, popcount
 from pfmon.retirement.stream cimport (
     BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FAULT, MARK_FILL, MARK_RSE_ADDRESS, MARK_SHIFT, MARK_SPILL,
-    MARK_SYSTEM_CALL, unpacked_address)
+    MARK_MODE, MARK_SYSTEM_CALL, MARK_TRIGGER, unpacked_address)
+from pfmon.retirement.switches cimport is_counting, reach_trigger, set_mode
 
 from pfmon.machine.predictors import branch_predictor
 
@@ -44,11 +46,12 @@ cdef inline bint is_repeatable(const Run* run) noexcept nogil:
 
 cdef class Machine(Learner):
     """``config``: the machine's figures. ``encodings``: the engine's, by number. ``ranges``: (address, mask) of the
-    data ranges. Without ``memo`` everything is simulated: slow, and the same results."""
+    data ranges. Without ``memo`` everything is simulated: slow, and the same results. ``slots``: how many; what is
+    recorded belongs to the one in force."""
 
-    def __cinit__(self, config, encodings, ranges=(), bint memo=True):
+    def __cinit__(self, config, encodings, ranges=(), bint memo=True, uint32_t slots=1):
         self.plans = Plans(encodings, config)
-        self.records = Records()
+        self.records = Records(slots)
         self.lower = LowerLevels(config)
         self.data = DataMemory(config, self.lower)
         self.predictor = branch_predictor(config)
@@ -56,6 +59,14 @@ cdef class Machine(Learner):
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
+        self.off = slots - 1
+        self.last = BLOCK_MASK           # none
+        self.shares = Shares(slots, config)
+        self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)
+        self.shares.watch(&self.dirty_registers, NULL, MOST_LEVEL + 1)
+        self.data.watch(self.shares)
+        self.fetch.watch(self.shares)
+        self.lower.watch(self.shares)
         self.pipeline.ranges.count = len(ranges)
         for number, (address, mask) in enumerate(ranges):
             self.pipeline.ranges.places[number], self.pipeline.ranges.masks[number] = address & mask, mask
@@ -69,7 +80,9 @@ cdef class Machine(Learner):
         while i < count:
             word = words[i]
             if word >> 63:
-                if self.mark_count < MOST_MARKS:
+                if self.heeding:
+                    self.heed(word)
+                if mark_kind(word) != MARK_TRIGGER and self.mark_count < MOST_MARKS:
                     self.marks[self.mark_count] = word
                     self.mark_count += 1
                 i += 1
@@ -77,6 +90,10 @@ cdef class Machine(Learner):
             shape = self.plans.shape(word & BLOCK_MASK)
             if self.block != NULL:
                 self.block_ran(shape.code[0].address)
+            elif self.mark_count:
+                self.apply_late_marks()
+            if self.due:
+                self.change_slot()
             length = 1 + shape.accesses + popcount(word & shape.access_mask)
             self.block = words + i
             self.block_count = length
@@ -115,9 +132,11 @@ cdef class Machine(Learner):
             self.follow_frames(plan, &run)
         if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.left)):
             self.give_hints(plan, &run, next_ip)
-        if self.mark_count or plan.cut == FAILED_CHECK or not plan.plain:
-            self.apply_marks(plan, &run)
-        self.mark_count = 0
+        if plan.cut == FAILED_CHECK or not plan.plain:
+            self.flush_behind(plan, &run)
+        if self.mark_count:
+            self.apply_marks(plan, run.number)
+        self.last = run.number
 
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil:
         """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
@@ -158,6 +177,7 @@ cdef class Machine(Learner):
         """Do what the block did before from this state; False: it never did."""
         cdef State state
         cdef Node* node
+        cdef uint64_t* times
         cdef uint32_t number
         if self.state == 0:
             if not self.pipeline.save(&state):
@@ -179,7 +199,8 @@ cdef class Machine(Learner):
             if self.node:
                 self.memo.nodes[self.node].next = number
             node = &self.memo.nodes[number]
-        node.times += 1
+        times = self.memo.times
+        times[number] += 1
         self.now += node.cycles
         self.state = node.after
         self.node = number
@@ -279,18 +300,23 @@ cdef class Machine(Learner):
             if mark_kind(self.marks[i]) == MARK_ALAT_MISS and instruction < 128:
                 run.failed[instruction >> 6] |= <uint64_t>1 << (instruction & 63)
 
-    cdef void apply_marks(self, const Plan* plan, const Run* run) noexcept nogil:
-        """What stops or flushes the pipeline behind the block."""
-        cdef uint32_t i, instruction
-        cdef uint64_t mark, address
-        cdef uint32_t cause
-        cdef int kind
+    cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
+        """Instructions of the block that flush the pipeline."""
+        cdef uint32_t i
         self.go_on_here()
         if plan.cut == FAILED_CHECK:
             self.pipeline.flush(run.number, XPN, self.pipeline.failed_check)
         for i in range(plan.length if not plan.plain else 0):
             if plan.steps[i].effect == EFFECT_SERIALIZE:
                 self.pipeline.flush(run.number, XPN, self.pipeline.serialize)
+
+    cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil:
+        """What stops or flushes the pipeline behind the block; the marks are taken."""
+        cdef uint32_t i, instruction
+        cdef uint64_t mark, address
+        cdef uint32_t cause
+        cdef int kind
+        self.go_on_here()
         for i in range(self.mark_count):
             mark = self.marks[i]
             kind = mark_kind(mark)
@@ -302,60 +328,133 @@ cdef class Machine(Learner):
                 cause = RSE_OVERFLOW if kind == MARK_SPILL else RSE_UNDERFLOW
                 if kind == MARK_FILL and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
                     cause = RSE_LOADRS
-                self.pipeline.rse(run.number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
+                self.pipeline.rse(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == MARK_SYSTEM_CALL or kind == MARK_FAULT:
-                self.pipeline.flush(run.number, XPN, self.pipeline.exception)
+                self.pipeline.flush(number, XPN, self.pipeline.exception)
         set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
+        self.mark_count = 0
+
+    cdef void apply_late_marks(self) noexcept nogil:
+        """Marks of a block that was not held any more."""
+        cdef const Plan* plan
+        if self.last != BLOCK_MASK:
+            plan = self.plans.plan(self.last)
+            if plan != NULL:
+                self.apply_marks(plan, self.last)
+
+    # --- slots
+
+    cdef void heed(self, uint64_t mark) noexcept nogil:
+        """What switches counting on and off does so behind the block that is held."""
+        if mark_kind(mark) == MARK_TRIGGER:
+            self.due |= reach_trigger(&self.switches, mark & 0xFFFFFFFFULL)
+        elif mark_kind(mark) == MARK_MODE and self.switches.heeds_up:
+            set_mode(&self.switches, mark)
+            self.due = True
+
+    cdef void change_slot(self) noexcept nogil:
+        """The slot that is to be in force is."""
+        cdef uint32_t slot = self.turn if not self.heeding or is_counting(&self.switches) else self.off
+        self.due = False
+        if slot != self.slot:
+            self.share()
+            self.slot = slot
+            self.records.use(slot)
+            self.memo.use(slot)
+
+    cdef void share(self) noexcept nogil:
+        """What stood up to now belongs to the slot in force. The front end may be behind the pipeline, and the
+        prefetcher behind both."""
+        cdef int64_t front = self.pipeline.front
+        if self.state:
+            front = self.now + self.memo.state_at(self.state).front
+        self.shares.share(self.slot, self.now, self.fetch.settled(front if front < self.now else self.now))
+
+    cdef void advance(self, uint64_t next_ip) noexcept nogil:
+        """Nothing is held any more."""
+        if self.block != NULL:
+            self.block_ran(next_ip)
+            self.block = NULL
+        elif self.mark_count:
+            self.apply_late_marks()
+        if self.due:
+            self.change_slot()
+
+    def follow_gate(self, Gate gate):
+        """Heed the marks that this gate heeds: while it is shut the last slot is in force. Before the stream begins."""
+        self.switches = gate.switches
+        self.heeding = True
+        self.change_slot()
+
+    def set_slot(self, uint32_t slot, uint64_t next_ip):
+        """From the instruction at ``next_ip`` on this slot is in force. The stream so far has been read."""
+        self.advance(next_ip)
+        self.turn = slot
+        self.change_slot()
+
+    def settle(self, uint64_t next_ip):
+        """Bring the records up to the instruction at ``next_ip``. What follows has the same time as without it; a cycle
+        in which more may issue is recorded when it ends."""
+        self.advance(next_ip)
+        self.memo.write_out()
+        self.share()
 
     # --- what Python reads
 
     def finish(self):
         """The stream has ended: bring the records up to date. May be called again."""
-        if self.block != NULL:
-            self.block_ran(0)
-            self.block = NULL
+        self.advance(0)
         self.go_on_here()
         if self.pipeline.open:
             self.pipeline.close(0, NULL, 0)
-        if self.pipeline.earliest - 1 > self.now:    # the register stack engine worked last
-            self.now = self.pipeline.now = self.pipeline.earliest - 1
         self.memo.write_out()
         set_level(&self.current_registers, self.now, 0)
         set_level(&self.dirty_registers, self.now, 0)
         self.data.finish(self.now)
         self.fetch.finish(self.now)
         self.lower.finish(self.now)
+        self.shares.share(self.slot, self.now, self.now)
 
     @property
     def cycles(self) -> int:
         """Cycles so far: those in which something issued, and back-end bubbles."""
         return self.now
 
-    def occurrences(self):
+    # as of `settle` or `finish`; ``slots``: of which, None: of all
+
+    def time(self, slots=None):
+        """Cycles of the core and of the bus, whole ones."""
+        return self.shares.cycles_of(slots)
+
+    def occurrences(self, slots=None):
         """{(block or None, instruction, Occurrence, in the data ranges): times}."""
-        return self.records.occurrences()
+        return self.records.occurrences(slots)
 
-    def bubbles(self):
+    def bubbles(self, slots=None):
         """(block, instruction, Cause, cycles): cycles in which nothing issued."""
-        return self.records.bubbles(0)
+        return self.records.bubbles(0, slots)
 
-    def front_bubbles(self):
+    def front_bubbles(self, slots=None):
         """(block, instruction, FrontCause, cycles): cycles in which the front end delivered nothing."""
-        return self.records.bubbles(1)
+        return self.records.bubbles(1, slots)
 
-    def groups(self):
+    def groups(self, slots=None):
         """What issued together, and in how many cycles (records.pyx)."""
-        return self.records.groups()
+        return self.records.groups(slots)
 
-    def levels(self):
+    def levels(self, slots=None):
         """Name -> cycles at level 0, 1, 2, ..."""
-        return {
-            "RSE_CURRENT_REGS": histogram(&self.current_registers),
-            "RSE_DIRTY_REGS": histogram(&self.dirty_registers),
-            **self.data.levels(),
-            **self.fetch.levels(),
-            **self.lower.levels(),
-        }
+        self.shares.show(slots)
+        try:
+            return {
+                "RSE_CURRENT_REGS": histogram(&self.current_registers),
+                "RSE_DIRTY_REGS": histogram(&self.dirty_registers),
+                **self.data.levels(),
+                **self.fetch.levels(),
+                **self.lower.levels(),
+            }
+        finally:
+            self.shares.hide()
 
 
 cdef object histogram(const Level* level):

@@ -3,7 +3,8 @@
 When nothing of a block misses, what it does to the pipeline depends on the pipeline's state, on which of its
 instructions execute and on how its branch was predicted: the memo holds, for each such combination that was met, how
 many cycles it took, the state afterwards, and what it added to the records. To repeat it costs a comparison with the
-node that came next the last time. How often each node ran is a count, which `write_out` turns into records.
+node that came next the last time. How often each node ran is a count, by slot of the
+records, which `write_out` turns into records.
 """
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
@@ -44,21 +45,32 @@ cdef class Memo:
 
     def __cinit__(self, Records records, uint64_t most_bytes):
         self.records = records
+        self.slots = records.slots
         self.most_bytes = most_bytes
         self.state_count = self.node_count = 1
         self.state_table_size = self.node_table_size = FIRST_TABLE
         self.state_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
         self.node_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
-        if self.state_table == NULL or self.node_table == NULL:
+        self.times_of = <uint64_t**>calloc(self.slots, sizeof(uint64_t*))
+        if self.state_table == NULL or self.node_table == NULL or self.times_of == NULL:
             raise MemoryError
 
     def __dealloc__(self):
+        cdef uint32_t slot
+        if self.times_of != NULL:
+            for slot in range(self.slots):
+                free(self.times_of[slot])
+        free(self.times_of)
         self.free_states()
         free(self.states)
         free(self.state_table)
         free(self.nodes)
         free(self.node_table)
         free(self.logs)
+
+    cdef void use(self, uint32_t slot) noexcept nogil:
+        """What runs from here on is counted in this slot."""
+        self.times = self.times_of[slot]
 
     cdef void free_states(self) noexcept nogil:
         cdef uint32_t i
@@ -192,13 +204,21 @@ cdef class Memo:
         """Room for one more node with so long a log."""
         cdef Node* nodes
         cdef uint32_t* more
-        cdef uint32_t i, capacity
+        cdef uint32_t i, capacity, slot
+        cdef uint64_t* times
         if self.node_count >= self.node_capacity:
             capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
             nodes = <Node*>realloc(self.nodes, capacity * sizeof(Node))
             if nodes == NULL:
                 return False
             self.nodes = nodes
+            for slot in range(self.slots):
+                times = <uint64_t*>realloc(self.times_of[slot], capacity * sizeof(uint64_t))
+                if times == NULL:
+                    return False
+                memset(times + self.node_capacity, 0, (capacity - self.node_capacity) * sizeof(uint64_t))
+                self.times_of[slot] = times
+                self.use(self.records.slot)
             self.node_capacity = capacity
         if self.log_used + log_count > self.log_capacity:
             more = <uint32_t*>realloc(self.logs, (self.log_capacity + log_count + FIRST_TABLE) * 2 * sizeof(uint32_t))
@@ -219,11 +239,14 @@ cdef class Memo:
 
     cdef void write_out(self) noexcept nogil:
         """Add to the records what the nodes' counts stand for."""
-        cdef uint32_t i
-        for i in range(1, self.node_count):
-            if self.nodes[i].times:
-                self.records.replay(self.logs + self.nodes[i].log, self.nodes[i].log_count, self.nodes[i].times)
-                self.nodes[i].times = 0
+        cdef uint32_t i, slot, before = self.records.slot
+        for slot in range(self.slots):
+            self.records.use(slot)
+            for i in range(1, self.node_count):
+                if self.times_of[slot][i]:
+                    self.records.replay(self.logs + self.nodes[i].log, self.nodes[i].log_count, self.times_of[slot][i])
+                    self.times_of[slot][i] = 0
+        self.records.use(before)
 
     cdef bint full(self) noexcept nogil:
         return (self.node_count * sizeof(Node) + self.log_used * sizeof(uint32_t)

@@ -6,6 +6,7 @@ from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.recent_stores cimport RecentStores
+from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport Info, Known, TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
@@ -83,6 +84,7 @@ cdef class DataMemory:
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
+    cdef void watch(self, Shares shares) noexcept nogil
 
     # Cycles from issue to use of what quick() said yes to, by kind.
     cdef int64_t quick_latency[ACCESS_KINDS]

@@ -12,6 +12,7 @@ from pfmon.machine.lower cimport (
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.recent_stores cimport conflicts, remember_store, start_recent_stores
 from pfmon.machine.tags cimport (
     ABSENT, EXCLUSIVE, MODIFIED, know, quick_find, touch_known, use,
@@ -345,6 +346,10 @@ cdef class DataMemory:
         if taken > now:
             enter_queue(&self.store_buffer, now, taken)
         return now
+
+    cdef void watch(self, Shares shares) noexcept nogil:
+        """These levels are shared among slots."""
+        watch_queue(shares, &self.fills)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.fills, now)

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
+from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport TagStore
 
 cdef enum Wanted:                # why L2 asks; the order is that of the occurrences
@@ -49,3 +50,4 @@ cdef class OuterLevels:
     cdef void bus_write(self, Notes* notes, int64_t now) noexcept nogil
     cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
+    cdef void watch(self, Shares shares) noexcept nogil

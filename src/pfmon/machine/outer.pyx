@@ -8,6 +8,7 @@ writes as long as these are fewer than the write queue holds.
 from pfmon.machine.notes cimport note
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, use
 from pfmon.machine.tags import cache_tags
 
@@ -149,6 +150,15 @@ cdef class OuterLevels:
         note(notes, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
         now = room_in_queue(&self.writes, now)
         enter_queue(&self.writes, now, self.bus_request(notes, now) + self.writes_due)
+
+    cdef void watch(self, Shares shares) noexcept nogil:
+        """These levels are shared among slots."""
+        watch_queue(shares, &self.bus_requests)
+        watch_queue(shares, &self.memory_reads)
+        watch_queue(shares, &self.system)
+        watch_queue(shares, &self.in_order)
+        watch_queue(shares, &self.writes)
+        watch_queue(shares, &self.castout)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.bus_requests, now)

@@ -4,6 +4,9 @@ A cycle in which instructions issue ends with a Part: instructions of one block,
 to them (notes), what issued before them in the same cycle (another Part). Equal cycles are one record with a count,
 so that every increment per cycle that a PMU can look at, thresholds included, is known afterwards. Their number
 depends on the program, not on how long it runs.
+
+Counts are kept by slot (`Records.use` says which is in force), so that what happens while one event set counts can be
+told from what happens while another does.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -53,11 +56,23 @@ cdef int grow_array(void** array, uint64_t bytes_used, uint64_t bytes_wanted) no
     return 1
 
 
-cdef class Records:
-    """Part 0 and note list 0 are the empty ones."""
+cdef class Totals:
+    """Counts of some slots, added up; on its own, as the records may grow while they are read."""
 
-    def __cinit__(self):
+    def __dealloc__(self):
+        free(self.counts)
+
+
+cdef class Records:
+    """Part 0 and note list 0 are the empty ones. ``slots``: how many there are."""
+
+    def __cinit__(self, uint32_t slots=1):
         cdef Part nothing
+        self.parts_of = <uint64_t**>calloc(slots, sizeof(uint64_t*))
+        self.bubbles_of = <uint64_t**>calloc(slots, sizeof(uint64_t*))
+        if self.parts_of == NULL or self.bubbles_of == NULL:
+            raise MemoryError
+        self.slots = slots
         memset(&nothing, 0, sizeof(nothing))
         if not self.room_for_part() or not self.room_for_bubble() or not self.room_for_notes(0):
             raise MemoryError
@@ -65,27 +80,39 @@ cdef class Records:
         self.note_count = 1
 
     def __dealloc__(self):
+        cdef uint32_t slot
+        for slot in range(self.slots):
+            free(self.parts_of[slot])
+            free(self.bubbles_of[slot])
+        free(self.parts_of)
+        free(self.bubbles_of)
         free(self.parts)
-        free(self.part_counts)
         free(self.part_table)
         free(self.bubble_keys)
-        free(self.bubble_counts)
         free(self.bubble_table)
         free(self.note_lists)
         free(self.note_starts)
         free(self.note_table)
         free(self.log)
 
+    cdef void use(self, uint32_t slot) noexcept nogil:
+        """What is counted from here on goes to this slot."""
+        self.slot = slot
+        self.part_counts = self.parts_of[slot]
+        self.bubble_counts = self.bubbles_of[slot]
+
     # --- parts
 
     cdef int room_for_part(self) noexcept nogil:
-        cdef uint32_t i, at, capacity
+        cdef uint32_t i, at, capacity, slot
         if self.part_count == self.part_capacity:
             capacity = self.part_capacity * 2 if self.part_capacity else FIRST_SIZE
             if not grow_array(<void**>&self.parts, self.part_capacity * sizeof(Part), capacity * sizeof(Part)):
                 return 0
-            if not grow_array(<void**>&self.part_counts, self.part_capacity * 8, capacity * 8):
-                return 0
+            for slot in range(self.slots):
+                if not grow_array(<void**>&self.parts_of[slot], self.part_capacity * 8, capacity * 8):
+                    return 0
+                self.use(self.slot)
             self.part_capacity = capacity
         if self.part_count * 2 >= self.part_table_size:
             if not grow_table(&self.part_table, &self.part_table_size):
@@ -191,13 +218,15 @@ cdef class Records:
     # --- bubbles
 
     cdef int room_for_bubble(self) noexcept nogil:
-        cdef uint32_t i, at, capacity
+        cdef uint32_t i, at, capacity, slot
         if self.bubble_count == self.bubble_capacity:
             capacity = self.bubble_capacity * 2 if self.bubble_capacity else FIRST_SIZE
             if not grow_array(<void**>&self.bubble_keys, self.bubble_capacity * 8, capacity * 8):
                 return 0
-            if not grow_array(<void**>&self.bubble_counts, self.bubble_capacity * 8, capacity * 8):
-                return 0
+            for slot in range(self.slots):
+                if not grow_array(<void**>&self.bubbles_of[slot], self.bubble_capacity * 8, capacity * 8):
+                    return 0
+                self.use(self.slot)
             self.bubble_capacity = capacity
         if self.bubble_count * 2 >= self.bubble_table_size:
             if not grow_table(&self.bubble_table, &self.bubble_table_size):
@@ -265,28 +294,46 @@ cdef class Records:
                 self.part_counts[log[i]] += times * log[i + 1]
             i += 2
 
-    # --- what Python reads
+    # --- what Python reads; ``slots``: of which, None: of all
 
-    def cycles_with_issue(self) -> int:
+    cdef Totals part_totals(self, slots):
+        """Cycles by part, in some slots; None: in all."""
+        cdef Totals found = Totals()
+        cdef uint32_t i, slot
+        found.counts = <uint64_t*>calloc(self.part_capacity, sizeof(uint64_t))
+        if found.counts == NULL:
+            raise MemoryError
+        for slot in range(self.slots) if slots is None else slots:
+            for i in range(self.part_count):
+                found.counts[i] += self.parts_of[slot][i]
+        return found
+
+    def cycles_with_issue(self, slots=None) -> int:
         """Cycles in which something issued."""
+        cdef Totals totals = self.part_totals(slots)
         cdef uint32_t i
         cdef uint64_t total = 0
         for i in range(1, self.part_count):
             if is_cycle(&self.parts[i]):
-                total += self.part_counts[i]
+                total += totals.counts[i]
         return total
 
-    def bubbles(self, kind):
+    def bubbles(self, kind, slots=None):
         """(block or None, instruction, cause, cycles) of one kind."""
-        cdef uint32_t i
-        cdef uint64_t key
+        cdef uint32_t i, slot
+        cdef uint64_t key, cycles
         found = []
+        slots = range(self.slots) if slots is None else slots
         for i in range(self.bubble_count):
             key = self.bubble_keys[i]
-            if <int>(key >> 48) == kind and self.bubble_counts[i]:
+            if <int>(key >> 48) != kind:
+                continue
+            cycles = 0
+            for slot in slots:
+                cycles += self.bubbles_of[slot][i]
+            if cycles:
                 block = key & 0xFFFFFFFF
-                found.append((None if block == NO_BLOCK else block, key >> 32 & 0xFF, key >> 40 & 0xFF,
-                              self.bubble_counts[i]))
+                found.append((None if block == NO_BLOCK else block, key >> 32 & 0xFF, key >> 40 & 0xFF, cycles))
         return found
 
     cdef object notes_of(self, uint32_t number):
@@ -306,59 +353,56 @@ cdef class Records:
         return (None if block == NO_BLOCK else block, part.code >> 32 & 0xFF, part.code >> 40 & 0xFF,
                 part.how & 0xFFFFFFFF, self.notes_of(<uint32_t>(part.chain >> 32)))
 
-    def groups(self):
+    def groups(self, slots=None):
         """What issued together in a cycle, and in how many cycles: ((block, first, last, executed, notes), ...), count.
 
         ``executed`` has a bit for each instruction from ``first`` on that executed; ``notes`` are (instruction,
         occurrence, in the data ranges, times). A part with ``first`` behind ``last`` is no cycle: it carries notes.
         """
-        cdef uint32_t i, at
-        for i in range(self.part_count):
-            if self.part_counts[i]:
+        cdef Totals totals = self.part_totals(slots)
+        cdef uint32_t i, at, count = self.part_count
+        for i in range(count):
+            if totals.counts[i]:
                 chain = []
                 at = i
                 while at:
                     chain.append(self.part_tuple(at))
                     at = <uint32_t>(self.parts[at].chain & 0xFFFFFFFF)
-                yield tuple(reversed(chain)), self.part_counts[i]
+                yield tuple(reversed(chain)), totals.counts[i]
 
-    def occurrences(self):
+    def occurrences(self, slots=None):
         """{(block or None, instruction, occurrence, in the data ranges): times}, over all cycles."""
+        cdef Totals cycles = self.part_totals(slots), totals = self.part_totals(())
         cdef uint32_t i, at, notes
-        cdef uint64_t* totals = <uint64_t*>calloc(self.part_count, sizeof(uint64_t))
         cdef uint64_t* items
         cdef uint64_t k, item
         found = {}
-        if totals == NULL:
-            raise MemoryError
-        try:
-            for i in range(self.part_count):
-                at = i
-                while at and self.part_counts[i]:
-                    totals[at] += self.part_counts[i]
-                    at = <uint32_t>(self.parts[at].chain & 0xFFFFFFFF)
-            for i in range(self.part_count):
-                notes = <uint32_t>(self.parts[i].chain >> 32)
-                if totals[i] == 0 or notes == 0:
-                    continue
-                block = self.parts[i].code & 0xFFFFFFFF
-                items = self.note_lists + self.note_starts[notes]
-                for k in range(1, items[0] + 1):
-                    item = items[k]
-                    key = (None if block == NO_BLOCK else block, item >> NOTE_INSTRUCTION & 0xFF, item & 0xFFFF,
-                           item >> NOTE_RANGED & 1)
-                    found[key] = found.get(key, 0) + totals[i] * (item >> OCCURRENCE_BITS & 0xFFFF)
-        finally:
-            free(totals)
+        for i in range(self.part_count):
+            at = i
+            while at and cycles.counts[i]:
+                totals.counts[at] += cycles.counts[i]
+                at = <uint32_t>(self.parts[at].chain & 0xFFFFFFFF)
+        for i in range(self.part_count):
+            notes = <uint32_t>(self.parts[i].chain >> 32)
+            if totals.counts[i] == 0 or notes == 0:
+                continue
+            block = self.parts[i].code & 0xFFFFFFFF
+            items = self.note_lists + self.note_starts[notes]
+            for k in range(1, items[0] + 1):
+                item = items[k]
+                key = (None if block == NO_BLOCK else block, item >> NOTE_INSTRUCTION & 0xFF, item & 0xFFFF,
+                       item >> NOTE_RANGED & 1)
+                found[key] = found.get(key, 0) + totals.counts[i] * (item >> OCCURRENCE_BITS & 0xFFFF)
         return found
 
-    def dispersal(self):
+    def dispersal(self, slots=None):
         """(block, last instruction, cut, cycles) of every cycle record: what dispersal left over (records.pxd, Cut)."""
-        cdef uint32_t i
-        for i in range(1, self.part_count):
-            if self.part_counts[i] and is_cycle(&self.parts[i]):
+        cdef Totals totals = self.part_totals(slots)
+        cdef uint32_t i, count = self.part_count
+        for i in range(1, count):
+            if totals.counts[i] and is_cycle(&self.parts[i]):
                 cut = self.parts[i].how >> 32
-                yield (self.parts[i].code & 0xFFFFFFFF, self.parts[i].code >> 40 & 0xFF, cut, self.part_counts[i])
+                yield (self.parts[i].code & 0xFFFFFFFF, self.parts[i].code >> 40 & 0xFF, cut, totals.counts[i])
 
     def sizes(self):
         """How many records there are: parts, bubbles, lists of notes."""

@@ -8,13 +8,7 @@ from libc.stdint cimport uint64_t
 
 from pfmon.retirement.shapes cimport Consumer, Shape, ShapeTable, popcount
 from pfmon.retirement.stream cimport BLOCK_MASK, MARK_MODE, MARK_SHIFT, MARK_TRIGGER
-
-cdef enum:
-    TRIGGERS = 32
-    GROUPS = 2
-    STARTS = 1                           # what a trigger does; 0: nothing
-    STOPS = 2
-    UP = 1 << 2                          # of the user mask
+from pfmon.retirement.switches cimport STARTS, STOPS, TRIGGERS, is_counting, reach_trigger, set_mode
 
 
 cdef class Gate(Consumer):
@@ -25,21 +19,6 @@ cdef class Gate(Consumer):
     every one. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it does not matter.
     """
 
-    cdef list keep                       # of what the pointers below point to
-    cdef ShapeTable shapes
-    cdef Consumer reader
-    cdef Consumer witness
-    cdef bint traced
-    cdef bint on
-    cdef bint heeds_up
-    cdef bint up
-    cdef uint64_t last                   # number of the block that came last
-    cdef int action[TRIGGERS]
-    cdef int group[TRIGGERS]
-    cdef uint64_t hits[TRIGGERS]
-    cdef bint repeats[GROUPS]
-    cdef bint spent[GROUPS][STOPS + 1]   # by action
-
     def __cinit__(self, ShapeTable shapes, readers, *, bint traced, triggers=(), bint on=True, up=None, witness=None):
         if len(triggers) > TRIGGERS:
             raise ValueError(f"{len(triggers)} triggers: there is room for {TRIGGERS}")
@@ -48,14 +27,14 @@ cdef class Gate(Consumer):
         self.reader = self.keep[0]
         self.witness = witness
         self.traced = traced
-        self.on = on
-        self.heeds_up = up is not None
-        self.up = bool(up)
+        self.switches.on = on
+        self.switches.heeds_up = up is not None
+        self.switches.up = bool(up)
         self.last = BLOCK_MASK           # none
         for number, (starts, group, repeats) in enumerate(triggers):
-            self.action[number] = STARTS if starts else STOPS
-            self.group[number] = group
-            self.repeats[group] = repeats
+            self.switches.action[number] = STARTS if starts else STOPS
+            self.switches.group[number] = group
+            self.switches.repeats[group] = repeats
 
     def choose(self, int place):
         """From here on the reader in this place gets the stream."""
@@ -64,10 +43,10 @@ cdef class Gate(Consumer):
 
     def reached(self) -> list[int]:
         """How often each trigger was reached, whether or not it changed anything."""
-        return [self.hits[number] for number in range(TRIGGERS) if self.action[number]]
+        return [self.switches.hits[number] for number in range(TRIGGERS) if self.switches.action[number]]
 
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        if count and self.on and (self.up or not self.heeds_up):
+        if count and is_counting(&self.switches):
             self.reader.consume(words, count)
             if self.witness is not None:
                 self.witness.consume(words, count)
@@ -77,19 +56,6 @@ cdef class Gate(Consumer):
         self.reader.follow(self.last)
         if self.witness is not None:
             self.witness.follow(self.last)
-
-    cdef void trigger(self, uint64_t number) noexcept nogil:
-        cdef int action, group
-        if number >= TRIGGERS:
-            return
-        action = self.action[number]
-        group = self.group[number]
-        self.hits[number] += 1
-        if action == 0 or self.on == (action == STARTS) or self.spent[group][action]:
-            return
-        self.spent[group][action] = not self.repeats[group]
-        self.on = action == STARTS
-        self.resume()
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, first = 0, word, kind
@@ -107,11 +73,12 @@ cdef class Gate(Consumer):
             if kind == MARK_TRIGGER:
                 self.pass_on(words + first, i - 1 - first)
                 first = i
-                self.trigger(word & 0xFFFFFFFFULL)
-            elif kind == MARK_MODE and self.heeds_up:
+                if reach_trigger(&self.switches, word & 0xFFFFFFFFULL):
+                    self.resume()
+            elif kind == MARK_MODE and self.switches.heeds_up:
                 self.pass_on(words + first, i - first)
                 first = i
-                self.up = word & UP != 0
+                set_mode(&self.switches, word)
                 self.resume()
         self.pass_on(words + first, count - first)
 

@@ -72,8 +72,7 @@ class Guest:
             why = self.processor.run(consumer)
             if self._stopping:
                 break
-            if agenda and due is not None and self.processor.retired >= due:
-                agenda.reached()
+            reached = due is not None and self.processor.retired >= due
             if why == BREAK:
                 end = self._break(consumer)
             elif why == FAULT:
@@ -83,6 +82,8 @@ class Guest:
                 self.processor.answer_pmd(agenda.read_pmd(self.processor.fault_info))
             elif timer is not None and self.processor.retired >= timer:
                 end = self.process.pending_signals()
+            if agenda and reached and end is None:  # what the stop's instruction caused is in the stream by now
+                agenda.reached()
         if end is not None:
             self.processor.emit_mark(consumer, Mark.EXIT, end.status)
         return end

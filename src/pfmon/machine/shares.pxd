@@ -1,0 +1,44 @@
+"""Time by slot; see shares.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.levels cimport MOST_LEVEL, Level
+from pfmon.machine.queues cimport Queue
+
+cdef enum:
+    MOST_WATCHED = 32
+
+cdef struct Watched:             # a level, and the queue whose entries it counts, if it is one
+    Level* level
+    const Queue* queue
+    uint32_t size                # values that it can have
+    int64_t since                # the level's, when it was shared last
+    uint32_t value
+    int64_t border               # cycle up to which it was shared
+    uint64_t seen[MOST_LEVEL + 1]   # its histogram up to there
+    uint64_t kept[MOST_LEVEL + 1]   # its own histogram, while another one is shown
+
+cdef class Shares:
+    cdef Watched watched[MOST_WATCHED]
+    cdef uint32_t count
+    cdef uint32_t slots
+    cdef uint64_t* levels        # slot, watched, value -> cycles
+    cdef uint64_t* cycles        # by slot: of the core
+    cdef uint64_t* bus_cycles
+    cdef int64_t now             # cycle up to which these were shared
+    cdef uint64_t bus_now
+    cdef uint64_t bus_rate, core_rate   # cycles of the bus in so many of the core
+
+    cdef void watch(self, Level* level, const Queue* queue, uint32_t size) noexcept nogil
+    # What has passed since the last call belongs to ``slot``. It is cycle ``now``; nothing will be told any more of
+    # cycles before ``border``.
+    cdef void share(self, uint32_t slot, int64_t now, int64_t border) noexcept nogil
+    cdef void share_level(self, Watched* one, uint64_t* cycles, int64_t border) noexcept nogil
+    cdef void show(self, slots)
+    cdef void hide(self)
+    cdef object cycles_of(self, slots)
+
+
+cdef inline void watch_queue(Shares shares, Queue* queue) noexcept nogil:
+    """The entries of a queue."""
+    shares.watch(&queue.level, queue, queue.capacity + 1)

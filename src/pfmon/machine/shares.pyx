@@ -1,0 +1,107 @@
+"""What stands for a while, by slot: cycles, and the histograms of levels.
+
+A level keeps one histogram. At a border between slots the histogram up to there is worked out on the side, and what it
+has grown by since the border before is the slot's. Nothing of the levels and queues changes by that, so that the parts
+of all slots add up to what one slot would have had.
+"""
+
+from math import gcd
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+cdef enum:
+    CLOCK_EDGES = 2              # the bus moves data on both edges of its clock; bus.frequency counts transfers
+
+
+cdef void histogram_until(const Watched* one, int64_t border, uint64_t* cycles) noexcept nogil:
+    """The level's histogram up to a cycle, with the entries that will have left the queue by then."""
+    cdef int64_t since = one.level.since
+    cdef uint32_t value = one.level.value, i = 0
+    memcpy(cycles, one.level.cycles, one.size * sizeof(uint64_t))
+    if one.queue != NULL:
+        while i < one.queue.count and one.queue.leaves[i] <= border:
+            if one.queue.leaves[i] > since:
+                cycles[value] += <uint64_t>(one.queue.leaves[i] - since)
+                since = one.queue.leaves[i]
+            i += 1
+            value = one.queue.count - i
+    if border > since:
+        cycles[value] += <uint64_t>(border - since)
+
+
+cdef class Shares:
+    """``slots``: how many; ``config``: the frequencies."""
+
+    def __cinit__(self, uint32_t slots, config):
+        bus, core = int(config["bus.frequency"]), CLOCK_EDGES * int(config["machine.frequency"])
+        self.bus_rate, self.core_rate = bus // gcd(bus, core), core // gcd(bus, core)
+        self.slots = slots
+        self.levels = <uint64_t*>calloc(slots * MOST_WATCHED * (MOST_LEVEL + 1), sizeof(uint64_t))
+        self.cycles = <uint64_t*>calloc(slots, sizeof(uint64_t))
+        self.bus_cycles = <uint64_t*>calloc(slots, sizeof(uint64_t))
+        if self.levels == NULL or self.cycles == NULL or self.bus_cycles == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.levels)
+        free(self.cycles)
+        free(self.bus_cycles)
+
+    cdef void watch(self, Level* level, const Queue* queue, uint32_t size) noexcept nogil:
+        cdef Watched* one = &self.watched[self.count]
+        one.level, one.queue, one.size = level, queue, size
+        self.count += 1
+
+    cdef void share(self, uint32_t slot, int64_t now, int64_t border) noexcept nogil:
+        cdef uint32_t i
+        cdef uint64_t bus = <uint64_t>now // self.core_rate * self.bus_rate \
+            + <uint64_t>now % self.core_rate * self.bus_rate // self.core_rate
+        self.cycles[slot] += <uint64_t>(now - self.now)
+        self.bus_cycles[slot] += bus - self.bus_now
+        self.now, self.bus_now = now, bus
+        for i in range(self.count):
+            self.share_level(&self.watched[i], &self.levels[(slot * MOST_WATCHED + i) * (MOST_LEVEL + 1)], border)
+
+    cdef void share_level(self, Watched* one, uint64_t* cycles, int64_t border) noexcept nogil:
+        cdef uint64_t until[MOST_LEVEL + 1]
+        cdef uint32_t value
+        if border < one.border:
+            border = one.border
+        if one.level.since == one.since and one.level.value == one.value and one.since <= one.border and (
+                one.queue == NULL or one.queue.count == 0 or one.queue.leaves[0] > border):
+            cycles[one.value] += <uint64_t>(border - one.border)
+            one.seen[one.value] += <uint64_t>(border - one.border)
+            one.border = border
+            return
+        histogram_until(one, border, until)
+        for value in range(one.size):
+            cycles[value] += until[value] - one.seen[value]
+        memcpy(one.seen, until, one.size * sizeof(uint64_t))
+        one.since, one.value, one.border = one.level.since, one.level.value, border
+
+    # --- what Python reads
+
+    cdef void show(self, slots):
+        """Until `hide` the levels have the histograms of some slots, None: of all."""
+        cdef uint32_t i, value, slot
+        cdef Watched* one
+        for i in range(self.count):
+            one = &self.watched[i]
+            memcpy(one.kept, one.level.cycles, sizeof(one.kept))
+            memset(one.level.cycles, 0, sizeof(one.kept))
+            for slot in range(self.slots) if slots is None else slots:
+                for value in range(one.size):
+                    one.level.cycles[value] += self.levels[(slot * MOST_WATCHED + i) * (MOST_LEVEL + 1) + value]
+
+    cdef void hide(self):
+        """The levels have their own histograms again."""
+        cdef uint32_t i
+        for i in range(self.count):
+            memcpy(self.watched[i].level.cycles, self.watched[i].kept, sizeof(self.watched[i].kept))
+
+    cdef object cycles_of(self, slots):
+        """Cycles of the core and of the bus in some slots, None: in all."""
+        places = range(self.slots) if slots is None else tuple(slots)
+        return sum([self.cycles[slot] for slot in places]), sum([self.bus_cycles[slot] for slot in places])

@@ -1,0 +1,243 @@
+"""Slots: what the machine records while one is in force, and that all of them are what one would have been."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import pytest
+from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
+
+from pfmon.engine.ia64.guest import Guest
+from pfmon.machine.machine import Machine
+from pfmon.program.symbols import SymbolTable
+from pfmon.retirement.gate import Gate
+from pfmon.retirement.marks import Mark
+from pfmon.retirement.pipe import Pipe
+from pfmon.retirement.recorder import Recorder
+from pfmon.retirement.shapes import Consumer
+
+MACHINES = ["itanium", "itanium2", "montecito"]
+Action = Callable[[int], None]
+
+
+class Stops:
+    """An agenda that does something at certain numbers of retired instructions."""
+
+    def __init__(self, guest: Guest, places: Iterable[int], action: Action) -> None:
+        self._guest, self._places, self._action = guest, list(places), action
+
+    def next_stop(self) -> int | None:
+        return self._places[0] if self._places else None
+
+    def reached(self) -> None:
+        self._places.pop(0)
+        self._action(self._guest.processor.ip)
+
+    def read_pmd(self, number: int) -> int:
+        raise AssertionError(f"pmd{number} was read")
+
+
+class Records(NamedTuple):
+    """All that a machine recorded in some slots."""
+
+    cycles: Counter[object]
+    occurrences: Counter[object]
+    bubbles: Counter[object]
+    levels: Counter[object]
+    time: tuple[int, int]
+
+    def __add__(self, other: "Records") -> "Records":  # type: ignore[override]
+        counters = [mine + its for mine, its in zip(self[:4], other[:4], strict=True)]
+        return Records(*counters, (self.time[0] + other.time[0], self.time[1] + other.time[1]))
+
+
+def recorded(machine: Machine, slots: Iterable[int] | None = None) -> Records:
+    slots = None if slots is None else tuple(slots)
+    bubbles = Counter({(kind, *key): n for kind in range(5) for *key, n in machine.records.bubbles(kind, slots)})
+    levels = {(name, value): n for name, cycles in machine.levels(slots).items() for value, n in enumerate(cycles) if n}
+    assert all(0 < n < 1 << 60 for n in levels.values()), {k: n - (1 << 64) for k, n in levels.items() if n >> 60}
+    groups: Counter[object] = Counter()
+    for parts, count in machine.groups(slots):
+        groups[parts] += count
+    return Records(groups, Counter(machine.occurrences(slots)), bubbles, Counter(levels), machine.time(slots))
+
+
+def run(
+    program: str,
+    machine: str,
+    places: Iterable[int],
+    act: Callable[[Machine, Pipe, int], None],
+    *,
+    slots: int = 1,
+    memo: bool = True,
+    threaded: bool = False,
+) -> Machine:
+    """The machine after the program has run; ``act`` gets it at every place, with the next instruction's address."""
+    found, guest = machine_and_guest(program, machine, memo=memo, slots=slots)
+    with Pipe(guest.processor.shapes, found, threaded=threaded) as pipe:
+
+        def at(ip: int) -> None:
+            pipe.drain()
+            act(found, pipe, ip)
+
+        guest.run(pipe, Stops(guest, places, at))
+    found.finish()
+    guest.close()
+    return found
+
+
+def nothing(machine: Machine, pipe: Pipe, ip: int) -> None:
+    """The program's blocks are cut where those of another run are."""
+
+
+def somewhere(seed: int, most: int = 60_000, count: int = 60) -> list[int]:
+    """Places to stop at, some of them close to each other."""
+    pick = random.Random(seed)
+    places = {pick.randrange(1, most) for _ in range(count)}
+    return sorted(places | {place + pick.randrange(1, 4) for place in places})
+
+
+def in_turn(slots: int) -> Callable[[Machine, Pipe, int], None]:
+    turns = random.Random(slots)
+
+    def act(machine: Machine, pipe: Pipe, ip: int) -> None:
+        machine.set_slot(turns.randrange(slots), ip)
+        if turns.random() < 0.3:
+            machine.settle(ip)
+
+    return act
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("program", ["fib", "sort", "hashmap"])
+def test_all_slots_together_are_the_whole_run(program: str, machine: str) -> None:
+    _check_sum(program, machine)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("program", sorted(PROGRAMS))
+def test_all_slots_together_are_the_whole_run_on_any_example(program: str, machine: str) -> None:
+    _check_sum(program, machine)
+
+
+def _check_sum(program: str, machine: str) -> None:
+    places = somewhere(len(program))
+    whole = recorded(run(program, machine, places, nothing))
+    found = run(program, machine, places, in_turn(4), slots=4)
+    parts = [recorded(found, [slot]) for slot in range(4)]
+    assert all(part.time[0] > 0 and part.cycles and part.bubbles for part in parts)
+    assert parts[0] + parts[1] + parts[2] + parts[3] == whole == recorded(found)
+    assert recorded(found, [1, 3]) == parts[1] + parts[3]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("program", ["fib", "sort"])
+def test_slots_do_not_depend_on_the_memo_nor_on_threads(program: str, machine: str) -> None:
+    places = somewhere(7)
+    plain, simulated, threaded = (
+        run(program, machine, places, in_turn(3), slots=3, memo=memo, threaded=threaded)
+        for memo, threaded in ((True, False), (False, False), (True, True))
+    )
+    assert plain.repeated and not simulated.repeated
+    for slot in range(3):
+        assert recorded(plain, [slot]) == recorded(simulated, [slot]) == recorded(threaded, [slot])
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_slot_has_the_cycles_of_its_time_but_for_those_that_borders_cut(machine: str) -> None:
+    places = somewhere(3)
+    found = run("lz", machine, places, in_turn(3), slots=3)
+    for slot in range(3):
+        part = recorded(found, [slot])
+        cycles = sum(n for parts, n in part.cycles.items() if parts[-1][1] <= parts[-1][2])
+        bubbles = sum(n for key, n in part.bubbles.items() if key[0] == 0)
+        assert abs(cycles + bubbles - part.time[0]) <= len(places)
+        stack = sum(n for (name, _), n in part.levels.items() if name == "RSE_DIRTY_REGS")
+        assert abs(stack - part.time[0]) <= 64 * len(places)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_is_settled_on_the_way_grows_to_the_whole_and_changes_no_time(machine: str) -> None:
+    seen: list[Records] = []
+
+    def look(found: Machine, pipe: Pipe, ip: int) -> None:
+        found.settle(ip)
+        seen.append(recorded(found))
+
+    places = somewhere(5)
+    found = run("queens", machine, places, look)
+    assert recorded(found) == recorded(run("queens", machine, places, nothing))
+    for before, after in zip(seen, [*seen[1:], recorded(found)], strict=True):
+        for earlier, later in zip(before[:4], after[:4], strict=True):
+            assert not earlier - later
+
+
+STARTS_AND_STOPS = {"fib": ("fib", 0, "fib", 0x50), "sort": ("quicksort", 0, "search", 0)}
+"""Example -> function and offset of the triggers that start and stop."""
+
+
+def trigger_addresses(program: str) -> list[int]:
+    symbols = {one.name: one.address for one in SymbolTable((EXAMPLES / program).read_bytes()).symbols()}
+    start, first, stop, second = STARTS_AND_STOPS[program]
+    return [symbols[start] + first, symbols[stop] + second]
+
+
+def reached(program: str, triggers: list[int]) -> list[tuple[int, int]]:
+    """At how many retired instructions which trigger was reached: from the recorded stream."""
+    _, guest = machine_and_guest(program, "itanium2", trace=False)
+    guest.processor.set_triggers(triggers, [])
+    recorder = Recorder()
+    guest.run(recorder)
+    retired, found = 0, []
+    for word in recorder.words():
+        if not word >> 63:
+            retired += len(guest.processor.block(word & 0xFFFFFFFF).instructions)
+        elif word >> 56 & 0x7F == Mark.TRIGGER:
+            found.append((retired, word & 0xFFFFFFFF))
+    guest.close()
+    return found
+
+
+@pytest.mark.parametrize("memo", [True, False])
+@pytest.mark.parametrize("repeats", [True, False])
+@pytest.mark.parametrize("program", ["fib", "sort"])
+def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, repeats: bool, memo: bool) -> None:
+    triggers = trigger_addresses(program)
+    changes: list[tuple[int, int]] = []
+    for place, number in reached(program, triggers):
+        if number == (changes[-1][1] ^ 1 if changes else 0) and (repeats or len(changes) < 2):
+            changes.append((place, number))
+    assert len(changes) == 2 if not repeats else len(changes) > 2 or program == "sort"
+
+    by_hand = iter(changes)
+
+    def act(machine: Machine, pipe: Pipe, ip: int) -> None:
+        _, number = next(by_hand)
+        assert ip == triggers[number]
+        machine.set_slot(number, ip)
+
+    found = []
+    for in_stream in (False, True):
+        machine, guest = machine_and_guest(program, "montecito", memo=memo, slots=2)
+        guest.processor.set_triggers(triggers, [])
+        with Pipe(guest.processor.shapes, machine) as pipe:
+            if in_stream:
+                kinds = [(True, 0, repeats), (False, 0, repeats)]
+                gate = Gate(guest.processor.shapes, [Consumer()], traced=True, triggers=kinds, on=False)
+                machine.follow_gate(gate)
+                guest.run(pipe, Stops(guest, [place for place, _ in changes], lambda ip: None))
+            else:
+                machine.set_slot(1, 0)
+
+                def at(ip: int, machine: Machine = machine, pipe: Pipe = pipe) -> None:
+                    pipe.drain()
+                    act(machine, pipe, ip)
+
+                guest.run(pipe, Stops(guest, [place for place, _ in changes], at))
+        machine.finish()
+        guest.close()
+        found.append([recorded(machine, [slot]) for slot in range(2)])
+    assert found[0] == found[1]
+    assert all(part.cycles and part.time[0] for part in found[0])
