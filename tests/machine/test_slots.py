@@ -94,7 +94,7 @@ def nothing(machine: Machine, pipe: Pipe, ip: int) -> None:
 def somewhere(seed: int, most: int = 60_000, count: int = 60) -> list[int]:
     """Places to stop at, some of them close to each other."""
     pick = random.Random(seed)
-    places = {pick.randrange(1, most) for _ in range(count)}
+    places = {pick.randrange(1, limit) for limit in (most // 30, most) for _ in range(count // 2)}
     return sorted(places | {place + pick.randrange(1, 4) for place in places})
 
 

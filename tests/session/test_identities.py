@@ -70,20 +70,22 @@ def run(
     with quiet(), on:
         program.run(on.consumer)
     program.close()
-    counts = MachineCounts(on.records)
+    counts = on.counts()
     totals = {
         signal: sum(increment for _, increment in counts.increments(signal))
         for signal, meaning in meanings().items()
         if meaning.kind not in ("level", "per_cycle", "qualified", "stops")
     }
     ranged = {signal: sum(increment for _, increment in counts.increments(signal, ranged=True)) for signal in OF_DATA}
-    levels = on.records.levels()
+    levels = counts.recorded.levels()
     totals |= {f"level {name}": sum(cycles) for name, cycles in levels.items()}
     by_cycle = cycle_by_cycle(machine, processor, counts)
     blocks = range(processor.block_count())
     pairs = sum(tally.runs(n) * sum(one.slots - 1 for one in processor.block(n).instructions) for n in blocks)
-    retiring = sum(cycles for *_, cycles in on.records.dispersal())
-    return Run(totals, signal_totals(EXACT, processor, tally), pairs, on.records.cycles, retiring, ranged, by_cycle)
+    retiring = sum(cycles for *_, cycles in counts.recorded.dispersal())
+    return Run(
+        totals, signal_totals(EXACT, processor, tally), pairs, counts.recorded.cycles, retiring, ranged, by_cycle
+    )
 
 
 def cycle_by_cycle(pmu: str, processor: Processor, counts: MachineCounts) -> dict[str, int]:

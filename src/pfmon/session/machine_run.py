@@ -7,31 +7,29 @@ from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.processor import Processor
 from pfmon.machine.config import MachineFigures
 from pfmon.machine.machine import Machine
+from pfmon.retirement.gate import Gate
 from pfmon.retirement.pipe import Pipe
 from pfmon.retirement.shapes import Consumer
 from pfmon.session.machine_counts import MachineCounts, Part
 
-CLOCK_EDGES = 2
-"""The bus moves data on both edges of its clock; bus.frequency counts transfers."""
-
 
 class MachineRecords:
-    """What a machine recorded, as machine_counts.Recorded has it."""
+    """What a machine recorded, as machine_counts.Recorded has it; ``slots``: of which, None: of all."""
 
-    def __init__(self, machine: Machine, figures: MachineFigures) -> None:
+    def __init__(self, machine: Machine, figures: MachineFigures, slots: Sequence[int] | None = None) -> None:
         self._machine = machine
-        self._bus, self._core = (int(figures[f"{name}.frequency"]) for name in ("bus", "machine"))
+        self._slots = slots
         self._stack_rate = int(figures["rse.rate"])
 
     @property
     def cycles(self) -> int:
         """Core cycles."""
-        return self._machine.cycles
+        return self._machine.time(self._slots)[0]
 
     @property
     def bus_cycles(self) -> int:
         """Cycles of the bus's clock, whole ones."""
-        return self._machine.cycles * self._bus // (CLOCK_EDGES * self._core)
+        return self._machine.time(self._slots)[1]
 
     @property
     def stack_rate(self) -> int:
@@ -40,23 +38,23 @@ class MachineRecords:
 
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         """What happened to instructions."""
-        return self._machine.occurrences()
+        return self._machine.occurrences(self._slots)
 
     def bubbles(self, kind: int) -> Sequence[tuple[int | None, int, int, int]]:
         """Lost cycles or bundles of a kind."""
-        return self._machine.records.bubbles(kind)
+        return self._machine.records.bubbles(kind, self._slots)
 
     def levels(self) -> Mapping[str, Sequence[int]]:
         """Histograms of what stands for a while."""
-        return self._machine.levels()
+        return self._machine.levels(self._slots)
 
     def groups(self) -> Iterable[tuple[Sequence[Part], int]]:
         """What issued together."""
-        return self._machine.groups()
+        return self._machine.groups(self._slots)
 
     def dispersal(self) -> Iterable[tuple[int | None, int, int, int]]:
         """What dispersal left over."""
-        return self._machine.records.dispersal()
+        return self._machine.records.dispersal(self._slots)
 
 
 class MachineRun:
@@ -71,10 +69,17 @@ class MachineRun:
         beside: Consumer | None = None,
         threaded: bool = True,
         memo: bool = True,
+        slots: int = 1,
+        gate: Gate | None = None,
     ) -> None:
-        """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated."""
-        self.machine = Machine(figures, INSTRUCTIONS, ranges, memo)
-        self.records = MachineRecords(self.machine, figures)
+        """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated. ``slots``: in
+        how many parts what it records can be told; ``gate``: it heeds the marks that this one heeds, and while it is
+        shut the last slot is in force."""
+        self.machine = Machine(figures, INSTRUCTIONS, ranges, memo, slots)
+        if gate:
+            self.machine.follow_gate(gate)
+        self._figures = figures
+        self._processor = processor
         self.consumer = Pipe(processor.shapes, self.machine, beside, threaded)
 
     def __enter__(self) -> "MachineRun":
@@ -87,6 +92,16 @@ class MachineRun:
         self.consumer.__exit__(kind, error, trace)
         self.machine.finish()
 
-    def counts(self) -> MachineCounts:
-        """What the machine recorded, as counts."""
-        return MachineCounts(self.records)
+    def choose(self, slot: int) -> None:
+        """From the next instruction on this slot is in force, while the gate is open."""
+        self.consumer.drain()
+        self.machine.set_slot(slot, self._processor.ip)
+
+    def settle(self) -> None:
+        """Bring the records up to the next instruction."""
+        self.consumer.drain()
+        self.machine.settle(self._processor.ip)
+
+    def counts(self, slots: Sequence[int] | None = None) -> MachineCounts:
+        """What the machine recorded in some slots, None: in all, as counts; as of `settle` or the end."""
+        return MachineCounts(MachineRecords(self.machine, self._figures, slots))

@@ -1,7 +1,8 @@
 """Event sets at work on a running program: who counts when, and what it comes to.
 
-The stream goes through a gate (triggers, PSR.up, the set whose turn it is) to a tally for each set. Whatever makes the
-counts of a stretch of the run, they are asked for in one place, EventSets.totals.
+The stream goes through a gate (triggers, PSR.up, the set whose turn it is) to a tally for each set. The machine, if one
+runs, has a slot for each set, and one for what nobody counts. Whatever makes the counts of a stretch of the run, they
+are asked for in one place, EventSets.totals.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,6 +50,7 @@ class Monitoring:
         self._on_interval = on_interval
         self._turn = 0
         self._printed: list[int] = []
+        self._reported = 0
         traced = self._processor.traced
         self._tallies = [group.tally(self._processor.shapes, traced) for group in groups]
         self._witness = groups[0].tally(self._processor.shapes, traced) if controls.true_values else None
@@ -67,9 +69,10 @@ class Monitoring:
     def _make_machine(self, figures: "MachineFigures") -> "MachineRun":
         from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
 
-        group = self._groups[0]
-        beside = self._tallies[0] if group.wants_tally else None
-        return MachineRun(figures, self._processor, group.data_ranges, beside)
+        group, gate = self._groups[0], self._gate
+        beside = gate or (self._tallies[0] if group.wants_tally else None)
+        slots = len(self._groups) + (1 if gate else 0)
+        return MachineRun(figures, self._processor, group.data_ranges, beside, slots=slots, gate=gate)
 
     @property
     def tally(self) -> Tally:
@@ -78,8 +81,8 @@ class Monitoring:
 
     def counts(self) -> list[Count]:
         """What the events came to, set by set; the counters are loaded with what they counted."""
-        if self._machine:
-            self._groups[0].attach(self._machine.counts())
+        for number, group in enumerate(self._groups):
+            self._attach(group, [number])
         totals = [group.take(self._processor, tally) for group, tally in zip(self._groups, self._tallies, strict=True)]
         if len(self._groups) == 1:
             return self._groups[0].counts()
@@ -91,6 +94,7 @@ class Monitoring:
             raws = group.values(totals[number])
             trues: Sequence[Value] = [None] * len(values)
             if self._witness:
+                self._attach(group, range(len(self._groups)))
                 trues = group.values(group.totals(self._processor, self._witness))
             share = active[number] / sum(active) if any(active) else 0.0
             for count, value, raw, true in zip(group.counts(), values, raws, trues, strict=True):
@@ -99,7 +103,7 @@ class Monitoring:
 
     def finish_interval(self) -> None:
         """Report the last interval, which the end of the program cut."""
-        if self._controls.interval is not None and self._processor.retired % self._period(self._controls.interval):
+        if self._controls.interval is not None and self._processor.retired != self._reported:
             self._interval()
 
     def notes(self) -> list[str]:
@@ -152,9 +156,24 @@ class Monitoring:
         assert self._gate
         self._turn = (self._turn + 1) % len(self._groups)
         self._gate.choose(self._turn)
+        if self._machine:
+            self._machine.choose(self._turn)
+
+    def _attach(self, group: EventSets, slots: Sequence[int]) -> None:
+        """The group counts what the machine recorded in these slots."""
+        if self._machine:
+            group.attach(self._machine.counts(slots))
+
+    def _catch_up(self, turn: int) -> None:
+        """What a set has counted is known up to the next instruction."""
+        if self._machine:
+            self._machine.settle()
+            self._attach(self._groups[turn], [turn])
 
     def _interval(self) -> None:
         group = self._groups[0]
+        self._catch_up(0)
+        self._reported = self._processor.retired
         now = group.totals(self._processor, self._tallies[0])
         before = self._printed or [0] * len(now)
         self._printed = now
@@ -163,6 +182,7 @@ class Monitoring:
 
     def _read_pmd(self, number: int) -> int:
         """The counter of the set whose turn it is, as it stands."""
+        self._catch_up(self._turn)
         group, tally = self._groups[self._turn], self._tallies[self._turn]
         return group.read_pmd(number, self._processor, tally)
 

@@ -228,7 +228,7 @@ def _machine(plan: Plan) -> "MachineFigures":
     """The machine of a run. PfmonError: it cannot count as the controls want."""
     from pfmon.machine.config import load  # exact events alone do not need it
 
-    check_machine_counts(plan.set_sizes, plan.controls, plan.slow)
+    check_machine_counts(plan.slow)
     return plan.machine() if plan.machine else load(plan.model.name)
 
 

@@ -1,11 +1,8 @@
 """What a PMU can be programmed to do and a run cannot honour yet: refused, never ignored."""
 
-from collections.abc import Sequence
-
 from pfmon.errors import PfmonError
 from pfmon.pmu.model import IA64, PmuModel
 from pfmon.pmu.request import PLM_USER, Request
-from pfmon.session.controls import Controls
 
 PROGRAMS = {"x86": "x86", "ppc": "PowerPC"}
 """What the processors run that have the PMUs of other architectures."""
@@ -39,19 +36,7 @@ def _levels(request: Request) -> set[int]:
     return {event.plm or request.plm for event in request.events}
 
 
-def check_machine_counts(set_sizes: Sequence[int], controls: Controls, slow: bool) -> None:
-    """PfmonError for controls that a run on a machine does not honour: its records are of the whole run."""
+def check_machine_counts(slow: bool) -> None:
+    """PfmonError for a run that the machine cannot time."""
     if slow:
         raise PfmonError("--slow: the machine times whole blocks, which --slow takes apart; with it only exact events")
-    for option, used in {
-        "several event sets": len(set_sizes) > 1,
-        "--trigger-code-... and --trigger-data-...": bool(controls.triggers),
-        "--print-interval": controls.interval is not None,
-        "--insecure": controls.insecure,
-        "--dont-start": controls.dont_start,
-    }.items():
-        if used:
-            raise PfmonError(
-                f"{option}: events that the machine decides, and thresholds, are counted over whole runs; "
-                "with this option only events that are exact (pfmon -L says which)"
-            )
