@@ -27,11 +27,16 @@ cdef struct UnderWay:
     LineUnderWay lines[MOST_UNDER_WAY]
 
 
-cdef inline LineUnderWay* set_under_way(UnderWay* lines, uint64_t number, int64_t now, int64_t ready) noexcept nogil:
-    """One more line; the caller says the rest of it. Those before all that are still on their way are forgotten."""
-    cdef LineUnderWay* line
+cdef inline void forget_arrived(UnderWay* lines, int64_t now) noexcept nogil:
+    """Lines before all that are still on their way are no longer looked at."""
     while lines.first != lines.next and lines.lines[lines.first & (MOST_UNDER_WAY - 1)].ready <= now:
         lines.first += 1
+
+
+cdef inline LineUnderWay* set_under_way(UnderWay* lines, uint64_t number, int64_t now, int64_t ready) noexcept nogil:
+    """One more line; the caller says the rest of it."""
+    cdef LineUnderWay* line
+    forget_arrived(lines, now)
     if lines.next - lines.first == MOST_UNDER_WAY:
         lines.first += 1
     line = &lines.lines[lines.next & (MOST_UNDER_WAY - 1)]
@@ -43,8 +48,10 @@ cdef inline LineUnderWay* set_under_way(UnderWay* lines, uint64_t number, int64_
 
 cdef inline LineUnderWay* find_under_way(UnderWay* lines, uint64_t number, int64_t now) noexcept nogil:
     """The line of that number, if it is on its way in cycle ``now``, or NULL."""
-    cdef uint32_t i = lines.next
+    cdef uint32_t i
     cdef LineUnderWay* line
+    forget_arrived(lines, now)
+    i = lines.next
     while i != lines.first:
         i -= 1
         line = &lines.lines[i & (MOST_UNDER_WAY - 1)]
@@ -54,18 +61,23 @@ cdef inline LineUnderWay* find_under_way(UnderWay* lines, uint64_t number, int64
 
 
 cdef inline bint missed_same_index(
-    const UnderWay* lines, TagStore tags, uint64_t address, int64_t start, bint siblings
+    UnderWay* lines, TagStore tags, uint64_t address, int64_t start, bint siblings
 ) noexcept nogil:
     """Whether data missed a line of the same set: one that is under way, or, of ``siblings``, in the same cycle."""
-    cdef uint64_t index = tags.set_of(address >> tags.shift)
-    cdef uint32_t i = lines.next
+    cdef uint64_t number = address >> tags.shift
+    cdef uint32_t i
     cdef const LineUnderWay* line
+    forget_arrived(lines, start)
+    i = lines.next
     while i != lines.first:
         i -= 1
         line = &lines.lines[i & (MOST_UNDER_WAY - 1)]
-        if line.asked_by == ASKED_BY_DATA and line.ready > start and (line.asked == start or not siblings):
-            if tags.set_of(line.number) == index:
-                return 1
+        if siblings and line.asked != start:
+            continue
+        if (number ^ line.number) & tags.set_mask or line.asked_by != ASKED_BY_DATA or line.ready <= start:
+            continue
+        if tags.set_of(line.number) == tags.set_of(number):
+            return 1
     return 0
 
 
