@@ -1,75 +1,33 @@
-"""The machine: reads the traced stream (docs/stream.md) and gives it a time.
+"""The machine: reads the traced stream (docs/stream.md), block by block, in program order, and gives it a time.
 
-Block by block, in program order: was everything quick, that is, did nothing miss and nothing stand in the way? Then
-the memo knows the block's time, if it met it from this state of the pipeline before. Otherwise the pipeline simulates
-it. What happened goes into the records.
+What it records belongs to the slot in force: so what happens while one event set counts can be told from what happens
+while another does, or none.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
-from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
-from pfmon.machine.code cimport ALWAYS, Reach, Step
-from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.frames cimport enter_frame, leave_frame
-from pfmon.machine.levels cimport MOST_LEVEL, set_level
-from pfmon.machine.memo cimport Node
-from pfmon.machine.memory cimport ACCESS_CHECK
-from pfmon.machine.notes cimport NOTE_INSTRUCTION
-from pfmon.machine.ranges cimport in_ranges
-from pfmon.machine.state cimport State
-from pfmon.machine.traits cimport (
-    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
-)
+from pfmon.machine.code cimport Plan
+from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
+from pfmon.machine.shares cimport Shares
+from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS, mark_kind
 from pfmon.retirement.gate cimport Gate
 from pfmon.retirement.shapes cimport Shape, Shapes, popcount
-from pfmon.retirement.stream cimport (
-    BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FAULT, MARK_FILL, MARK_RSE_ADDRESS, MARK_SHIFT, MARK_SPILL,
-    MARK_MODE, MARK_SYSTEM_CALL, MARK_TRIGGER, unpacked_address)
+from pfmon.retirement.stream cimport BLOCK_MASK, MARK_MODE, MARK_TRIGGER
 from pfmon.retirement.switches cimport is_counting, reach_trigger, set_mode
 
-from pfmon.machine.predictors import branch_predictor
 
-cdef enum:
-    FAILED_CHECK = 1             # BlockRecord.cut
-    MEMO_BYTES = 96 << 20
-
-
-cdef inline int mark_kind(uint64_t mark) noexcept nogil:
-    return <int>(mark >> MARK_SHIFT & 0x7F)
-
-
-cdef inline bint is_repeatable(const Run* run) noexcept nogil:
-    """Whether the memo may know it: the same time and the same notes each time. Being in a data range changes notes."""
-    return run.quick and not run.ranged[0] | run.ranged[1]
-
-
-cdef class Machine(Learner):
-    """``config``: the machine's figures. ``encodings``: the engine's, by number. ``ranges``: (address, mask) of the
-    data ranges. Without ``memo`` everything is simulated: slow, and the same results. ``slots``: how many; what is
-    recorded belongs to the one in force."""
+cdef class Machine(Timing):
+    """As `Timing`; ``slots``: how many there are."""
 
     def __cinit__(self, config, encodings, ranges=(), bint memo=True, uint32_t slots=1):
-        self.plans = Plans(encodings, config)
-        self.records = Records(slots)
-        self.lower = LowerLevels(config)
-        self.data = DataMemory(config, self.lower)
-        self.predictor = branch_predictor(config)
-        self.fetch = InstructionFetch(config, self.lower, self.predictor)
-        self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
-        self.memo = Memo(self.records, MEMO_BYTES)
-        self.memoize = memo
         self.off = slots - 1
-        self.last = BLOCK_MASK           # none
         self.shares = Shares(slots, config)
         self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)
         self.shares.watch(&self.dirty_registers, NULL, MOST_LEVEL + 1)
         self.data.watch(self.shares)
         self.fetch.watch(self.shares)
         self.lower.watch(self.shares)
-        self.pipeline.ranges.count = len(ranges)
-        for number, (address, mask) in enumerate(ranges):
-            self.pipeline.ranges.places[number], self.pipeline.ranges.masks[number] = address & mask, mask
 
     cdef void learn(self, const Shapes* shapes) noexcept nogil:
         self.plans.learn(shapes)
@@ -101,246 +59,6 @@ cdef class Machine(Learner):
         if self.block != NULL and self.block != self.held and self.block_count <= MOST_HELD:
             memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
             self.block = self.held
-
-    # --- a block
-
-    cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
-        """The block that was held ran, and control went to ``next_ip``."""
-        cdef Run run
-        cdef uint64_t word = self.block[0], outcome = 0
-        cdef const Plan* plan = self.plans.plan(word & BLOCK_MASK)
-        if plan == NULL:
-            return
-        memset(&run, 0, sizeof(run))
-        run.number = word & BLOCK_MASK
-        run.word = word
-        run.addresses = self.block + 1
-        if plan.has_branch:
-            run.taken = not plan.branch.conditional or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1
-            self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
-            outcome = (run.prediction.code | <uint64_t>run.prediction.flags << 8
-                       | <uint64_t>run.prediction.bubbles << 16 | <uint64_t>run.taken << 32
-                       | <uint64_t>run.prediction.cause << 40)
-        if self.mark_count:
-            self.take_marks(plan, &run)
-        if self.pipeline.ranges.count:
-            self.find_ranged(plan, &run)
-        run.quick = self.survey(plan, &run)
-        if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
-            self.simulate(plan, &run, outcome)
-        if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
-            self.follow_frames(plan, &run)
-        if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.left)):
-            self.give_hints(plan, &run, next_ip)
-        if plan.cut == FAILED_CHECK or not plan.plain:
-            self.flush_behind(plan, &run)
-        if self.mark_count:
-            self.apply_marks(plan, run.number)
-        self.last = run.number
-
-    cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil:
-        """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
-        Whether all of them did, and nothing happened that the memo must not see."""
-        cdef uint64_t window = plan.first_window
-        cdef int64_t clock = self.now, at
-        cdef uint32_t i, access = 0, flags
-        cdef const Reach* reach
-        if self.mark_count or not plan.plain:
-            return False
-        while window <= plan.last_window:
-            if not self.fetch.quick(window, clock):
-                run.slow_window = window
-                return False
-            window += WINDOW
-        run.slow_window = ~<uint64_t>0
-        for i in range(plan.access_count):
-            reach = &plan.reaches[i]
-            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
-                continue
-            flags = plan.steps[reach.step].access_flags
-            at = clock + reach.group
-            if not flags & ACCESS_CHECK and not self.data.quick(run.addresses[access], reach.size, reach.kind, at):
-                if access >= 64 or not self.data.plain(run.addresses[access], reach.size, reach.kind, flags, at):
-                    return False
-                run.plain |= <uint64_t>1 << access
-            access += 1
-            run.made = access
-        return True
-
-    cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil:
-        """Which accesses are in the data ranges."""
-        cdef uint64_t k
-        for k in range(self.block_count - 1):
-            run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
-
-    cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil:
-        """Do what the block did before from this state; False: it never did."""
-        cdef State state
-        cdef Node* node
-        cdef uint64_t* times
-        cdef uint32_t number
-        if self.state == 0:
-            if not self.pipeline.save(&state):
-                return False
-            self.state = self.memo.state(&state)
-            self.node = 0
-            if self.state == 0:
-                return False
-        number = self.memo.nodes[self.node].next if self.node else 0
-        if number:
-            node = &self.memo.nodes[number]
-            if node.before != self.state or node.word != run.word or node.outcome != outcome \
-                    or node.plain != run.plain:
-                number = 0
-        if number == 0:
-            number = self.memo.find(self.state, run.word, outcome, run.plain)
-            if number == 0:
-                return False
-            if self.node:
-                self.memo.nodes[self.node].next = number
-            node = &self.memo.nodes[number]
-        times = self.memo.times
-        times[number] += 1
-        self.now += node.cycles
-        self.state = node.after
-        self.node = number
-        self.repeated += 1
-        return True
-
-    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil:
-        """Let the pipeline do it, and tell the memo."""
-        cdef State state
-        cdef uint32_t before = self.state, after
-        cdef int64_t began
-        cdef bint remember = before and is_repeatable(run)
-        self.go_on_here()
-        began = self.now
-        if remember:
-            self.records.begin_log()
-        self.pipeline.run(plan, run)
-        self.records.logging = False
-        self.now = self.pipeline.now
-        self.simulated += 1
-        if not remember:
-            return
-        if self.memo.full():
-            self.memo.write_out()
-            self.memo.forget()
-            return
-        if self.pipeline.save(&state) and self.now - began < 1 << 30:
-            after = self.memo.state(&state)
-            if after:
-                self.node = self.memo.add(before, run.word, outcome, run.plain, after, <int>(self.now - began))
-                self.state = after if self.node else 0
-
-    cdef void go_on_here(self) noexcept nogil:
-        """The pipeline itself takes over from the memo."""
-        if self.state:
-            self.pipeline.now = self.now
-            self.pipeline.restore(self.memo.state_at(self.state))
-            self.state = 0
-            self.node = 0
-
-    # --- after a block
-
-    cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil:
-        """Frames of registers: alloc, calls, returns, rotation."""
-        cdef uint32_t moved = 0
-        if plan.has_alloc:
-            self.pipeline.frames.now.sof = plan.sof
-            self.pipeline.frames.now.sol = plan.sol
-            self.pipeline.frames.now.sor = plan.sor
-        if plan.rotates:
-            if self.state:
-                self.state = self.memo.shifted(self.state, 0, True, self.pipeline.frames.now.sor)
-            else:
-                self.pipeline.rotate()
-        elif run.taken and plan.calls:
-            moved = enter_frame(&self.pipeline.frames)
-        elif run.taken and plan.returns:
-            moved = -leave_frame(&self.pipeline.frames)
-        if moved and self.state:
-            self.state = self.memo.shifted(self.state, moved, False, 0)
-        set_level(&self.current_registers, self.now, <uint32_t>self.pipeline.frames.now.sof)
-        set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
-
-    cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
-        """Hints to prefetch and prediction, and fc; what they cause belongs to no cycle with an issue."""
-        cdef uint32_t i
-        cdef const Step* step
-        if plan.has_hints:
-            for i in range(plan.length):
-                step = &plan.steps[i]
-                if step.effect < EFFECT_HINT:
-                    continue
-                self.pipeline.notes.context = <uint64_t>i << NOTE_INSTRUCTION
-                if step.effect == EFFECT_FLUSH_LINE:
-                    if step.condition == ALWAYS or (run.word >> (32 + step.condition)) & 1:
-                        self.fetch.note_flush(&self.pipeline.notes)
-                else:
-                    self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, step.effect == EFFECT_IMPORTANT_HINT)
-                    self.fetch.hint(&self.pipeline.notes, <uint64_t>step.imm, self.now)
-                self.leave_notes(run.number, i)
-        if run.taken:
-            self.pipeline.notes.context = <uint64_t>(plan.length - 1) << NOTE_INSTRUCTION
-            self.fetch.redirect(&self.pipeline.notes, next_ip, plan.branch.many, self.now)
-            self.leave_notes(run.number, plan.length - 1)
-
-    cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
-        if self.pipeline.notes.count:
-            self.pipeline.loose_notes(number, instruction)
-
-    # --- marks
-
-    cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil:
-        """What has to be known before the block is simulated: check loads that failed."""
-        cdef uint32_t i, instruction
-        for i in range(self.mark_count):
-            instruction = <uint32_t>(self.marks[i] >> INDEX_SHIFT & 0xFF)
-            if mark_kind(self.marks[i]) == MARK_ALAT_MISS and instruction < 128:
-                run.failed[instruction >> 6] |= <uint64_t>1 << (instruction & 63)
-
-    cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
-        """Instructions of the block that flush the pipeline."""
-        cdef uint32_t i
-        self.go_on_here()
-        if plan.cut == FAILED_CHECK:
-            self.pipeline.flush(run.number, XPN, self.pipeline.failed_check)
-        for i in range(plan.length if not plan.plain else 0):
-            if plan.steps[i].effect == EFFECT_SERIALIZE:
-                self.pipeline.flush(run.number, XPN, self.pipeline.serialize)
-
-    cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil:
-        """What stops or flushes the pipeline behind the block; the marks are taken."""
-        cdef uint32_t i, instruction
-        cdef uint64_t mark, address
-        cdef uint32_t cause
-        cdef int kind
-        self.go_on_here()
-        for i in range(self.mark_count):
-            mark = self.marks[i]
-            kind = mark_kind(mark)
-            instruction = <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
-            if kind == MARK_SPILL or kind == MARK_FILL:
-                address = 0
-                if i + 1 < self.mark_count and mark_kind(self.marks[i + 1]) == MARK_RSE_ADDRESS:
-                    address = unpacked_address(self.marks[i + 1])
-                cause = RSE_OVERFLOW if kind == MARK_SPILL else RSE_UNDERFLOW
-                if kind == MARK_FILL and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
-                    cause = RSE_LOADRS
-                self.pipeline.rse(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
-            elif kind == MARK_SYSTEM_CALL or kind == MARK_FAULT:
-                self.pipeline.flush(number, XPN, self.pipeline.exception)
-        set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
-        self.mark_count = 0
-
-    cdef void apply_late_marks(self) noexcept nogil:
-        """Marks of a block that was not held any more."""
-        cdef const Plan* plan
-        if self.last != BLOCK_MASK:
-            plan = self.plans.plan(self.last)
-            if plan != NULL:
-                self.apply_marks(plan, self.last)
 
     # --- slots
 

@@ -12,6 +12,7 @@ from pfmon.machine.machine cimport Machine
 from pfmon.machine.memory cimport Served
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport Prediction
+from pfmon.machine.timing cimport Timing
 from pfmon.machine.tlb cimport insert, lookup
 from pfmon.retirement.stream cimport BLOCK_MASK
 
@@ -39,7 +40,7 @@ cdef class Parts(Machine):
         cdef const Plan* plan
         cdef Prediction prediction
         if self.stage >= WHOLE:
-            Machine.block_ran(self, next_ip)
+            Timing.block_ran(self, next_ip)
             return
         plan = self.plans.plan(word & BLOCK_MASK)
         self.mark_count = 0

@@ -1,0 +1,60 @@
+"""How a block gets its time: see timing.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
+
+from pfmon.machine.code cimport Plan, Plans
+from pfmon.machine.fetch cimport InstructionFetch
+from pfmon.machine.levels cimport Level
+from pfmon.machine.lower cimport LowerLevels
+from pfmon.machine.memo cimport Memo
+from pfmon.machine.memory cimport DataMemory
+from pfmon.machine.pipeline cimport Pipeline, Run
+from pfmon.machine.predictor cimport BranchPredictor
+from pfmon.machine.records cimport Records
+from pfmon.retirement.pipe cimport Learner
+from pfmon.retirement.stream cimport MARK_SHIFT
+
+cdef enum:
+    MOST_HELD = 128              # words of a block and its addresses
+    MOST_MARKS = 512
+
+
+cdef inline int mark_kind(uint64_t mark) noexcept nogil:
+    return <int>(mark >> MARK_SHIFT & 0x7F)
+
+
+cdef class Timing(Learner):
+    cdef readonly Plans plans
+    cdef readonly Records records
+    cdef readonly Pipeline pipeline
+    cdef readonly LowerLevels lower
+    cdef readonly DataMemory data
+    cdef readonly InstructionFetch fetch
+    cdef readonly BranchPredictor predictor
+    cdef readonly Memo memo
+    cdef bint memoize
+    cdef int64_t now             # as Pipeline.now, also while the memo goes on
+    cdef uint32_t state          # number of the pipeline's state in the memo; 0: it is in the pipeline itself
+    cdef uint32_t node           # that led to it
+    cdef uint64_t held[MOST_HELD]
+    cdef const uint64_t* block   # word of the block that waits for its marks and for the next one; NULL: none
+    cdef uint64_t block_count    # its words
+    cdef uint64_t marks[MOST_MARKS]
+    cdef uint32_t mark_count
+    cdef Level current_registers, dirty_registers
+    cdef uint64_t last           # number of the block that ran last
+    cdef readonly uint64_t repeated, simulated
+
+    cdef void block_ran(self, uint64_t next_ip) noexcept nogil
+    cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil
+    cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
+    cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
+    cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil
+    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil
+    cdef void go_on_here(self) noexcept nogil
+    cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil
+    cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil
+    cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil
+    cdef void apply_late_marks(self) noexcept nogil
+    cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil
+    cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil
