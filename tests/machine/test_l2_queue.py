@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from pfmon.machine.config import load
 from pfmon.machine.lower import LowerLevels
+from pfmon.machine.memory import DataMemory
 from pfmon.machine.occurrences import Occurrence
 from pfmon.session.machine_counts import names
 from pfmon.signals.machine import select
 
 READ, FLOAT_READ, WRITE, SEMAPHORE, PREFETCH, FETCH, FETCH_AHEAD, WALK = range(8)  # lower.pxd, RequestKind
 ACQUIRE, RELEASE = 2, 4  # lower.pxd, RequestFlag
+STORE_ACCESS, SEMAPHORE_ACCESS, RELEASE_ACCESS = 2, 4, 2  # memory.pxd, AccessKind and AccessFlag
 LINE = 1 << 20
 NOW = 1 << 20
 SAME_SET = 1 << 15  # bytes: 256 KB in eight ways
@@ -202,6 +204,24 @@ def test_order_within_a_cycle_is_found_late() -> None:
     below = lower("itanium2")
     ask(below, LINE, READ, NOW)
     assert ask(below, LINE + 128, WRITE, NOW, RELEASE)[1] == {"OZQ_CANCEL_LATE_RELEASE": 1}
+
+
+def test_a_store_is_not_quick_as_long_as_a_release_would_wait() -> None:
+    """Quick answers do not know which stores are releases."""
+    config = load("montecito")
+    memory = DataMemory(config, LowerLevels(config))
+    for step in range(2):
+        memory.access_at(LINE, STORE_ACCESS, step * 10_000)
+    done, _, _ = memory.access_at(LINE + 64, SEMAPHORE_ACCESS, NOW)
+    assert done > NOW + 5
+    assert not memory.quick_at(LINE, STORE_ACCESS, done - 1)
+    assert Occurrence.OZQ_CANCEL_RELEASE in dict(memory.access_at(LINE, STORE_ACCESS, done - 1, 8, RELEASE_ACCESS)[2])
+    memory = DataMemory(config, LowerLevels(config))
+    for step in range(2):
+        memory.access_at(LINE, STORE_ACCESS, step * 10_000)
+    done, _, _ = memory.access_at(LINE + 64, SEMAPHORE_ACCESS, NOW)
+    assert memory.quick_at(LINE, STORE_ACCESS, done)
+    assert not ask(memory.below(), LINE, WRITE, done, RELEASE)[1]
 
 
 @pytest.mark.parametrize(("before", "flags"), [(ACQUIRE, 0), (0, RELEASE)])
