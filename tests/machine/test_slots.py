@@ -18,6 +18,7 @@ from pfmon.retirement.recorder import Recorder
 from pfmon.retirement.shapes import Consumer
 
 MACHINES = ["itanium", "itanium2", "montecito"]
+SIGNALS = str(EXAMPLES.parent.parent / "tests" / "linux" / "programs" / "signals")
 Action = Callable[[int], None]
 
 
@@ -72,9 +73,10 @@ def run(
     slots: int = 1,
     memo: bool = True,
     threaded: bool = False,
+    arguments: list[str] | None = None,
 ) -> Machine:
     """The machine after the program has run; ``act`` gets it at every place, with the next instruction's address."""
-    found, guest = machine_and_guest(program, machine, memo=memo, slots=slots)
+    found, guest = machine_and_guest(program, machine, memo=memo, slots=slots, arguments=arguments)
     with Pipe(guest.processor.shapes, found, threaded=threaded) as pipe:
 
         def at(ip: int) -> None:
@@ -98,12 +100,13 @@ def somewhere(seed: int, most: int = 60_000, count: int = 60) -> list[int]:
     return sorted(places | {place + pick.randrange(1, 4) for place in places})
 
 
-def in_turn(slots: int) -> Callable[[Machine, Pipe, int], None]:
+def in_turn(slots: int, settles: float = 0.3) -> Callable[[Machine, Pipe, int], None]:
+    """A random slot each time; ``settles``: how often the records are brought up to date besides."""
     turns = random.Random(slots)
 
     def act(machine: Machine, pipe: Pipe, ip: int) -> None:
-        machine.set_slot(turns.randrange(slots), ip)
-        if turns.random() < 0.3:
+        machine.set_slot(turns.randrange(slots))
+        if turns.random() < settles:
             machine.settle(ip)
 
     return act
@@ -130,6 +133,16 @@ def _check_sum(program: str, machine: str) -> None:
     assert all(part.time[0] > 0 and part.cycles and part.bubbles for part in parts)
     assert parts[0] + parts[1] + parts[2] + parts[3] == whole == recorded(found)
     assert recorded(found, [1, 3]) == parts[1] + parts[3]
+
+
+@pytest.mark.parametrize("letter", ["a", "f", "m", "o"])
+def test_slots_of_programs_with_signals_are_the_whole_run(letter: str) -> None:
+    """Borders before instructions that fault, in handlers, and at returns from them."""
+    places = somewhere(6, 60_000, 600)
+    whole = recorded(run(SIGNALS, "montecito", places, nothing, arguments=[letter]))
+    found = run(SIGNALS, "montecito", places, in_turn(3, settles=0), slots=3, arguments=[letter])
+    parts = [recorded(found, [slot]) for slot in range(3)]
+    assert parts[0] + parts[1] + parts[2] == whole
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -216,7 +229,7 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
     def act(machine: Machine, pipe: Pipe, ip: int) -> None:
         _, number = next(by_hand)
         assert ip == triggers[number]
-        machine.set_slot(number, ip)
+        machine.set_slot(number)
 
     found = []
     for in_stream in (False, True):
@@ -229,7 +242,7 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
                 machine.follow_gate(gate)
                 guest.run(pipe, Stops(guest, [place for place, _ in changes], lambda ip: None))
             else:
-                machine.set_slot(1, 0)
+                machine.set_slot(1)
 
                 def at(ip: int, machine: Machine = machine, pipe: Pipe = pipe) -> None:
                     pipe.drain()

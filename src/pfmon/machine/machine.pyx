@@ -104,11 +104,13 @@ cdef class Machine(Timing):
         self.heeding = True
         self.change_slot()
 
-    def set_slot(self, uint32_t slot, uint64_t next_ip):
-        """From the instruction at ``next_ip`` on this slot is in force. The stream so far has been read."""
-        self.advance(next_ip)
+    def set_slot(self, uint32_t slot):
+        """From the next instruction on this slot is in force. The stream so far has been read; a block that is held
+        still belongs to the slot before, with the marks that may come."""
         self.turn = slot
-        self.change_slot()
+        self.due = True
+        if self.block == NULL and self.mark_count == 0:
+            self.change_slot()
 
     def settle(self, uint64_t next_ip):
         """Bring the records up to the instruction at ``next_ip``. What follows has the same time as without it; a cycle

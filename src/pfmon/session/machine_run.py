@@ -95,7 +95,7 @@ class MachineRun:
     def choose(self, slot: int) -> None:
         """From the next instruction on this slot is in force, while the gate is open."""
         self.consumer.drain()
-        self.machine.set_slot(slot, self._processor.ip)
+        self.machine.set_slot(slot)
 
     def settle(self) -> None:
         """Bring the records up to the next instruction."""
