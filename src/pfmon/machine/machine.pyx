@@ -127,6 +127,8 @@ cdef class Machine(Timing):
         self.go_on_here()
         if self.pipeline.open:
             self.pipeline.close(0, NULL, 0)
+        if self.pipeline.earliest - 1 > self.now:    # the register stack engine worked last
+            self.now = self.pipeline.now = self.pipeline.earliest - 1
         self.memo.write_out()
         set_level(&self.current_registers, self.now, 0)
         set_level(&self.dirty_registers, self.now, 0)
