@@ -215,7 +215,7 @@ def reached(program: str, triggers: list[int]) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("memo", [True, False])
 @pytest.mark.parametrize("repeats", [True, False])
-@pytest.mark.parametrize("program", ["fib", "sort"])
+@pytest.mark.parametrize("program", ["fib", pytest.param("sort", marks=pytest.mark.slow)])
 def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, repeats: bool, memo: bool) -> None:
     triggers = trigger_addresses(program)
     changes: list[tuple[int, int]] = []

@@ -21,7 +21,13 @@ from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Interval, Monitoring
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "ia64"
-CASES = [("fib", "montecito"), ("sort", "itanium2"), ("queens", "itanium"), ("hashmap", "montecito")]
+CASES = [
+    ("queens", "itanium"),
+    *(
+        pytest.param(name, pmu, marks=pytest.mark.slow)
+        for name, pmu in (("fib", "montecito"), ("sort", "itanium2"), ("hashmap", "montecito"))
+    ),
+]
 
 
 @cache
