@@ -83,7 +83,7 @@ cdef class Machine(Timing):
     cdef void share(self) noexcept nogil:
         """What stood up to now belongs to the slot in force. The front end may be behind the pipeline, and the
         prefetcher behind both."""
-        cdef int64_t front = self.pipeline.front
+        cdef int64_t front = self.pipeline.front_end.ready
         if self.state:
             front = self.now + self.memo.state_at(self.state).front
         self.shares.share(self.slot, self.now, self.fetch.settled(front if front < self.now else self.now))

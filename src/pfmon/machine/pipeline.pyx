@@ -10,20 +10,18 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
 from pfmon.machine.causes cimport (
-    ARCR, BRU, FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRALL, FRONT_BI,
-    FRONT_BRANCH, FRONT_BUBBLE, FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_PLP, FRONT_TLBMISS,
-    FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
+    ARCR, BRU, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, cut_of, fits, take)
-from pfmon.machine.fetch cimport Fetched
+from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport (
     ACCESS_CHECK, ACCESS_FILL, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, Served)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.records cimport (
-    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT)
+    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT)
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.traits cimport (
@@ -31,21 +29,6 @@ from pfmon.machine.traits cimport (
 
 from pfmon.machine import traits as names
 from pfmon.machine.latencies import latency_of
-
-cdef inline uint32_t back_cause(uint32_t front) noexcept nogil:
-    """The back end's name of a front end's cause."""
-    if front == FRONT_FEFLUSH:
-        return FE_FEFLUSH
-    if front == FRONT_TLBMISS:
-        return FE_TLBMISS
-    if front == FRONT_IMISS:
-        return FE_IMISS
-    if front == FRONT_BRANCH or front == FRONT_PLP or front == FRONT_BI:
-        return FE_BRANCH
-    if front == FRONT_FILL_RECIRC:
-        return FE_FILL_RECIRC
-    return FE_BUBBLE
-
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
     """To what a wait for a register goes."""
@@ -68,14 +51,14 @@ cdef class Pipeline:
     """``config``: the machine's figures. The mechanisms are what the pipeline asks."""
 
     def __cinit__(self, config, DataMemory data, InstructionFetch fetch, BranchPredictor predictor, Records records):
-        self.data, self.fetch, self.predictor, self.records = data, fetch, predictor, records
+        self.data, self.predictor, self.records = data, predictor, records
+        self.front_end = FrontEnd(config, fetch, records)
         self.mispredict = config["predictor.mispredict"]
         self.exception = config["pipeline.exception_flush"]
         self.failed_check = config["pipeline.failed_check"]
         self.serialize = config["pipeline.serialize_flush"]
         self.early_address = config["latency.multimedia.address_flush"] if config["pipeline.mm_address_flush"] else 0
         self.rse_rate = config["rse.rate"]
-        self.buffer_windows = config["frontend.buffer"] // 2
         self.m_ports = config["pipeline.m_ports"]
         self.nat_window = config["pipeline.unat_window"]
         for number, operation in enumerate(names.OPERATIONS):
@@ -92,7 +75,6 @@ cdef class Pipeline:
         """A block ran."""
         cdef uint32_t first = 0, beyond
         cdef Use use = self.use
-        cdef uint64_t window = self.window
         self.access = 0
         if self.open:                    # instructions of this block may issue with the last ones of the one before
             self.start = self.now
@@ -109,7 +91,7 @@ cdef class Pipeline:
         while first < plan.length:
             memset(&self.use, 0, sizeof(Use))
             beyond = self.form(plan, run, first)
-            self.account_waits(run, first)
+            self.front_end.account_waits(run, first, self.earliest, self.start)
             self.issue(plan, run, first, beyond)
             self.open = self.why == WHY_END
             if not self.open:
@@ -119,36 +101,16 @@ cdef class Pipeline:
             if plan.steps[plan.length - 1].address & 16 == 0:    # left in its first half
                 self.records.add_bubbles(run.number, plan.length - 1, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
         if run.taken or run.prediction.bubbles:
-            self.window = 0
-            self.front_bubbles = run.prediction.bubbles
-            self.front_cause = run.prediction.cause if run.prediction.bubbles else 0
+            self.front_end.redirect(run.prediction.bubbles, run.prediction.cause)
         if plan.has_branch and run.prediction.flags & (WRONG_PATH | WRONG_TARGET):
             self.flush(run.number, BRU, self.mispredict)
-        self.fill_buffer(run.number)
-
-    cdef void fill_buffer(self, uint64_t number) noexcept nogil:
-        """While the back end stood still the front end went on until the instruction buffer was full."""
-        cdef int64_t full = self.earliest - self.buffer_windows - 1 - self.front
-        if full > 0:
-            self.records.add_bubbles(number, 0, BUBBLE_FRONT, FRONT_IBFULL, full)
-            self.records.add_bubbles(number, 0, BUBBLE_ENTRANCE, FRONT_IBFULL, 2 * full)
-            self.front += full
+        self.front_end.fill_buffer(run.number, self.earliest)
 
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil:
         """What was fetched is thrown away; the next instruction issues ``cycles`` later than it could have."""
         if self.open:
             self.close(WHY_TAKEN, NULL, 0)
-        if self.now + cycles > self.front:
-            self.records.add_bubbles(number, 0, BUBBLE_FRONT, FRONT_FEFLUSH, self.now + cycles - self.front)
-            self.records.add_bubbles(number, 0, BUBBLE_ENTRANCE, FRONT_FEFLUSH, 2 * (self.now + cycles - self.front))
-            self.front = self.now + cycles
-        self.wait_count = 1
-        self.waits[0].until = self.now + cycles + 1
-        self.waits[0].cause = cause
-        self.waits[0].front = FRONT_FEFLUSH
-        self.window = 0
-        self.front_bubbles = 0
-        self.front_cause = 0
+        self.front_end.flush(number, cause, self.now + cycles)
 
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil:
         """The back end stands still."""
@@ -210,12 +172,13 @@ cdef class Pipeline:
                 if self.use.before_bbb and step.all_b:
                     self.why = WHY_IMPLICIT
                     break
-                if step.window != self.window:
-                    self.deliver(run, step, i)
+                if step.window != self.front_end.window:
+                    self.front_end.deliver(&self.notes, run, step, i, self.earliest,
+                                           (self.start if self.use.instructions else self.now) + 1)
                 if self.use.instructions == 0:
-                    self.start = self.earliest if self.earliest > self.front else self.front
+                    self.start = max(self.earliest, self.front_end.ready)
                     self.use.skipped = step.slot
-                elif self.front > self.start:
+                elif self.front_end.ready > self.start:
                     self.why = WHY_FRONT_END
                     break
                 self.use.bundles += 1
@@ -238,82 +201,6 @@ cdef class Pipeline:
         if i == plan.length and run.taken:
             self.why = WHY_TAKEN
         return i
-
-    cdef void deliver(self, const Run* run, const Step* step, uint32_t number) noexcept nogil:
-        """The front end brings the window of ``step``: when, and what it waited for."""
-        cdef int64_t at = self.front + 1 + self.front_bubbles
-        cdef int64_t full = self.earliest - self.buffer_windows - at
-        cdef Fetched fetched
-        cdef int64_t waited
-        if self.front_bubbles:
-            self.wait_for(run, number, at, self.front_cause, self.front_bubbles)
-            self.front_bubbles = 0
-            self.front_cause = 0
-        if full > 0:
-            self.records.add_bubbles(run.number, number, BUBBLE_FRONT, FRONT_IBFULL, full)
-            self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_IBFULL, 2 * full)
-            at += full
-        self.notes.context = <uint64_t>number << NOTE_INSTRUCTION
-        if step.window < run.slow_window:
-            self.fetch.note_quick(&self.notes)
-        else:
-            self.fetch.fetch(&self.notes, step.window, at, &fetched)
-            if fetched.ready > at:
-                waited = fetched.ready - at
-                if fetched.second_cycles:
-                    self.wait_for(run, number, fetched.ready - fetched.second_cycles, fetched.cause,
-                                  waited - fetched.second_cycles)
-                    self.wait_for(run, number, fetched.ready, fetched.second_cause, fetched.second_cycles)
-                else:
-                    self.wait_for(run, number, fetched.ready, fetched.cause, waited)
-                at = fetched.ready
-        self.account_ideal(run, number, at)
-        if step.address & 16:            # entered in its second half
-            self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
-        self.front = at
-        self.window = step.window
-
-    cdef void wait_for(self, const Run* run, uint32_t number, int64_t until, uint32_t front,
-                       int64_t cycles) noexcept nogil:
-        """The front end delivers nothing for some cycles."""
-        if cycles <= 0:
-            return
-        self.records.add_bubbles(run.number, number, BUBBLE_FRONT, front, cycles)
-        self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, front, 2 * cycles)
-        if self.wait_count == MOST_WAITS:
-            self.waits[MOST_WAITS - 1].until = until
-        else:
-            self.waits[self.wait_count].until = until
-            self.waits[self.wait_count].cause = back_cause(front)
-            self.waits[self.wait_count].front = front
-            self.wait_count += 1
-
-    cdef void account_ideal(self, const Run* run, uint32_t number, int64_t until) noexcept nogil:
-        """Bundles missing at the exit of the instruction buffer, whether or not the back end could take them."""
-        cdef int64_t at = self.now + 1 if self.use.instructions == 0 else self.start + 1, end
-        cdef uint32_t i
-        for i in range(self.wait_count):
-            end = self.waits[i].until if self.waits[i].until < until else until
-            if end > at:
-                self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, self.waits[i].front, 2 * (end - at))
-                at = end
-        if until > at:
-            self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, FRONT_BUBBLE, 2 * (until - at))
-
-    cdef void account_waits(self, const Run* run, uint32_t instruction) noexcept nogil:
-        """The cycles from `earliest` to `start`, in which the front end had nothing, go to its causes."""
-        cdef int64_t at = self.earliest, until
-        cdef uint32_t i
-        for i in range(self.wait_count):
-            until = self.waits[i].until if self.waits[i].until < self.start else self.start
-            if until > at:
-                self.records.add_bubbles(run.number, instruction, BUBBLE_BACK, self.waits[i].cause, until - at)
-                self.records.add_bubbles(run.number, instruction, BUBBLE_LOST, self.waits[i].front, 2 * (until - at))
-                at = until
-        if self.start > at:
-            self.records.add_bubbles(run.number, instruction, BUBBLE_BACK, FE_BUBBLE, self.start - at)
-            self.records.add_bubbles(run.number, instruction, BUBBLE_LOST, FRONT_BUBBLE, 2 * (self.start - at))
-        self.wait_count = 0
 
     # --- operands and issue
 
@@ -419,9 +306,7 @@ cdef class Pipeline:
         self.records.add_cycle(self.records.part(self.part.code, self.part.executed, cut, self.part.before,
                                                  self.part.notes))
         if self.use.bundles < 2 and (why == WHY_FRONT_END or why == WHY_TAKEN):
-            missing = FRONT_UNREACHED
-            if why == WHY_FRONT_END:
-                missing = self.waits[self.wait_count - 1].front if self.wait_count else FRONT_BUBBLE
+            missing = self.front_end.missing() if why == WHY_FRONT_END else FRONT_UNREACHED
             last = <uint32_t>(self.part.code >> 40 & 0xFF)
             self.records.add_bubbles(block, last, BUBBLE_LOST, missing, 1)
             self.records.add_bubbles(block, last, BUBBLE_IDEAL, missing, 1)
@@ -436,46 +321,26 @@ cdef class Pipeline:
 
     cdef bint save(self, State* state) noexcept nogil:
         """The state between two blocks; False when it does not fit in one."""
-        cdef uint32_t i
         memset(state, 0, sizeof(State))
-        if self.earliest - self.now > 1 << 20:
-            return False
-        if self.front - self.now < -(1 << 20):
+        if self.earliest - self.now > 1 << 20 or not self.front_end.save(state, self.now):
             return False
         state.open = self.open
         state.earliest = <int32_t>(self.earliest - self.now)
-        state.front = <int32_t>(self.front - self.now)
-        state.front_bubbles = self.front_bubbles
         if self.unat_written > self.now:
             state.unat_written = <int32_t>(self.unat_written - self.now)
-        state.front_cause = self.front_cause
-        state.window = self.window
         state.left_over = self.left_over
         if self.open:
             state.part = self.part
             state.use = self.use
-        for i in range(self.wait_count):
-            if self.waits[i].until > self.now:
-                state.waits[state.wait_count] = self.waits[i]
-                state.waits[state.wait_count].until -= self.now
-                state.wait_count += 1
         return pending_results(&self.board, self.now, self.frames.base, state.pending, &state.pending_count)
 
     cdef void restore(self, const State* state) noexcept nogil:
         """Go on from a state; `now` and the frames are as they are."""
-        cdef uint32_t i
         self.open = state.open
         self.earliest = self.now + state.earliest
-        self.front = self.now + state.front
-        self.front_bubbles = state.front_bubbles
+        self.front_end.restore(state, self.now)
         self.unat_written = self.now + state.unat_written
-        self.front_cause = state.front_cause
-        self.window = state.window
         self.left_over = state.left_over
         self.part = state.part
         self.use = state.use
-        self.wait_count = state.wait_count
-        for i in range(state.wait_count):
-            self.waits[i] = state.waits[i]
-            self.waits[i].until += self.now
         resume_results(&self.board, self.now, self.frames.base, state.pending, state.pending_count)

@@ -8,7 +8,8 @@ from pfmon.machine.levels cimport Level
 from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.memo cimport Memo
 from pfmon.machine.memory cimport DataMemory
-from pfmon.machine.pipeline cimport Pipeline, Run
+from pfmon.machine.pipeline cimport Pipeline
+from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
 from pfmon.retirement.pipe cimport Learner

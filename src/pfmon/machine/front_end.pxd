@@ -1,0 +1,38 @@
+"""The front end: see front_end.pyx."""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from pfmon.machine.code cimport Step
+from pfmon.machine.fetch cimport InstructionFetch
+from pfmon.machine.notes cimport Notes
+from pfmon.machine.records cimport Records
+from pfmon.machine.run cimport Run
+from pfmon.machine.state cimport MOST_WAITS, State, Wait
+
+cdef class FrontEnd:
+    cdef InstructionFetch fetch
+    cdef Records records
+    cdef uint64_t window         # that came last; 0: none that control still is in
+    cdef int64_t ready           # cycle from which `window` can be dispersed
+    cdef int32_t bubbles         # that a prediction costs before the next window
+    cdef uint32_t bubble_cause   # of these
+    cdef Wait waits[MOST_WAITS]  # since something was dispersed
+    cdef uint32_t wait_count
+    cdef int64_t buffer_windows
+
+    # ``earliest``: the next cycle in which the back end can take something; ``free``: the first in which the buffer
+    # is empty.
+    cdef void deliver(self, Notes* notes, const Run* run, const Step* step, uint32_t number, int64_t earliest,
+                      int64_t free) noexcept nogil
+    cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil
+    cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil
+    cdef void fill_buffer(self, uint64_t number, int64_t earliest) noexcept nogil
+    cdef void account_waits(self, const Run* run, uint32_t instruction, int64_t at, int64_t start) noexcept nogil
+    cdef uint32_t missing(self) noexcept nogil
+    cdef bint save(self, State* state, int64_t now) noexcept nogil
+    cdef void restore(self, const State* state, int64_t now) noexcept nogil
+
+    cdef void stand(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
+    cdef void wait_for(self, const Run* run, uint32_t number, int64_t until, uint32_t front,
+                       int64_t cycles) noexcept nogil
+    cdef void account_ideal(self, const Run* run, uint32_t number, int64_t at, int64_t until) noexcept nogil

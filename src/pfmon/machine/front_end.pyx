@@ -1,0 +1,176 @@
+"""The front end as a clock of its own: when the next window of bundles can be dispersed, and what it waited for.
+
+A window comes a cycle after the one before; later if it missed, if a branch was foreseen late, or while the instruction
+buffer is full (Montecito manual 4.6: FE_BUBBLE, FE_LOST_BW, BE_LOST_BW_DUE_TO_FE, IDEAL_BE_LOST_BW_DUE_TO_FE).
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from pfmon.machine.causes cimport (
+    FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE,
+    FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_PLP, FRONT_TLBMISS, FRONT_UNREACHED)
+from pfmon.machine.fetch cimport Fetched
+from pfmon.machine.notes cimport NOTE_INSTRUCTION
+from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
+
+cdef enum:
+    FURTHEST = 1 << 20           # cycles that a state may lie behind
+
+
+cdef inline uint32_t back_cause(uint32_t front) noexcept nogil:
+    """The back end's name of a front end's cause."""
+    if front == FRONT_FEFLUSH:
+        return FE_FEFLUSH
+    if front == FRONT_TLBMISS:
+        return FE_TLBMISS
+    if front == FRONT_IMISS:
+        return FE_IMISS
+    if front == FRONT_BRANCH or front == FRONT_PLP or front == FRONT_BI:
+        return FE_BRANCH
+    if front == FRONT_FILL_RECIRC:
+        return FE_FILL_RECIRC
+    return FE_BUBBLE
+
+
+cdef class FrontEnd:
+    """``config``: the machine's figures."""
+
+    def __cinit__(self, config, InstructionFetch fetch, Records records):
+        self.fetch, self.records = fetch, records
+        self.buffer_windows = config["frontend.buffer"] // 2
+
+    cdef void deliver(self, Notes* notes, const Run* run, const Step* step, uint32_t number, int64_t earliest,
+                      int64_t free) noexcept nogil:
+        """The window of ``step`` comes: when, and what it waited for."""
+        cdef int64_t at = self.ready + 1 + self.bubbles
+        cdef int64_t full = earliest - self.buffer_windows - at
+        cdef int64_t second
+        cdef Fetched fetched
+        if self.bubbles:
+            self.wait_for(run, number, at, self.bubble_cause, self.bubbles)
+            self.bubbles = 0
+            self.bubble_cause = 0
+        if full > 0:
+            self.stand(run.number, number, FRONT_IBFULL, full)
+            at += full
+        notes.context = <uint64_t>number << NOTE_INSTRUCTION
+        if step.window < run.slow_window:
+            self.fetch.note_quick(notes)
+        else:
+            self.fetch.fetch(notes, step.window, at, &fetched)
+            if fetched.ready > at:
+                second = fetched.second_cycles
+                self.wait_for(run, number, fetched.ready - second, fetched.cause, fetched.ready - at - second)
+                self.wait_for(run, number, fetched.ready, fetched.second_cause, second)
+                at = fetched.ready
+        self.account_ideal(run, number, free, at)
+        if step.address & 16:            # entered in its second half
+            self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
+        self.ready = at
+        self.window = step.window
+
+    cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil:
+        """Control goes elsewhere, or the prediction that it does not came late."""
+        self.window = 0
+        self.bubbles = bubbles
+        self.bubble_cause = cause if bubbles else 0
+
+    cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil:
+        """What was fetched is thrown away; the next window can be dispersed behind ``until``."""
+        if until > self.ready:
+            self.stand(number, 0, FRONT_FEFLUSH, until - self.ready)
+            self.ready = until
+        self.wait_count = 1
+        self.waits[0].until = until + 1
+        self.waits[0].cause = cause
+        self.waits[0].front = FRONT_FEFLUSH
+        self.redirect(0, 0)
+
+    cdef void fill_buffer(self, uint64_t number, int64_t earliest) noexcept nogil:
+        """While the back end stood still the front end went on until the instruction buffer was full."""
+        cdef int64_t full = earliest - self.buffer_windows - 1 - self.ready
+        if full > 0:
+            self.stand(number, 0, FRONT_IBFULL, full)
+            self.ready += full
+
+    # --- accounts
+
+    cdef void stand(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil:
+        """Nothing is delivered for some cycles: two bundles are missing in each."""
+        self.records.add_bubbles(number, instruction, BUBBLE_FRONT, cause, cycles)
+        self.records.add_bubbles(number, instruction, BUBBLE_ENTRANCE, cause, 2 * cycles)
+
+    cdef void wait_for(self, const Run* run, uint32_t number, int64_t until, uint32_t front,
+                       int64_t cycles) noexcept nogil:
+        """Nothing is delivered until a cycle, and the back end may feel it."""
+        if cycles <= 0:
+            return
+        self.stand(run.number, number, front, cycles)
+        if self.wait_count == MOST_WAITS:
+            self.waits[MOST_WAITS - 1].until = until
+        else:
+            self.waits[self.wait_count].until = until
+            self.waits[self.wait_count].cause = back_cause(front)
+            self.waits[self.wait_count].front = front
+            self.wait_count += 1
+
+    cdef void account_ideal(self, const Run* run, uint32_t number, int64_t at, int64_t until) noexcept nogil:
+        """Bundles missing at the exit of the instruction buffer, whether or not the back end could take them."""
+        cdef int64_t end
+        cdef uint32_t i
+        for i in range(self.wait_count):
+            end = self.waits[i].until if self.waits[i].until < until else until
+            if end > at:
+                self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, self.waits[i].front, 2 * (end - at))
+                at = end
+        if until > at:
+            self.records.add_bubbles(run.number, number, BUBBLE_IDEAL, FRONT_BUBBLE, 2 * (until - at))
+
+    cdef void account_waits(self, const Run* run, uint32_t instruction, int64_t at, int64_t start) noexcept nogil:
+        """The cycles from ``at`` to ``start``, in which the back end got nothing, go to what the front end waited for."""
+        cdef int64_t until
+        cdef uint32_t i
+        for i in range(self.wait_count):
+            until = self.waits[i].until if self.waits[i].until < start else start
+            if until > at:
+                self.records.add_bubbles(run.number, instruction, BUBBLE_BACK, self.waits[i].cause, until - at)
+                self.records.add_bubbles(run.number, instruction, BUBBLE_LOST, self.waits[i].front, 2 * (until - at))
+                at = until
+        if start > at:
+            self.records.add_bubbles(run.number, instruction, BUBBLE_BACK, FE_BUBBLE, start - at)
+            self.records.add_bubbles(run.number, instruction, BUBBLE_LOST, FRONT_BUBBLE, 2 * (start - at))
+        self.wait_count = 0
+
+    cdef uint32_t missing(self) noexcept nogil:
+        """Why the next bundle is not there."""
+        return self.waits[self.wait_count - 1].front if self.wait_count else FRONT_BUBBLE
+
+    # --- for the memo
+
+    cdef bint save(self, State* state, int64_t now) noexcept nogil:
+        """Its part of a state; False when it does not fit in one."""
+        cdef uint32_t i
+        if self.ready - now < -FURTHEST:
+            return False
+        state.window = self.window
+        state.front = <int32_t>(self.ready - now)
+        state.front_bubbles = self.bubbles
+        state.front_cause = self.bubble_cause
+        for i in range(self.wait_count):
+            if self.waits[i].until > now:
+                state.waits[state.wait_count] = self.waits[i]
+                state.waits[state.wait_count].until -= now
+                state.wait_count += 1
+        return True
+
+    cdef void restore(self, const State* state, int64_t now) noexcept nogil:
+        """Go on from a state."""
+        cdef uint32_t i
+        self.window = state.window
+        self.ready = now + state.front
+        self.bubbles = state.front_bubbles
+        self.bubble_cause = state.front_cause
+        self.wait_count = state.wait_count
+        for i in range(state.wait_count):
+            self.waits[i] = state.waits[i]
+            self.waits[i].until += now

@@ -1,0 +1,18 @@
+"""A block that ran, as the pipeline is told of it."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from pfmon.machine.predictor cimport Prediction
+
+cdef struct Run:                 # a block that ran
+    uint64_t number
+    uint64_t word                # of the stream
+    const uint64_t* addresses    # of its memory accesses
+    uint64_t ranged[2]           # by access: in the data ranges
+    uint64_t failed[2]           # by instruction: a check load that found no entry in the ALAT
+    Prediction prediction        # of its branch, if it has one
+    uint8_t taken                # its last instruction branched
+    uint8_t quick                # all of it went as the memo may know it
+    uint32_t made                # accesses that were made before the block is simulated: quick or plain
+    uint64_t plain               # by access: integer loads that L2 served in its latency
+    uint64_t slow_window         # the first window that the front end has to wait for
