@@ -20,7 +20,7 @@ def stream(seed: int) -> tuple[Fuzz, Recorder]:
     """The traced stream of a few random programs, each of which runs its loops again and again."""
     fuzz = Fuzz(Random(seed), trace=True)
     recorder = Recorder()
-    fuzz.tally = recorder  # type: ignore[assignment]
+    fuzz.tally = recorder
     for _ in range(3):
         fuzz.new_program()
         fuzz.run(INSTRUCTIONS_EACH)

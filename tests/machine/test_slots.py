@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import pytest
 from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
@@ -39,7 +39,8 @@ class Stops:
         raise AssertionError(f"pmd{number} was read")
 
 
-class Records(NamedTuple):
+@dataclass(frozen=True)
+class Records:
     """All that a machine recorded in some slots."""
 
     cycles: Counter[object]
@@ -48,9 +49,13 @@ class Records(NamedTuple):
     levels: Counter[object]
     time: tuple[int, int]
 
-    def __add__(self, other: "Records") -> "Records":  # type: ignore[override]
-        counters = [mine + its for mine, its in zip(self[:4], other[:4], strict=True)]
+    def __add__(self, other: "Records") -> "Records":
+        counters = [mine + its for mine, its in zip(self.counters, other.counters, strict=True)]
         return Records(*counters, (self.time[0] + other.time[0], self.time[1] + other.time[1]))
+
+    @property
+    def counters(self) -> tuple[Counter[object], ...]:
+        return self.cycles, self.occurrences, self.bubbles, self.levels
 
 
 def recorded(machine: Machine, slots: Iterable[int] | None = None) -> Records:
@@ -183,7 +188,7 @@ def test_what_is_settled_on_the_way_grows_to_the_whole_and_changes_no_time(machi
     found = run("queens", machine, places, look)
     assert recorded(found) == recorded(run("queens", machine, places, nothing))
     for before, after in zip(seen, [*seen[1:], recorded(found)], strict=True):
-        for earlier, later in zip(before[:4], after[:4], strict=True):
+        for earlier, later in zip(before.counters, after.counters, strict=True):
             assert not earlier - later
 
 

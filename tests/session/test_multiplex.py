@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from command import example, pfmon, refused
@@ -9,6 +10,7 @@ from guests import EXAMPLES, guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pfmon.engine.ia64.guest import Guest
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.retirement.recorder import Recorder
@@ -66,8 +68,8 @@ def test_sets_count_their_share_of_the_run_exactly() -> None:
             assert count.name == "NOPS_RETIRED" or count.value == len(blocks)
 
 
-def is_nop(program: object, number: int) -> bool:
-    (instruction,) = program.processor.block(number).instructions  # type: ignore[attr-defined]
+def is_nop(program: Guest, number: int) -> bool:
+    (instruction,) = program.processor.block(number).instructions
     assert instruction.row
     return instruction.row.mnemonic.startswith(("nop", "hint"))
 
@@ -140,7 +142,7 @@ def test_intervals_add_up_to_the_totals_and_end_when_they_should() -> None:
     assert [line.split()[1:] for line in text[1:-2]] == [[str(value) for value in row] for row in deltas]
 
 
-def test_intervals_go_to_the_outfile_before_the_totals(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_intervals_go_to_the_outfile_before_the_totals(tmp_path: Path) -> None:
     target = tmp_path / "results"
     pfmon(f"--outfile={target}", "-e", "nops_retired", "--print-interval=0.01", example("noploop"), "9000")
     lines = target.read_text().splitlines()

@@ -12,6 +12,7 @@ from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.retirement.recorder import Recorder
 from pfmon.session.controls import Controls, Trigger
+from pfmon.session.counting import Value
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
 
@@ -73,7 +74,7 @@ def recount(name: str, triggers: Sequence[Trigger]) -> list[int]:
     return [sum(signal(step, lambda _: True) for step in steps) for signal in signals]
 
 
-def count(name: str, triggers: Sequence[Trigger], *, drange: bool = False, slow: bool = False) -> list[int]:
+def count(name: str, triggers: Sequence[Trigger], *, drange: bool = False, slow: bool = False) -> list[Value]:
     """The counts of the fast path; ``drange``: with addresses in the stream."""
     program = guest(name, PROGRAMS[name], trace=drange, slow=slow)
     # Loads and stores are of different sets on a PMU of this kind: as many PMUs as it takes.
@@ -85,7 +86,7 @@ def count(name: str, triggers: Sequence[Trigger], *, drange: bool = False, slow:
     unreached = [t for t in triggers if not any(t in list(fired(step, triggers)) for step in log(name))]
     assert len(monitoring.notes()) == len(unreached)
     program.close()
-    return values  # type: ignore[return-value]
+    return values
 
 
 def some_triggers(name: str, pick: random.Random) -> list[Trigger]:

@@ -9,6 +9,7 @@ from pfmon.engine.ia64.address_space import AddressSpace
 from pfmon.engine.ia64.formats import TEMPLATES, Field
 from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.processor import Processor
+from pfmon.retirement.shapes import Consumer
 from pfmon.retirement.tally import Tally
 
 CODE = 0x100000
@@ -93,7 +94,7 @@ class Fuzz:
         self.memory.map(READ_ONLY, PAGE, 1)
         self.memory.map(STORE, STORE_PAGES * PAGE, 3)
         self.cpu = Processor(self.memory, max_block=max_block, trace=trace)
-        self.tally = Tally(self.cpu.shapes, trace)
+        self.tally: Consumer = Tally(self.cpu.shapes, trace)
 
     def new_program(self) -> None:
         """Random code and registers."""

@@ -3,6 +3,7 @@
 PMC14 and PMC13 of Itanium 2 are PMC38 and PMC41 of Montecito, with the same fields.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from pfmon.errors import RuleError
@@ -119,17 +120,17 @@ class TaggedProgrammer(Ia64Programmer):
     range_register = ""
     constraint_register = ""
 
+    @abstractmethod
     def code_pairs(self, ranges: RangeRequest) -> list[int]:
         """The IBR pairs that the events compare with when they do not all count retired instructions."""
-        raise NotImplementedError
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """A matching under the rules that tie events to counters."""
         return assign(allowed, self.choices(allowed))
 
+    @abstractmethod
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
         """Which events sit on the counters that select sets."""
-        raise NotImplementedError
 
     def program_features(self) -> None:
         """Event address registers, ranges, opcode matchers, branch buffer."""
@@ -139,21 +140,21 @@ class TaggedProgrammer(Ia64Programmer):
         self.program_opcodes()
         self.program_branch_buffer(dear)
 
+    @abstractmethod
     def program_instruction_ear(self) -> None:
         """The instruction event address register."""
-        raise NotImplementedError
 
+    @abstractmethod
     def program_data_ear(self) -> EarRequest | None:
         """The data event address register; how it is set."""
-        raise NotImplementedError
 
+    @abstractmethod
     def program_opcodes(self) -> None:
         """The opcode matchers, which also say whether and how the code range is used."""
-        raise NotImplementedError
 
+    @abstractmethod
     def program_branch_buffer(self, dear: EarRequest | None) -> None:
         """The branch buffer; `dear` is how the data event address register is set."""
-        raise NotImplementedError
 
     def program_ranges(self) -> None:
         """IBRs with the range register, DBRs, and the constraint register for both."""

@@ -3,6 +3,7 @@
 A family's module (`ia64.py`, `intel.py`, `powerpc.py`) adds its registers, a processor's module its rules.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -24,7 +25,7 @@ EVENT_OPTIONS = {
 """What only some PMUs' events have, and which PMUs these are."""
 
 
-class Programmer:
+class Programmer(ABC):
     """One run of `program`: gathers register writes step by step.
 
     Subclasses set the class attributes and fill in the steps.
@@ -63,18 +64,18 @@ class Programmer:
         """A counter for every event, or None."""
         return assign(allowed, [{}])
 
-    def group_rules(self) -> None:
+    def group_rules(self) -> None:  # noqa: B027  # not every PMU has such rules
         """Checks of events against one another."""
 
+    @abstractmethod
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
         """What the counter of one event is set to."""
-        raise NotImplementedError
 
+    @abstractmethod
     def program_monitor(self, monitor: Monitor) -> None:
         """Note the register writes for one counter."""
-        raise NotImplementedError
 
-    def program_features(self) -> None:
+    def program_features(self) -> None:  # noqa: B027  # nor such features
         """Everything beside the counters."""
 
     # Common steps.

@@ -5,7 +5,7 @@ An IA-64 address in a line table is a bundle's plus the number of the slot; rang
 
 from collections.abc import Iterator
 from io import BytesIO
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 
@@ -106,7 +106,7 @@ def _read(data: bytes, bias: int) -> Iterator[LineCode]:
             before = None if state.end_sequence else state
 
 
-def _file_names(header) -> dict[int, str]:  # type: ignore[no-untyped-def]
+def _file_names(header: Any) -> dict[int, str]:
     """Paths by the numbers of a line table's files: from 1 before DWARF 5, whose directory 0 is where the compiler
     ran; from 0 since."""
     modern = header["version"] >= 5

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from pfmon.report.counts import value_text
-from pfmon.session.profile import Profile, Row, Value
+from pfmon.session.counting import Value
+from pfmon.session.profile import Profile, Row
 
 GAP = "  "
 

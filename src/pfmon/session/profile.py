@@ -10,11 +10,11 @@ from pfmon.program.image import Program
 from pfmon.program.symbols import SymbolTable
 from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks
+from pfmon.session.counting import Value
 from pfmon.session.event_sets import EventSets
 
 NO_SYMBOL = "[no symbol]"
 NO_CODE = "[before the first instruction]"
-Value = int | float | None
 
 
 class Row(NamedTuple):
