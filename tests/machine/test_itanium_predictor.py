@@ -3,14 +3,12 @@
 import random
 
 import pytest
+from branches import DPTK, INDIRECT, INDIRECT_CALL, RETURN, SPNT, SPTK, TAKEN, UNKNOWN, WRONG_PATH, WRONG_TARGET
 
 from pfmon.machine.config import load
 from pfmon.machine.predictors import branch_predictor
 
-RETURN, INDIRECT, INDIRECT_CALL = 2, 3, 4
 CALLS, COUNTED, INDIRECT_KINDS = (1, 4, 8), (5, 9), (INDIRECT, INDIRECT_CALL)
-SPTK, SPNT, DPTK, DPNT = range(4)
-TAKEN, WRONG_PATH, WRONG_TARGET, UNKNOWN = 1, 2, 4, 8
 FIRST_STAGE, THIRD_STAGE = 16, 32
 
 

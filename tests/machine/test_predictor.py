@@ -1,25 +1,36 @@
-"""Branch predictors: published behaviours, a plain model of each, and that every branch is in exactly one class."""
+"""Branch predictors: published behaviours, and Itanium 2's against a plain model."""
 
-import csv
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 
 import pytest
+from branches import (
+    CALL,
+    CLOOP,
+    COND,
+    CTOP,
+    DPNT,
+    DPTK,
+    INDIRECT,
+    INDIRECT_CALL,
+    LONG,
+    LONG_CALL,
+    RETURN,
+    SPNT,
+    SPTK,
+    TAKEN,
+    UNKNOWN,
+    WRONG_PATH,
+    WRONG_TARGET,
+    WTOP,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_two_level import PlainTwoLevel
 
 from pfmon.machine.config import load
-from pfmon.machine.occurrences import Occurrence
 from pfmon.machine.predictor import BranchPredictor
-from pfmon.machine.predictors import PREDICTORS, branch_predictor
-from pfmon.signals.machine import meanings, select
+from pfmon.machine.predictors import branch_predictor
 
-COND, CALL, RETURN, INDIRECT, INDIRECT_CALL, CLOOP, WTOP, LONG, LONG_CALL, CTOP = range(10)
-SPTK, SPNT, DPTK, DPNT = range(4)
-TAKEN, WRONG_PATH, WRONG_TARGET, UNKNOWN = 1, 2, 4, 8
 MACHINES = ("itanium", "itanium2", "montecito")
 
 
@@ -207,114 +218,6 @@ def test_itanium_loop_end_costs_two_cycles_if_the_loop_was_running() -> None:
 # The same from plain models.
 
 
-@dataclass
-class PlainTwoLevel:
-    """Itanium 2, with lists and dictionaries; windows of 32 bytes, as many as L1I has, behind them more of them."""
-
-    history: int = 4
-    first: dict[int, list[dict]] = field(default_factory=dict)
-    second: dict[int, list[dict]] = field(default_factory=dict)
-    counters: dict[int, int] = field(default_factory=dict)
-    stack: list[int] = field(default_factory=lambda: [0] * 8)
-    forced: int | None = None
-
-    def counter(self, address: int, history: int) -> tuple[int, int]:
-        place = (((address // 16) * 3 + address % 16) * 16 + history) % 16384
-        known = 3 if history == 15 else 0 if history == 0 else 1 + history % 2
-        return place, self.counters.get(place, known)
-
-    def window(self, number: int, make: bool) -> dict | None:
-        rows = self.first.setdefault(number % 128, [])
-        for row in rows:
-            if row["number"] == number:
-                rows.remove(row)
-                rows.append(row)
-                return row
-        behind = self.second.setdefault(number % 2048, [])
-        found = next((row for row in behind if row["number"] == number), None)
-        if found is None and not make:
-            return None
-        if found:
-            behind.remove(found)
-            behind.append(found)
-        new = {"number": number, "trigger": None, "branches": {}}
-        if found:
-            new["branches"] = {slot: dict(branch) for slot, branch in found["branches"].items()}
-        if len(rows) == 4:
-            old = rows.pop(0)
-            if old["branches"]:
-                place = self.second.setdefault(old["number"] % 2048, [])
-                place[:] = [*[row for row in place if row["number"] != old["number"]][-3:], old]
-        rows.append(new)
-        return new
-
-    def run(self, address: int, taken: bool, target: int, kind: int, whether: int) -> tuple[int, int]:
-        number, slot = address // 32, address % 32
-        window = self.window(number, make=False)
-        branch = window["branches"].get(slot) if window else None
-        unknown = self.forced is not None and address // 16 == self.forced // 16 and address > self.forced
-        if unknown:
-            predicted = False
-        elif kind in (CLOOP, CTOP):
-            predicted = taken
-        elif whether in (SPTK, SPNT):
-            predicted = whether == SPTK
-        elif branch is None:
-            predicted = whether == DPTK
-        else:
-            predicted = self.counter(address, branch["history"])[1] >= 2
-        flags = (TAKEN if predicted else 0) | (UNKNOWN if unknown else 0)
-        cost = 0
-        if predicted != taken:
-            flags |= WRONG_PATH
-        elif taken:
-            cost = self.target_cost(kind, window, branch, slot)
-            known = self.stack[-1] if kind == RETURN else target
-            if kind in (INDIRECT, INDIRECT_CALL):
-                known = branch and branch["target"]
-            if known != target:
-                flags |= WRONG_TARGET
-                cost = 0
-        if taken and kind == RETURN:
-            self.stack.insert(0, self.stack.pop())
-        elif taken and kind in (CALL, INDIRECT_CALL, LONG_CALL):
-            self.stack = [*self.stack[1:], address // 16 * 16 + 16]
-        self.learn(number, slot, address, taken, target, kind, whether)
-        self.forced = address if (predicted or unknown) and not taken else None
-        return flags, cost
-
-    @staticmethod
-    def target_cost(kind: int, window: dict | None, branch: dict | None, slot: int) -> int:
-        if kind == RETURN:
-            return 1
-        if kind in (INDIRECT, INDIRECT_CALL):
-            return 2
-        if branch is None or window is None:
-            return 2
-        return 0 if window["trigger"] == slot else 1
-
-    def learn(self, number: int, slot: int, address: int, taken: bool, target: int, kind: int, whether: int) -> None:
-        window = self.window(number, make=False)
-        branch = window["branches"].get(slot) if window else None
-        if branch is None:
-            if whether == SPNT or (whether == SPTK and (not taken or kind == RETURN)):
-                return
-            window = window or self.window(number, make=True)
-            assert window is not None
-            if len(window["branches"]) == 3:
-                return
-            branch = window["branches"][slot] = {"history": 15 if whether == DPTK else 0, "target": 0}
-        assert window is not None
-        if taken and kind in (INDIRECT, INDIRECT_CALL):
-            branch["target"] = target
-        elif taken and kind != RETURN:
-            window["trigger"] = slot
-        if whether >= DPTK:
-            place, value = self.counter(address, branch["history"])
-            self.counters[place] = min(3, value + 1) if taken else max(0, value - 1)
-            branch["history"] = (branch["history"] * 2 + taken) % 16
-
-
 STEPS = st.tuples(
     st.integers(0, 5),  # site in a window
     st.integers(0, 11),  # window: 11 of them share a set
@@ -365,130 +268,3 @@ def test_encoded_targets_are_never_wrong(predictor: BranchPredictor) -> None:
             address, draw.random() < 0.5, target, kind=kind, whether=draw.randrange(4), relative=target
         )
         assert not flags & WRONG_TARGET and not code & 2
-
-
-# Classes of events.
-
-
-def outcomes() -> Iterator[tuple[int, bool, int]]:
-    """Every kind, direction and code that a predictor gives."""
-    for kind in range(10):
-        for taken in (False, True):
-            for code in range(48):
-                wrong_path, wrong_target, unknown = bool(code & 1), bool(code & 2), bool(code & 4)
-                if wrong_target and (
-                    wrong_path or unknown or not taken or kind not in (RETURN, INDIRECT, INDIRECT_CALL)
-                ):
-                    continue
-                if (unknown and wrong_path != taken) or code & 48 == 48:
-                    continue
-                yield kind, taken, code
-
-
-@cache
-def members(signal: str) -> frozenset[int]:
-    if meanings()[signal].kind == "never":
-        return frozenset()
-    return select(signal, {name: int(number) for name, number in Occurrence.__members__.items()})
-
-
-def value(name: str, seen: dict[Occurrence, int]) -> int:
-    return sum(seen.get(Occurrence(number), 0) for number in members(name))
-
-
-KINDS = {
-    "iprel": {COND, CALL, CLOOP, WTOP, LONG, LONG_CALL, CTOP},
-    "return": {RETURN},
-    "nretind": {INDIRECT, INDIRECT_CALL},
-}
-FAMILIES = {
-    "br_mispred_detail.{}_": ("correct_pred", "wrong_path", "wrong_target"),
-    "br_path_pred.{}_": ("mispred_nottaken", "mispred_taken", "okpred_nottaken", "okpred_taken"),
-}
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_branch_is_in_exactly_one_class_of_its_kind_and_of_all(family: str) -> None:
-    predictor = branch_predictor(load("itanium2"))
-    for kind, taken, code in outcomes():
-        seen = predictor.occurrences(taken, code, kind=kind)
-        for name, kinds in [*KINDS.items(), ("all", set(range(10)))]:
-            counts = [value(family.format(name) + part, seen) for part in FAMILIES[family]]
-            assert sum(counts) == (kind in kinds)
-        if code & 3:
-            assert value("br_mispred_detail.all_correct_pred", seen) == 0
-            assert value("be_br_mispred.any", seen) == 1
-
-
-def test_unknown_classes_are_subsets_that_can_be_subtracted() -> None:
-    """The manual (4.7) gets the true counts by subtracting the second event from the first."""
-    predictor = branch_predictor(load("itanium2"))
-    pairs = {
-        "br_mispred_detail2.all_unknown_path_correct_pred": "br_mispred_detail.all_correct_pred",
-        "br_mispred_detail2.all_unknown_path_wrong_path": "br_mispred_detail.all_wrong_path",
-        "br_path_pred2.all_unknownpred_nottaken": "br_path_pred.all_okpred_nottaken",
-        "br_path_pred2.all_unknownpred_taken": "br_path_pred.all_mispred_taken",
-    }
-    for kind, taken, code in outcomes():
-        seen = predictor.occurrences(taken, code, kind=kind)
-        for part, whole in pairs.items():
-            assert value(part, seen) <= value(whole, seen)
-        assert value("br_mispred_detail2.all_all_unknown_pred", seen) == bool(code & 4)
-
-
-def test_itanium_branches_are_in_one_stage_and_multiway_ones_in_one_class() -> None:
-    predictor = branch_predictor(load("itanium"))
-    stages = ("1st_stage", "2nd_stage", "3rd_stage")
-    for kind, taken, code in outcomes():
-        seen = predictor.occurrences(taken, code, kind=kind, multiway=True)
-        wanted = 0 if code & 16 else 2 if code & 32 else 1
-        assert [value(f"branch_predictor.{name}_all_predictions", seen) for name in stages] == [
-            int(stage == wanted) for stage in range(3)
-        ]
-        parts = ("correct_predictions", "wrong_path", "wrong_target")
-        assert sum(value(f"branch_predictor.all_{part}", seen) for part in parts) == 1
-        direction = "tk" if taken else "nt"
-        right = value(f"branch_path.all.{direction}.correct", seen)
-        assert right + value(f"branch_path.all.{direction}.wrong", seen) == 1
-        assert right == (not code & 1)
-        assert (
-            sum(value(f"branches.multiway.all.{part}", seen) for part in ("correct", "wrong_path", "wrong_target")) == 1
-        )
-        assert (
-            sum(
-                value(f"branches.multiway.{'taken' if taken else 'nottaken'}.{part}", seen)
-                for part in ("correct", "wrong_path", "wrong_target")
-            )
-            == 1
-        )
-
-
-def test_fourth_branch_of_a_window_is_oversubscribed() -> None:
-    predictor = branch_predictor(load("itanium2"))
-    codes = {}
-    for _ in range(3):
-        for where in range(5):
-            address = 0x4000 + where // 3 * 16 + where % 3
-            codes[where] = predictor.predict(address, False, relative=0x9000, whether=DPNT)[2]
-    assert [codes[where] for where in range(5)] == [0, 0, 0, 8, 8]
-    seen = predictor.occurrences(False, 8)
-    assert value("encbr_mispred_detail.oversub_all_pred", seen) == 1
-    assert value("encbr_mispred_detail.all_all_pred", seen) == 1
-
-
-def test_back_end_details_by_kind() -> None:
-    predictor = branch_predictor(load("itanium2"))
-    details = {"pfs": (RETURN, True, 2), "rot": (CTOP, False, 1), "stg": (WTOP, False, 1)}
-    for name, (kind, taken, code) in details.items():
-        seen = predictor.occurrences(taken, code, kind=kind)
-        assert {other: value(f"be_br_mispred.{other}", seen) for other in details} == {
-            other: int(other == name) for other in details
-        }
-
-
-def test_every_kind_of_predictor_is_a_policy_of_the_machine_files() -> None:
-    legal = resources.files("pfmon.machine").joinpath("configs/figures.csv").read_text()
-    row = next(
-        row for row in csv.DictReader(legal.splitlines()) if row["tables"] == "predictor" and row["key"] == "kind"
-    )
-    assert set(row["legal"].split()) == set(PREDICTORS)
