@@ -24,16 +24,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 
 from guests import guest, quiet
 
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.machine.config import load
 from pfmon.machine.parts import Parts, Stage
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.retirement.pipe import Pipe
-from pfmon.retirement.shapes import Consumer
 from pfmon.session.event_sets import EventSets
 from pfmon.session.machine_run import MachineRun
+from pfmon.stream.pipe import Pipe
+from pfmon.stream.shapes import Consumer
 
 TWELVE = [
     "cpu_op_cycles_all",

@@ -8,18 +8,18 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "pfmon"
 
-# What each stage may import. `retirement` and `signals` are formats, known on both of their sides: they import
+# What each stage may import. `stream` and `signals` are formats, known on both of their sides: they import
 # nothing but (signals) the stream whose contents they weigh.
 ALLOWED = {
     "program": set(),
-    "retirement": set(),
-    "engine": {"program", "retirement"},
-    "signals": {"retirement"},
-    "machine": {"retirement", "signals"},
+    "stream": set(),
+    "engine": {"program", "stream"},
+    "signals": {"stream"},
+    "machine": {"stream", "signals"},
     "pmu": {"signals"},
-    "session": {"program", "engine", "retirement", "machine", "signals", "pmu"},
-    "report": {"program", "engine", "retirement", "machine", "signals", "pmu", "session"},
-    "cli": {"program", "engine", "retirement", "machine", "signals", "pmu", "session", "report"},
+    "session": {"program", "engine", "stream", "machine", "signals", "pmu"},
+    "report": {"program", "engine", "stream", "machine", "signals", "pmu", "session"},
+    "cli": {"program", "engine", "stream", "machine", "signals", "pmu", "session", "report"},
 }
 SHARED = {"errors", "version"}
 STAGES = [stage for stage in ALLOWED if (SOURCE / stage).is_dir()]

@@ -4,7 +4,7 @@ import pytest
 from ia64_assembly import BREAK
 from ia64_machine import DATA, PAGE, Machine
 
-from pfmon.retirement.marks import Mark
+from pfmon.stream.marks import Mark
 
 CHECKED = ["chk.a.nc r8,lost", "adds r20=1,r0", BREAK, "lost:", "adds r20=2,r0", BREAK]
 

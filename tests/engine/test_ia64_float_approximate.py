@@ -38,8 +38,8 @@ from ia64_float_step import (
     scalar_outcome,
 )
 
-from pfmon.engine.ia64.float_approximate import tables
-from pfmon.engine.ia64.single_step import step
+from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64.floating_point.approximate import tables
 
 BEFORE = (1, 0x12345, 0x123456789ABCDEF0)
 P6, P10 = 1 << 6, 1 << 10

@@ -21,7 +21,7 @@ from ia64_machine import (
     Machine,
 )
 
-from pfmon.retirement.marks import Mark
+from pfmon.stream.marks import Mark
 
 END = DATA + DATA_PAGES * PAGE
 NATVAL = (0, 0x1FFFE, 0)

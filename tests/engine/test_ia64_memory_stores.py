@@ -18,7 +18,7 @@ from ia64_machine import (
     Machine,
 )
 
-from pfmon.retirement.marks import Mark
+from pfmon.stream.marks import Mark
 
 SIZES = (1, 2, 4, 8)
 VALUE = 0x8123456789ABCDEF

@@ -17,8 +17,8 @@ from ia64_machine import (
     Machine,
 )
 
-from pfmon.engine.ia64.processor import Processor
-from pfmon.retirement.marks import Mark
+from pfmon.engine.ia64.core.processor import Processor
+from pfmon.stream.marks import Mark
 
 LEVEL_3 = 3 << 62
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.rows import ROWS, Row, row
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.rows import ROWS, Row, row
 
 
 def the(text: str) -> Row:

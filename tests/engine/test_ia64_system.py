@@ -20,10 +20,10 @@ from ia64_machine import (
     Machine,
 )
 
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.operands import CONTROL_REGISTERS
-from pfmon.retirement.kinds import Kind
-from pfmon.retirement.marks import Mark
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.operands import CONTROL_REGISTERS
+from pfmon.stream.kinds import Kind
+from pfmon.stream.marks import Mark
 
 WRITABLE = {"M": ["ar.csd", "ar.ssd", "ar.ccv", "ar.unat", "ar.fcr", "ar.fsr", "ar.fir", "ar.fdr"], "I": ["ar.lc"]}
 RESERVED = [*range(8, 16), 20, 22, 23, 31, *range(33, 36), *range(37, 40), *range(41, 44), 46, 47]

@@ -8,10 +8,10 @@ from ia64_fuzz import BUNDLES, Fuzz
 from ia64_fuzz import CODE as FUZZ_CODE
 from ia64_machine import DATA, STOP, UM_BE, Machine
 
-from pfmon.engine.ia64.processor import PMD, Processor
-from pfmon.retirement.blocks import Cut
-from pfmon.retirement.marks import Mark
-from pfmon.retirement.recorder import Recorder
+from pfmon.engine.ia64.core.processor import PMD, Processor
+from pfmon.stream.blocks import Cut
+from pfmon.stream.marks import Mark
+from pfmon.stream.recorder import Recorder
 
 LOOP = ["loop:", "(p6) adds r8=1,r8", "cmp.eq p6,p7=r8,r9", "st8 [r6]=r8", "br.cond.sptk.few loop"]
 # A store that walks through an array, and a load from a fixed place of it every round.

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ia64_forms import DONE, Model, check_result, forms, run, words
 
-from pfmon.engine.ia64.assemble import encode
-from pfmon.engine.ia64.single_step import step
+from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64.encodings.assemble import encode
 
 
 def pointer(total: int, base: int) -> int:

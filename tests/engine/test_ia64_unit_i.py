@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ia64_forms import DONE, MASK, Model, check_result, forms, run, signed, words
 
-from pfmon.engine.ia64.assemble import encode
-from pfmon.engine.ia64.single_step import step
+from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64.encodings.assemble import encode
 
 ILLEGAL_OPERATION, RESERVED_REGISTER_FIELD = 1, 4  # cpu.pxd, Fault
 FAULT, CUT, BREAK = 4, 5, 6  # cpu.pxd, Status

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pfmon.engine.ia64.address_space import AddressSpace
+from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.numbers import NUMBERS
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.settings import Settings
-from pfmon.engine.ia64.processor import Processor
+from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.program import image
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

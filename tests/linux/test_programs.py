@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from pfmon.engine.ia64.address_space import AddressSpace
+from pfmon.engine.ia64.core.processor import BREAK, FAULT, Processor
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.engine.ia64.linux.signals import Action
-from pfmon.engine.ia64.processor import BREAK, FAULT, Processor
+from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.program import image
-from pfmon.retirement.shapes import Consumer
+from pfmon.stream.shapes import Consumer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAMS = Path(__file__).parent / "programs"
@@ -171,7 +171,8 @@ def test_two_runs_are_the_same_to_the_last_instruction(capfd: pytest.CaptureFixt
 def test_starting_takes_less_than_a_tenth_of_a_second() -> None:
     """Loading, not counting the import of the engine."""
     code = (
-        "import sys,time; from pfmon.program import image; from pfmon.engine.ia64.address_space import AddressSpace;"
+        "import sys,time; from pfmon.program import image;"
+        "from pfmon.engine.ia64.memory.address_space import AddressSpace;"
         "from pfmon.engine.ia64.linux import loader; from pfmon.engine.ia64.linux.settings import Settings;"
         "t=time.perf_counter(); p=image.load(sys.argv[1]);"
         "loader.load(AddressSpace(), p, [b'x'], [], Settings(), (1, 1), bytes(16));"

@@ -165,7 +165,7 @@ def test_ignored_fault_ends_the_program_all_the_same(guest: Any) -> None:
 def test_fault_numbers_are_those_of_the_engine() -> None:
     from pathlib import Path
 
-    source = (Path(faults.__file__).parents[1] / "cpu.pxd").read_text()
+    source = (Path(faults.__file__).parents[1] / "core" / "cpu.pxd").read_text()
     numbers = {}
     for line in source.splitlines():
         name, _, value = line.strip().partition(" = ")
@@ -188,7 +188,7 @@ def test_fault_numbers_are_those_of_the_engine() -> None:
 
 
 def test_gate_page_returns_from_handlers() -> None:
-    from pfmon.engine.ia64 import disassemble
+    from pfmon.engine.ia64.encodings import disassemble
 
     assert disassemble is not None
     page = gate.page(1 << 14)

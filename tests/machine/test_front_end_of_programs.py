@@ -12,9 +12,9 @@ from pfmon.machine.causes import FrontCause
 from pfmon.machine.machine import Machine
 from pfmon.machine.occurrences import Occurrence
 from pfmon.program import image
-from pfmon.retirement.tally import Tally
 from pfmon.session.counting import signal_totals
 from pfmon.signals.machine import meanings, select
+from pfmon.stream.tally import Tally
 
 NUMBERS = {name: int(number) for name, number in Occurrence.__members__.items()}
 KINDS = ("all", "iprel", "return", "nretind")

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from ia64_fuzz import Fuzz
 
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.machine.config import FILES, load
 from pfmon.machine.machine import Machine
-from pfmon.retirement.pipe import Pipe
-from pfmon.retirement.recorder import Recorder
 from pfmon.signals.machine import DISPERSAL
+from pfmon.stream.pipe import Pipe
+from pfmon.stream.recorder import Recorder
 
 INSTRUCTIONS_EACH = 4000
 

@@ -11,11 +11,11 @@ from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
 from pfmon.engine.ia64.guest import Guest
 from pfmon.machine.machine import Machine
 from pfmon.program.symbols import SymbolTable
-from pfmon.retirement.gate import Gate
-from pfmon.retirement.marks import Mark
-from pfmon.retirement.pipe import Pipe
-from pfmon.retirement.recorder import Recorder
-from pfmon.retirement.shapes import Consumer
+from pfmon.stream.gate import Gate
+from pfmon.stream.marks import Mark
+from pfmon.stream.pipe import Pipe
+from pfmon.stream.recorder import Recorder
+from pfmon.stream.shapes import Consumer
 
 MACHINES = ["itanium", "itanium2", "montecito"]
 SIGNALS = str(EXAMPLES.parent.parent / "tests" / "linux" / "programs" / "signals")

@@ -5,12 +5,12 @@ import re
 import pytest
 from guests import guest, quiet
 
-from pfmon.engine.ia64.processor import Processor
+from pfmon.engine.ia64.core.processor import Processor
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.retirement.tally import Tally
 from pfmon.session.counting import Counting, signal_totals
+from pfmon.stream.tally import Tally
 
 PMUS = ("itanium", "itanium2", "montecito")
 

@@ -4,9 +4,9 @@ import pytest
 from command import example, pfmon
 from guests import SMALL, expected, guest, quiet
 
-from pfmon.retirement.tally import Tally
 from pfmon.session.counting import signal_totals
 from pfmon.signals import retired
+from pfmon.stream.tally import Tally
 
 
 @pytest.mark.parametrize("name", expected())

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import pytest
 from guests import SMALL, guest, quiet
 
-from pfmon.engine.ia64.processor import Processor
+from pfmon.engine.ia64.core.processor import Processor
 from pfmon.machine.config import FILES, load
 from pfmon.pmu import get
 from pfmon.pmu.qualify import Qualifier
-from pfmon.retirement.tally import Tally
 from pfmon.session.counting import signal_totals
 from pfmon.session.machine_counts import MachineCounts
 from pfmon.session.machine_monitors import Records
@@ -18,6 +17,7 @@ from pfmon.session.machine_run import MachineRun
 from pfmon.session.per_cycle import PerCycle
 from pfmon.session.tags import Tags
 from pfmon.signals.machine import meanings
+from pfmon.stream.tally import Tally
 
 QUICK = ("epic", "sort", "matmul")
 RUNS = [

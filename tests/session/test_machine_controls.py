@@ -14,11 +14,11 @@ from pfmon.machine.config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.program.symbols import SymbolTable
-from pfmon.retirement.shapes import Consumer
 from pfmon.session.controls import Controls, Trigger
 from pfmon.session.counting import Counting, Value
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Interval, Monitoring
+from pfmon.stream.shapes import Consumer
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "ia64"
 CASES = [

@@ -11,10 +11,10 @@ from pfmon.machine.causes import Cause, FrontCause
 from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.retirement.tally import Tally
 from pfmon.session.counting import Counting
 from pfmon.session.machine_counts import BACK, FRONT, LOST, MachineCounts, Part, occurrences_of
 from pfmon.session.machine_monitors import machine_contributions
+from pfmon.stream.tally import Tally
 
 NOBODY = 255
 

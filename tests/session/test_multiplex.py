@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pfmon.engine.ia64.guest import Guest
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.retirement.recorder import Recorder
 from pfmon.session.controls import Controls
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring, scaled
+from pfmon.stream.recorder import Recorder
 
 SETS = ("-e", "ia64_inst_retired,nops_retired", "-e", "loads_retired", "-e", "predicate_squashed_retired")
 

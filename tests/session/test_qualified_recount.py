@@ -16,13 +16,13 @@ from guests import guest, quiet
 from instruction_log import SIGNALS, Step, logged_steps
 from register_rules import bits, code_passes, data_constrained, data_passes, opcode_passes
 
-from pfmon.engine.ia64.processor import Processor
+from pfmon.engine.ia64.core.processor import Processor
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.programming import Programming
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.retirement.recorder import Recorder
 from pfmon.session.counting import Counting
+from pfmon.stream.recorder import Recorder
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}
 

@@ -9,11 +9,11 @@ from collections import Counter
 import pytest
 from guests import guest, quiet
 
-from pfmon.engine.ia64.disassemble import disassemble
-from pfmon.retirement.blocks import InstructionRecord
-from pfmon.retirement.recorder import Recorder
-from pfmon.retirement.tally import Tally
+from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.session.counting import signal_totals
+from pfmon.stream.blocks import InstructionRecord
+from pfmon.stream.recorder import Recorder
+from pfmon.stream.tally import Tally
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}
 

@@ -6,8 +6,8 @@ import pytest
 from guests import Settings, image
 
 from pfmon.engine.ia64.guest import Guest
-from pfmon.retirement.tally import Tally
 from pfmon.session.counting import signal_totals
+from pfmon.stream.tally import Tally
 
 PROGRAM = Path(__file__).parent / "data" / "signals.elf"
 

@@ -17,10 +17,10 @@ from pfmon.errors import PfmonError
 from pfmon.machine.config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.retirement.tally import Tally
 from pfmon.session.counting import Counting
 from pfmon.session.machine_counts import MachineCounts
 from pfmon.session.machine_run import MachineRecords
+from pfmon.stream.tally import Tally
 
 
 class Issued(NamedTuple):

@@ -10,11 +10,11 @@ from instruction_log import SIGNALS, Step, head_of, is_check_load, is_load, is_s
 
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.retirement.recorder import Recorder
 from pfmon.session.controls import Controls, Trigger
 from pfmon.session.counting import Value
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
+from pfmon.stream.recorder import Recorder
 
 PROGRAMS = {"epic": [], "fib": ["7"], "queens": ["4"], "nbody": ["1"], "strings": ["10"], "sort": ["40"]}
 EVENTS = ("IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED", "STORES_RETIRED", "PREDICATE_SQUASHED_RETIRED")

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from pfmon.engine.ia64.assemble import encode
-from pfmon.engine.ia64.formats import SLOT_BITS, TEMPLATES
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
-from pfmon.engine.ia64.rows import operand_names
+from pfmon.engine.ia64.encodings.assemble import encode
+from pfmon.engine.ia64.encodings.formats import SLOT_BITS, TEMPLATES
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
+from pfmon.engine.ia64.encodings.rows import operand_names
 
 BREAK = "break.i 0"
 CODE = 0x100000

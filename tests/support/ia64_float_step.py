@@ -6,8 +6,8 @@ import struct
 from hypothesis import strategies as st
 from ia64_float_model import ONE, Register, Result
 
-from pfmon.engine.ia64 import instruction_set  # noqa: F401 - fills the decoder's tables
-from pfmon.engine.ia64.single_step import step
+from pfmon.engine.ia64.core.single_step import step
+from pfmon.engine.ia64.encodings import instruction_set  # noqa: F401 - fills the decoder's tables
 
 DEFAULT_FPSR = 0x9804C0270033F
 DONE, FAULT = 7, 4

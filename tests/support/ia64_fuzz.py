@@ -5,12 +5,12 @@ from random import Random
 from ia64_assembly import NUMBERS, join
 from ia64_machine import DATA, DATA_PAGES, FAULT, MASK, PAGE, READ_ONLY, STOP, STORE, STORE_PAGES, UNMAPPED
 
-from pfmon.engine.ia64.address_space import AddressSpace
-from pfmon.engine.ia64.formats import TEMPLATES, Field
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.processor import Processor
-from pfmon.retirement.shapes import Consumer
-from pfmon.retirement.tally import Tally
+from pfmon.engine.ia64.core.processor import Processor
+from pfmon.engine.ia64.encodings.formats import TEMPLATES, Field
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.memory.address_space import AddressSpace
+from pfmon.stream.shapes import Consumer
+from pfmon.stream.tally import Tally
 
 CODE = 0x100000
 BUNDLES = 256

@@ -5,10 +5,10 @@ from typing import Protocol
 
 from ia64_assembly import CODE, Line, assemble
 
-from pfmon.engine.ia64.address_space import AddressSpace
-from pfmon.engine.ia64.processor import BREAK, FAULT, STOP, Processor
-from pfmon.retirement.shapes import Consumer
-from pfmon.retirement.tally import Tally
+from pfmon.engine.ia64.core.processor import BREAK, FAULT, STOP, Processor
+from pfmon.engine.ia64.memory.address_space import AddressSpace
+from pfmon.stream.shapes import Consumer
+from pfmon.stream.tally import Tally
 
 __all__ = ["BREAK", "FAULT", "STOP"]
 

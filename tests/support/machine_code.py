@@ -9,11 +9,11 @@ from ia64_machine import BREAK as BREAK_REACHED
 from ia64_machine import DATA
 from ia64_machine import Machine as Guest
 
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.machine.causes import Cause
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
-from pfmon.retirement.pipe import Pipe
+from pfmon.stream.pipe import Pipe
 
 NOP = {"M": "nop.m 0", "I": "nop.i 0", "F": "nop.f 0", "B": "nop.b 0"}
 FRAME = 96 | 32 << 7  # all registers, 32 of them local

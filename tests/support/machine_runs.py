@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
 from pfmon.program import image
 from pfmon.program.symbols import SymbolTable
-from pfmon.retirement.pipe import Pipe
+from pfmon.stream.pipe import Pipe
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples" / "ia64"
 PROGRAMS = {

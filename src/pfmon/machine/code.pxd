@@ -1,10 +1,10 @@
-"""Blocks as the pipeline sees them: made once from the stream's descriptions (retirement/shapes.pxd)."""
+"""Blocks as the pipeline sees them: made once from the stream's descriptions (stream/shapes.pxd)."""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.machine.predictor cimport Branch
 from pfmon.machine.traits cimport MOST_SOURCES, MOST_TARGETS, Traits
-from pfmon.retirement.shapes cimport Code, Shape, Shapes
+from pfmon.stream.shapes cimport Code, Shape, Shapes
 
 cdef enum:
     ALWAYS = 255                 # Step.condition of an instruction that always executes

@@ -9,7 +9,7 @@ from pfmon.machine.predictor cimport BRANCH_RETURN, is_call
 from pfmon.machine.traits cimport (
     AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_ROTATE, FIXED,
     FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, PR_FIRST, STACKED, Operand)
-from pfmon.retirement.shapes cimport NO_ROW
+from pfmon.stream.shapes cimport NO_ROW
 
 from pfmon.machine.traits import traits_of
 

@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.timing cimport Timing
-from pfmon.retirement.switches cimport Switches
+from pfmon.stream.switches cimport Switches
 
 cdef class Machine(Timing):
     cdef Shares shares

@@ -4,8 +4,8 @@ from pfmon.machine.figures import Value
 from pfmon.machine.memo import Memo
 from pfmon.machine.records import Part, Records
 from pfmon.machine.traits import Encoding
-from pfmon.retirement.gate import Gate
-from pfmon.retirement.pipe import Learner
+from pfmon.stream.gate import Gate
+from pfmon.stream.pipe import Learner
 
 class Machine(Learner):
     """Gives a traced stream a time."""

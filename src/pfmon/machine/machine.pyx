@@ -11,10 +11,10 @@ from pfmon.machine.code cimport Plan
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS, mark_kind
-from pfmon.retirement.gate cimport Gate
-from pfmon.retirement.shapes cimport Shape, Shapes, popcount
-from pfmon.retirement.stream cimport BLOCK_MASK, MARK_MODE, MARK_TRIGGER
-from pfmon.retirement.switches cimport is_counting, reach_trigger, set_mode
+from pfmon.stream.gate cimport Gate
+from pfmon.stream.shapes cimport Shape, Shapes, popcount
+from pfmon.stream.stream cimport BLOCK_MASK, MARK_MODE, MARK_TRIGGER
+from pfmon.stream.switches cimport is_counting, reach_trigger, set_mode
 
 
 cdef class Machine(Timing):

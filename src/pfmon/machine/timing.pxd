@@ -12,8 +12,8 @@ from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
-from pfmon.retirement.pipe cimport Learner
-from pfmon.retirement.stream cimport MARK_SHIFT
+from pfmon.stream.pipe cimport Learner
+from pfmon.stream.stream cimport MARK_SHIFT
 
 cdef enum:
     MOST_HELD = 128              # words of a block and its addresses

@@ -21,7 +21,7 @@ from pfmon.machine.state cimport State
 from pfmon.machine.traits cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
 )
-from pfmon.retirement.stream cimport (
+from pfmon.stream.stream cimport (
     BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FAULT, MARK_FILL, MARK_RSE_ADDRESS, MARK_SPILL, MARK_SYSTEM_CALL,
     unpacked_address)
 

@@ -69,7 +69,7 @@ cdef struct Operand:
     uint16_t first               # where its register file begins in the scoreboard
 
 cdef struct Traits:
-    uint32_t kind                # retirement.kinds.Kind
+    uint32_t kind                # stream.kinds.Kind
     uint8_t port
     uint8_t sources
     uint8_t targets

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from pfmon.retirement.kinds import Kind
+from pfmon.stream.kinds import Kind
 
 PORTS = ("A", "M", "M01", "M0", "M23", "M2", "I", "I0", "F", "F0", "B", "BRP", "L")
 OPERATIONS = (

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from pfmon.retirement.blocks import BlockRecord, InstructionRecord
-from pfmon.retirement.data_tally import DataTally
-from pfmon.retirement.marks import NO_INSTRUCTION, NO_MARKS, MarkSite, MarkTotals
-from pfmon.retirement.tally import Tally
 from pfmon.signals import retired
+from pfmon.stream.blocks import BlockRecord, InstructionRecord
+from pfmon.stream.data_tally import DataTally
+from pfmon.stream.marks import NO_INSTRUCTION, NO_MARKS, MarkSite, MarkTotals
+from pfmon.stream.tally import Tally
 
 Increment = tuple[int, int]
 """The number of an instruction in its block (or NO_INSTRUCTION), and what it adds to a signal."""

@@ -8,14 +8,14 @@ from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.qualify import Qualifier
 from pfmon.pmu.request import Request
-from pfmon.retirement.shapes import ShapeTable
-from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks, block_totals, increments
 from pfmon.session.counters import VirtualCounters
 from pfmon.session.machine_counts import MachineCounts
 from pfmon.session.machine_monitors import check_countable, check_monitor, machine_contributions, needs_machine
 from pfmon.session.qualified import Contribution, contributions, make_tally
 from pfmon.session.supported import check_supported
+from pfmon.stream.shapes import ShapeTable
+from pfmon.stream.tally import Tally
 
 Value = int | float | None
 """A count, or what a formula comes to: None where it divides by zero."""

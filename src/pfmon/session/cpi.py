@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from pfmon.engine.ia64.processor import Processor
+from pfmon.engine.ia64.core.processor import Processor
 from pfmon.machine.config import MachineFigures
 from pfmon.program.image import Program
-from pfmon.retirement.marks import NO_INSTRUCTION
-from pfmon.retirement.tally import Tally
 from pfmon.session.machine_counts import BACK, MachineCounts, Place, names
 from pfmon.session.profile import FunctionNames
+from pfmon.stream.marks import NO_INSTRUCTION
+from pfmon.stream.tally import Tally
 
 INHERENT = "inherent execution"
 

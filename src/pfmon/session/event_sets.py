@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from pfmon.errors import RuleError
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.retirement.shapes import ShapeTable
-from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks
 from pfmon.session.counting import Count, Counting, Value
 from pfmon.session.machine_counts import MachineCounts
 from pfmon.session.qualified import Contribution
+from pfmon.stream.shapes import ShapeTable
+from pfmon.stream.tally import Tally
 
 
 class EventSets:

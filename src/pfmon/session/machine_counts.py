@@ -10,8 +10,8 @@ from typing import Protocol
 
 from pfmon.machine.causes import Cause, FrontCause
 from pfmon.machine.occurrences import Occurrence
-from pfmon.retirement.marks import NO_INSTRUCTION
 from pfmon.signals import machine
+from pfmon.stream.marks import NO_INSTRUCTION
 
 Place = tuple[int | None, int]
 """The number of a block (None: none), and of an instruction in it (or NO_INSTRUCTION)."""

@@ -6,14 +6,14 @@ from pfmon.errors import PfmonError
 from pfmon.pmu.event import Event
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Qualifier
-from pfmon.retirement.blocks import BlockRecord, InstructionRecord
-from pfmon.retirement.marks import NO_INSTRUCTION
 from pfmon.session.attribution import Blocks, BlockTotals
 from pfmon.session.machine_counts import MachineCounts, Place
 from pfmon.session.per_cycle import PerCycle, check_threshold
 from pfmon.session.qualified import Contribution
 from pfmon.session.tags import Tags
 from pfmon.signals import machine, retired
+from pfmon.stream.blocks import BlockRecord, InstructionRecord
+from pfmon.stream.marks import NO_INSTRUCTION
 
 CYCLE_BY_CYCLE = ("per_cycle", "qualified", "stops")
 """Kinds of signals that need a look at single cycles even without a threshold."""

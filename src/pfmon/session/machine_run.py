@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 
-from pfmon.engine.ia64.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.processor import Processor
+from pfmon.engine.ia64.core.processor import Processor
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.machine.config import MachineFigures
 from pfmon.machine.machine import Machine
-from pfmon.retirement.gate import Gate
-from pfmon.retirement.pipe import Pipe
-from pfmon.retirement.shapes import Consumer
 from pfmon.session.machine_counts import MachineCounts, Part
+from pfmon.stream.gate import Gate
+from pfmon.stream.pipe import Pipe
+from pfmon.stream.shapes import Consumer
 
 
 class MachineRecords:

@@ -10,13 +10,13 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.guest import Agenda, Guest
-from pfmon.retirement.gate import Gate
-from pfmon.retirement.shapes import Consumer
-from pfmon.retirement.tally import Tally
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.controls import Controls
 from pfmon.session.counting import Count, Estimate, Value
 from pfmon.session.event_sets import EventSets
+from pfmon.stream.gate import Gate
+from pfmon.stream.shapes import Consumer
+from pfmon.stream.tally import Tally
 
 if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures

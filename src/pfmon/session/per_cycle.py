@@ -10,13 +10,13 @@ from typing import NamedTuple
 from pfmon.errors import PfmonError
 from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu.event import Event
-from pfmon.retirement.blocks import InstructionRecord
-from pfmon.retirement.kinds import Kind
-from pfmon.retirement.marks import NO_INSTRUCTION
 from pfmon.session.attribution import Blocks
 from pfmon.session.machine_counts import MachineCounts, Note, Part, Place, occurrences_of
 from pfmon.session.tags import Tags
 from pfmon.signals import machine, retired
+from pfmon.stream.blocks import InstructionRecord
+from pfmon.stream.kinds import Kind
+from pfmon.stream.marks import NO_INSTRUCTION
 
 READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
 MOVED = {

@@ -1,9 +1,9 @@
 """Where a program is: function, bundle address, slot, and the bundle's instructions."""
 
-from pfmon.engine.ia64.address_space import GuestMemoryFault
-from pfmon.engine.ia64.bundle import slots
-from pfmon.engine.ia64.disassemble import disassemble
+from pfmon.engine.ia64.encodings.bundle import slots
+from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.engine.ia64.guest import Guest
+from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
 from pfmon.program.image import Program
 from pfmon.program.symbols import SymbolTable
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from pfmon.engine.ia64.address_space import AddressSpace, GuestMemoryFault
-from pfmon.engine.ia64.bundle import slots
-from pfmon.engine.ia64.disassemble import disassemble
+from pfmon.engine.ia64.encodings.bundle import slots
+from pfmon.engine.ia64.encodings.disassemble import disassemble
+from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
 from pfmon.program.image import Program
 from pfmon.program.symbols import SymbolTable
-from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks
 from pfmon.session.counting import Value
 from pfmon.session.event_sets import EventSets
+from pfmon.stream.tally import Tally
 
 NO_SYMBOL = "[no symbol]"
 NO_CODE = "[before the first instruction]"

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from pfmon.pmu.event import Event
 from pfmon.pmu.qualify import Qualifier
-from pfmon.retirement.data_tally import DataTally
-from pfmon.retirement.shapes import ShapeTable
-from pfmon.retirement.tally import Tally
 from pfmon.session.attribution import Blocks, BlockTotals, block_totals, increments
 from pfmon.session.tags import Tags
+from pfmon.stream.data_tally import DataTally
+from pfmon.stream.shapes import ShapeTable
+from pfmon.stream.tally import Tally
 
 
 class Contribution(NamedTuple):

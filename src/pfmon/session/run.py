@@ -15,13 +15,13 @@ from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.request import Request
 from pfmon.program.image import Program
-from pfmon.retirement.shapes import Consumer
-from pfmon.retirement.tally import Tally
 from pfmon.session.controls import Controls
 from pfmon.session.counting import Count, Counting
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Interval, Monitoring
 from pfmon.session.supported import check_machine_counts, check_runs_here
+from pfmon.stream.shapes import Consumer
+from pfmon.stream.tally import Tally
 
 if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures

@@ -2,7 +2,7 @@
 
 from pfmon.pmu.event import Event
 from pfmon.pmu.qualify import Qualifier
-from pfmon.retirement.blocks import InstructionRecord
+from pfmon.stream.blocks import InstructionRecord
 
 LONG = "X"
 LONG_SLOT = "i"

@@ -8,9 +8,9 @@ instructions, its runs times ``retired`` plus its executions times ``executed``.
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from pfmon.retirement.blocks import BlockRecord, Cut, InstructionRecord
-from pfmon.retirement.kinds import Kind
-from pfmon.retirement.marks import Mark, MarkTotals
+from pfmon.stream.blocks import BlockRecord, Cut, InstructionRecord
+from pfmon.stream.kinds import Kind
+from pfmon.stream.marks import Mark, MarkTotals
 
 
 class Weight(NamedTuple):
@@ -21,7 +21,7 @@ class Weight(NamedTuple):
 
 
 class Marks(Protocol):
-    """Totals of the stream's marks (retirement.tally.Tally)."""
+    """Totals of the stream's marks (stream.tally.Tally)."""
 
     def marks(self, kind: int) -> MarkTotals:
         """Totals of one kind."""

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from pfmon.engine.ia64.address_space import AddressSpace
-from pfmon.engine.ia64.identity import cpuid
+from pfmon.engine.ia64.core.identity import cpuid
+from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD, Processor
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.settings import Settings
-from pfmon.engine.ia64.processor import BREAK, FAULT, PMD, Processor
+from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.program.image import Program
-from pfmon.retirement.marks import Mark
-from pfmon.retirement.shapes import Consumer
+from pfmon.stream.marks import Mark
+from pfmon.stream.shapes import Consumer
 
 SYSTEM_CALL_BREAK = 0x100000
 FAULT_BREAK = 16

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
-from pfmon.engine.ia64.address_space import GuestMemoryFault, GuestMemoryLimit
+from pfmon.engine.ia64.memory.address_space import GuestMemoryFault, GuestMemoryLimit
 
 __all__ = ["Death", "End", "Exit", "GuestMemoryFault", "GuestMemoryLimit", "Memory", "Registers"]
 

@@ -1,0 +1,30 @@
+"""Records of blocks: every block that was ever translated keeps its number and its instructions."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.cpu cimport MAX_TRIGGERS, Block, Cpu, Instruction
+from pfmon.stream.shapes cimport Shapes
+
+cdef enum:
+    TABLE_SIZE = 1 << 14
+
+cdef struct Blocks:
+    Block** by_number
+    uint64_t count
+    uint64_t capacity
+    Block* by_code[TABLE_SIZE]   # all, by what they consist of, chained through Block.same
+    Block* by_ip[TABLE_SIZE]     # those that have operations, chained through Block.beside
+    Block* translated            # the same, chained through Block.translated
+    Shapes* shapes
+    uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
+    uint64_t triggers[MAX_TRIGGERS]  # code addresses (bundles) at which blocks begin that the driver announces
+    uint32_t trigger_count
+    uint32_t watch               # look at every access for data triggers
+    uint32_t trace               # write the addresses of memory accesses
+
+cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil
+cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil
+cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil
+cdef void note_translation(Blocks* blocks, Block* block) noexcept nogil
+cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil
+cdef void free_blocks(Blocks* blocks) noexcept nogil

@@ -1,0 +1,281 @@
+"""The architectural state of one IA-64 processor at user level, and the operations that blocks are made of.
+
+Names follow the IA-64 Software Developer's Manual, volume 1, chapter 3 (registers) and volume 3.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.stream.stream cimport indexed, mark_word
+
+cdef extern from *:
+    """
+    #define pfmon_likely(x) __builtin_expect(!!(x), 1)
+    #define pfmon_unlikely(x) __builtin_expect(!!(x), 0)
+    """
+    bint likely "pfmon_likely"(bint) nogil
+    bint unlikely "pfmon_unlikely"(bint) nogil
+
+cdef enum:
+    PAGE_SHIFT = 14              # Linux for IA-64 uses 16 KB pages
+    PAGE_SIZE = 1 << PAGE_SHIFT
+    TLB_SIZE = 1024              # host-side translation cache, no part of the machine model
+    JUMP_CACHE_SIZE = 4096
+    ALAT_SIZE = 32
+    STACKED_PHYSICAL = 96        # physical stacked registers
+    STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
+    MAX_BLOCK = 96               # instructions in a block
+    MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
+    MAX_TRIGGERS = 16            # of code, and of data
+    MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes four at the most
+    NO_CONDITION = 255           # Instruction.condition of one that always executes
+
+# Why a chain of operations came back to the driver.
+cdef enum Status:
+    STATUS_LIMIT = 1             # the stream buffer is full, marks are pending, or a stop was asked for
+    STATUS_MISS = 2              # the next block has no translation yet: cpu.ip (and cpu.miss_link)
+    STATUS_CAREFUL = 3           # go on instruction by instruction: a NaT bit is set, or the frame is too small
+    STATUS_FAULT = 4             # cpu.fault at op.index of cpu.block; nothing of that instruction happened
+    STATUS_CUT = 5               # leave the block after op.index and go on at cpu.ip (failed check, code written)
+    STATUS_BREAK = 6             # break: the number is in cpu.fault_info; the block is complete up to it
+    STATUS_DONE = 7              # end of a single-instruction chain
+    STATUS_EDGE = 8              # leave the block before op.index: a stop there, or a watched access (cpu.touched)
+    STATUS_PMD = 9               # leave before op.index: it reads the performance data register cpu.fault_info
+
+# Interruption vectors that user code can cause (SDM volume 2, table 5-?: names of the vectors).
+cdef enum Fault:
+    FAULT_NONE = 0
+    FAULT_ILLEGAL_OPERATION = 1
+    FAULT_PRIVILEGED_OPERATION = 2
+    FAULT_PRIVILEGED_REGISTER = 3
+    FAULT_RESERVED_REGISTER_FIELD = 4
+    FAULT_REGISTER_NAT_CONSUMPTION = 5
+    FAULT_NAT_PAGE_CONSUMPTION = 6
+    FAULT_UNALIGNED_REFERENCE = 7
+    FAULT_DATA_PAGE_NOT_PRESENT = 8      # unmapped address: Linux sends SIGSEGV, SEGV_MAPERR
+    FAULT_DATA_ACCESS_RIGHTS = 9         # SIGSEGV, SEGV_ACCERR
+    FAULT_INST_PAGE_NOT_PRESENT = 10
+    FAULT_INST_ACCESS_RIGHTS = 11
+    FAULT_FP_FAULT = 12                  # cpu.fault_info: ISR.code
+    FAULT_FP_TRAP = 13
+    FAULT_DISABLED_FP = 14
+    FAULT_UNSUPPORTED_DATA_REFERENCE = 15
+    FAULT_BREAK = 16
+    FAULT_ILLEGAL_DEPENDENCY = 17
+    FAULT_UNIMPLEMENTED_ADDRESS = 18
+    FAULT_BACKING_STORE = 19             # an RSE spill or fill met an unmapped address
+
+# The 82-bit floating-point register format (SDM volume 1, 5.1): value =
+# (-1)^sign * significand * 2^(exponent - 65535 - 63). NaTVal: sign 0, exponent 0x1FFFE, significand 0.
+cdef struct FloatRegister:
+    uint64_t significand
+    uint32_t exponent            # 17 bits, biased by 65535
+    uint32_t sign                # 0 or 1
+
+cdef struct Translation:
+    uint64_t read_tag            # page address, or an odd value that matches nothing
+    uint64_t write_tag
+    uint64_t addend              # host address minus guest address
+    uint64_t spare
+
+cdef struct AlatEntry:
+    uint64_t address
+    uint32_t size                # bytes; 0: entry is free
+    uint32_t tag                 # register: alat.pxd, general_tag and float_tag
+
+ctypedef int (*Handler)(Cpu*, Op*) noexcept nogil
+
+# One operation of a translated block. Most instructions are one operation; a predicated one has a guard before
+# it, a traced memory access a trace operation.
+cdef struct Op:
+    Handler run
+    int64_t imm                  # immediate operand, assembled and sign-extended; a pointer in branches
+    uint8_t r1                   # r1, f1, p1, b1: the target's register number as encoded (not yet renamed)
+    uint8_t r2                   # r2, f2, b2
+    uint8_t r3                   # r3, f3, ar3
+    uint8_t r4                   # f4, p2
+    uint8_t qp
+    uint8_t index                # number of the instruction in its block
+    uint16_t x                   # row-specific: sf, len, completer
+    int64_t y                    # row-specific: second immediate
+
+cdef struct Instruction:         # one decoded instruction of a block
+    uint64_t encoding            # 41 bits
+    uint64_t extension           # the L slot of an X-unit instruction
+    uint64_t address             # bundle address | slot
+    void* row                    # decoder.Row
+    uint16_t first_op            # its operations in the block
+    uint16_t op_count
+    uint8_t condition            # bit of the block word that says that it executed; 255: unconditional
+    uint8_t r1, r2, r3, r4, qp
+    uint8_t stop                 # followed by a stop
+    uint8_t accesses             # memory accesses when it executes: 0 or 1
+    uint8_t extended             # L+X: takes two slots
+    uint8_t multiway             # its bundle holds more than one branch
+    uint8_t first_floats         # user mask bits that it is to set: PSR.mfl, PSR.mfh
+    uint8_t unit                 # of its slot: decoder.Unit, or NO_UNIT
+    uint16_t x
+    int64_t imm
+    int64_t y
+
+cdef struct Watch:               # a data trigger
+    uint64_t address
+    uint32_t reads
+    uint32_t writes
+
+cdef struct Link:
+    Block* block                 # NULL until the target was translated
+    uint64_t ip                  # target bundle | slot
+
+cdef struct Exit:                # what a block's last operation needs
+    uint64_t id                  # of the block
+    uint64_t length              # instructions
+    uint64_t return_ip           # the bundle after its last one
+    Link taken
+    Link next
+
+cdef struct Block:
+    Op* ops
+    Instruction* instructions
+    Exit exit
+    uint64_t ip                  # bundle | slot of its first instruction
+    uint32_t length              # instructions
+    uint32_t op_count
+    uint32_t need_sof            # smallest CFM.sof under which all its writes are legal
+    uint32_t conditions          # conditional instructions
+    uint32_t accesses            # most memory accesses in one run
+    uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
+                                 # check (its last instruction), 2 before a fault, 3 before an edge
+    uint32_t watched             # begins at a trigger address: only the driver enters it
+    Block* same                  # the next one in its chain of Blocks.by_code
+    Block* beside                # while it has operations: the next one in its chain of Blocks.by_ip
+    Block* translated            # ... and of all that have
+
+cdef struct Cpu:
+    uint64_t gr[128]             # r32 upwards: the current frame, in the order that the program sees
+    uint64_t pr                  # bit n = p n; in the order that the program sees; p0 is 1
+    uint64_t br[8]
+    uint64_t mask                # conditions of the running block that held so far (bits 32-62)
+    uint64_t* out                # next free word of the stream buffer
+    uint64_t* limit              # leave before a block would start at or after this
+    uint64_t* block_word         # where the running block's word goes
+    Block* block                 # the running block
+    uint64_t nat[2]              # NaT bits of gr
+    uint64_t retired             # instructions retired in completed blocks
+    uint64_t ip                  # bundle | slot, valid when the driver has control
+    Link* miss_link
+    uint32_t alat_used           # entries in use
+    # current frame marker
+    uint32_t sof
+    uint32_t sol
+    uint32_t sor                 # in registers (a multiple of 8)
+    uint32_t rrb_gr
+    uint32_t rrb_fr
+    uint32_t rrb_pr
+    # application registers
+    uint64_t lc
+    uint64_t ec
+    uint64_t pfs
+    uint64_t unat
+    uint64_t ccv
+    uint64_t csd
+    uint64_t ssd
+    uint64_t fpsr
+    uint64_t rsc
+    uint64_t rnat
+    uint64_t bspstore
+    uint64_t um                  # user mask: be 1, up 2, ac 3, mfl 4, mfh 5 (bit positions of PSR)
+    uint64_t kr[8]
+    uint64_t cpuid[8]
+    uint64_t itc_offset          # ar.itc = retired + itc_offset, unless the host's clock was asked for
+    uint64_t ia32[8]             # fcr, eflag, csd.., fsr, fir, fdr: kept, unused
+    # register stack engine: saved frames as a ring, indexed by running numbers
+    uint64_t stacked[STACKED_RING]
+    uint64_t stacked_nats[2]     # their NaT bits; 0 for places that hold no register
+    uint32_t high_fr             # a translated instruction writes f32-f127: rotation has to move them
+    int64_t bof                  # running number of r32
+    int64_t store                # registers below this are in the backing store (at bspstore)
+    int64_t clean                # registers below this are in the backing store only
+    # fault information
+    int32_t fault
+    int32_t fault_code           # ISR.code
+    uint64_t fault_address
+    uint64_t fault_info
+    Op* fault_op
+    # marks of the running block, written after it
+    uint64_t marks[MAX_MARKS]
+    uint32_t mark_count
+    uint32_t index               # of the instruction that memory and the register stack engine do slow work for
+    uint32_t traced              # the stream has addresses in it
+    uint32_t careful             # the driver runs instruction by instruction
+    uint32_t stop                # somebody wants the driver to return at the next block
+    uint32_t secure              # PSR.sp: the program neither reads performance data nor changes PSR.up
+    uint32_t pmd_known           # pmd_value answers the read that the program is about to repeat
+    uint64_t pmd_value
+    Watch watches[MAX_TRIGGERS]
+    uint32_t watch_count
+    uint32_t touched             # a bit for each watch that an access touches
+    uint32_t pass_watch          # that access is about to be repeated: let it pass
+    Op edge                      # index: where an exact stop leaves a block
+    void* memory                 # memory.AddressSpace's C part
+    uint8_t bounce[32]           # data of accesses that cannot be done in place
+    FloatRegister fr[128]        # f32 upwards in the order that the program sees
+    AlatEntry alat[ALAT_SIZE]
+    uint32_t alat_next
+    Translation tlb[TLB_SIZE]
+    Block* jump_cache[JUMP_CACHE_SIZE]
+
+
+cdef inline int go(Cpu* cpu, Op* op) noexcept nogil:
+    """Continue with the next operation."""
+    return op[1].run(cpu, op + 1)
+
+
+cdef inline int fault(Cpu* cpu, Op* op, int number) noexcept nogil:
+    """Leave the block with a fault at this instruction, before any of its effects."""
+    cpu.fault = number
+    cpu.fault_op = op
+    return STATUS_FAULT
+
+
+cdef inline int careful(Cpu* cpu, Op* op) noexcept nogil:
+    """This operation set a NaT bit: continue after it instruction by instruction (NaT bits are then tracked)."""
+    if cpu.careful:
+        return go(cpu, op)
+    cpu.fault_op = op
+    return STATUS_CAREFUL
+
+
+cdef inline void append_mark(Cpu* cpu, uint64_t word) noexcept nogil:
+    """Append a mark to what the running block reports."""
+    if cpu.mark_count < MAX_MARKS:
+        cpu.marks[cpu.mark_count] = word
+        cpu.mark_count += 1
+    cpu.limit = NULL             # the end of the block takes the slow way and writes them
+
+
+cdef inline void mark(Cpu* cpu, int kind, uint64_t value) noexcept nogil:
+    """Report something that the instruction numbered cpu.index caused."""
+    append_mark(cpu, mark_word(kind, indexed(value, cpu.index)))
+
+
+cdef inline void mark_at(Cpu* cpu, Op* op, int kind, uint64_t value) noexcept nogil:
+    """Report something that an instruction caused."""
+    cpu.index = op.index
+    mark(cpu, kind, value)
+
+
+cdef inline void set_nat(Cpu* cpu, unsigned int r, bint value) noexcept nogil:
+    cdef uint64_t bit = <uint64_t>1 << (r & 63)
+    if value:
+        cpu.nat[r >> 6] |= bit
+    else:
+        cpu.nat[r >> 6] &= ~bit
+
+
+cdef inline bint get_nat(Cpu* cpu, unsigned int r) noexcept nogil:
+    return (cpu.nat[r >> 6] >> (r & 63)) & 1
+
+
+cdef inline uint32_t register_number(Instruction* ins, int place) noexcept nogil:
+    """The register at a place (0..3) among an instruction's operands."""
+    return ins.r1 if place == 0 else ins.r2 if place == 1 else ins.r3 if place == 2 else ins.r4

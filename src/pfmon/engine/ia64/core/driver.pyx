@@ -1,0 +1,135 @@
+"""The steps of the loop that drives blocks (Processor.drive): find one, run it, see why it came back."""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from pfmon.engine.ia64.core.blocks cimport cut_block, find_block
+from pfmon.engine.ia64.core.careful cimport run_carefully
+from pfmon.engine.ia64.core.control cimport complete, start
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
+    STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction, append_mark)
+from pfmon.engine.ia64.core.translate cimport translate
+from pfmon.stream.stream cimport (
+    INDEX_SHIFT, MARK_RSE_ADDRESS, MARK_SHIFT, MARK_TRIGGER, NO_INSTRUCTION, indexed, mark_word)
+
+
+cdef void write_marks(Cpu* cpu) noexcept nogil:
+    """Marks go behind the block that caused them."""
+    memcpy(cpu.out, cpu.marks, cpu.mark_count * sizeof(uint64_t))
+    cpu.out += cpu.mark_count
+    cpu.mark_count = 0
+
+
+cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
+    """Marks of an instruction that did not retire (registers spilled before a fault) belong to no instruction."""
+    cdef uint32_t i
+    for i in range(cpu.mark_count):
+        if (cpu.marks[i] >> MARK_SHIFT) & 0x7F != MARK_RSE_ADDRESS and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
+            cpu.marks[i] |= <uint64_t>NO_INSTRUCTION << INDEX_SHIFT
+
+
+cdef uint32_t accesses_done(Block* block, uint64_t mask, uint32_t length) noexcept nogil:
+    """How many of the first ``length`` instructions accessed memory."""
+    cdef uint32_t i, total = 0
+    cdef Instruction* ins
+    for i in range(length):
+        ins = &block.instructions[i]
+        if ins.accesses and (ins.condition == NO_CONDITION or (mask >> (32 + ins.condition)) & 1):
+            total += 1
+    return total
+
+
+cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexcept nogil:
+    """The running block is left after its first ``length`` instructions: those have retired."""
+    cdef Block* whole = cpu.block
+    cdef Block* part
+    cdef uint32_t conditions = 0, i
+    disown_marks(cpu, length)
+    for i in range(length):
+        conditions += whole.instructions[i].condition != NO_CONDITION
+    cpu.mask &= ((<uint64_t>1 << conditions) - 1) << 32
+    cpu.out = cpu.block_word
+    if length:
+        part = cut_block(blocks, whole, length, kind)
+        if part != NULL:
+            cpu.out += 1
+            if blocks.trace:
+                cpu.out += accesses_done(whole, cpu.mask, length)
+            complete(cpu, &part.exit)
+    cpu.mask = 0
+
+
+cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
+    """The block at cpu.ip, translated if need be, and linked from where control came. NULL: it faults."""
+    cdef Block* block = find_block(blocks, cpu.ip)
+    if block == NULL:
+        block = translate(cpu, blocks, cpu.ip)
+        if block == NULL:
+            return NULL
+    if block.watched:
+        cpu.miss_link = NULL
+        return block
+    if cpu.miss_link != NULL:
+        cpu.miss_link.block = block
+        cpu.miss_link = NULL
+    if cpu.ip & 15 == 0:
+        cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)] = block
+    return block
+
+
+cdef void leave_before(Cpu* cpu, Blocks* blocks) noexcept nogil:
+    """The running block is left before the instruction of cpu.fault_op, where to go on."""
+    cdef uint32_t index = cpu.fault_op.index
+    cpu.ip = cpu.block.instructions[index].address
+    leave(cpu, blocks, index, 3)
+
+
+cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
+    """After a chain of operations came back: what has retired is in the stream, cpu.ip is where to go on. Returns a
+    Why, or 0 to go on."""
+    cdef uint32_t index
+    if status == STATUS_BREAK:           # a break faults: it does not retire, whatever the system makes of it
+        leave(cpu, blocks, cpu.fault_op.index, 2)
+        cpu.ip = following(cpu.block, cpu.fault_op.index)
+        return WHY_BREAK
+    if status == STATUS_FAULT:
+        index = cpu.fault_op.index
+        cpu.ip = cpu.block.instructions[index].address
+        if cpu.fault == FAULT_FP_TRAP:   # a trap comes after its instruction
+            cpu.ip = following(cpu.block, index)
+            index += 1
+        leave(cpu, blocks, index, 2)
+        return WHY_FAULT
+    if status == STATUS_CUT:
+        index = cpu.fault_op.index
+        leave(cpu, blocks, index + 1, 1)
+        cpu.miss_link = NULL
+    if status == STATUS_EDGE:
+        leave_before(cpu, blocks)
+        for index in range(cpu.watch_count):
+            if cpu.touched >> index & 1:
+                append_mark(cpu, mark_word(MARK_TRIGGER, indexed(blocks.trigger_count + index, NO_INSTRUCTION)))
+        cpu.touched = 0
+    if status == STATUS_PMD:
+        leave_before(cpu, blocks)
+        return WHY_PMD
+    return 0
+
+
+cdef uint64_t following(Block* block, uint32_t index) noexcept nogil:
+    """Where control goes after an instruction that is not a taken branch."""
+    if index + 1 < block.length:
+        return block.instructions[index + 1].address
+    return block.exit.next.ip
+
+
+cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
+    """Run ``block`` and what follows it, until a chain comes back for a reason other than NaT bits."""
+    cdef int status
+    if cpu.nat[0] | cpu.nat[1] or cpu.sof < block.need_sof:
+        return run_carefully(cpu, block, 0, MAX_BLOCK)
+    status = start(cpu, block)
+    if status == STATUS_CAREFUL:
+        status = run_carefully(cpu, cpu.block, cpu.fault_op.index + 1, MAX_BLOCK)
+    return status

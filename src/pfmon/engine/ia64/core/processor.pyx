@@ -1,0 +1,422 @@
+"""One IA-64 processor: its registers for the system-call layer, and the loop that drives blocks.
+
+``Processor.run`` executes until the program makes a system call, faults, or somebody asks for a stop, and hands the
+retirement stream to a Consumer, a buffer at a time, without the interpreter lock.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from pfmon.engine.ia64.memory.address_space cimport AddressSpace
+from pfmon.engine.ia64.core.alat cimport alat_clear
+from pfmon.engine.ia64.core.blocks cimport Blocks, forget_translations, free_blocks
+from pfmon.engine.ia64.core.careful cimport run_carefully
+from pfmon.engine.ia64.core.cpu cimport (
+    MAX_BLOCK, MAX_MARKS, MAX_TRIGGERS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
+    Instruction, Watch, get_nat, set_nat)
+from pfmon.engine.ia64.encodings.decoder cimport Row
+from pfmon.engine.ia64.core.driver cimport (
+    WHY_BREAK, WHY_FAULT, WHY_PMD, WHY_STOP, next_block, run_block, settle, write_marks)
+from pfmon.engine.ia64.floating_point.memory cimport from_spill, to_spill
+from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, forget_code
+from pfmon.engine.ia64.core.rse cimport (
+    bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
+    set_clean)
+from pfmon.engine.ia64.core.triggers cimport announce
+from pfmon.stream.shapes cimport Consumer, ShapeTable
+from pfmon.stream.stream cimport NO_INSTRUCTION, indexed, mark_word
+
+from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
+from pfmon.engine.ia64.core.identity import cpuid
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.stream.blocks import BlockRecord, Cut, InstructionRecord
+
+BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
+cdef enum:
+    BUFFERS_PER_POLL = 16                # some ten milliseconds
+    SLACK = MAX_BLOCK + MAX_MARKS + MAX_TRIGGERS + 8  # room for one block with all its addresses and marks
+
+BREAK, FAULT, STOP, PMD = WHY_BREAK, WHY_FAULT, WHY_STOP, WHY_PMD
+
+
+cdef bint possible_marker(uint64_t cfm) noexcept nogil:
+    """Whether a frame can have this size and number of locals."""
+    return cfm & 0x7F <= STACKED_PHYSICAL and (cfm >> 7) & 0x7F <= cfm & 0x7F
+
+
+cdef class Processor:
+    """One processor that runs in ``memory``.
+
+    ``max_block``: instructions in a block at the most; 1 makes every instruction a block (the slow path).
+    ``trace``: put the addresses of memory accesses in the stream.
+    """
+
+    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False):
+        self.cpu = <Cpu*>calloc(1, sizeof(Cpu))
+        self.blocks = <Blocks*>calloc(1, sizeof(Blocks))
+        self.buffer = <uint64_t*>malloc(BUFFER_WORDS * sizeof(uint64_t))
+        if self.cpu == NULL or self.blocks == NULL or self.buffer == NULL:
+            raise MemoryError
+        self.buffer_end = self.buffer + <int64_t>BUFFER_WORDS
+        self.memory = memory
+        self.shapes = ShapeTable()
+        self.traced = trace
+        self.stop_at = self.exact_at = self.announced_ip = ~<uint64_t>0
+        self.blocks.shapes = &self.shapes.c
+        memory.attach(self.cpu)
+        self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
+        self.blocks.trace = trace
+        self.cpu.traced = trace
+        self.cpu.secure = 1
+        self.cpu.out = self.buffer
+        self.cpu.pr = 1
+        self.set_cpuid(cpuid("itanium2"))
+        self.cpu.fr[1].significand = <uint64_t>1 << 63
+        self.cpu.fr[1].exponent = 0xFFFF
+
+    def __dealloc__(self):
+        if self.memory is not None:
+            self.memory.detach()
+        if self.blocks != NULL:
+            free_blocks(self.blocks)
+        free(self.blocks)
+        free(self.cpu)
+        free(self.buffer)
+
+    def run(self, Consumer consumer):
+        """Execute until a system call (BREAK), a fault (FAULT), a stop (STOP) or a read of performance data (PMD);
+        ``consumer`` gets all that retired.
+
+        After BREAK ``ip`` is behind the break, whose number is ``fault_info``; after FAULT ``ip`` is the
+        instruction that faulted, ``fault`` the vector, ``fault_address`` the data address.
+        """
+        cdef int why
+        with nogil:
+            why = self.drive(consumer, False)
+        return why
+
+    def step(self, Consumer consumer):
+        """Execute one block and stop; its instructions are executed one by one. As ``run`` otherwise."""
+        return self.drive(consumer, True)
+
+    def request_stop(self):
+        """Make ``run`` return at the next block (from another thread or a signal handler)."""
+        self.cpu.stop = 1
+        self.cpu.limit = NULL
+
+    cdef uint64_t* next_limit(self) noexcept nogil:
+        """Where the chain has to come back: the end of the buffer, or before ``stop_at`` can have been passed (every
+        block takes a word and has at most MAX_BLOCK instructions)."""
+        cdef uint64_t* limit = self.buffer_end - SLACK
+        cdef uint64_t blocks = (min(self.stop_at, self.exact_at) - self.cpu.retired) // MAX_BLOCK
+        if blocks < <uint64_t>(limit - self.cpu.out):
+            limit = self.cpu.out + max(<uint64_t>1, blocks)
+        return limit
+
+    cdef void announce_trigger(self) noexcept nogil:
+        """Tell of a code trigger, once for each time that control comes there."""
+        if self.announced_ip != self.cpu.ip or self.announced_at != self.cpu.retired:
+            announce(self.cpu, self.blocks)
+            self.announced_ip = self.cpu.ip
+            self.announced_at = self.cpu.retired
+
+    cdef void poll(self) noexcept nogil:
+        """Let Python's signal handlers run now and then."""
+        self.polls += 1
+        if self.polls % BUFFERS_PER_POLL == 0:
+            with gil:
+                PyErr_CheckSignals()
+
+    cdef int drive(self, Consumer consumer, bint single) noexcept nogil:
+        cdef Cpu* cpu = self.cpu
+        cdef Block* block
+        cdef int why = 0
+        while why == 0:
+            if cpu.mark_count:
+                write_marks(cpu)
+            if cpu.out >= self.buffer_end - SLACK:
+                consumer.consume(self.buffer, cpu.out - self.buffer)
+                cpu.out = self.buffer
+                self.poll()
+            if (<MemoryMap*>cpu.memory).code_written:
+                forget_translations(cpu, self.blocks)
+                forget_code(cpu)
+            if cpu.stop or cpu.retired >= self.stop_at or cpu.retired >= self.exact_at:
+                why = WHY_STOP
+                break
+            block = next_block(cpu, self.blocks)
+            if block == NULL:
+                cpu.fault_code = 0
+                why = WHY_FAULT
+                break
+            if block.watched:
+                self.announce_trigger()
+            cpu.limit = self.next_limit()
+            if single:
+                cpu.stop = 1
+                why = settle(cpu, self.blocks, run_carefully(cpu, block, 0, MAX_BLOCK))
+            elif self.exact_at - cpu.retired < block.length:
+                why = settle(
+                    cpu, self.blocks, run_carefully(cpu, block, 0, <uint32_t>(self.exact_at - cpu.retired)))
+            else:
+                why = settle(cpu, self.blocks, run_block(cpu, block))
+        if single or why == WHY_STOP:
+            cpu.stop = 0                 # answered; one that came with a break or fault is for the next run
+        write_marks(cpu)
+        consumer.consume(self.buffer, cpu.out - self.buffer)
+        cpu.out = self.buffer
+        return why
+
+    def stop_when_retired(self, count):
+        """Make ``run`` stop at the first block boundary with ``count`` instructions retired; None: never."""
+        self.stop_at = ~<uint64_t>0 if count is None else count
+
+    def stop_exactly_at(self, count):
+        """Make ``run`` stop when exactly ``count`` instructions have retired, within a block too; None: never."""
+        self.exact_at = ~<uint64_t>0 if count is None else count
+
+    def set_triggers(self, code, data=()):
+        """Put a TRIGGER mark into the stream whenever control reaches a bundle of ``code`` (value: its place), and
+        before an access to a byte of ``data`` (value: len(code) + place): (address, by reads, by writes) each.
+        ValueError for more than 16 of a kind. Before the first run."""
+        if len(code) > MAX_TRIGGERS or len(data) > MAX_TRIGGERS:
+            raise ValueError(f"there are {MAX_TRIGGERS} triggers of code and of data")
+        self.blocks.trigger_count = len(code)
+        for place, address in enumerate(code):
+            self.blocks.triggers[place] = address
+        self.blocks.watch = bool(data)
+        self.cpu.watch_count = len(data)
+        for place, (address, reads, writes) in enumerate(data):
+            self.cpu.watches[place] = Watch(address, reads, writes)
+
+    @property
+    def secure(self) -> bool:
+        """PSR.sp: the program reads performance data registers as 0 and cannot change PSR.up."""
+        return bool(self.cpu.secure)
+
+    def set_secure(self, bint value):
+        """Set PSR.sp. When it is clear, ``run`` returns PMD where the program reads a performance data register."""
+        self.cpu.secure = value
+
+    def answer_pmd(self, uint64_t value):
+        """What the read of the register numbered ``fault_info`` returns, after ``run`` came back with PMD."""
+        self.cpu.pmd_value = value
+        self.cpu.pmd_known = 1
+
+    def emit_mark(self, Consumer consumer, int kind, uint64_t value):
+        """Put a mark into the stream between two runs (system call, signal, exit)."""
+        cdef uint64_t word = mark_word(kind, indexed(value, NO_INSTRUCTION))
+        consumer.consume(&word, 1)
+
+    # --- what there is to know of blocks
+
+    def block_count(self):
+        """How many blocks have numbers."""
+        return self.blocks.count
+
+    def block(self, uint64_t number):
+        """The record of block ``number``."""
+        if number >= self.blocks.count:
+            raise IndexError(f"no block {number}")
+        cdef Block* block = self.blocks.by_number[number]
+        cdef Instruction* ins
+        cdef uint32_t i
+        records = []
+        for i in range(block.length):
+            ins = &block.instructions[i]
+            row = None if ins.row == NULL else INSTRUCTIONS[(<Row*>ins.row).number]
+            records.append(InstructionRecord(
+                address=ins.address, encoding=ins.encoding, extension=ins.extension,
+                slots=2 if ins.extended else 1, row=row,
+                condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
+                multiway=bool(ins.multiway), unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))
+        return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
+
+    # --- registers, for the system-call layer and tests
+
+    def set_cpuid(self, values):
+        """Set the processor identification registers from CPUID[0] on, eight at the most."""
+        for number, value in enumerate(values):
+            self.cpu.cpuid[number & 7] = value
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self.cpu.retired
+
+    @property
+    def fault(self) -> int:
+        """The vector of the last fault (cpu.pxd, Fault)."""
+        return self.cpu.fault
+
+    @property
+    def fault_code(self) -> int:
+        """ISR.code of the last fault."""
+        return self.cpu.fault_code
+
+    @property
+    def fault_address(self) -> int:
+        """The data address of the last fault."""
+        return self.cpu.fault_address
+
+    @property
+    def fault_info(self) -> int:
+        """The immediate of the last break."""
+        return self.cpu.fault_info
+
+    def gr(self, unsigned int number):
+        """General register ``number`` as the program sees it."""
+        return self.cpu.gr[number & 127]
+
+    def set_gr(self, unsigned int number, uint64_t value, bint nat=False):
+        """Set a general register and its NaT bit; r0 stays 0."""
+        if number:
+            self.cpu.gr[number & 127] = value
+            set_nat(self.cpu, number & 127, nat)
+
+    def nat(self, unsigned int number):
+        """The NaT bit of a general register."""
+        return bool(get_nat(self.cpu, number & 127))
+
+    def br(self, unsigned int number):
+        """Branch register ``number``."""
+        return self.cpu.br[number & 7]
+
+    def set_br(self, unsigned int number, uint64_t value):
+        """Set a branch register."""
+        self.cpu.br[number & 7] = value
+
+    @property
+    def pr(self) -> int:
+        """The predicates: bit n is p n as the program sees it."""
+        return self.cpu.pr
+
+    def set_pr(self, uint64_t value):
+        """Set the predicates; p0 stays 1."""
+        self.cpu.pr = value | 1
+
+    def fr_spill(self, unsigned int number):
+        """Floating-point register ``number`` as stf.spill writes it: 16 bytes."""
+        cdef FloatRegister* register = &self.cpu.fr[number & 127]
+        return int(register.significand | <object>to_spill(register[0]) << 64).to_bytes(16, "little")
+
+    def set_fr_spill(self, unsigned int number, bytes data):
+        """Set a floating-point register from what stf.spill wrote; f0 and f1 stay."""
+        if len(data) != 16:
+            raise ValueError("a spilled floating-point register has 16 bytes")
+        if number >= 2:
+            self.cpu.fr[number & 127] = from_spill(
+                int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little"))
+            if number >= 32:
+                self.cpu.high_fr = 1
+
+    def ar(self, str name):
+        """Application register by name (rsc, bsp, bspstore, rnat, ccv, unat, fpsr, pfs, lc, ec, csd, ssd)."""
+        cdef Cpu* c = self.cpu
+        values = {
+            "rsc": c.rsc, "bsp": bsp(c), "bspstore": c.bspstore, "rnat": c.rnat, "ccv": c.ccv, "unat": c.unat,
+            "fpsr": c.fpsr, "pfs": c.pfs, "lc": c.lc, "ec": c.ec, "csd": c.csd, "ssd": c.ssd,
+        }
+        return values[name]
+
+    def set_ar(self, str name, uint64_t value):
+        """Set an application register; a new bspstore makes the frames below the current one those in memory."""
+        cdef Cpu* c = self.cpu
+        if name == "rsc": c.rsc = value
+        elif name == "bspstore": set_backing_store(c, value)
+        elif name == "rnat": c.rnat = value
+        elif name == "ccv": c.ccv = value
+        elif name == "unat": c.unat = value
+        elif name == "fpsr": c.fpsr = value
+        elif name == "pfs": c.pfs = value
+        elif name == "lc": c.lc = value
+        elif name == "ec": c.ec = value & 63
+        elif name == "csd": c.csd = value
+        elif name == "ssd": c.ssd = value
+        else: raise KeyError(name)
+
+    @property
+    def cfm(self) -> int:
+        """The current frame marker, packed (SDM volume 1, 3.1.7)."""
+        return pack_cfm(self.cpu)
+
+    def set_cfm(self, uint64_t value):
+        """Change the frame marker where the frame stands (register contents stay as the program sees them).
+        ValueError for one that no frame can have."""
+        cdef Cpu* c = self.cpu
+        if not possible_marker(value):
+            raise ValueError(f"no frame has the marker {value:#x}")
+        c.index = NO_INSTRUCTION
+        physical_order(c)
+        make_room(c, value & 0x7F)
+        c.sof = value & 0x7F
+        c.sol = (value >> 7) & 0x7F
+        program_order(c, value)
+
+    @property
+    def ip(self) -> int:
+        """Bundle address | slot of the next instruction."""
+        return self.cpu.ip
+
+    def set_ip(self, uint64_t value):
+        """Go on at a bundle address | slot."""
+        self.cpu.ip = value
+        self.cpu.miss_link = NULL
+
+    @property
+    def um(self) -> int:
+        """The user mask (PSR bits 0-5)."""
+        return self.cpu.um
+
+    def set_um(self, uint64_t value):
+        """Set the user mask."""
+        if self.cpu.um & ~value & (UM_MFL | UM_MFH):
+            self.memory.c.code_written = 1   # as in the instructions that clear them
+        self.cpu.um = value & 0x3E
+        self.memory.attach(self.cpu)
+
+    def out_argument(self, unsigned int number):
+        """System-call argument: output register ``number`` of the current frame."""
+        if number >= 8 or self.cpu.sol + number >= self.cpu.sof:
+            return 0
+        return self.cpu.gr[32 + self.cpu.sol + number]
+
+    def cover_and_flush(self):
+        """Write the current frame and all below it to the backing store; an empty frame remains. Returns bsp, or
+        None when the backing store could not be written."""
+        self.cpu.index = NO_INSTRUCTION
+        cover_frame(self.cpu)
+        if not flush_registers(self.cpu):
+            return None
+        return bsp(self.cpu)
+
+    def restore_frame(self, uint64_t address, uint64_t cfm):
+        """Make the frame that ends at backing-store ``address`` with marker ``cfm`` current again, as rfi does.
+        False when the backing store could not be read."""
+        cdef Cpu* c = self.cpu
+        cdef uint64_t pfs = c.pfs, ec = c.ec
+        cdef int done
+        if not possible_marker(cfm):
+            cfm = 0                          # as rfi does with a bad IFS
+        c.index = NO_INSTRUCTION
+        physical_order(c)
+        c.nat[0] &= 0xFFFFFFFFULL
+        c.nat[1] = 0
+        alat_clear(c)
+        memset(&c.gr[32], 0, 96 * sizeof(uint64_t))
+        c.sof = c.sol = c.sor = 0
+        c.bof = c.store = 0
+        set_clean(c, 0)
+        c.bspstore = address & ~<uint64_t>7
+        c.stacked_nats[0] = c.stacked_nats[1] = 0
+        # An interrupted frame was covered whole: all of it is local in this sense.
+        c.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
+        done = pop_frame(c)
+        c.pfs = pfs
+        c.ec = ec
+        if done:
+            c.sol = (cfm >> 7) & 0x7F
+            program_order(c, cfm)
+        return bool(done)

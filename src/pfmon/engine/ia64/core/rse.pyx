@@ -1,0 +1,335 @@
+"""The register stack engine's slow paths: spills, fills, rotation across frames, NaT bits (see rse.pxd)."""
+
+from pfmon.engine.ia64.core.cpu cimport FAULT_BACKING_STORE, FAULT_ILLEGAL_OPERATION, append_mark, get_nat, mark, set_nat
+from pfmon.engine.ia64.core.alat cimport alat_clear
+from pfmon.engine.ia64.memory.map cimport UM_BE, read_slowly, readable_in_place, writable, write_slowly
+from pfmon.stream.stream cimport MARK_FILL, MARK_RSE_ADDRESS, MARK_SPILL, mark_word, packed_address
+
+
+cdef extern from *:
+    uint64_t byteswap "__builtin_bswap64"(uint64_t) nogil
+
+cdef enum:
+    RSC_BE = 1 << 4
+
+
+cdef inline bint is_collection(uint64_t address) noexcept nogil:
+    """Whether a backing-store word is a NaT collection."""
+    return (address & 0x1F8) == 0x1F8
+
+
+cdef inline bint other_order(Cpu* cpu) noexcept nogil:
+    """The RSE has a byte order of its own, RSC.be; data accesses are in that of the user mask."""
+    return ((cpu.rsc & RSC_BE) != 0) != ((cpu.um & UM_BE) != 0)
+
+
+cdef int store_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
+    cdef uint8_t* host = writable(cpu, address, 8)
+    cdef uint64_t word = byteswap(value[0]) if other_order(cpu) else value[0]
+    if host != NULL:
+        (<uint64_t*>host)[0] = word
+        return 1
+    if write_slowly(cpu, address, <uint8_t*>&word, 8):
+        return 1
+    cpu.fault = FAULT_BACKING_STORE
+    return 0
+
+
+cdef int load_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
+    cdef uint8_t* host = readable_in_place(cpu, address, 8)
+    if host == NULL:
+        host = read_slowly(cpu, address, 8)
+    if host == NULL:
+        cpu.fault = FAULT_BACKING_STORE
+        return 0
+    value[0] = (<uint64_t*>host)[0]
+    if other_order(cpu):
+        value[0] = byteswap(value[0])
+    return 1
+
+
+cdef inline uint64_t ring_bit(int64_t number) noexcept nogil:
+    return <uint64_t>1 << (number & 63)
+
+
+cdef inline bint stacked_nat(Cpu* cpu, int64_t number) noexcept nogil:
+    return (cpu.stacked_nats[(number & RING) >> 6] & ring_bit(number)) != 0
+
+
+cdef inline void set_stacked_nat(Cpu* cpu, int64_t number, bint nat) noexcept nogil:
+    if nat:
+        cpu.stacked_nats[(number & RING) >> 6] |= ring_bit(number)
+    else:
+        cpu.stacked_nats[(number & RING) >> 6] &= ~ring_bit(number)
+
+
+cdef void set_clean(Cpu* cpu, int64_t clean) noexcept nogil:
+    """Registers below ``clean`` are in the backing store only; their NaT bits are, too."""
+    if (cpu.stacked_nats[0] | cpu.stacked_nats[1]) == 0:
+        cpu.clean = clean
+    while cpu.clean < clean:
+        set_stacked_nat(cpu, cpu.clean, False)
+        cpu.clean += 1
+    cpu.clean = clean
+
+
+cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil:
+    """br.ret to a frame that cannot be: an empty one, below the ``sol`` registers that were to be its locals, is
+    current (volume 2, 6.5.5: bad PFS)."""
+    physical_order(cpu)
+    cpu.nat[0] &= 0xFFFFFFFFULL
+    cpu.nat[1] = 0
+    while sol > 0 and cpu.bof > cpu.clean:
+        cpu.bof -= 1
+        sol -= 1
+        set_stacked_nat(cpu, cpu.bof, False)
+    cpu.bof -= sol
+    if cpu.store > cpu.bof:
+        lower_store(cpu)
+    cpu.sof = cpu.sol = cpu.sor = 0
+
+
+cdef void mark_traffic(Cpu* cpu, int kind, uint64_t words, uint64_t lowest) noexcept nogil:
+    """Report registers stored or loaded, and from where on if the stream has addresses."""
+    mark(cpu, kind, words)
+    if cpu.traced:
+        append_mark(cpu, mark_word(MARK_RSE_ADDRESS, packed_address(lowest)))
+
+
+cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
+    """Store dirty registers until the one numbered ``until`` is the first that is not in the backing store."""
+    cdef uint64_t stored = 0, bit        # registers in bits 0-15, NaT collections in bits 16-31
+    cdef uint64_t first = cpu.bspstore
+    cdef int done = 1
+    while cpu.store < until and done:
+        if is_collection(cpu.bspstore):
+            cpu.rnat &= ~(<uint64_t>1 << 63)
+            done = store_word(cpu, cpu.bspstore, &cpu.rnat)
+            if done:
+                cpu.bspstore += 8
+                stored += 1 << 16
+            continue
+        done = store_word(cpu, cpu.bspstore, &cpu.stacked[cpu.store & RING])
+        if done:
+            bit = <uint64_t>1 << ((cpu.bspstore >> 3) & 63)
+            if stacked_nat(cpu, cpu.store):
+                cpu.rnat |= bit
+            else:
+                cpu.rnat &= ~bit
+            cpu.bspstore += 8
+            cpu.store += 1
+            stored += 1
+    if done and is_collection(cpu.bspstore):
+        # BSPSTORE never points at a collection for long: the next register goes above it.
+        done = store_word(cpu, cpu.bspstore, &cpu.rnat)
+        if done:
+            cpu.bspstore += 8
+            stored += 1 << 16
+    if stored:
+        mark_traffic(cpu, MARK_SPILL, stored, first)
+    return done
+
+
+cdef int make_room(Cpu* cpu, int64_t sof) noexcept nogil:
+    """Let a frame of ``sof`` registers fit: forget clean registers, then spill dirty ones."""
+    cdef int64_t clean = cpu.bof + sof - STACKED_PHYSICAL
+    if clean <= cpu.clean:
+        return 1
+    if clean > cpu.store and not spill(cpu, clean):
+        return 0
+    set_clean(cpu, clean)
+    return 1
+
+
+cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
+    """Load registers until the one numbered ``wanted`` is there."""
+    cdef uint64_t address, collection, rnat, loaded = 0, lowest = 0
+    cdef int done = 1
+    while cpu.clean > wanted:
+        address = register_address(cpu.bspstore, cpu.clean - 1 - cpu.store)
+        done = load_word(cpu, address, &cpu.stacked[(cpu.clean - 1) & RING])
+        if not done:
+            break
+        collection = address | 0x1F8
+        rnat = cpu.rnat
+        if collection < cpu.bspstore:
+            done = load_word(cpu, collection, &rnat)
+            if not done:
+                break
+        loaded += 1 + (is_collection(address - 8) << 16)
+        lowest = address
+        set_stacked_nat(cpu, cpu.clean - 1, (rnat >> ((address >> 3) & 63)) & 1)
+        cpu.clean -= 1
+    if loaded:
+        mark_traffic(cpu, MARK_FILL, loaded, lowest)
+    return done
+
+
+cdef void lower_store(Cpu* cpu) noexcept nogil:
+    """Registers that were in the backing store are in the current frame again: BSPSTORE follows BSP down."""
+    cdef uint64_t address = register_address(cpu.bspstore, cpu.bof - cpu.store)
+    cdef uint64_t rnat
+    if (address | 0x1F8) != (cpu.bspstore | 0x1F8):
+        if load_word(cpu, address | 0x1F8, &rnat):
+            cpu.rnat = rnat
+        else:
+            cpu.fault = 0
+    cpu.bspstore = address
+    cpu.store = cpu.bof
+    if cpu.clean > cpu.store:
+        cpu.clean = cpu.store
+
+
+cdef int flush_registers(Cpu* cpu) noexcept nogil:
+    """flushrs: all dirty registers go to the backing store; they stay, clean."""
+    return spill(cpu, cpu.bof)
+
+
+cdef void set_backing_store(Cpu* cpu, uint64_t address) noexcept nogil:
+    """Writing AR[BSPSTORE]: the dirty registers stay, now above the new address; all others below the current frame
+    are those in memory there (volume 2, 6.5.3). So is what their ALAT entries were for."""
+    cpu.bspstore = address & ~<uint64_t>7
+    set_clean(cpu, cpu.store)
+    alat_clear(cpu)
+
+
+cdef int64_t registers_between(uint64_t low, uint64_t high) noexcept nogil:
+    """How many registers (not collections) the backing-store words from ``low`` up to ``high`` hold."""
+    return <int64_t>((high - low) >> 3) - <int64_t>((high >> 9) - (low >> 9))
+
+
+cdef int load_registers(Cpu* cpu) noexcept nogil:
+    """loadrs: exactly the RSC.loadrs bytes below BSP are in registers, dirty; all others are in memory only."""
+    cdef uint64_t top = bsp(cpu)
+    cdef uint64_t point = top - ((cpu.rsc >> 16) & 0x3FF8)
+    cdef int64_t wanted = cpu.bof - registers_between(point, top)
+    cdef uint64_t rnat
+    if cpu.bof - wanted > STACKED_PHYSICAL:
+        cpu.fault = FAULT_ILLEGAL_OPERATION
+        return 0
+    if wanted < cpu.clean and not fill_slowly(cpu, wanted):
+        return 0
+    if (point | 0x1F8) != (cpu.bspstore | 0x1F8):
+        if point < cpu.bspstore:
+            if not load_word(cpu, point | 0x1F8, &rnat):
+                return 0
+            cpu.rnat = rnat
+    cpu.bspstore = point
+    cpu.store = wanted
+    set_clean(cpu, wanted)
+    return 1
+
+
+cdef void cover_frame(Cpu* cpu) noexcept nogil:
+    """cover: the whole frame becomes dirty, an empty one is current."""
+    cdef uint64_t pfs = cpu.pfs
+    cpu.sol = cpu.sof
+    push_frame(cpu)
+    cpu.pfs = pfs
+
+
+cdef void reverse_words(uint64_t* words, int64_t low, int64_t high) noexcept nogil:
+    cdef uint64_t kept
+    while low < high:
+        kept = words[low]
+        words[low] = words[high]
+        words[high] = kept
+        low += 1
+        high -= 1
+
+
+cdef void turn(uint64_t* words, int64_t count, int64_t by) noexcept nogil:
+    """words[(i + by) % count] = words[i], in place."""
+    if count and by:
+        reverse_words(words, 0, count - 1)
+        reverse_words(words, 0, by - 1)
+        reverse_words(words, by, count - 1)
+
+
+cdef void turn_floats(Cpu* cpu, int64_t by) noexcept nogil:
+    cdef FloatRegister old[96]
+    cdef int64_t i
+    if not by or not cpu.high_fr:
+        return
+    for i in range(96):
+        old[i] = cpu.fr[32 + i]
+    for i in range(96):
+        cpu.fr[32 + (i + by) % 96] = old[i]
+
+
+cdef void turn_predicates(Cpu* cpu, uint64_t by) noexcept nogil:
+    """p(16 + (i + by) mod 48) = p(16 + i)."""
+    cdef uint64_t rotating = cpu.pr >> 16
+    if by:
+        rotating = (rotating << by | rotating >> (48 - by)) & 0xFFFFFFFFFFFFULL
+        cpu.pr = (cpu.pr & 0xFFFF) | rotating << 16
+
+
+cdef void turn_nats(Cpu* cpu, int64_t count, int64_t by) noexcept nogil:
+    cdef uint8_t old[96]
+    cdef int64_t i
+    if not by or not (cpu.nat[0] | cpu.nat[1]):
+        return
+    for i in range(count):
+        old[i] = get_nat(cpu, <unsigned int>(32 + i))
+    for i in range(count):
+        set_nat(cpu, <unsigned int>(32 + (i + by) % count), old[i])
+
+
+cdef void physical_order(Cpu* cpu) noexcept nogil:
+    """Undo renaming (all rename bases become 0): GR[32 + i] stands at (i + rrb) mod sor (volume 1, 4.5.1)."""
+    turn_nats(cpu, cpu.sor, cpu.rrb_gr)
+    turn(&cpu.gr[32], cpu.sor, cpu.rrb_gr)
+    turn_floats(cpu, cpu.rrb_fr)
+    turn_predicates(cpu, cpu.rrb_pr)
+    cpu.rrb_gr = cpu.rrb_fr = cpu.rrb_pr = 0
+
+
+cdef void program_order(Cpu* cpu, uint64_t cfm) noexcept nogil:
+    """Take size of rotation and rename bases from ``cfm`` and order the registers (now physical) by them."""
+    cpu.sor = ((cfm >> 14) & 0xF) << 3
+    if cpu.sor > cpu.sof:
+        cpu.sor = 0
+    cpu.rrb_gr = (cfm >> 18) & 0x7F
+    cpu.rrb_fr = (cfm >> 25) & 0x7F
+    cpu.rrb_pr = (cfm >> 32) & 0x3F
+    if cpu.rrb_gr >= cpu.sor:
+        cpu.rrb_gr = 0
+    if cpu.rrb_fr >= 96:
+        cpu.rrb_fr = 0
+    if cpu.rrb_pr >= 48:
+        cpu.rrb_pr = 0
+    if cpu.rrb_gr:
+        turn_nats(cpu, cpu.sor, cpu.sor - cpu.rrb_gr)
+        turn(&cpu.gr[32], cpu.sor, cpu.sor - cpu.rrb_gr)
+    if cpu.rrb_fr:
+        turn_floats(cpu, 96 - cpu.rrb_fr)
+    if cpu.rrb_pr:
+        turn_predicates(cpu, 48 - cpu.rrb_pr)
+
+
+cdef void save_nats(Cpu* cpu, int64_t count) noexcept nogil:
+    """br.call, cover: NaT bits of ``count`` locals go with them; those of the outputs move down."""
+    cdef int64_t i
+    for i in range(count):
+        set_stacked_nat(cpu, cpu.bof + i, get_nat(cpu, <unsigned int>(32 + i)))
+    for i in range(96):
+        set_nat(cpu, <unsigned int>(32 + i), i + count < cpu.sof and get_nat(cpu, <unsigned int>(32 + i + count)))
+
+
+cdef void restore_nats(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
+    """br.ret: NaT bits of the locals come back, those of the outputs move up, none are left beyond the frame."""
+    cdef int64_t i
+    for i in range(95, -1, -1):
+        if i >= sol + outputs:
+            set_nat(cpu, <unsigned int>(32 + i), False)
+        elif i >= sol:
+            set_nat(cpu, <unsigned int>(32 + i), i - sol < cpu.sof and get_nat(cpu, <unsigned int>(32 + i - sol)))
+        else:
+            set_nat(cpu, <unsigned int>(32 + i), stacked_nat(cpu, cpu.bof - sol + i))
+            set_stacked_nat(cpu, cpu.bof - sol + i, False)
+
+
+cdef void rotate_nats(Cpu* cpu) noexcept nogil:
+    """One rotation's part for NaT bits."""
+    turn_nats(cpu, cpu.sor, 1)

@@ -1,0 +1,395 @@
+"""From bundles to blocks of operations.
+
+A block begins where control arrives and ends with a branch, a break, an instruction after which code or mode may
+differ (emit "end"), a page, or its greatest length. Nops become nothing; a predicated instruction gets a guard
+before it, a traced memory access a trace operation.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport malloc
+from libc.string cimport memset
+
+from pfmon.engine.ia64.core.blocks cimport Blocks, block_of, note_translation
+from pfmon.engine.ia64.core.control cimport enter
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
+    NO_CONDITION, PAGE_SIZE, Block, Cpu, Exit, Instruction, Op, fault, go, register_number)
+from pfmon.engine.ia64.encodings.decoder cimport (
+    CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
+    PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
+    operands)
+from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
+from pfmon.engine.ia64.core.triggers cimport is_trigger, watch, watched_kinds
+
+from pfmon.engine.ia64.encodings.formats import TEMPLATES
+from pfmon.stream.kinds import Kind
+
+cdef enum:
+    NO_UNIT = 255
+    SLOT_MASK = 3
+
+cdef uint64_t SLOT_BITS = (<uint64_t>1 << 41) - 1
+cdef uint32_t KIND_NOP = int(Kind.NOP)
+cdef uint32_t KIND_LOOP = int(Kind.LOOP)
+cdef uint8_t units[32][3]        # by template: decoder.Unit of each slot; NO_UNIT: reserved template
+cdef uint8_t stops[32][3]
+
+
+def _fill_templates():
+    for template in range(32):
+        for slot in range(3):
+            units[template][slot] = NO_UNIT
+            stops[template][slot] = 0
+    for template, layout in TEMPLATES.items():
+        for slot in range(3):
+            units[template][slot] = "MIFBX".index({"L": "X"}.get(layout.units[slot], layout.units[slot]))
+            stops[template][slot] = layout.stops[slot]
+
+_fill_templates()
+
+
+cdef int guard(Cpu* cpu, Op* op) noexcept nogil:
+    """Run the instruction that follows (``x`` operations) only if the qualifying predicate is 1."""
+    if (cpu.pr >> op.qp) & 1:
+        cpu.mask |= <uint64_t>op.imm
+        return go(cpu, op)
+    op += op.x
+    return go(cpu, op)
+
+
+cdef int trace(Cpu* cpu, Op* op) noexcept nogil:
+    """Report the address of the memory access that follows."""
+    cpu.out[0] = cpu.gr[op.r3]
+    cpu.out += 1
+    return go(cpu, op)
+
+
+cdef int mark_floats(Cpu* cpu, Op* op) noexcept nogil:
+    """The instruction before wrote floating-point registers, perhaps for the first time: set PSR.mfl or mfh. Code is
+    translated again then, without this operation."""
+    if (op.y == 0 or cpu.mask & <uint64_t>op.y) and op.x & ~cpu.um:
+        cpu.um |= op.x
+        (<MemoryMap*>cpu.memory).code_written = 1
+        cpu.limit = NULL
+    return go(cpu, op)
+
+
+cdef int fall_through(Cpu* cpu, Op* op) noexcept nogil:
+    """The end of a block that does not end with a branch."""
+    cdef Exit* exit = <Exit*>op.imm
+    return enter(cpu, exit, &exit.next)
+
+
+cdef int illegal_operation(Cpu* cpu, Op* op) noexcept nogil:
+    return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
+
+
+cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil:
+    """Whether the instruction was found to be illegal when the block was translated."""
+    return ins.op_count != 0 and block.ops[ins.first_op + ins.op_count - 1].run == illegal_operation
+
+
+cdef bint statically_illegal(Row* row, Instruction* ins, uint32_t slot) noexcept nogil:
+    """Illegal whatever the state: writes to r0, f0, f1; one register as two targets; loop branch not in slot 2."""
+    cdef int place
+    cdef uint32_t number
+    cdef RegisterOperand* operand
+    if row == NULL:
+        return True
+    if row.kind & KIND_LOOP and slot != 2:
+        return True
+    for place in range(4):
+        operand = &row.registers[place]
+        if not operand.role & ROLE_TARGET:
+            continue
+        number = register_number(ins, place)
+        if operand.file == FILE_GR and number == 0:
+            return True
+        if operand.file == FILE_FR and number < 2:
+            return True
+    if row.registers[0].file == FILE_PR and row.registers[3].file == FILE_PR and ins.r1 == ins.r4:
+        return True
+    if row.registers[2].role & ROLE_BASE and row.registers[0].file == FILE_GR \
+            and row.registers[0].role & ROLE_TARGET and ins.r1 == ins.r3:
+        return True
+    # A floating-point load pair wants one odd and one even register (SDM volume 3, ldfp).
+    return row.registers[1].file == FILE_FR and row.registers[1].role & ROLE_TARGET and not (ins.r1 ^ ins.r2) & 1
+
+
+cdef uint32_t frame_needed(Row* row, Instruction* ins) noexcept nogil:
+    """The smallest frame under which this instruction's general-register targets are inside."""
+    cdef int place
+    cdef uint32_t number, needed = 0
+    for place in range(4):
+        if row.registers[place].file == FILE_GR and row.registers[place].role & ROLE_TARGET:
+            number = register_number(ins, place)
+            if number >= 32 and number - 31 > needed:
+                needed = number - 31
+    return needed
+
+
+cdef void note_floats(Cpu* cpu, Row* row, Instruction* ins) noexcept nogil:
+    """Which of PSR.mfl and PSR.mfh, not yet set, the instruction sets by writing floating-point registers."""
+    cdef int place
+    for place in range(4):
+        if row.registers[place].file == FILE_FR and row.registers[place].role & ROLE_TARGET:
+            if register_number(ins, place) >= 32:
+                cpu.high_fr = 1
+                ins.first_floats |= UM_MFH
+            else:
+                ins.first_floats |= UM_MFL
+    ins.first_floats &= <uint8_t>~cpu.um
+
+
+cdef bint has_condition(Row* row, Instruction* ins) noexcept nogil:
+    """Whether the block word has a bit for this instruction."""
+    if row == NULL:
+        return ins.qp != 0
+    if row.predicated == PREDICATED_NONE:
+        return row.emit == EMIT_BRANCH
+    return ins.qp != 0
+
+
+cdef bint is_guarded(Row* row, Instruction* ins, bint illegal) noexcept nogil:
+    """Whether a guard stands before it. Comparisons of type unc are illegal under any predicate (volume 3, cmp)."""
+    if ins.condition == NO_CONDITION:
+        return False
+    if row == NULL:
+        return True
+    if illegal:
+        return row.ctype != CTYPE_UNC
+    return row.predicated == PREDICATED_GUARD
+
+
+cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:
+    """How many operations the instruction becomes."""
+    cdef bint guarded = is_guarded(row, ins, illegal)
+    if illegal:
+        return 1 + guarded
+    if row.kind & KIND_NOP:
+        return guarded
+    return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY) \
+        + (blocks.watch != 0 and row.emit == EMIT_MEMORY) + (ins.first_floats != 0)
+
+
+cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index, bint illegal) noexcept nogil:
+    """Write the operations of one instruction; the next free place is returned."""
+    cdef uint64_t bit = 0
+    cdef Op plain
+    if ins.condition != NO_CONDITION:
+        bit = <uint64_t>1 << (32 + ins.condition)
+    memset(&plain, 0, sizeof(Op))
+    plain.index = <uint8_t>index
+    plain.qp = ins.qp
+    if is_guarded(row, ins, illegal):
+        op[0] = plain
+        op.run = guard
+        op.imm = <int64_t>bit
+        op.x = <uint16_t>(ins.op_count - 1)
+        op += 1
+    if illegal:
+        op[0] = plain
+        op.run = illegal_operation
+        return op + 1
+    if row.kind & KIND_NOP:
+        return op
+    plain.r1 = ins.r1
+    plain.r2 = ins.r2
+    plain.r3 = ins.r3
+    plain.r4 = ins.r4
+    plain.imm = ins.imm
+    plain.x = ins.x
+    plain.y = ins.y
+    if blocks.watch and row.emit == EMIT_MEMORY:
+        op[0] = plain
+        op.run = watch
+        op.x = watched_kinds(row)
+        op.imm = row.size
+        op += 1
+    if blocks.trace and row.emit == EMIT_MEMORY:
+        op[0] = plain
+        op.run = trace
+        op += 1
+    op[0] = plain
+    op.run = row.run
+    if row.emit == EMIT_BRANCH:
+        op.imm = <int64_t>&block.exit
+    if row.emit == EMIT_BRANCH or row.predicated == PREDICATED_OWN:
+        op.y = <int64_t>bit
+    if ins.first_floats:
+        op += 1
+        op[0] = plain
+        op.run = mark_floats
+        op.x = ins.first_floats
+        op.y = <int64_t>bit
+    return op + 1
+
+
+cdef uint64_t slot_bits(uint64_t low, uint64_t high, uint32_t slot) noexcept nogil:
+    if slot == 0:
+        return (low >> 5) & SLOT_BITS
+    if slot == 1:
+        return (low >> 46 | high << 18) & SLOT_BITS
+    return high >> 23
+
+
+cdef void take_operands(Row* row, Instruction* ins, uint64_t bundle) noexcept nogil:
+    cdef Operands found
+    operands(row, ins.encoding, ins.extension, bundle, &found)
+    ins.r1 = found.r1
+    ins.r2 = found.r2
+    ins.r3 = found.r3
+    ins.r4 = found.r4
+    ins.qp = found.qp
+    ins.imm = found.imm
+    ins.y = found.y
+    ins.x = found.x
+
+
+cdef bint is_multiway(uint64_t low, uint64_t high) noexcept nogil:
+    """Whether a bundle holds more than one branch (nop.b and other B-unit instructions are none)."""
+    cdef uint32_t template = low & 31, slot, branches = 0
+    cdef Row* row
+    for slot in range(3):
+        if units[template][slot] == UNIT_B:
+            row = decode(UNIT_B, slot_bits(low, high, slot), 0)
+            branches += row != NULL and row.emit == EMIT_BRANCH
+    return branches > 1
+
+
+cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, uint64_t* next_ip) noexcept nogil:
+    """Decode the instructions of the block that begins at ``ip``; their number (0: not executable)."""
+    cdef uint64_t bundle = ip & ~<uint64_t>15, low, high
+    cdef uint32_t slot = ip & SLOT_MASK, count = 0, conditions = 0, template
+    cdef uint64_t* host
+    cdef Instruction* ins
+    cdef Row* row
+    while True:
+        host = <uint64_t*>fetch(cpu, bundle)
+        if host == NULL:
+            break
+        low = host[0]
+        high = host[1]
+        template = low & 31
+        note_code(<MemoryMap*>cpu.memory, bundle)
+        while slot < 3:
+            ins = &code[count]
+            memset(ins, 0, sizeof(Instruction))
+            ins.address = bundle | slot
+            ins.condition = NO_CONDITION
+            ins.encoding = slot_bits(low, high, slot)
+            ins.unit = <uint8_t>units[template][slot]
+            row = NULL
+            if units[template][slot] == UNIT_X:
+                ins.extended = 1
+                ins.extension = ins.encoding
+                ins.encoding = slot_bits(low, high, 2)
+                if slot == 1:        # going to slot 2 of an MLX bundle is illegal
+                    row = decode(UNIT_X, ins.encoding, ins.extension)
+                slot = 2
+            elif units[template][slot] != NO_UNIT:
+                row = decode(units[template][slot], ins.encoding, 0)
+            ins.row = row
+            ins.stop = stops[template][slot]
+            ins.multiway = row != NULL and row.emit == EMIT_BRANCH and is_multiway(low, high)
+            ins.qp = ins.encoding & 63 if row == NULL and units[template][slot] != NO_UNIT else 0
+            if row != NULL:
+                take_operands(row, ins, bundle)
+                ins.accesses = row.emit == EMIT_MEMORY
+                note_floats(cpu, row, ins)
+            if has_condition(row, ins):
+                ins.condition = <uint8_t>conditions
+                conditions += 1
+            count += 1
+            slot += 1
+            if slot == 3:
+                next_ip[0] = bundle + 16
+            else:
+                next_ip[0] = bundle | slot
+            if row == NULL or row.emit == EMIT_BRANCH or row.emit == EMIT_BREAK or row.emit == EMIT_END:
+                return count
+            if count >= blocks.max_block or conditions == MAX_CONDITIONS:
+                return count
+        slot = 0
+        bundle += 16
+        if bundle & (PAGE_SIZE - 1) == 0 or is_trigger(blocks, bundle):
+            break
+    return count
+
+
+cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
+    """Make the operations of a block; 0 when there is no memory."""
+    cdef bint illegal[MAX_BLOCK]
+    cdef uint32_t i, total = 1, needed
+    cdef int64_t sof = -1            # of an alloc before in the block
+    cdef Instruction* ins
+    cdef Row* row
+    cdef Op* op
+    block.need_sof = 0
+    for i in range(block.length):
+        ins = &block.instructions[i]
+        row = <Row*>ins.row
+        illegal[i] = statically_illegal(row, ins, ins.address & SLOT_MASK)
+        if not illegal[i]:
+            if row.emit == EMIT_ALLOC:
+                sof = <int64_t>((ins.encoding >> 13) & 0x7F)
+            needed = frame_needed(row, ins)
+            if sof >= 0:
+                illegal[i] = needed > sof
+            elif needed > block.need_sof:
+                block.need_sof = needed
+        ins.first_op = <uint16_t>(total - 1)
+        ins.op_count = <uint16_t>op_count(blocks, row, ins, illegal[i])
+        total += ins.op_count
+    block.ops = <Op*>malloc(total * sizeof(Op))
+    if block.ops == NULL:
+        return 0
+    op = block.ops
+    for i in range(block.length):
+        ins = &block.instructions[i]
+        op = emit(blocks, block, op, <Row*>ins.row, ins, i, illegal[i])
+    memset(op, 0, sizeof(Op))
+    op.run = fall_through
+    op.imm = <int64_t>&block.exit
+    op.index = <uint8_t>block.length
+    block.op_count = total
+    return 1
+
+
+cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
+    """Translate the block at ``ip``, or NULL with the fault in ``cpu``."""
+    cdef Instruction code[MAX_BLOCK]
+    cdef Block* block
+    cdef uint32_t i
+    cdef uint64_t next_ip = ip
+    cdef uint64_t code_pages = (<MemoryMap*>cpu.memory).code_used
+    cdef uint32_t length = gather(cpu, blocks, ip, code, &next_ip)
+    cdef Row* last
+    if length == 0:
+        cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
+        if find_region(<MemoryMap*>cpu.memory, ip) != NULL:
+            cpu.fault = FAULT_INST_ACCESS_RIGHTS
+        cpu.fault_address = ip & ~<uint64_t>15
+        return NULL
+    if (<MemoryMap*>cpu.memory).code_used != code_pages:
+        flush_tlb(cpu)               # a page that now holds translated code takes the slow way of writing
+    block = block_of(blocks, ip, code, length)
+    if block == NULL:
+        cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
+        return NULL
+    for i in range(length):              # the user mask may have changed since the block was made
+        block.instructions[i].first_floats = code[i].first_floats
+    if not flatten(blocks, block):
+        cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
+        return NULL
+    block.watched = is_trigger(blocks, ip)
+    note_translation(blocks, block)
+    last = <Row*>block.instructions[length - 1].row
+    block.exit.next.ip = next_ip
+    block.exit.return_ip = (next_ip + 15) & ~<uint64_t>15
+    block.exit.next.block = NULL
+    block.exit.taken.block = NULL
+    block.exit.taken.ip = 0
+    if last != NULL and last.emit == EMIT_BRANCH:
+        block.exit.taken.ip = <uint64_t>block.instructions[length - 1].imm
+    return block

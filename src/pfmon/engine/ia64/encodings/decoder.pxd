@@ -1,0 +1,107 @@
+"""The decoder's C interface."""
+
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.cpu cimport Handler
+
+cdef enum Unit:                  # slot types
+    UNIT_M = 0
+    UNIT_I = 1
+    UNIT_F = 2
+    UNIT_B = 3
+    UNIT_X = 4                   # the L and X slots together
+    UNITS = 5
+
+cdef enum Nat:                   # as rows.NAT
+    NAT_PROPAGATE = 0
+    NAT_CONSUME = 1
+    NAT_COMPARE = 2
+    NAT_OWN = 3
+
+cdef enum Predicated:            # as rows.PREDICATED
+    PREDICATED_GUARD = 0
+    PREDICATED_OWN = 1
+    PREDICATED_NONE = 2          # no qp field
+
+cdef enum Emit:                  # as rows.EMIT
+    EMIT_PLAIN = 0
+    EMIT_BRANCH = 1
+    EMIT_MEMORY = 2
+    EMIT_CHECK = 3
+    EMIT_ALLOC = 4
+    EMIT_BREAK = 5
+    EMIT_END = 6                 # ends its block: what follows runs under a changed CFM or mode
+
+cdef enum Ctype:                 # as rows.CTYPE
+    CTYPE_NO_COMPARISON = 0
+    CTYPE_NONE = 1
+    CTYPE_UNC = 2
+    CTYPE_AND = 3
+    CTYPE_OR = 4
+    CTYPE_OR_ANDCM = 5
+
+cdef enum RegisterFile:
+    FILE_NONE = 0
+    FILE_GR = 1
+    FILE_FR = 2
+    FILE_PR = 3
+    FILE_BR = 4
+    FILE_AR = 5
+    FILE_CR = 6
+
+cdef enum Role:                  # flags
+    ROLE_SOURCE = 1
+    ROLE_TARGET = 2
+    ROLE_BASE = 4                # base register of a load, store or line prefetch, which updates it
+
+cdef struct RegisterOperand:     # what Op.r1 .. Op.r4 name; FILE_NONE: no operand of the row
+    uint8_t file
+    uint8_t role
+    uint8_t low                  # where its number stands in the slot
+    uint8_t width
+
+cdef struct ImmediateOperand:    # count 0: none
+    uint8_t count
+    uint8_t low[6]               # fields, highest first
+    uint8_t width[6]
+    uint8_t total                # bits of all fields
+    uint8_t is_signed
+    uint8_t relative             # the bundle's address is added
+    uint8_t has_table
+    int8_t table[8]
+    int64_t base
+    int64_t step
+
+cdef struct Row:
+    Handler run
+    uint64_t mask                # fixed bits
+    uint64_t value
+    uint32_t number              # in instruction_set.INSTRUCTIONS
+    uint32_t kind                # stream.kinds.Kind
+    uint8_t nat
+    uint8_t predicated
+    uint8_t size                 # bytes of its memory access
+    uint8_t emit
+    uint8_t ctype
+    uint8_t has_qp
+    uint8_t imm_is_ip            # Op.imm is the bundle's address
+    uint8_t tie_width            # 0: no tie
+    uint8_t tie_a
+    uint8_t tie_b
+    uint8_t tie_complement
+    uint16_t x
+    RegisterOperand registers[4]
+    ImmediateOperand imm
+    ImmediateOperand y
+    ImmediateOperand x_operand
+
+cdef struct Operands:            # what Op gets of them
+    int64_t imm
+    int64_t y
+    uint16_t x
+    uint8_t r1, r2, r3, r4, qp
+
+cdef Row* decode(int unit, uint64_t encoding, uint64_t extension) noexcept nogil
+cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bundle_address,
+                   Operands* out) noexcept nogil
+cdef Row* row_by_number(uint32_t number) noexcept nogil

@@ -1,0 +1,233 @@
+"""The rows of the instruction set: one for every encoding that means something.
+
+A row stands beside its handler, in the unit's .pyx file:
+
+    row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
+
+The decoder's tables, the disassembler and the checks are made from the list that this builds. A slot that no
+row matches is a reserved encoding (illegal operation).
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from pfmon.engine.ia64.encodings.formats import FORMATS, Format
+from pfmon.engine.ia64.encodings.operands import OPERANDS, REGISTERS, SMALL, Operand, operand
+
+# How NaT bits of general registers are treated when the engine goes instruction by instruction:
+#   propagate  the target's NaT bit is the OR of the sources'
+#   consume    a source's NaT bit is a Register NaT Consumption fault; targets get 0
+#   compare    a source's NaT bit decides the predicate targets, as ``ctype`` says
+#   own        the handler reads and writes NaT bits
+NAT = ("propagate", "consume", "compare", "own")
+
+# Who tests the qualifying predicate: the translator's guard, the handler, or nobody (no qp field).
+PREDICATED = ("guard", "own", "none")
+
+# What the translator does with a row. Append here, and to decoder.pxd's Emit, in the same order.
+EMIT = ("plain", "branch", "memory", "check", "alloc", "break", "end")
+
+# Comparison types (SDM volume 3, cmp: table of comparison types); "none" is the normal type.
+CTYPE = ("", "none", "unc", "and", "or", "or.andcm")
+
+_TOKEN = re.compile(r"[a-z]+[0-9]*")
+
+# What follows the brackets of a memory operand, when it is added to the base register.
+_UPDATE = re.compile(r"\](=[^,]*)?,(?!ar\.)[^=]*$")
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A condition between two fields of one width: a == b, or a == ~b."""
+
+    a: str
+    b: str
+    complement: bool
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register operand: its file (GR, FR, PR, BR, AR, CR), its place among Op.r1..r4 (0..3), its role."""
+
+    field: str
+    file: str
+    place: int
+    source: bool
+    target: bool
+    base: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One encoding of one instruction. ``mask`` and ``value``: the fixed bits; the rest as given to row()."""
+
+    number: int
+    layout: Format
+    units: tuple[str, ...]
+    text: str
+    run: int
+    kind: int
+    nat: str
+    predicated: str
+    size: int
+    op_x: int | str
+    ip: bool
+    emit: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    ctype: str
+    over: tuple[str, ...]
+    tie: Tie | None
+    mask: int
+    value: int
+    registers: tuple[Register, ...]
+    immediates: tuple[tuple[str, str, Operand], ...]  # (place: imm, y or x; name in the text; operand)
+
+    @property
+    def mnemonic(self) -> str:
+        """The part of the text before the operands."""
+        return self.text.split(" ", 1)[0]
+
+
+ROWS: list[Row] = []
+
+
+def row(
+    layout: str,
+    text: str,
+    run: int,
+    *,
+    kind: int = 0,
+    nat: str = "propagate",
+    predicated: str = "guard",
+    size: int = 0,
+    op_x: int | str = 0,
+    ip: bool = False,
+    emit: str = "plain",
+    reads: str = "",
+    writes: str = "",
+    ctype: str = "",
+    units: str = "",
+    over: str | tuple[str, ...] = (),
+    tie: str = "",
+    **fixed: int,
+) -> None:
+    """Add an encoding.
+
+    ``layout``: the format's name (formats.py). ``text``: the assembler form as objdump prints it, without the
+    predicate; operand names in it (r1, imm14, tgt25, ... operands.py) are replaced by what they stand for.
+    ``run``: the handler's address. ``op_x``: Op.x, a number or the name of a field (when the text has no len
+    or sor operand, which go there). ``reads`` and ``writes``: implicit registers, separated by spaces;
+    explicit ones follow from the text. ``units``: slot types, if not the format's ("M I" for A).
+    ``ip``: Op.imm is the bundle's address (for instructions without an immediate).
+    ``over``: texts of the rows that this one takes encodings from, being a special case of them; ``tie``:
+    "f2=f3" or "len6d~pos6b", for a special case in which two fields are equal or complements.
+    Other keywords fix fields of the format; ``op`` has to be among them. ValueError for what does not fit.
+    """
+    form = FORMATS[layout]
+    _check_choices(text, nat=(nat, NAT), predicated=(predicated, PREDICATED), emit=(emit, EMIT), ctype=(ctype, CTYPE))
+    mask, value = _fixed_bits(form, text, fixed)
+    mnemonic, _, operands = text.partition(" ")
+    updates = mnemonic.startswith(("ld", "st", "lfetch"))
+    if not form.predicated and predicated == "guard":
+        predicated = "none"
+    ROWS.append(
+        Row(
+            number=len(ROWS),
+            layout=form,
+            units=tuple(units.split()) if units else {"A": ("M", "I")}.get(form.unit, (form.unit,)),
+            text=text,
+            run=run,
+            kind=int(kind),
+            nat=nat,
+            predicated=predicated,
+            size=size,
+            op_x=op_x,
+            ip=ip,
+            emit=emit,
+            reads=tuple(reads.split()),
+            writes=tuple(writes.split()),
+            ctype=ctype,
+            over=(over,) if isinstance(over, str) else over,
+            tie=_tie(form, text, tie),
+            mask=mask,
+            value=value,
+            registers=_registers(layout, operands, updates),
+            immediates=_immediates(layout, operands),
+        )
+    )
+
+
+def _check_choices(text: str, **given: tuple[str, tuple[str, ...]]) -> None:
+    for name, (choice, choices) in given.items():
+        if choice not in choices:
+            raise ValueError(f"{text}: {name} is {choice!r}, not one of {', '.join(choices)}")
+
+
+def _fixed_bits(form: Format, text: str, fixed: dict[str, int]) -> tuple[int, int]:
+    mask = value = 0
+    for name, number in {**{zero: 0 for zero in form.fields if zero == "zero"}, **fixed}.items():
+        if name not in form.fields:
+            raise ValueError(f"{text}: format {form.name} has no field {name}")
+        mask |= form.fields[name].mask
+        value |= form.fields[name].put(number)
+    if "op" not in fixed:
+        raise ValueError(f"{text}: no major opcode given")
+    return mask, value
+
+
+def _tie(form: Format, text: str, tie: str) -> Tie | None:
+    if not tie:
+        return None
+    a, sign, b = re.split(r"([=~])", tie)
+    if form.fields[a].width != form.fields[b].width:
+        raise ValueError(f"{text}: {a} and {b} differ in width")
+    return Tie(a, b, sign == "~")
+
+
+@cache
+def operand_names(operands: str) -> list[str]:
+    """The operand names in an assembler form (without its mnemonic), in order."""
+    return [
+        token.group()
+        for token in _TOKEN.finditer(operands)
+        if (token.group() in REGISTERS or token.group() in OPERANDS)
+        and operands[token.start() - 1 : token.start()] not in (".", "@")
+    ]
+
+
+# Rows come by the thousand, and most differ from others only in completers: hence the caches.
+@cache
+def _immediates(layout: str, operands: str) -> tuple[tuple[str, str, Operand], ...]:
+    found = []
+    free = ["imm", "y"]
+    for name in operand_names(operands):
+        if name in REGISTERS:
+            continue
+        way = operand(FORMATS[layout], name)
+        if way is None:
+            raise ValueError(f"{operands}: format {layout} has no operand {name}")
+        found.append(("x" if name in SMALL else free.pop(0), name, way))
+    return tuple(found)
+
+
+@cache
+def _registers(layout: str, operands: str, updates: bool) -> tuple[Register, ...]:
+    """Register operands with their roles: left of "=" targets, elsewhere sources; [r3] always a source, and a
+    target too when something follows the brackets and ``updates`` (loads, stores, line prefetches)."""
+    left, equals, _ = operands.partition("=")
+    update = _UPDATE.search(operands) if updates else None
+    found = []
+    for name in dict.fromkeys(operand_names(operands)):
+        if name not in REGISTERS:
+            continue
+        if name not in FORMATS[layout].fields:
+            raise ValueError(f"{operands}: format {layout} has no field {name}")
+        file, place = REGISTERS[name]
+        bracketed = f"[{name}]" in operands
+        target = bool(equals) and name in _TOKEN.findall(left) and not bracketed
+        source = not target or name in _TOKEN.findall(operands.partition("=")[2])
+        base = bracketed and update is not None
+        found.append(Register(name, file, place, source, target or base, base))
+    return tuple(found)

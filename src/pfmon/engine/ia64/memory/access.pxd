@@ -1,0 +1,64 @@
+"""What the handlers of loads and stores share: reading and writing with base update and faults."""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.alat cimport alat_store
+from pfmon.engine.ia64.core.cpu cimport (
+    STATUS_FAULT, Cpu, Op, fault, get_nat, set_nat, unlikely)
+from pfmon.engine.ia64.memory.map cimport readable, writable, write_slowly
+
+cdef enum Update:                # of the base register
+    NO_UPDATE = 0
+    BY_IMMEDIATE = 1             # op.imm
+    BY_REGISTER = 2              # op.r2
+
+
+cdef inline int fault_here(Cpu* cpu, Op* op) noexcept nogil:
+    """Leave with the fault that ``readable`` or ``write_slowly`` has put into cpu."""
+    cpu.fault_op = op
+    return STATUS_FAULT
+
+
+cdef inline bint any_nat(Cpu* cpu) noexcept nogil:
+    return (cpu.nat[0] | cpu.nat[1]) != 0
+
+
+cdef inline uint64_t read_integer(uint8_t* data, uint32_t size) noexcept nogil:
+    """``size`` bytes, zero-extended."""
+    if size == 1:
+        return data[0]
+    if size == 2:
+        return (<uint16_t*>data)[0]
+    if size == 4:
+        return (<uint32_t*>data)[0]
+    return (<uint64_t*>data)[0]
+
+
+cdef inline bint write_integer(Cpu* cpu, Op* op, uint64_t address, uint64_t* value, uint32_t size) noexcept nogil:
+    """Store the low ``size`` bytes of ``value``; False with the fault in cpu."""
+    cdef uint8_t* data = writable(cpu, address, size)
+    if unlikely(data == NULL):
+        cpu.index = op.index
+        if not write_slowly(cpu, address, <uint8_t*>value, size):
+            return False
+    elif size == 1:
+        data[0] = <uint8_t>value[0]
+    elif size == 2:
+        (<uint16_t*>data)[0] = <uint16_t>value[0]
+    elif size == 4:
+        (<uint32_t*>data)[0] = <uint32_t>value[0]
+    else:
+        (<uint64_t*>data)[0] = value[0]
+    if unlikely(cpu.alat_used != 0):
+        alat_store(cpu, address, size)
+    return True
+
+
+cdef inline void update_base(Cpu* cpu, Op* op, int update) noexcept nogil:
+    """Post-increment. A NaT increment makes the base NaT (volume 3, ld: base update)."""
+    if update == BY_IMMEDIATE:
+        cpu.gr[op.r3] += <uint64_t>op.imm
+    elif update == BY_REGISTER:
+        cpu.gr[op.r3] += cpu.gr[op.r2]
+        if unlikely(any_nat(cpu)) and get_nat(cpu, op.r2):
+            set_nat(cpu, op.r3, True)

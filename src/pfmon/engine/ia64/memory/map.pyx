@@ -1,0 +1,257 @@
+"""Guest memory (see memory.pxd).
+
+Pages are those of Linux for IA-64, 16 KB. Data accesses are little-endian and aligned in the common case and then
+served by a small host-side translation cache; everything else (first touch of a page, unaligned or big-endian data,
+writes to translated code, faults) takes the functions ``*_slowly``.
+"""
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from pfmon.stream.stream cimport MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE
+from pfmon.engine.ia64.core.cpu cimport mark
+
+
+cdef Region* find_region(MemoryMap* memory, uint64_t address) noexcept nogil:
+    """The region that holds ``address``, or NULL."""
+    cdef int64_t low = 0, high = memory.count - 1, middle
+    cdef Region* region
+    if memory.last < memory.count:
+        region = &memory.regions[memory.last]
+        if region.start <= address < region.end:
+            return region
+    while low <= high:
+        middle = (low + high) >> 1
+        region = &memory.regions[middle]
+        if address < region.start:
+            high = middle - 1
+        elif address >= region.end:
+            low = middle + 1
+        else:
+            memory.last = middle
+            return region
+    return NULL
+
+
+cdef CodePage* code_page(MemoryMap* memory, uint64_t page) noexcept nogil:
+    """The record of translated bundles of ``page``, or the free slot where it would be."""
+    cdef uint64_t i = (page >> PAGE_SHIFT) * <uint64_t>0x9E3779B97F4A7C15 >> 20
+    if memory.code == NULL:
+        return NULL
+    while True:
+        i &= memory.code_slots - 1
+        if memory.code[i].page == page | 1 or memory.code[i].page == 0:
+            return &memory.code[i]
+        i += 1
+
+
+cdef int grow_code(MemoryMap* memory) noexcept nogil:
+    """Double the hash of code pages; 0 when there is no memory."""
+    cdef CodePage* old = memory.code
+    cdef uint64_t old_slots = memory.code_slots, i
+    cdef CodePage* fresh = <CodePage*>calloc(old_slots * 2 if old_slots else 64, sizeof(CodePage))
+    if fresh == NULL:
+        return 0
+    memory.code = fresh
+    memory.code_slots = old_slots * 2 if old_slots else 64
+    for i in range(old_slots):
+        if old[i].page:
+            code_page(memory, old[i].page & ~<uint64_t>1)[0] = old[i]
+    free(old)
+    return 1
+
+
+cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil:
+    """Remember that ``bundle`` is translated, so that a write to it is noticed. 1 when its page is new."""
+    cdef uint64_t page = bundle & ~<uint64_t>(PAGE_SIZE - 1)
+    cdef uint64_t number = (bundle & (PAGE_SIZE - 1)) >> 4
+    cdef CodePage* record
+    cdef int new = 0
+    if memory.code_used * 2 >= memory.code_slots and not grow_code(memory):
+        return 0
+    record = code_page(memory, page)
+    if record.page == 0:
+        record.page = page | 1
+        memory.code_used += 1
+        new = 1
+    record.bundles[number >> 6] |= <uint64_t>1 << (number & 63)
+    return new
+
+
+cdef void forget_code(Cpu* cpu) noexcept nogil:
+    """Nothing is translated any more."""
+    cdef MemoryMap* memory = <MemoryMap*>cpu.memory
+    if memory.code != NULL:
+        memset(memory.code, 0, memory.code_slots * sizeof(CodePage))
+    memory.code_used = 0
+    memory.code_written = 0
+    flush_tlb(cpu)
+
+
+cdef void flush_tlb(Cpu* cpu) noexcept nogil:
+    """Forget all host-side translations. Tag 1 matches no access: bit 0 is outside every tag compared."""
+    cdef int i
+    for i in range(TLB_SIZE):
+        cpu.tlb[i].read_tag = 1 << 12
+        cpu.tlb[i].write_tag = 1 << 12
+
+
+cdef bint is_code(MemoryMap* memory, uint64_t page) noexcept nogil:
+    cdef CodePage* record = code_page(memory, page)
+    return record != NULL and record.page != 0
+
+
+cdef bint writes_code(MemoryMap* memory, uint64_t address, uint64_t size) noexcept nogil:
+    """Whether a translated bundle lies in the bytes written."""
+    cdef uint64_t bundle = address & ~<uint64_t>15
+    cdef CodePage* record
+    cdef uint64_t number
+    while bundle < address + size:
+        record = code_page(memory, bundle & ~<uint64_t>(PAGE_SIZE - 1))
+        if record == NULL or record.page == 0:
+            bundle = (bundle | (PAGE_SIZE - 1)) + 1
+            continue
+        number = (bundle & (PAGE_SIZE - 1)) >> 4
+        if (record.bundles[number >> 6] >> (number & 63)) & 1:
+            return True
+        bundle += 16
+    return False
+
+
+cdef uint8_t* fault_at(Cpu* cpu, uint64_t address, int number) noexcept nogil:
+    cpu.fault = number
+    cpu.fault_address = address
+    return NULL
+
+
+cdef uint8_t* host_address(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
+    """Host address of a guest byte that may be used so, else NULL with the fault. Fills the translation cache."""
+    cdef MemoryMap* memory = <MemoryMap*>cpu.memory
+    cdef Region* region = find_region(memory, address)
+    cdef uint64_t page = address & ~<uint64_t>(PAGE_SIZE - 1)
+    cdef Translation* t
+    if region == NULL:
+        return fault_at(cpu, address, FAULT_DATA_PAGE_NOT_PRESENT)
+    if region.protection & protection != protection:
+        return fault_at(cpu, address, FAULT_DATA_ACCESS_RIGHTS)
+    if not cpu.um & UM_BE:
+        t = &cpu.tlb[(address >> PAGE_SHIFT) & (TLB_SIZE - 1)]
+        t.addend = <uint64_t>region.host - region.start
+        t.read_tag = page if region.protection & PROTECT_READ else 1 << 12
+        t.write_tag = page if region.protection & PROTECT_WRITE and not is_code(memory, page) else 1 << 12
+    return region.host + (address - region.start)
+
+
+cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
+    """Host address of a guest byte that may be used so, else NULL; ``cpu.fault`` is set then."""
+    return host_address(cpu, address, protection)
+
+
+cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil:
+    """Host address of a bundle, or NULL when it cannot be executed."""
+    cdef Region* region = find_region(<MemoryMap*>cpu.memory, address)
+    if region == NULL or not region.protection & PROTECT_EXECUTE:
+        return NULL
+    return region.host + (address - region.start)
+
+
+cdef void reverse(uint8_t* data, uint32_t size) noexcept nogil:
+    cdef uint32_t i
+    cdef uint8_t kept
+    for i in range(size >> 1):
+        kept = data[i]
+        data[i] = data[size - 1 - i]
+        data[size - 1 - i] = kept
+
+
+cdef uint8_t* misaligned(Cpu* cpu, uint64_t address) noexcept nogil:
+    return fault_at(cpu, address, FAULT_UNALIGNED_REFERENCE)
+
+
+cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
+    """As ``readable``, for every case."""
+    return read_span(cpu, address, size, size)
+
+
+cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alignment) noexcept nogil:
+    """Host address of ``size`` bytes to read, or NULL with the fault in ``cpu``. What is unaligned or big-endian is put
+    together in ``cpu.bounce``.
+
+    Linux completes unaligned references in its handler (SDM volume 2, 5.5: Unaligned Data Reference fault), so a
+    program sees them succeed; with PSR.ac they fault here as well, after the page's faults (table 5-6).
+    """
+    cdef uint8_t* host = host_address(cpu, address, PROTECT_READ)
+    cdef uint8_t* second
+    cdef uint32_t first = PAGE_SIZE - (address & (PAGE_SIZE - 1))
+    cdef bint unaligned = address & (alignment - 1) != 0
+    if host == NULL:
+        return NULL
+    if unaligned and cpu.um & UM_AC:
+        return misaligned(cpu, address)
+    if first < size:
+        second = host_address(cpu, address + first, PROTECT_READ)
+        if second == NULL:
+            return NULL
+        memcpy(cpu.bounce, host, first)
+        memcpy(cpu.bounce + first, second, size - first)
+        host = cpu.bounce
+    if unaligned:
+        mark(cpu, MARK_MISALIGNED_LOAD, 1)
+    if (unaligned or cpu.um & UM_BE) and host != cpu.bounce:
+        memcpy(cpu.bounce, host, size)
+        host = cpu.bounce
+    if cpu.um & UM_BE:
+        reverse(host, size)
+    return host
+
+
+cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size) noexcept nogil:
+    """Write ``size`` bytes in every case; 0 and the fault in ``cpu`` when it cannot be done."""
+    return write_span(cpu, address, data, size, size)
+
+
+cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size, uint32_t alignment) noexcept nogil:
+    """Write ``size`` bytes, wholly or not at all; 0 and the fault in ``cpu`` when it cannot be done."""
+    cdef uint8_t* host = host_address(cpu, address, PROTECT_WRITE)
+    cdef uint8_t* second = NULL
+    cdef uint32_t first = min(size, PAGE_SIZE - <uint32_t>(address & (PAGE_SIZE - 1)))
+    cdef MemoryMap* memory = <MemoryMap*>cpu.memory
+    cdef uint8_t swapped[32]
+    cdef bint unaligned = address & (alignment - 1) != 0
+    if host == NULL:
+        return 0
+    if unaligned and cpu.um & UM_AC:
+        misaligned(cpu, address)
+        return 0
+    if first < size:
+        second = host_address(cpu, address + first, PROTECT_WRITE)
+        if second == NULL:
+            return 0
+    if unaligned:
+        mark(cpu, MARK_MISALIGNED_STORE, 1)
+    if cpu.um & UM_BE:
+        memcpy(swapped, data, size)
+        reverse(swapped, size)
+        data = swapped
+    memcpy(host, data, first)
+    if second != NULL:
+        memcpy(second, data + first, size - first)
+    if memory.code_used and writes_code(memory, address, size):
+        memory.code_written = 1
+        cpu.limit = NULL
+    return 1
+
+
+cdef uint8_t* aligned_data(Cpu* cpu, uint64_t address, uint32_t size, uint32_t protection) noexcept nogil:
+    """``size`` bytes to read for an instruction that never works unaligned and wants this access to their page; NULL
+    with the fault in ``cpu``. Without PROTECT_READ they are only checked."""
+    cdef uint8_t* host = host_address(cpu, address, protection)
+    if host == NULL:
+        return NULL
+    if address & (size - 1):
+        return misaligned(cpu, address)
+    if cpu.um & UM_BE and protection & PROTECT_READ:
+        memcpy(cpu.bounce, host, size)
+        reverse(cpu.bounce, size)
+        host = cpu.bounce
+    return host

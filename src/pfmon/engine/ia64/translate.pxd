@@ -1,9 +1,0 @@
-"""From bundles to blocks of operations."""
-
-from libc.stdint cimport uint64_t
-
-from pfmon.engine.ia64.blocks cimport Blocks
-from pfmon.engine.ia64.cpu cimport Block, Cpu, Instruction
-
-cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil
-cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil

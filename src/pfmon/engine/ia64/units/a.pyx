@@ -1,0 +1,160 @@
+"""A unit: integer arithmetic and logic (SDM volume 3, 4.2.1; formats A1 to A5)."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
+
+from pfmon.engine.ia64.encodings.rows import row
+
+
+cdef inline uint64_t region(uint64_t sum, uint64_t base) noexcept nogil:
+    """A 32-bit pointer made 64-bit: bits 31:30 of the base move to 62:61, where they choose the region
+    (SDM volume 3, addp4)."""
+    return <uint32_t>sum | ((base >> 30) & 3) << 61
+
+
+# --- A1, A2: register and register ---------------------------------------------------------------------------
+
+cdef int add(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r2] + cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
+
+
+cdef int add_one(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r2] + cpu.gr[op.r3] + 1
+    return go(cpu, op)
+
+row("A1", "add r1=r2,r3,1", <size_t>&add_one, op=8, x2a=0, ve=0, x4=0, x2b=1)
+
+
+cdef int sub(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r2] - cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A1", "sub r1=r2,r3", <size_t>&sub, op=8, x2a=0, ve=0, x4=1, x2b=1)
+
+
+cdef int sub_one(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r2] - cpu.gr[op.r3] - 1
+    return go(cpu, op)
+
+row("A1", "sub r1=r2,r3,1", <size_t>&sub_one, op=8, x2a=0, ve=0, x4=1, x2b=0)
+
+
+cdef int addp4(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = region(cpu.gr[op.r2] + cpu.gr[op.r3], cpu.gr[op.r3])
+    return go(cpu, op)
+
+row("A1", "addp4 r1=r2,r3", <size_t>&addp4, op=8, x2a=0, ve=0, x4=2, x2b=0)
+
+
+cdef int and_(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r2] & cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A1", "and r1=r2,r3", <size_t>&and_, op=8, x2a=0, ve=0, x4=3, x2b=0)
+
+
+cdef int andcm(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r2] & ~cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A1", "andcm r1=r2,r3", <size_t>&andcm, op=8, x2a=0, ve=0, x4=3, x2b=1)
+
+
+cdef int or_(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r2] | cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A1", "or r1=r2,r3", <size_t>&or_, op=8, x2a=0, ve=0, x4=3, x2b=2)
+
+
+cdef int xor(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r2] ^ cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A1", "xor r1=r2,r3", <size_t>&xor, op=8, x2a=0, ve=0, x4=3, x2b=3)
+
+
+cdef int shladd(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = (cpu.gr[op.r2] << op.imm) + cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A2", "shladd r1=r2,count2,r3", <size_t>&shladd, op=8, x2a=0, ve=0, x4=4)
+
+
+cdef int shladdp4(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = region((cpu.gr[op.r2] << op.imm) + cpu.gr[op.r3], cpu.gr[op.r3])
+    return go(cpu, op)
+
+row("A2", "shladdp4 r1=r2,count2,r3", <size_t>&shladdp4, op=8, x2a=0, ve=0, x4=6)
+
+
+# --- A3: 8-bit immediate and register ------------------------------------------------------------------------
+
+cdef int sub_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = <uint64_t>op.imm - cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A3", "sub r1=imm8,r3", <size_t>&sub_immediate, op=8, x2a=0, ve=0, x4=9, x2b=1)
+
+
+cdef int and_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = <uint64_t>op.imm & cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A3", "and r1=imm8,r3", <size_t>&and_immediate, op=8, x2a=0, ve=0, x4=11, x2b=0)
+
+
+cdef int andcm_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = <uint64_t>op.imm & ~cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A3", "andcm r1=imm8,r3", <size_t>&andcm_immediate, op=8, x2a=0, ve=0, x4=11, x2b=1)
+
+
+cdef int or_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = <uint64_t>op.imm | cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A3", "or r1=imm8,r3", <size_t>&or_immediate, op=8, x2a=0, ve=0, x4=11, x2b=2)
+
+
+cdef int xor_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = <uint64_t>op.imm ^ cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A3", "xor r1=imm8,r3", <size_t>&xor_immediate, op=8, x2a=0, ve=0, x4=11, x2b=3)
+
+
+# --- A4, A5: longer immediates -------------------------------------------------------------------------------
+
+cdef int add_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = <uint64_t>op.imm + cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A4", "adds r1=imm14,r3", <size_t>&add_immediate, op=8, x2a=2, ve=0)
+row("A5", "addl r1=imm22,r3", <size_t>&add_immediate, op=9)
+
+
+cdef int move(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.gr[op.r3]
+    return go(cpu, op)
+
+row("A4", "mov r1=r3", <size_t>&move, over="adds r1=imm14,r3", op=8, x2a=2, ve=0, s=0, imm6d=0, imm7b=0)
+
+
+cdef int move_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = <uint64_t>op.imm
+    return go(cpu, op)
+
+row("A5", "mov r1=imm22", <size_t>&move_immediate, over="addl r1=imm22,r3", op=9, r3=0)
+
+
+cdef int addp4_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = region(<uint64_t>op.imm + cpu.gr[op.r3], cpu.gr[op.r3])
+    return go(cpu, op)
+
+row("A4", "addp4 r1=imm14,r3", <size_t>&addp4_immediate, op=8, x2a=3, ve=0)

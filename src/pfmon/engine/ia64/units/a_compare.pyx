@@ -1,0 +1,405 @@
+"""A unit: integer comparison (SDM volume 3, 4.2.2, and cmp, cmp4; formats A6 to A8).
+
+Every handler is a relation, its width (64 bits, or the low 32 for cmp4), what is compared (two registers "rr",
+zero and a register "zr", an immediate and a register "ir") and the comparison type (predicates.pxd).
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
+from pfmon.engine.ia64.core.predicates cimport compare_and, compare_normal, compare_or, compare_or_andcm, compare_unc
+
+from pfmon.engine.ia64.encodings.rows import row
+
+
+cdef inline int64_t s64(Cpu* cpu, unsigned int r) noexcept nogil:
+    return <int64_t>cpu.gr[r]
+
+
+cdef inline int32_t s32(Cpu* cpu, unsigned int r) noexcept nogil:
+    return <int32_t>cpu.gr[r]
+
+
+cdef inline uint32_t u32(Cpu* cpu, unsigned int r) noexcept nogil:
+    return <uint32_t>cpu.gr[r]
+
+
+# --- normal and unc: lt, ltu, eq -----------------------------------------------------------------------------
+
+cdef int cmp_lt_rr(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, s64(cpu, op.r2) < s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_lt_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, s64(cpu, op.r2) < s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_ltu_rr(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, cpu.gr[op.r2] < cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_ltu_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, cpu.gr[op.r2] < cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_rr(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_lt_ir(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, op.imm < s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_lt_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, op.imm < s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_ltu_ir(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, <uint64_t>op.imm < cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_ltu_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, <uint64_t>op.imm < cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_ir(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp4_lt_rr(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, s32(cpu, op.r2) < s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_lt_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, s32(cpu, op.r2) < s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ltu_rr(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, u32(cpu, op.r2) < u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ltu_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, u32(cpu, op.r2) < u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_rr(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_lt_ir(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, <int32_t>op.imm < s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_lt_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, <int32_t>op.imm < s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ltu_ir(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, <uint32_t>op.imm < u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ltu_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, <uint32_t>op.imm < u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_ir(Cpu* cpu, Op* op) noexcept nogil:
+    compare_normal(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
+    compare_unc(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
+    return go(cpu, op)
+
+
+# --- parallel types: eq, ne ----------------------------------------------------------------------------------
+
+cdef int cmp_eq_rr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_rr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_rr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_ne_rr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, cpu.gr[op.r2] != cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_ne_rr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, cpu.gr[op.r2] != cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_ne_rr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, cpu.gr[op.r2] != cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_ir_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_ir_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_eq_ir_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_ne_ir_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, <uint64_t>op.imm != cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_ne_ir_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, <uint64_t>op.imm != cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp_ne_ir_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, <uint64_t>op.imm != cpu.gr[op.r3])
+    return go(cpu, op)
+
+cdef int cmp4_eq_rr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_rr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_rr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ne_rr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, u32(cpu, op.r2) != u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ne_rr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, u32(cpu, op.r2) != u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ne_rr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, u32(cpu, op.r2) != u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_ir_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_ir_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_eq_ir_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ne_ir_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, <uint32_t>op.imm != u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ne_ir_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, <uint32_t>op.imm != u32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ne_ir_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, <uint32_t>op.imm != u32(cpu, op.r3))
+    return go(cpu, op)
+
+
+# --- parallel types: zero and a register ---------------------------------------------------------------------
+
+cdef int cmp_gt_zr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, 0 > s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_gt_zr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, 0 > s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_gt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, 0 > s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_le_zr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, 0 <= s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_le_zr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, 0 <= s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_le_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, 0 <= s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_ge_zr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, 0 >= s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_ge_zr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, 0 >= s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_ge_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, 0 >= s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_lt_zr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, 0 < s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_lt_zr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, 0 < s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp_lt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, 0 < s64(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_gt_zr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, 0 > s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_gt_zr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, 0 > s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_gt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, 0 > s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_le_zr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, 0 <= s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_le_zr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, 0 <= s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_le_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, 0 <= s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ge_zr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, 0 >= s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ge_zr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, 0 >= s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_ge_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, 0 >= s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_lt_zr_and(Cpu* cpu, Op* op) noexcept nogil:
+    compare_and(cpu, op, 0 < s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_lt_zr_or(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or(cpu, op, 0 < s32(cpu, op.r3))
+    return go(cpu, op)
+
+cdef int cmp4_lt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
+    compare_or_andcm(cpu, op, 0 < s32(cpu, op.r3))
+    return go(cpu, op)
+
+
+# --- rows ----------------------------------------------------------------------------------------------------
+# Major opcodes C, D, E choose the relation of the normal types and the type of the parallel ones (SDM volume 3,
+# tables "Integer Compare Opcode Extensions" and "Integer Compare Immediate Opcode Extensions").
+
+# (relation, opcode): the run addresses of cmp rr, cmp ir, cmp4 rr, cmp4 ir; first normal, then unc.
+_NORMAL = {
+    ("lt", 0xC): (
+        (<size_t>&cmp_lt_rr, <size_t>&cmp_lt_ir, <size_t>&cmp4_lt_rr, <size_t>&cmp4_lt_ir),
+        (<size_t>&cmp_lt_rr_unc, <size_t>&cmp_lt_ir_unc, <size_t>&cmp4_lt_rr_unc, <size_t>&cmp4_lt_ir_unc),
+    ),
+    ("ltu", 0xD): (
+        (<size_t>&cmp_ltu_rr, <size_t>&cmp_ltu_ir, <size_t>&cmp4_ltu_rr, <size_t>&cmp4_ltu_ir),
+        (<size_t>&cmp_ltu_rr_unc, <size_t>&cmp_ltu_ir_unc, <size_t>&cmp4_ltu_rr_unc, <size_t>&cmp4_ltu_ir_unc),
+    ),
+    ("eq", 0xE): (
+        (<size_t>&cmp_eq_rr, <size_t>&cmp_eq_ir, <size_t>&cmp4_eq_rr, <size_t>&cmp4_eq_ir),
+        (<size_t>&cmp_eq_rr_unc, <size_t>&cmp_eq_ir_unc, <size_t>&cmp4_eq_rr_unc, <size_t>&cmp4_eq_ir_unc),
+    ),
+}
+
+# (type, opcode): for each relation the same four addresses.
+_PARALLEL = {
+    ("and", 0xC): (
+        (<size_t>&cmp_eq_rr_and, <size_t>&cmp_eq_ir_and, <size_t>&cmp4_eq_rr_and, <size_t>&cmp4_eq_ir_and),
+        (<size_t>&cmp_ne_rr_and, <size_t>&cmp_ne_ir_and, <size_t>&cmp4_ne_rr_and, <size_t>&cmp4_ne_ir_and),
+    ),
+    ("or", 0xD): (
+        (<size_t>&cmp_eq_rr_or, <size_t>&cmp_eq_ir_or, <size_t>&cmp4_eq_rr_or, <size_t>&cmp4_eq_ir_or),
+        (<size_t>&cmp_ne_rr_or, <size_t>&cmp_ne_ir_or, <size_t>&cmp4_ne_rr_or, <size_t>&cmp4_ne_ir_or),
+    ),
+    ("or.andcm", 0xE): (
+        (<size_t>&cmp_eq_rr_or_andcm, <size_t>&cmp_eq_ir_or_andcm, <size_t>&cmp4_eq_rr_or_andcm, <size_t>&cmp4_eq_ir_or_andcm),
+        (<size_t>&cmp_ne_rr_or_andcm, <size_t>&cmp_ne_ir_or_andcm, <size_t>&cmp4_ne_rr_or_andcm, <size_t>&cmp4_ne_ir_or_andcm),
+    ),
+}
+
+# (type, opcode): for gt, le, ge, lt the addresses of cmp and cmp4.
+_ZERO = {
+    ("and", 0xC): (
+        (<size_t>&cmp_gt_zr_and, <size_t>&cmp4_gt_zr_and),
+        (<size_t>&cmp_le_zr_and, <size_t>&cmp4_le_zr_and),
+        (<size_t>&cmp_ge_zr_and, <size_t>&cmp4_ge_zr_and),
+        (<size_t>&cmp_lt_zr_and, <size_t>&cmp4_lt_zr_and),
+    ),
+    ("or", 0xD): (
+        (<size_t>&cmp_gt_zr_or, <size_t>&cmp4_gt_zr_or),
+        (<size_t>&cmp_le_zr_or, <size_t>&cmp4_le_zr_or),
+        (<size_t>&cmp_ge_zr_or, <size_t>&cmp4_ge_zr_or),
+        (<size_t>&cmp_lt_zr_or, <size_t>&cmp4_lt_zr_or),
+    ),
+    ("or.andcm", 0xE): (
+        (<size_t>&cmp_gt_zr_or_andcm, <size_t>&cmp4_gt_zr_or_andcm),
+        (<size_t>&cmp_le_zr_or_andcm, <size_t>&cmp4_le_zr_or_andcm),
+        (<size_t>&cmp_ge_zr_or_andcm, <size_t>&cmp4_ge_zr_or_andcm),
+        (<size_t>&cmp_lt_zr_or_andcm, <size_t>&cmp4_lt_zr_or_andcm),
+    ),
+}
+
+
+def _four(text, ctype, predicated, runs, fields, tb):
+    """The rows of cmp and cmp4 with two registers (A6; x2 = 0, 1) and with an immediate (A8; x2 = 2, 3)."""
+    for run, mnemonic, x2 in zip(runs, ("cmp", "cmp", "cmp4", "cmp4"), (0, 2, 1, 3), strict=True):
+        common = dict(fields, x2=x2, nat="compare", ctype=ctype, predicated=predicated)
+        if x2 < 2:
+            row("A6", f"{mnemonic}.{text} p1,p2=r2,r3", run, tb=tb, **common)
+        else:
+            row("A8", f"{mnemonic}.{text} p1,p2=imm8,r3", run, **common)
+
+
+for (_relation, _op), _runs in _NORMAL.items():
+    _four(_relation, "none", "guard", _runs[0], {"op": _op, "ta": 0, "c": 0}, tb=0)
+    _four(f"{_relation}.unc", "unc", "own", _runs[1], {"op": _op, "ta": 0, "c": 1}, tb=0)
+
+for (_type, _op), _runs in _PARALLEL.items():
+    _four(f"eq.{_type}", _type, "guard", _runs[0], {"op": _op, "ta": 1, "c": 0}, tb=0)
+    _four(f"ne.{_type}", _type, "guard", _runs[1], {"op": _op, "ta": 1, "c": 1}, tb=0)
+
+for (_type, _op), _runs in _ZERO.items():
+    for _relation, _ta, _c, _pair in zip(("gt", "le", "ge", "lt"), (0, 0, 1, 1), (0, 1, 0, 1), _runs, strict=True):
+        for _mnemonic, _x2, _run in zip(("cmp", "cmp4"), (0, 1), _pair, strict=True):
+            row("A7", f"{_mnemonic}.{_relation}.{_type} p1,p2=r0,r3", _run, nat="compare", ctype=_type,
+                op=_op, tb=1, ta=_ta, c=_c, x2=_x2)

@@ -1,0 +1,250 @@
+"""The branch unit: formats B1-B9, and the long branches X3, X4 (SDM volume 3, 4.5 and 4.7).
+
+Every branch ends a block. ``op.imm`` is its Exit, ``op.y`` the bit of the block word that says that it was taken.
+"""
+
+from libc.stdint cimport uint64_t
+
+from pfmon.engine.ia64.core.control cimport enter, jump
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, STATUS_BREAK, STATUS_FAULT, Cpu, Exit, Op,
+    fault, go, unlikely)
+from pfmon.engine.ia64.core.rse cimport cover_frame, physical_order, pop_frame, push_frame, rotate, turn_predicates
+
+from pfmon.engine.ia64.encodings.rows import row
+from pfmon.stream.kinds import Kind
+
+# Completers by field value (volume 3, tables 4-46 to 4-48, 4-54 to 4-56).
+PREFETCH = {0: "few", 1: "many"}
+WHETHER = {0: "sptk", 1: "spnt", 2: "dptk", 3: "dpnt"}
+WHETHER_CALL = {1: "sptk", 3: "spnt", 5: "dptk", 7: "dpnt"}
+DEALLOCATE = {0: "", 1: ".clr"}
+IMPORTANCE = {0: "", 1: ".imp"}
+
+
+def branch_rows(layout, text, run, kind, whether=WHETHER, **fixed):
+    """The rows of one branch with all its hints; ``{hints}`` in the text is where they stand."""
+    for wh, prediction in whether.items():
+        for p, prefetch in PREFETCH.items():
+            for d, deallocate in DEALLOCATE.items():
+                hints = f"{prediction}.{prefetch}{deallocate}"
+                row(layout, text.replace("{hints}", hints), run, kind=Kind.BRANCH | kind, nat="own",
+                    predicated="own" if layout != "B2" else "none", emit="branch", wh=wh, p=p, d=d, **fixed)
+
+
+cdef inline bint holds(Cpu* cpu, Op* op) noexcept nogil:
+    """Whether the qualifying predicate is 1."""
+    return (cpu.pr >> op.qp) & 1
+
+
+cdef int br_cond(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    if holds(cpu, op):
+        cpu.mask |= <uint64_t>op.y
+        return enter(cpu, exit, &exit.taken)
+    return enter(cpu, exit, &exit.next)
+
+branch_rows("B1", "br.cond.{hints} tgt25", <size_t>&br_cond, Kind.RELATIVE, op=4, btype=0)
+branch_rows("X3", "brl.cond.{hints} tgt64", <size_t>&br_cond, Kind.RELATIVE, op=0xC, btype=0)
+
+
+cdef int br_wtop(Cpu* cpu, Op* op) noexcept nogil:
+    # A true qualifying predicate goes on with the loop; a false one drains it while the epilog count lasts.
+    cdef Exit* exit = <Exit*>op.imm
+    cdef bint on = holds(cpu, op) or cpu.ec > 1
+    step(cpu, False, holds(cpu, op))
+    if on:
+        cpu.mask |= <uint64_t>op.y
+        return enter(cpu, exit, &exit.taken)
+    return enter(cpu, exit, &exit.next)
+
+
+cdef int br_wexit(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    cdef bint on = holds(cpu, op) or cpu.ec > 1
+    step(cpu, False, holds(cpu, op))
+    if on:
+        return enter(cpu, exit, &exit.next)
+    cpu.mask |= <uint64_t>op.y
+    return enter(cpu, exit, &exit.taken)
+
+branch_rows("B1", "br.wexit.{hints} tgt25", <size_t>&br_wexit, Kind.RELATIVE | Kind.LOOP, op=4, btype=2)
+branch_rows("B1", "br.wtop.{hints} tgt25", <size_t>&br_wtop, Kind.RELATIVE | Kind.LOOP, op=4, btype=3)
+
+
+cdef int br_cloop(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    if cpu.lc != 0:
+        cpu.lc -= 1
+        cpu.mask |= <uint64_t>op.y
+        return enter(cpu, exit, &exit.taken)
+    return enter(cpu, exit, &exit.next)
+
+
+cdef inline void step(Cpu* cpu, bint counted, bint kernel) noexcept nogil:
+    """One step of a modulo-scheduled loop (volume 1, 4.5.1; volume 3, br: figures of ctop and wtop).
+
+    ``kernel``: the loop goes on; else it drains. Only a counted loop's kernel sets p63.
+    """
+    cdef uint64_t p63 = <uint64_t>1 << 63
+    cpu.pr &= ~p63
+    if kernel:
+        if counted:
+            cpu.lc -= 1
+            cpu.pr |= p63
+    elif cpu.ec != 0:
+        cpu.ec -= 1
+    else:
+        return
+    rotate(cpu)
+
+
+cdef int br_ctop(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    cdef bint on = cpu.lc != 0 or cpu.ec > 1
+    step(cpu, True, cpu.lc != 0)
+    if on:
+        cpu.mask |= <uint64_t>op.y
+        return enter(cpu, exit, &exit.taken)
+    return enter(cpu, exit, &exit.next)
+
+
+cdef int br_cexit(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    cdef bint on = cpu.lc != 0 or cpu.ec > 1
+    step(cpu, True, cpu.lc != 0)
+    if on:
+        return enter(cpu, exit, &exit.next)
+    cpu.mask |= <uint64_t>op.y
+    return enter(cpu, exit, &exit.taken)
+
+branch_rows("B2", "br.cloop.{hints} tgt25", <size_t>&br_cloop, Kind.RELATIVE | Kind.LOOP, op=4, btype=5)
+branch_rows("B2", "br.cexit.{hints} tgt25", <size_t>&br_cexit, Kind.RELATIVE | Kind.LOOP, op=4, btype=6)
+branch_rows("B2", "br.ctop.{hints} tgt25", <size_t>&br_ctop, Kind.RELATIVE | Kind.LOOP, op=4, btype=7)
+
+
+cdef int br_call(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    if holds(cpu, op):
+        cpu.br[op.r1] = exit.return_ip
+        push_frame(cpu)
+        cpu.mask |= <uint64_t>op.y
+        return enter(cpu, exit, &exit.taken)
+    return enter(cpu, exit, &exit.next)
+
+branch_rows("B3", "br.call.{hints} b1=tgt25", <size_t>&br_call, Kind.RELATIVE | Kind.CALL, op=5)
+branch_rows("X4", "brl.call.{hints} b1=tgt64", <size_t>&br_call, Kind.RELATIVE | Kind.CALL, op=0xD)
+
+
+cdef int br_cond_indirect(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    if holds(cpu, op):
+        cpu.mask |= <uint64_t>op.y
+        return jump(cpu, exit, cpu.br[op.r2] & ~<uint64_t>15)
+    return enter(cpu, exit, &exit.next)
+
+branch_rows("B4", "br.cond.{hints} b2", <size_t>&br_cond_indirect, Kind.INDIRECT, op=0, x6=0x20, btype=0)
+
+
+cdef int br_ia(Cpu* cpu, Op* op) noexcept nogil:
+    # There is no IA-32 instruction set in this engine (as on Montecito, where the branch faults, too).
+    return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
+
+branch_rows("B4", "br.ia.{hints} b2", <size_t>&br_ia, Kind.INDIRECT, op=0, x6=0x20, btype=1)
+
+
+cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    if holds(cpu, op):
+        cpu.index = op.index
+        if unlikely(not pop_frame(cpu)):
+            cpu.fault_op = op
+            return STATUS_FAULT
+        cpu.mask |= <uint64_t>op.y
+        return jump(cpu, exit, cpu.br[op.r2] & ~<uint64_t>15)
+    return enter(cpu, exit, &exit.next)
+
+branch_rows("B4", "br.ret.{hints} b2", <size_t>&br_ret, Kind.INDIRECT | Kind.RETURN, op=0, x6=0x21, btype=4)
+
+
+cdef int br_call_indirect(Cpu* cpu, Op* op) noexcept nogil:
+    cdef Exit* exit = <Exit*>op.imm
+    cdef uint64_t target = cpu.br[op.r2] & ~<uint64_t>15
+    if holds(cpu, op):
+        cpu.br[op.r1] = exit.return_ip
+        push_frame(cpu)
+        cpu.mask |= <uint64_t>op.y
+        return jump(cpu, exit, target)
+    return enter(cpu, exit, &exit.next)
+
+branch_rows("B5", "br.call.{hints} b1=b2", <size_t>&br_call_indirect, Kind.INDIRECT | Kind.CALL,
+            whether=WHETHER_CALL, op=1)
+
+
+# Branch predict instructions are hints: they retire and change nothing that a program can see.
+cdef int brp(Cpu* cpu, Op* op) noexcept nogil:
+    return go(cpu, op)
+
+for _ih, _importance in IMPORTANCE.items():
+    for _wh, _how in {0: "sptk", 1: "loop", 2: "dptk", 3: "exit"}.items():
+        row("B6", f"brp.{_how}{_importance} tgt25,tag13", <size_t>&brp, kind=Kind.PREFETCH_HINT, op=7, wh=_wh, ih=_ih)
+    for _wh, _how in {0: "sptk", 2: "dptk"}.items():
+        row("B7", f"brp.{_how}{_importance} b2,tag13", <size_t>&brp, kind=Kind.PREFETCH_HINT, op=2, x6=0x10, wh=_wh,
+            ih=_ih)
+        row("B7", f"brp.ret.{_how}{_importance} b2,tag13", <size_t>&brp, kind=Kind.PREFETCH_HINT, op=2, x6=0x11,
+            wh=_wh, ih=_ih)
+
+
+cdef int cover(Cpu* cpu, Op* op) noexcept nogil:
+    cover_frame(cpu)
+    return go(cpu, op)
+
+row("B8", "cover", <size_t>&cover, op=0, x6=0x02, emit="end")
+
+
+cdef int clrrrb(Cpu* cpu, Op* op) noexcept nogil:
+    physical_order(cpu)
+    return go(cpu, op)
+
+row("B8", "clrrrb", <size_t>&clrrrb, op=0, x6=0x04)
+
+
+cdef int clrrrb_pr(Cpu* cpu, Op* op) noexcept nogil:
+    turn_predicates(cpu, cpu.rrb_pr)
+    cpu.rrb_pr = 0
+    return go(cpu, op)
+
+row("B8", "clrrrb.pr", <size_t>&clrrrb_pr, op=0, x6=0x05)
+
+
+cdef int epc(Cpu* cpu, Op* op) noexcept nogil:
+    # No page of a user process promotes: the privilege level stays (volume 3, epc). What remains is the check of
+    # the previous privilege level, which must not be more privileged than the current one.
+    if cpu.pfs >> 62 < 3:
+        return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
+    return go(cpu, op)
+
+row("B8", "epc", <size_t>&epc, op=0, x6=0x10, kind=Kind.EPC)
+
+
+cdef int privileged(Cpu* cpu, Op* op) noexcept nogil:
+    return fault(cpu, op, FAULT_PRIVILEGED_OPERATION)
+
+for _x6, _mnemonic in {0x08: "rfi", 0x0C: "bsw.0", 0x0D: "bsw.1", 0x18: "vmsw.0", 0x19: "vmsw.1"}.items():
+    row("B8", _mnemonic, <size_t>&privileged, op=0, x6=_x6, kind=Kind.PRIVILEGED)
+
+
+cdef int break_b(Cpu* cpu, Op* op) noexcept nogil:
+    # break.b reports 0 whatever its immediate (volume 3, break): IIM is not written for the B unit.
+    cpu.fault_info = 0
+    cpu.fault_op = op
+    return STATUS_BREAK
+
+row("B9", "break.b imm21", <size_t>&break_b, op=0, x6=0x00, kind=Kind.BREAK, emit="break")
+
+
+cdef int nop_b(Cpu* cpu, Op* op) noexcept nogil:
+    return go(cpu, op)
+
+row("B9", "nop.b imm21", <size_t>&nop_b, op=2, x6=0x00, kind=Kind.NOP)
+row("B9", "hint.b imm21", <size_t>&nop_b, op=2, x6=0x01, kind=Kind.NOP)

@@ -1,0 +1,369 @@
+"""The memory unit's floating-point side: M6-M12 loads and stores, M18 setf, M19 getf (SDM volume 3, ldf, ldfp, stf).
+
+Memory formats are named by a number, ``op.x``: 0 extended (e), 1 integer (8), 2 single (s), 3 double (d), 4 spill.
+"""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, alat_store, float_tag
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, FloatRegister, Op, careful, fault, get_nat, go, likely, mark_at, set_nat, unlikely)
+from pfmon.engine.ia64.floating_point.memory cimport (
+    from_double, from_extended, from_sign_exponent, from_significand, from_single, from_spill, is_natval, natval,
+    to_double, to_extended, to_sign_exponent, to_single, to_spill)
+from pfmon.engine.ia64.memory.map cimport read_span, readable, readable_in_place, writable, write_span
+from pfmon.engine.ia64.memory.access cimport (
+    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, update_base, write_integer)
+from pfmon.stream.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
+
+from pfmon.engine.ia64.encodings.rows import row
+from pfmon.stream.kinds import Kind
+
+cdef enum Form:
+    EXTENDED = 0
+    INTEGER = 1
+    SINGLE = 2
+    DOUBLE = 3
+    SPILLED = 4
+
+cdef uint32_t[5] SPAN = [16, 8, 4, 8, 16]      # alignment and reach in memory; extended uses 10 bytes of 16
+
+FORMS = {EXTENDED: ("e", 10), INTEGER: ("8", 8), SINGLE: ("s", 4), DOUBLE: ("d", 8)}
+HINTS = {0: "", 1: ".nt1", 2: ".d2", 3: ".nta"}
+STORE_HINTS = {0: "", 1: ".d1", 2: ".d2", 3: ".nta"}
+
+
+def load_rows(mnemonic, x6, plain, immediate, register, *, size, form, kind=0, own=True):
+    """The three forms of a floating-point load, with all hints."""
+    nat = "own" if own else "consume"
+    for hint, completer in HINTS.items():
+        text = f"{mnemonic}{completer} f1=[r3]"
+        given = {"kind": Kind.LOAD | Kind.FLOAT | kind, "size": size, "emit": "memory", "hint": hint, "x6": x6,
+                 "op_x": form}
+        row("M6", text, plain, nat=nat, op=6, m=0, x=0, **given)
+        row("M7", f"{text},r2", register, nat="own", op=6, m=1, x=0, **given)
+        row("M8", f"{text},imm9", immediate, nat=nat, op=7, **given)
+
+
+cdef inline FloatRegister read_float(uint8_t* data, uint32_t form) noexcept nogil:
+    if form == DOUBLE:
+        return from_double((<uint64_t*>data)[0])
+    if form == SINGLE:
+        return from_single((<uint32_t*>data)[0])
+    if form == INTEGER:
+        return from_significand((<uint64_t*>data)[0])
+    if form == EXTENDED:
+        return from_extended((<uint64_t*>data)[0], (<uint16_t*>data)[4])
+    return from_spill((<uint64_t*>data)[0], (<uint64_t*>data)[1])
+
+
+cdef inline uint8_t* readable_float(Cpu* cpu, Op* op, uint64_t address, uint32_t form) noexcept nogil:
+    """As ``readable``, for the data of a form: extended data has 10 bytes, aligned to 16."""
+    cdef uint8_t* data
+    if form != EXTENDED:
+        return readable(cpu, op, address, SPAN[form])
+    data = readable_in_place(cpu, address, 16)
+    if likely(data != NULL):
+        return data
+    cpu.index = op.index
+    return read_span(cpu, address, 10, 16)
+
+
+# --- ordinary loads
+
+cdef inline int load(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil:
+    cdef uint8_t* data
+    if update == BY_REGISTER and unlikely(any_nat(cpu)) and get_nat(cpu, op.r3):
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    data = readable_float(cpu, op, cpu.gr[op.r3], form)
+    if unlikely(data == NULL):
+        return fault_here(cpu, op)
+    cpu.fr[op.r1] = read_float(data, form)
+    update_base(cpu, op, update)
+    return go(cpu, op)
+
+
+cdef int ldfs(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, SINGLE, NO_UPDATE)
+
+cdef int ldfs_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, SINGLE, BY_IMMEDIATE)
+
+cdef int ldfs_register(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, SINGLE, BY_REGISTER)
+
+cdef int ldfd(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, DOUBLE, NO_UPDATE)
+
+cdef int ldfd_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, DOUBLE, BY_IMMEDIATE)
+
+cdef int ldfd_register(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, DOUBLE, BY_REGISTER)
+
+cdef int ldf(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, op.x, NO_UPDATE)
+
+cdef int ldf_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, op.x, BY_IMMEDIATE)
+
+cdef int ldf_register(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, op.x, BY_REGISTER)
+
+_LOADS = {
+    EXTENDED: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),
+    INTEGER: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),
+    SINGLE: (<size_t>&ldfs, <size_t>&ldfs_immediate, <size_t>&ldfs_register),
+    DOUBLE: (<size_t>&ldfd, <size_t>&ldfd_immediate, <size_t>&ldfd_register),
+}
+for _form, (_letter, _size) in FORMS.items():
+    load_rows(f"ldf{_letter}", _form, *_LOADS[_form], size=_size, form=_form, own=False)
+load_rows("ldf.fill", 0x1B, <size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register, size=16, form=SPILLED,
+          own=False, kind=Kind.SPILL_FILL)
+
+
+# --- speculative loads: ldf.s, ldf.a, ldf.sa
+
+cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int update) noexcept nogil:
+    """``control``: defer faults; ``data_too``: enter the address in the ALAT."""
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint32_t span = SPAN[op.x]
+    cdef uint8_t* data = NULL
+    cdef bint base_nat = get_nat(cpu, op.r3)
+    if base_nat and not control:
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if not base_nat and not (control and address & (span - 1)):
+        data = readable_float(cpu, op, address, op.x)
+        if data == NULL and not control:
+            return fault_here(cpu, op)
+    if data == NULL:
+        mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
+        cpu.fr[op.r1] = natval()
+        if data_too:
+            alat_remove(cpu, float_tag(cpu, op.r1))
+    else:
+        cpu.fr[op.r1] = read_float(data, op.x)
+        if data_too:
+            alat_insert(cpu, op, float_tag(cpu, op.r1), address, span)
+    update_base(cpu, op, update)
+    return go(cpu, op)
+
+
+cdef int ldf_s(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, False, NO_UPDATE)
+
+cdef int ldf_s_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, False, BY_IMMEDIATE)
+
+cdef int ldf_s_register(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, False, BY_REGISTER)
+
+cdef int ldf_a(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, False, True, NO_UPDATE)
+
+cdef int ldf_a_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, False, True, BY_IMMEDIATE)
+
+cdef int ldf_a_register(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, False, True, BY_REGISTER)
+
+cdef int ldf_sa(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, True, NO_UPDATE)
+
+cdef int ldf_sa_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, True, BY_IMMEDIATE)
+
+cdef int ldf_sa_register(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, True, BY_REGISTER)
+
+
+# --- check loads
+
+cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept nogil:
+    cdef uint32_t tag = float_tag(cpu, op.r1)
+    cdef uint8_t* data
+    if get_nat(cpu, op.r3):
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if alat_find(cpu, tag) >= 0:
+        if clear:
+            alat_remove(cpu, tag)
+    else:
+        data = readable_float(cpu, op, cpu.gr[op.r3], op.x)
+        if unlikely(data == NULL):
+            return fault_here(cpu, op)
+        mark_at(cpu, op, MARK_ALAT_MISS, 1)
+        cpu.fr[op.r1] = read_float(data, op.x)
+        if not clear:
+            alat_insert(cpu, op, tag, cpu.gr[op.r3], SPAN[op.x])
+    update_base(cpu, op, update)
+    return go(cpu, op)
+
+
+cdef int ldf_c_clr(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, True, NO_UPDATE)
+
+cdef int ldf_c_clr_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, True, BY_IMMEDIATE)
+
+cdef int ldf_c_clr_register(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, True, BY_REGISTER)
+
+cdef int ldf_c_nc(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, False, NO_UPDATE)
+
+cdef int ldf_c_nc_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, False, BY_IMMEDIATE)
+
+cdef int ldf_c_nc_register(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, False, BY_REGISTER)
+
+# Completer -> (x6 of the extended form, handlers, kind)
+SPECULATION = {
+    ".s": (0x04, (<size_t>&ldf_s, <size_t>&ldf_s_immediate, <size_t>&ldf_s_register), Kind.SPECULATIVE),
+    ".a": (0x08, (<size_t>&ldf_a, <size_t>&ldf_a_immediate, <size_t>&ldf_a_register), Kind.ADVANCED),
+    ".sa": (0x0C, (<size_t>&ldf_sa, <size_t>&ldf_sa_immediate, <size_t>&ldf_sa_register),
+            Kind.SPECULATIVE | Kind.ADVANCED),
+    ".c.clr": (0x20, (<size_t>&ldf_c_clr, <size_t>&ldf_c_clr_immediate, <size_t>&ldf_c_clr_register),
+               Kind.LOAD_CHECK),
+    ".c.nc": (0x24, (<size_t>&ldf_c_nc, <size_t>&ldf_c_nc_immediate, <size_t>&ldf_c_nc_register), Kind.LOAD_CHECK),
+}
+for _completer, (_base, _handlers, _kind) in SPECULATION.items():
+    for _form, (_letter, _size) in FORMS.items():
+        load_rows(f"ldf{_letter}{_completer}", _base + _form, *_handlers, size=_size, form=_form, kind=_kind)
+
+
+# --- stores
+
+cdef inline int store(Cpu* cpu, Op* op, uint32_t form, int update) noexcept nogil:
+    cdef FloatRegister value = cpu.fr[op.r2]
+    cdef uint64_t* data = <uint64_t*>cpu.bounce
+    if form != SPILLED and unlikely(is_natval(value)):
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if form == DOUBLE:
+        data[0] = to_double(value)
+    elif form == SINGLE:
+        data[0] = to_single(value)
+    else:
+        data[0] = value.significand
+        data[1] = to_extended(value) if form == EXTENDED else to_spill(value)
+    if form == EXTENDED or form == SPILLED:
+        if unlikely(not write_long(cpu, op, 10 if form == EXTENDED else 16)):
+            return fault_here(cpu, op)
+    elif unlikely(not write_integer(cpu, op, cpu.gr[op.r3], data, 4 if form == SINGLE else 8)):
+        return fault_here(cpu, op)
+    update_base(cpu, op, update)
+    return go(cpu, op)
+
+
+cdef int write_long(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
+    """Store 10 or 16 bytes from cpu.bounce; 0 with the fault in cpu."""
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint8_t* host = writable(cpu, address, 16)
+    if likely(host != NULL):
+        memcpy(host, cpu.bounce, size)
+    else:
+        cpu.index = op.index
+        if not write_span(cpu, address, cpu.bounce, size, 16):
+            return 0
+    if unlikely(cpu.alat_used != 0):
+        alat_store(cpu, address, size)
+    return 1
+
+
+cdef int stfs(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, SINGLE, NO_UPDATE)
+
+cdef int stfs_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, SINGLE, BY_IMMEDIATE)
+
+cdef int stfd(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, DOUBLE, NO_UPDATE)
+
+cdef int stfd_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, DOUBLE, BY_IMMEDIATE)
+
+cdef int stf8(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, INTEGER, NO_UPDATE)
+
+cdef int stf8_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, INTEGER, BY_IMMEDIATE)
+
+cdef int stfe(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, EXTENDED, NO_UPDATE)
+
+cdef int stfe_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, EXTENDED, BY_IMMEDIATE)
+
+cdef int stf_spill(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, SPILLED, NO_UPDATE)
+
+cdef int stf_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, SPILLED, BY_IMMEDIATE)
+
+for _mnemonic, _x6, _size, _plain, _immediate, _kind in (
+    ("stfe", 0x30, 10, <size_t>&stfe, <size_t>&stfe_immediate, 0),
+    ("stf8", 0x31, 8, <size_t>&stf8, <size_t>&stf8_immediate, 0),
+    ("stfs", 0x32, 4, <size_t>&stfs, <size_t>&stfs_immediate, 0),
+    ("stfd", 0x33, 8, <size_t>&stfd, <size_t>&stfd_immediate, 0),
+    ("stf.spill", 0x3B, 16, <size_t>&stf_spill, <size_t>&stf_spill_immediate, Kind.SPILL_FILL),
+):
+    for _hint, _completer in STORE_HINTS.items():
+        _given = {"kind": Kind.STORE | Kind.FLOAT | _kind, "nat": "consume", "size": _size, "emit": "memory",
+                  "hint": _hint, "x6": _x6}
+        row("M9", f"{_mnemonic}{_completer} [r3]=f2", _plain, op=6, m=0, x=0, **_given)
+        row("M10", f"{_mnemonic}{_completer} [r3]=f2,imm9", _immediate, op=7, **_given)
+
+
+# --- setf and getf: between the register files
+
+cdef int setf_sig(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_significand(cpu.gr[op.r2])
+    return go(cpu, op)
+
+cdef int setf_exp(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_sign_exponent(cpu.gr[op.r2])
+    return go(cpu, op)
+
+cdef int setf_s(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_single(<uint32_t>cpu.gr[op.r2])
+    return go(cpu, op)
+
+cdef int setf_d(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_double(cpu.gr[op.r2])
+    return go(cpu, op)
+
+for _x6, (_letters, _run) in {
+    0x1C: ("sig", <size_t>&setf_sig), 0x1D: ("exp", <size_t>&setf_exp), 0x1E: ("s", <size_t>&setf_s),
+    0x1F: ("d", <size_t>&setf_d),
+}.items():
+    row("M18", f"setf.{_letters} f1=r2", _run, kind=Kind.FLOAT, nat="own", op=6, m=0, x=1, x6=_x6)
+
+
+cdef inline int deliver(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
+    """getf: a NaTVal becomes a NaT bit."""
+    cpu.gr[op.r1] = value
+    if unlikely(is_natval(cpu.fr[op.r2])):
+        set_nat(cpu, op.r1, True)
+        return careful(cpu, op)
+    if unlikely(any_nat(cpu)):
+        set_nat(cpu, op.r1, False)
+    return go(cpu, op)
+
+cdef int getf_sig(Cpu* cpu, Op* op) noexcept nogil:
+    return deliver(cpu, op, cpu.fr[op.r2].significand)
+
+cdef int getf_exp(Cpu* cpu, Op* op) noexcept nogil:
+    return deliver(cpu, op, to_sign_exponent(cpu.fr[op.r2]))
+
+cdef int getf_s(Cpu* cpu, Op* op) noexcept nogil:
+    return deliver(cpu, op, to_single(cpu.fr[op.r2]))
+
+cdef int getf_d(Cpu* cpu, Op* op) noexcept nogil:
+    return deliver(cpu, op, to_double(cpu.fr[op.r2]))
+
+for _x6, (_letters, _run) in {
+    0x1C: ("sig", <size_t>&getf_sig), 0x1D: ("exp", <size_t>&getf_exp), 0x1E: ("s", <size_t>&getf_s),
+    0x1F: ("d", <size_t>&getf_d),
+}.items():
+    row("M19", f"getf.{_letters} r1=f2", _run, kind=Kind.FLOAT, nat="own", op=4, m=0, x=1, x6=_x6)

@@ -1,0 +1,262 @@
+"""The memory unit's integer loads: M1-M3, and ld16 (SDM volume 3, ld and 4.4.1)."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, general_tag
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, careful, fault, get_nat, go, mark_at, set_nat,
+    unlikely)
+from pfmon.engine.ia64.memory.map cimport PROTECT_READ, aligned_data, readable
+from pfmon.engine.ia64.memory.access cimport (
+    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, read_integer, update_base)
+from pfmon.stream.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
+
+from pfmon.engine.ia64.encodings.rows import row
+from pfmon.stream.kinds import Kind
+
+# Locality hints by field value (volume 3, table 4-34); value 2 has no meaning for loads.
+HINTS = {0: "", 1: ".nt1", 2: ".d2", 3: ".nta"}
+SIZES = (1, 2, 4, 8)
+
+
+def load_rows(mnemonic, x6, plain, immediate, register, *, size, kind=0, own=True, op_x=0):
+    """The three forms of a load (no update, by register, by immediate), with all hints."""
+    nat = "own" if own else "consume"
+    for hint, completer in HINTS.items():
+        text = f"{mnemonic}{completer} r1=[r3]"
+        given = {"kind": Kind.LOAD | kind, "size": size, "emit": "memory", "hint": hint, "x6": x6, "op_x": op_x}
+        row("M1", text, plain, nat=nat, op=4, m=0, x=0, **given)
+        row("M2", f"{text},r2", register, nat="own", op=4, m=1, x=0, **given)
+        row("M3", f"{text},imm9", immediate, nat=nat, op=5, **given)
+
+
+# --- ordinary loads: ld, ld.bias, ld.acq (hints and ordering have no effect on one processor)
+
+cdef inline int load(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogil:
+    cdef uint8_t* data
+    if update == BY_REGISTER and unlikely(any_nat(cpu)) and get_nat(cpu, op.r3):
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    data = readable(cpu, op, cpu.gr[op.r3], size)
+    if unlikely(data == NULL):
+        return fault_here(cpu, op)
+    update_base(cpu, op, update)         # first: the increment may be in r1
+    cpu.gr[op.r1] = read_integer(data, size)
+    if update == BY_REGISTER and unlikely(any_nat(cpu)):
+        set_nat(cpu, op.r1, False)
+    return go(cpu, op)
+
+
+cdef int ld1(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 1, NO_UPDATE)
+
+cdef int ld1_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 1, BY_IMMEDIATE)
+
+cdef int ld1_register(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 1, BY_REGISTER)
+
+cdef int ld2(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 2, NO_UPDATE)
+
+cdef int ld2_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 2, BY_IMMEDIATE)
+
+cdef int ld2_register(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 2, BY_REGISTER)
+
+cdef int ld4(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 4, NO_UPDATE)
+
+cdef int ld4_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 4, BY_IMMEDIATE)
+
+cdef int ld4_register(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 4, BY_REGISTER)
+
+cdef int ld8(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 8, NO_UPDATE)
+
+cdef int ld8_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 8, BY_IMMEDIATE)
+
+cdef int ld8_register(Cpu* cpu, Op* op) noexcept nogil:
+    return load(cpu, op, 8, BY_REGISTER)
+
+_ORDINARY = (
+    (<size_t>&ld1, <size_t>&ld1_immediate, <size_t>&ld1_register),
+    (<size_t>&ld2, <size_t>&ld2_immediate, <size_t>&ld2_register),
+    (<size_t>&ld4, <size_t>&ld4_immediate, <size_t>&ld4_register),
+    (<size_t>&ld8, <size_t>&ld8_immediate, <size_t>&ld8_register),
+)
+for _type, _base in {"": 0x00, ".bias": 0x10, ".acq": 0x14}.items():
+    for _i, _size in enumerate(SIZES):
+        load_rows(f"ld{_size}{_type}", _base + _i, *_ORDINARY[_i], size=_size, own=False)
+
+
+# --- speculative loads: ld.s, ld.a, ld.sa. op.x is the size.
+
+cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int update) noexcept nogil:
+    """``control``: defer faults; ``data_too``: enter the address in the ALAT (volume 1, 4.4.4 and 4.4.5)."""
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint8_t* data = NULL
+    cdef bint base_nat = get_nat(cpu, op.r3)
+    if base_nat and not control:
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if not base_nat and not (control and address & (op.x - 1)):
+        data = readable(cpu, op, address, op.x)
+        if data == NULL and not control:
+            return fault_here(cpu, op)
+    update_base(cpu, op, update)
+    if data == NULL:
+        # Linux has all faults of speculative loads deferred (DCR, volume 2, 5.5.5).
+        mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
+        cpu.gr[op.r1] = 0
+        set_nat(cpu, op.r1, True)
+        if data_too:
+            alat_remove(cpu, general_tag(cpu, op.r1))
+        return careful(cpu, op)
+    cpu.gr[op.r1] = read_integer(data, op.x)
+    set_nat(cpu, op.r1, False)
+    if data_too:
+        alat_insert(cpu, op, general_tag(cpu, op.r1), address, op.x)
+    return go(cpu, op)
+
+
+cdef int ld_s(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, False, NO_UPDATE)
+
+cdef int ld_s_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, False, BY_IMMEDIATE)
+
+cdef int ld_s_register(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, False, BY_REGISTER)
+
+cdef int ld_a(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, False, True, NO_UPDATE)
+
+cdef int ld_a_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, False, True, BY_IMMEDIATE)
+
+cdef int ld_a_register(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, False, True, BY_REGISTER)
+
+cdef int ld_sa(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, True, NO_UPDATE)
+
+cdef int ld_sa_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, True, BY_IMMEDIATE)
+
+cdef int ld_sa_register(Cpu* cpu, Op* op) noexcept nogil:
+    return speculative(cpu, op, True, True, BY_REGISTER)
+
+for _i, _size in enumerate(SIZES):
+    load_rows(f"ld{_size}.s", 0x04 + _i, <size_t>&ld_s, <size_t>&ld_s_immediate, <size_t>&ld_s_register,
+              size=_size, op_x=_size, kind=Kind.SPECULATIVE)
+    load_rows(f"ld{_size}.a", 0x08 + _i, <size_t>&ld_a, <size_t>&ld_a_immediate, <size_t>&ld_a_register,
+              size=_size, op_x=_size, kind=Kind.ADVANCED)
+    load_rows(f"ld{_size}.sa", 0x0C + _i, <size_t>&ld_sa, <size_t>&ld_sa_immediate, <size_t>&ld_sa_register,
+              size=_size, op_x=_size, kind=Kind.SPECULATIVE | Kind.ADVANCED)
+
+
+# --- check loads: ld.c.clr, ld.c.nc, ld.c.clr.acq. op.x is the size.
+
+cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept nogil:
+    """With a valid ALAT entry the target keeps its value, else it is loaded."""
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint32_t tag = general_tag(cpu, op.r1)
+    cdef uint8_t* data
+    if get_nat(cpu, op.r3):
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if alat_find(cpu, tag) >= 0:
+        if clear:
+            alat_remove(cpu, tag)
+        update_base(cpu, op, update)
+    else:
+        data = readable(cpu, op, address, op.x)
+        if unlikely(data == NULL):
+            return fault_here(cpu, op)
+        mark_at(cpu, op, MARK_ALAT_MISS, 0)
+        update_base(cpu, op, update)
+        cpu.gr[op.r1] = read_integer(data, op.x)
+        set_nat(cpu, op.r1, False)
+        if not clear:
+            alat_insert(cpu, op, tag, address, op.x)
+    return go(cpu, op)
+
+
+cdef int ld_c_clr(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, True, NO_UPDATE)
+
+cdef int ld_c_clr_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, True, BY_IMMEDIATE)
+
+cdef int ld_c_clr_register(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, True, BY_REGISTER)
+
+cdef int ld_c_nc(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, False, NO_UPDATE)
+
+cdef int ld_c_nc_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, False, BY_IMMEDIATE)
+
+cdef int ld_c_nc_register(Cpu* cpu, Op* op) noexcept nogil:
+    return check_load(cpu, op, False, BY_REGISTER)
+
+for _i, _size in enumerate(SIZES):
+    for _type, _base in {".c.clr": 0x20, ".c.clr.acq": 0x28}.items():
+        load_rows(f"ld{_size}{_type}", _base + _i, <size_t>&ld_c_clr, <size_t>&ld_c_clr_immediate,
+                  <size_t>&ld_c_clr_register, size=_size, op_x=_size, kind=Kind.LOAD_CHECK)
+    load_rows(f"ld{_size}.c.nc", 0x24 + _i, <size_t>&ld_c_nc, <size_t>&ld_c_nc_immediate,
+              <size_t>&ld_c_nc_register, size=_size, op_x=_size, kind=Kind.LOAD_CHECK)
+
+
+# --- ld8.fill: the NaT bit comes from AR[UNAT], at the position that address bits 8:3 name
+
+cdef inline int fill(Cpu* cpu, Op* op, int update) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint8_t* data
+    if get_nat(cpu, op.r3):
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    data = readable(cpu, op, address, 8)
+    if unlikely(data == NULL):
+        return fault_here(cpu, op)
+    update_base(cpu, op, update)
+    cpu.gr[op.r1] = read_integer(data, 8)
+    if unlikely((cpu.unat >> ((address >> 3) & 63)) & 1):
+        set_nat(cpu, op.r1, True)
+        return careful(cpu, op)
+    if unlikely(any_nat(cpu)):
+        set_nat(cpu, op.r1, False)
+    return go(cpu, op)
+
+
+cdef int ld8_fill(Cpu* cpu, Op* op) noexcept nogil:
+    return fill(cpu, op, NO_UPDATE)
+
+cdef int ld8_fill_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return fill(cpu, op, BY_IMMEDIATE)
+
+cdef int ld8_fill_register(Cpu* cpu, Op* op) noexcept nogil:
+    return fill(cpu, op, BY_REGISTER)
+
+load_rows("ld8.fill", 0x1B, <size_t>&ld8_fill, <size_t>&ld8_fill_immediate, <size_t>&ld8_fill_register, size=8,
+          kind=Kind.SPILL_FILL)
+
+
+# --- ld16: 8 bytes to the target, 8 to AR[CSD]
+
+cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint8_t* data
+    data = aligned_data(cpu, address, 16, PROTECT_READ)
+    if unlikely(data == NULL):
+        return fault_here(cpu, op)
+    # Big-endian data arrives with its 16 bytes reversed: the lower address is then the upper half.
+    cpu.csd = (<uint64_t*>data)[0 if cpu.um & 2 else 1]
+    cpu.gr[op.r1] = (<uint64_t*>data)[1 if cpu.um & 2 else 0]
+    return go(cpu, op)
+
+for _x6, _type in {0x28: "", 0x2C: ".acq"}.items():
+    for _hint, _completer in HINTS.items():
+        row("M1", f"ld16{_type}{_completer} r1,ar.csd=[r3]", <size_t>&ld16, kind=Kind.LOAD, nat="consume", size=16,
+            emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, writes="ar.csd")

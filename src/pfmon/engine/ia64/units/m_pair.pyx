@@ -1,0 +1,179 @@
+"""The memory unit's floating-point load pairs, M11 and M12, and line prefetch, M13-M15 (SDM volume 3, ldfp, lfetch).
+
+Forms as in unit_m_float: ``op.x`` is 1 for two integers, 2 for two singles, 3 for two doubles.
+"""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.alat cimport alat_find, alat_insert, alat_remove, float_tag
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark_at)
+from pfmon.engine.ia64.floating_point.memory cimport from_double, from_significand, from_single, natval
+from pfmon.engine.ia64.memory.map cimport PROTECT_READ, UM_BE, probe, readable
+from pfmon.engine.ia64.memory.access cimport BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, fault_here, update_base
+from pfmon.stream.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
+
+from pfmon.engine.ia64.encodings.rows import row
+from pfmon.stream.kinds import Kind
+
+cdef enum Form:
+    INTEGER = 1
+    SINGLE = 2
+    DOUBLE = 3
+
+cdef enum Speculation:
+    NONE = 0
+    CONTROL = 1
+    DATA = 2
+    CHECK_CLEAR = 4
+    CHECK_KEEP = 8
+
+HINTS = {0: "", 1: ".nt1", 2: ".d2", 3: ".nta"}
+LINE_HINTS = {0: "", 1: ".nt1", 2: ".nt2", 3: ".nta"}
+
+
+cdef inline uint32_t span(Op* op) noexcept nogil:
+    return 8 if op.x == SINGLE else 16
+
+
+cdef inline void take_pair(Cpu* cpu, Op* op, uint8_t* data) noexcept nogil:
+    """The lower address goes to f1, the higher to f2; big-endian data comes with all its bytes reversed."""
+    cdef uint32_t first = 1 if cpu.um & UM_BE else 0
+    if op.x == SINGLE:
+        cpu.fr[op.r1] = from_single((<uint32_t*>data)[first])
+        cpu.fr[op.r2] = from_single((<uint32_t*>data)[1 - first])
+    elif op.x == DOUBLE:
+        cpu.fr[op.r1] = from_double((<uint64_t*>data)[first])
+        cpu.fr[op.r2] = from_double((<uint64_t*>data)[1 - first])
+    else:
+        cpu.fr[op.r1] = from_significand((<uint64_t*>data)[first])
+        cpu.fr[op.r2] = from_significand((<uint64_t*>data)[1 - first])
+
+
+cdef inline int pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint32_t tag = float_tag(cpu, op.r1)        # an advanced pair has one entry, under its first register
+    cdef uint8_t* data = NULL
+    cdef bint base_nat = get_nat(cpu, op.r3)
+    if base_nat and not speculation & CONTROL:
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if speculation & (CHECK_CLEAR | CHECK_KEEP) and alat_find(cpu, tag) >= 0:
+        if speculation & CHECK_CLEAR:
+            alat_remove(cpu, tag)
+    else:
+        if not base_nat and not (speculation & CONTROL and address & (span(op) - 1)):
+            data = readable(cpu, op, address, span(op))
+            if data == NULL and not speculation & CONTROL:
+                return fault_here(cpu, op)
+        if speculation & (CHECK_CLEAR | CHECK_KEEP):
+            mark_at(cpu, op, MARK_ALAT_MISS, 1)
+        if data == NULL:
+            mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
+            cpu.fr[op.r1] = natval()
+            cpu.fr[op.r2] = natval()
+            if speculation & DATA:
+                alat_remove(cpu, tag)
+        else:
+            take_pair(cpu, op, data)
+            if speculation & (DATA | CHECK_KEEP):
+                alat_insert(cpu, op, tag, address, span(op))
+    if update:
+        cpu.gr[op.r3] += span(op)
+    return go(cpu, op)
+
+
+cdef int ldfp(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, NONE, False)
+
+cdef int ldfp_update(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, NONE, True)
+
+cdef int ldfp_s(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, CONTROL, False)
+
+cdef int ldfp_s_update(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, CONTROL, True)
+
+cdef int ldfp_a(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, DATA, False)
+
+cdef int ldfp_a_update(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, DATA, True)
+
+cdef int ldfp_sa(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, CONTROL | DATA, False)
+
+cdef int ldfp_sa_update(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, CONTROL | DATA, True)
+
+cdef int ldfp_c_clr(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, CHECK_CLEAR, False)
+
+cdef int ldfp_c_clr_update(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, CHECK_CLEAR, True)
+
+cdef int ldfp_c_nc(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, CHECK_KEEP, False)
+
+cdef int ldfp_c_nc_update(Cpu* cpu, Op* op) noexcept nogil:
+    return pair(cpu, op, CHECK_KEEP, True)
+
+# Completer -> (x6 base, handlers without and with update, kind)
+PAIRS = {
+    "": (0x00, <size_t>&ldfp, <size_t>&ldfp_update, 0),
+    ".s": (0x04, <size_t>&ldfp_s, <size_t>&ldfp_s_update, Kind.SPECULATIVE),
+    ".a": (0x08, <size_t>&ldfp_a, <size_t>&ldfp_a_update, Kind.ADVANCED),
+    ".sa": (0x0C, <size_t>&ldfp_sa, <size_t>&ldfp_sa_update, Kind.SPECULATIVE | Kind.ADVANCED),
+    ".c.clr": (0x20, <size_t>&ldfp_c_clr, <size_t>&ldfp_c_clr_update, Kind.LOAD_CHECK),
+    ".c.nc": (0x24, <size_t>&ldfp_c_nc, <size_t>&ldfp_c_nc_update, Kind.LOAD_CHECK),
+}
+for _completer, (_base, _plain, _update, _kind) in PAIRS.items():
+    for _form, (_letter, _size) in {INTEGER: ("8", 16), SINGLE: ("s", 8), DOUBLE: ("d", 16)}.items():
+        for _hint, _locality in HINTS.items():
+            _text = f"ldfp{_letter}{_completer}{_locality} f1,f2=[r3]"
+            _given = {"kind": Kind.LOAD | Kind.FLOAT | _kind, "nat": "own", "size": _size, "emit": "memory",
+                      "hint": _hint, "x6": _base + _form, "op_x": _form}
+            row("M11", _text, _plain, op=6, m=0, x=1, **_given)
+            row("M12", f"{_text},{_size}", _update, op=6, m=1, x=1, **_given)
+
+
+# --- lfetch: a hint, but its base update counts, and .fault faults on what cannot be read
+
+cdef inline int line_fetch(Cpu* cpu, Op* op, bint faulting, int update) noexcept nogil:
+    if faulting:
+        if get_nat(cpu, op.r3):
+            return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+        if probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
+            return fault_here(cpu, op)
+    update_base(cpu, op, update)
+    return go(cpu, op)
+
+
+cdef int lfetch(Cpu* cpu, Op* op) noexcept nogil:
+    return line_fetch(cpu, op, False, NO_UPDATE)
+
+cdef int lfetch_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return line_fetch(cpu, op, False, BY_IMMEDIATE)
+
+cdef int lfetch_register(Cpu* cpu, Op* op) noexcept nogil:
+    return line_fetch(cpu, op, False, BY_REGISTER)
+
+cdef int lfetch_fault(Cpu* cpu, Op* op) noexcept nogil:
+    return line_fetch(cpu, op, True, NO_UPDATE)
+
+cdef int lfetch_fault_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return line_fetch(cpu, op, True, BY_IMMEDIATE)
+
+cdef int lfetch_fault_register(Cpu* cpu, Op* op) noexcept nogil:
+    return line_fetch(cpu, op, True, BY_REGISTER)
+
+for _x6, _completer in {0x2C: "", 0x2D: ".excl", 0x2E: ".fault", 0x2F: ".fault.excl"}.items():
+    _faults = ".fault" in _completer
+    for _hint, _locality in LINE_HINTS.items():
+        _text = f"lfetch{_completer}{_locality} [r3]"
+        _given = {"kind": Kind.LFETCH, "nat": "own", "emit": "memory", "hint": _hint, "x6": _x6}
+        row("M13", _text, <size_t>&lfetch_fault if _faults else <size_t>&lfetch, op=6, m=0, x=0, **_given)
+        row("M14", f"{_text},r2", <size_t>&lfetch_fault_register if _faults else <size_t>&lfetch_register,
+            op=6, m=1, x=0, **_given)
+        row("M15", f"{_text},imm9", <size_t>&lfetch_fault_immediate if _faults else <size_t>&lfetch_immediate,
+            op=7, **_given)

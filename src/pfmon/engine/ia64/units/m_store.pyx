@@ -1,0 +1,217 @@
+"""The memory unit's integer stores (M4, M5, st16) and semaphores (M16, M17) (SDM volume 3, st, xchg, cmpxchg)."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.alat cimport alat_store
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, unlikely)
+from pfmon.engine.ia64.memory.map cimport (
+    PROTECT_READ, PROTECT_WRITE, aligned_data, readable_in_place, writable, write_slowly)
+from pfmon.engine.ia64.memory.access cimport (
+    BY_IMMEDIATE, NO_UPDATE, fault_here, read_integer, update_base, write_integer)
+
+from pfmon.engine.ia64.encodings.rows import row
+from pfmon.stream.kinds import Kind
+
+# Locality hints by field value (volume 3, tables 4-35 and 4-40).
+HINTS = {0: "", 1: ".d1", 2: ".d2", 3: ".nta"}
+SEMAPHORE_HINTS = {0: "", 1: ".nt1", 2: ".d2", 3: ".nta"}
+SIZES = (1, 2, 4, 8)
+
+
+def store_rows(mnemonic, x6, plain, immediate, *, size, kind=0, nat="consume"):
+    """The two forms of a store, with all hints."""
+    for hint, completer in HINTS.items():
+        text = f"{mnemonic}{completer} [r3]=r2"
+        given = {"kind": Kind.STORE | kind, "nat": nat, "size": size, "emit": "memory", "hint": hint, "x6": x6}
+        row("M4", text, plain, op=4, m=0, x=0, **given)
+        row("M5", f"{text},imm9", immediate, op=5, **given)
+
+
+cdef inline int store(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogil:
+    if unlikely(not write_integer(cpu, op, cpu.gr[op.r3], &cpu.gr[op.r2], size)):
+        return fault_here(cpu, op)
+    update_base(cpu, op, update)
+    return go(cpu, op)
+
+
+cdef int st1(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, 1, NO_UPDATE)
+
+cdef int st1_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, 1, BY_IMMEDIATE)
+
+cdef int st2(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, 2, NO_UPDATE)
+
+cdef int st2_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, 2, BY_IMMEDIATE)
+
+cdef int st4(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, 4, NO_UPDATE)
+
+cdef int st4_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, 4, BY_IMMEDIATE)
+
+cdef int st8(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, 8, NO_UPDATE)
+
+cdef int st8_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return store(cpu, op, 8, BY_IMMEDIATE)
+
+_STORES = (
+    (<size_t>&st1, <size_t>&st1_immediate),
+    (<size_t>&st2, <size_t>&st2_immediate),
+    (<size_t>&st4, <size_t>&st4_immediate),
+    (<size_t>&st8, <size_t>&st8_immediate),
+)
+for _type, _base in {"": 0x30, ".rel": 0x34}.items():
+    for _i, _size in enumerate(SIZES):
+        store_rows(f"st{_size}{_type}", _base + _i, *_STORES[_i], size=_size)
+
+
+# --- st8.spill: the NaT bit goes to AR[UNAT], at the position that address bits 8:3 name
+
+cdef inline int spill(Cpu* cpu, Op* op, int update) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint64_t bit = <uint64_t>1 << ((address >> 3) & 63)
+    if get_nat(cpu, op.r3):
+        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if unlikely(not write_integer(cpu, op, address, &cpu.gr[op.r2], 8)):
+        return fault_here(cpu, op)
+    if get_nat(cpu, op.r2):
+        cpu.unat |= bit
+    else:
+        cpu.unat &= ~bit
+    update_base(cpu, op, update)
+    return go(cpu, op)
+
+
+cdef int st8_spill(Cpu* cpu, Op* op) noexcept nogil:
+    return spill(cpu, op, NO_UPDATE)
+
+cdef int st8_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return spill(cpu, op, BY_IMMEDIATE)
+
+store_rows("st8.spill", 0x3B, <size_t>&st8_spill, <size_t>&st8_spill_immediate, size=8, nat="own",
+           kind=Kind.SPILL_FILL)
+
+
+# --- 16 bytes: the source and AR[CSD]
+
+cdef int write_pair(Cpu* cpu, Op* op, uint64_t address, uint64_t low, uint64_t high) noexcept nogil:
+    """Two words, the first at the lower address in either byte order; 0 with the fault in cpu."""
+    cdef uint64_t pair[2]
+    pair[0] = low
+    pair[1] = high
+    if cpu.um & 2:                   # the writer reverses all 16 bytes
+        pair[0] = high
+        pair[1] = low
+    cpu.index = op.index
+    if not write_slowly(cpu, address, <uint8_t*>pair, 16):
+        return 0
+    if cpu.alat_used:
+        alat_store(cpu, address, 16)
+    return 1
+
+
+cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3]
+    if aligned_data(cpu, address, 16, PROTECT_WRITE) == NULL:
+        return fault_here(cpu, op)
+    if not write_pair(cpu, op, address, cpu.gr[op.r2], cpu.csd):
+        return fault_here(cpu, op)
+    return go(cpu, op)
+
+for _x6, _type in {0x30: "", 0x34: ".rel"}.items():
+    for _hint, _completer in HINTS.items():
+        row("M4", f"st16{_type}{_completer} [r3]=r2,ar.csd", <size_t>&st16, kind=Kind.STORE, nat="consume", size=16,
+            emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, reads="ar.csd")
+
+
+# --- semaphores: op.x is the size. They never work unaligned, and want a page that can be read and written, whether
+# they come to write or not (volume 1, 4.4.7).
+
+cdef inline uint8_t* exchangeable(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
+    """The data of a semaphore, or NULL with the fault in cpu."""
+    cdef uint8_t* data = readable_in_place(cpu, cpu.gr[op.r3], size)
+    if data != NULL and writable(cpu, cpu.gr[op.r3], size) != NULL:
+        return data
+    return aligned_data(cpu, cpu.gr[op.r3], size, PROTECT_READ | PROTECT_WRITE)
+
+
+cdef int xchg(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3], old
+    cdef uint8_t* data
+    data = exchangeable(cpu, op, op.x)
+    if data == NULL:
+        return fault_here(cpu, op)
+    old = read_integer(data, op.x)
+    if not write_integer(cpu, op, address, &cpu.gr[op.r2], op.x):
+        return fault_here(cpu, op)
+    cpu.gr[op.r1] = old
+    return go(cpu, op)
+
+
+cdef int cmpxchg(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3], old
+    cdef uint8_t* data
+    data = exchangeable(cpu, op, op.x)
+    if data == NULL:
+        return fault_here(cpu, op)
+    old = read_integer(data, op.x)
+    if old == cpu.ccv:
+        if not write_integer(cpu, op, address, &cpu.gr[op.r2], op.x):
+            return fault_here(cpu, op)
+    cpu.gr[op.r1] = old
+    return go(cpu, op)
+
+
+cdef int cmp8xchg16(Cpu* cpu, Op* op) noexcept nogil:
+    # Compares the 8 bytes at the address, exchanges the 16 of the aligned pair around it.
+    cdef uint64_t address = cpu.gr[op.r3], old
+    cdef uint8_t* data
+    data = exchangeable(cpu, op, 8)
+    if data == NULL:
+        return fault_here(cpu, op)
+    old = read_integer(data, 8)
+    if old == cpu.ccv:
+        if not write_pair(cpu, op, address & ~<uint64_t>15, cpu.gr[op.r2], cpu.csd):
+            return fault_here(cpu, op)
+    cpu.gr[op.r1] = old
+    return go(cpu, op)
+
+
+cdef int fetchadd(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3], old
+    cdef uint64_t* sum = <uint64_t*>cpu.bounce   # no local: its address would keep this frame alive
+    cdef uint8_t* data
+    data = exchangeable(cpu, op, op.x)
+    if data == NULL:
+        return fault_here(cpu, op)
+    old = read_integer(data, op.x)
+    sum[0] = old + <uint64_t>op.imm
+    if not write_integer(cpu, op, address, sum, op.x):
+        return fault_here(cpu, op)
+    cpu.gr[op.r1] = old
+    return go(cpu, op)
+
+
+def semaphore_rows(layout, text, run, x6, size, **given):
+    """One semaphore with all hints; ``{hint}`` in the text is where they stand."""
+    for hint, completer in SEMAPHORE_HINTS.items():
+        row(layout, text.replace("{hint}", completer), run, kind=Kind.LOAD | Kind.STORE | Kind.SEMAPHORE,
+            nat="consume", size=size, emit="memory", op=4, m=0, x=1, x6=x6, hint=hint, **given)
+
+
+for _i, _size in enumerate(SIZES):
+    semaphore_rows("M16", f"cmpxchg{_size}.acq{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, _i, _size, op_x=_size,
+                   reads="ar.ccv")
+    semaphore_rows("M16", f"cmpxchg{_size}.rel{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, 4 + _i, _size,
+                   op_x=_size, reads="ar.ccv")
+    semaphore_rows("M16", f"xchg{_size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + _i, _size, op_x=_size)
+for _x6, _type in {0x20: "acq", 0x24: "rel"}.items():
+    semaphore_rows("M16", f"cmp8xchg16.{_type}{{hint}} r1=[r3],r2,ar.csd,ar.ccv", <size_t>&cmp8xchg16, _x6, 16,
+                   reads="ar.csd ar.ccv")
+for _x6, (_size, _type) in {0x12: (4, "acq"), 0x13: (8, "acq"), 0x16: (4, "rel"), 0x17: (8, "rel")}.items():
+    semaphore_rows("M17", f"fetchadd{_size}.{_type}{{hint}} r1=[r3],inc3", <size_t>&fetchadd, _x6, _size, op_x=_size)

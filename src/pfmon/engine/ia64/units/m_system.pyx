@@ -1,0 +1,352 @@
+"""The memory unit's system instructions that user code may run, and the faults of those that it may not.
+
+Formats M20-M48 (SDM volume 3, 4.4.4 to 4.4.10): checks, fences, register stack, ALAT, application registers, alloc,
+user mask, probes, cache flush, break and nop.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.core.alat cimport FLOAT_TAG, alat_clear, alat_find, alat_remove, float_tag, general_tag
+from pfmon.engine.ia64.core.application_registers cimport check_read_ar, check_write_ar, read_ar, write_ar
+from pfmon.engine.ia64.core.cpu cimport (
+    FAULT_DATA_ACCESS_RIGHTS, FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION,
+    FAULT_RESERVED_REGISTER_FIELD, STACKED_PHYSICAL, STATUS_BREAK, STATUS_CUT, STATUS_PMD, Cpu, Op, fault, get_nat, go,
+    mark_at, set_nat, unlikely)
+from pfmon.engine.ia64.floating_point.memory cimport is_natval
+from pfmon.engine.ia64.memory.map cimport (
+    PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, UM_UP, MemoryMap, flush_tlb, probe)
+from pfmon.engine.ia64.memory.access cimport any_nat, fault_here
+from pfmon.engine.ia64.core.rse cimport flush_registers, load_registers, make_room
+from pfmon.stream.stream cimport MARK_ALAT_MISS, MARK_MODE
+
+from pfmon.engine.ia64.encodings.rows import row
+from pfmon.stream.kinds import Kind
+
+cdef enum:
+    USER_MASK = 0x3E             # be, up, ac, mfl, mfh
+    AR_ITC = 44
+
+
+# --- checks: to recovery code when speculation failed
+
+cdef inline int recover(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.ip = <uint64_t>op.imm
+    cpu.fault_op = op
+    return STATUS_CUT
+
+
+cdef int chk_s(Cpu* cpu, Op* op) noexcept nogil:
+    if unlikely(get_nat(cpu, op.r2)):
+        return recover(cpu, op)
+    return go(cpu, op)
+
+cdef int chk_s_float(Cpu* cpu, Op* op) noexcept nogil:
+    if unlikely(is_natval(cpu.fr[op.r2])):
+        return recover(cpu, op)
+    return go(cpu, op)
+
+row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, kind=Kind.CHECK_NAT, nat="own", emit="check", op=1, x3=1)
+row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=Kind.CHECK_NAT | Kind.FLOAT, emit="check", op=1, x3=3)
+
+
+cdef inline int check_advanced(Cpu* cpu, Op* op, uint32_t tag, bint clear) noexcept nogil:
+    if unlikely(alat_find(cpu, tag) < 0):
+        mark_at(cpu, op, MARK_ALAT_MISS, 3 if tag >= FLOAT_TAG else 2)
+        return recover(cpu, op)
+    if clear:
+        alat_remove(cpu, tag)
+    return go(cpu, op)
+
+
+cdef int chk_a_nc(Cpu* cpu, Op* op) noexcept nogil:
+    return check_advanced(cpu, op, general_tag(cpu, op.r1), False)
+
+cdef int chk_a_clr(Cpu* cpu, Op* op) noexcept nogil:
+    return check_advanced(cpu, op, general_tag(cpu, op.r1), True)
+
+cdef int chk_a_nc_float(Cpu* cpu, Op* op) noexcept nogil:
+    return check_advanced(cpu, op, float_tag(cpu, op.r1), False)
+
+cdef int chk_a_clr_float(Cpu* cpu, Op* op) noexcept nogil:
+    return check_advanced(cpu, op, float_tag(cpu, op.r1), True)
+
+row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, kind=Kind.CHECK_ALAT, nat="own", emit="check", op=0, x3=4)
+row("M22", "chk.a.clr r1,tgt25", <size_t>&chk_a_clr, kind=Kind.CHECK_ALAT, nat="own", emit="check", op=0, x3=5)
+row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=Kind.CHECK_ALAT | Kind.FLOAT, emit="check", op=0, x3=6)
+row("M23", "chk.a.clr f1,tgt25", <size_t>&chk_a_clr_float, kind=Kind.CHECK_ALAT | Kind.FLOAT, emit="check", op=0, x3=7)
+
+
+# --- ordering: with one processor, in order, there is nothing to wait for
+
+cdef int fence(Cpu* cpu, Op* op) noexcept nogil:
+    return go(cpu, op)
+
+for _text, _x2, _x4 in (("fwb", 2, 0), ("mf", 2, 2), ("mf.a", 2, 3), ("srlz.d", 3, 0), ("sync.i", 3, 3)):
+    row("M24", _text, <size_t>&fence, op=0, x3=0, x2=_x2, x4=_x4)
+# What was written as data is now to be seen as code: the block ends, so that the driver can retranslate.
+row("M24", "srlz.i", <size_t>&fence, emit="end", op=0, x3=0, x2=3, x4=1)
+
+
+# --- the ALAT
+
+cdef int invala(Cpu* cpu, Op* op) noexcept nogil:
+    alat_clear(cpu)
+    return go(cpu, op)
+
+cdef int invala_e(Cpu* cpu, Op* op) noexcept nogil:
+    alat_remove(cpu, general_tag(cpu, op.r1))
+    return go(cpu, op)
+
+cdef int invala_e_float(Cpu* cpu, Op* op) noexcept nogil:
+    alat_remove(cpu, float_tag(cpu, op.r1))
+    return go(cpu, op)
+
+row("M24", "invala", <size_t>&invala, op=0, x3=0, x2=1, x4=0)
+row("M26", "invala.e r1", <size_t>&invala_e, nat="own", op=0, x3=0, x2=1, x4=2)
+row("M27", "invala.e f1", <size_t>&invala_e_float, op=0, x3=0, x2=1, x4=3)
+
+
+# --- the register stack
+
+cdef int flushrs(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.index = op.index
+    if not flush_registers(cpu):
+        return fault_here(cpu, op)
+    return go(cpu, op)
+
+
+cdef int loadrs(Cpu* cpu, Op* op) noexcept nogil:
+    # Only in enforced lazy mode, and with an empty frame when there is something to load (volume 3, loadrs).
+    if cpu.rsc & 3 or ((cpu.rsc >> 16) & 0x3FFF and cpu.sof):
+        return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
+    cpu.index = op.index
+    if not load_registers(cpu):
+        return fault_here(cpu, op)
+    return go(cpu, op)
+
+row("M25", "flushrs", <size_t>&flushrs, op=0, x3=0, x2=0, x4=0xC)
+row("M25", "loadrs", <size_t>&loadrs, op=0, x3=0, x2=0, x4=0xA)
+
+
+cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
+    # imm, y, x: size of frame, of locals, of the rotating part (volume 3, alloc).
+    cdef int64_t sof = op.imm, sol = op.y, sor = op.x, r
+    if sof > STACKED_PHYSICAL or sor > sof or sol > sof:
+        return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
+    if <uint32_t>sor != cpu.sor and (cpu.rrb_gr | cpu.rrb_fr | cpu.rrb_pr):
+        return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
+    if unlikely(cpu.bof + sof - cpu.clean > STACKED_PHYSICAL):
+        cpu.index = op.index
+        if not make_room(cpu, sof):
+            return fault_here(cpu, op)
+    if unlikely(any_nat(cpu)):
+        for r in range(32 + sof, 128):
+            set_nat(cpu, <uint32_t>r, False)
+        set_nat(cpu, op.r1, False)
+    cpu.sof = <uint32_t>sof
+    cpu.sol = <uint32_t>sol
+    cpu.sor = <uint32_t>sor
+    cpu.gr[op.r1] = cpu.pfs
+    return go(cpu, op)
+
+row("M34", "alloc r1=ar.pfs,sof,sol,sor", <size_t>&alloc, kind=Kind.ALLOC, nat="own", emit="alloc", reads="ar.pfs",
+    op=1, x3=6)
+
+
+# --- application registers
+
+cdef int mov_to_ar(Cpu* cpu, Op* op) noexcept nogil:
+    cdef int number = check_write_ar(cpu, op.r3, True)
+    if not number:
+        number = write_ar(cpu, op.r3, cpu.gr[op.r2])
+    if number:
+        return fault(cpu, op, number)
+    return go(cpu, op)
+
+cdef int mov_to_ar_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    cdef int number = check_write_ar(cpu, op.r3, True)
+    if not number:
+        number = write_ar(cpu, op.r3, <uint64_t>op.imm)
+    if number:
+        return fault(cpu, op, number)
+    return go(cpu, op)
+
+cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
+    cdef int number = check_read_ar(cpu, op.r3, True)
+    if number:
+        return fault(cpu, op, number)
+    cpu.gr[op.r1] = read_ar(cpu, op.r3)
+    if op.r3 == AR_ITC:
+        cpu.gr[op.r1] += op.index    # what retired in this block; cpu.retired has those before
+    return go(cpu, op)
+
+row("M29", "mov.m ar3=r2", <size_t>&mov_to_ar, nat="consume", op=1, x3=0, x6=0x2A)
+row("M30", "mov.m ar3=imm8", <size_t>&mov_to_ar_immediate, op=0, x3=0, x2=2, x4=8)
+row("M31", "mov.m r1=ar3", <size_t>&mov_from_ar, op=1, x3=0, x6=0x22)
+
+
+# --- the user mask
+
+cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
+    cdef uint64_t changed
+    if cpu.secure:               # PSR.up stays (volume 3, sum: PSR.sp)
+        value = value & ~<uint64_t>UM_UP | cpu.um & UM_UP
+    changed = cpu.um ^ value
+    cpu.um = value
+    if changed & UM_BE:
+        flush_tlb(cpu)           # its entries are for one byte order
+    if changed & ~value & (UM_MFL | UM_MFH):
+        # Cleared: translation set them once, so what writes floating-point registers has to be translated again.
+        (<MemoryMap*>cpu.memory).code_written = 1
+        cpu.limit = NULL
+    if changed:
+        mark_at(cpu, op, MARK_MODE, value)
+    return go(cpu, op)
+
+
+cdef int sum_um(Cpu* cpu, Op* op) noexcept nogil:
+    if op.imm & ~USER_MASK:
+        return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
+    return set_user_mask(cpu, op, cpu.um | <uint64_t>op.imm)
+
+cdef int rum_um(Cpu* cpu, Op* op) noexcept nogil:
+    if op.imm & ~USER_MASK:
+        return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
+    return set_user_mask(cpu, op, cpu.um & ~<uint64_t>op.imm)
+
+cdef int mov_to_um(Cpu* cpu, Op* op) noexcept nogil:
+    if cpu.gr[op.r2] & ~<uint64_t>USER_MASK:
+        return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
+    return set_user_mask(cpu, op, cpu.gr[op.r2])
+
+cdef int mov_from_um(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = cpu.um
+    return go(cpu, op)
+
+row("M44", "sum imm24", <size_t>&sum_um, emit="end", op=0, x3=0, x4=4)
+row("M44", "rum imm24", <size_t>&rum_um, emit="end", op=0, x3=0, x4=5)
+row("M35", "mov psr.um=r2", <size_t>&mov_to_um, nat="consume", emit="end", op=1, x3=0, x6=0x29)
+row("M36", "mov r1=psr.um", <size_t>&mov_from_um, op=1, x3=0, x6=0x21)
+
+
+# --- probes and cache flush: user code runs at level 3, and every mapped page is the user's
+
+cdef inline int probe_for(Cpu* cpu, Op* op, uint32_t protection) noexcept nogil:
+    cdef bint granted = probe(cpu, cpu.gr[op.r3], protection) != NULL
+    if not granted and cpu.fault != FAULT_DATA_ACCESS_RIGHTS:
+        return fault_here(cpu, op)       # no translation
+    cpu.gr[op.r1] = granted
+    return go(cpu, op)
+
+cdef inline int probe_or_fault(Cpu* cpu, Op* op, uint32_t protection) noexcept nogil:
+    if probe(cpu, cpu.gr[op.r3], protection) == NULL:
+        return fault_here(cpu, op)
+    return go(cpu, op)
+
+cdef int probe_r(Cpu* cpu, Op* op) noexcept nogil:
+    return probe_for(cpu, op, PROTECT_READ)
+
+cdef int probe_w(Cpu* cpu, Op* op) noexcept nogil:
+    return probe_for(cpu, op, PROTECT_WRITE)
+
+cdef int probe_r_fault(Cpu* cpu, Op* op) noexcept nogil:
+    return probe_or_fault(cpu, op, PROTECT_READ)
+
+cdef int probe_w_fault(Cpu* cpu, Op* op) noexcept nogil:
+    return probe_or_fault(cpu, op, PROTECT_WRITE)
+
+cdef int probe_rw_fault(Cpu* cpu, Op* op) noexcept nogil:
+    return probe_or_fault(cpu, op, PROTECT_READ | PROTECT_WRITE)
+
+row("M38", "probe.r r1=r3,r2", <size_t>&probe_r, nat="consume", op=1, x3=0, x6=0x38)
+row("M38", "probe.w r1=r3,r2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6=0x39)
+row("M39", "probe.r r1=r3,imm2", <size_t>&probe_r, nat="consume", op=1, x3=0, x6=0x18)
+row("M39", "probe.w r1=r3,imm2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6=0x19)
+row("M40", "probe.rw.fault r3,imm2", <size_t>&probe_rw_fault, nat="consume", op=1, x3=0, x6=0x31)
+row("M40", "probe.r.fault r3,imm2", <size_t>&probe_r_fault, nat="consume", op=1, x3=0, x6=0x32)
+row("M40", "probe.w.fault r3,imm2", <size_t>&probe_w_fault, nat="consume", op=1, x3=0, x6=0x33)
+row("M28", "fc r3", <size_t>&probe_r_fault, nat="consume", op=1, x=0, x3=0, x6=0x30)
+row("M28", "fc.i r3", <size_t>&probe_r_fault, nat="consume", op=1, x=1, x3=0, x6=0x30)
+
+
+# --- translation hashes, with Linux's settings: 16 KB pages, short format, a linear table of 2^40 bytes a region
+
+cdef int thash(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint64_t size = (<uint64_t>1 << 40) - 1
+    cdef uint64_t base = (<uint64_t>1 << 61) - (<uint64_t>1 << 40)
+    cdef uint64_t offset = (address & ((<uint64_t>1 << 61) - 1)) >> 14 << 3
+    cpu.gr[op.r1] = address >> 61 << 61 | base | offset & size
+    return go(cpu, op)
+
+cdef int ttag(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = (cpu.gr[op.r3] & ((<uint64_t>1 << 61) - 1)) >> 14
+    return go(cpu, op)
+
+row("M46", "thash r1=r3", <size_t>&thash, op=1, x3=0, x6=0x1A)
+row("M46", "ttag r1=r3", <size_t>&ttag, op=1, x3=0, x6=0x1B)
+
+
+# --- identification and performance data
+
+cdef int mov_from_cpuid(Cpu* cpu, Op* op) noexcept nogil:
+    cdef uint64_t number = cpu.gr[op.r3] & 0xFF
+    if number > (cpu.cpuid[3] & 0xFF):
+        return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
+    cpu.gr[op.r1] = cpu.cpuid[number]
+    return go(cpu, op)
+
+cdef int mov_from_pmd(Cpu* cpu, Op* op) noexcept nogil:
+    # Under PSR.sp, with which Linux runs programs, the performance data registers read as 0 (volume 2, 7.2.1).
+    if not cpu.secure and not cpu.pmd_known:
+        cpu.fault_info = cpu.gr[op.r3] & 0xFF
+        cpu.fault_op = op
+        return STATUS_PMD
+    cpu.gr[op.r1] = cpu.pmd_value if cpu.pmd_known else 0
+    cpu.pmd_known = 0
+    return go(cpu, op)
+
+row("M43", "mov r1=cpuid[r3]", <size_t>&mov_from_cpuid, nat="consume", op=1, x3=0, x6=0x17)
+row("M43", "mov r1=pmd[r3]", <size_t>&mov_from_pmd, nat="consume", op=1, x3=0, x6=0x15)
+
+
+# --- break and nop
+
+cdef int break_m(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.fault_info = <uint64_t>op.imm
+    cpu.fault_op = op
+    return STATUS_BREAK
+
+cdef int nop_m(Cpu* cpu, Op* op) noexcept nogil:
+    return go(cpu, op)
+
+row("M37", "break.m imm21", <size_t>&break_m, kind=Kind.BREAK, emit="break", op=0, x3=0, x2=0, x4=0)
+row("M48", "nop.m imm21", <size_t>&nop_m, kind=Kind.NOP, op=0, x3=0, x2=0, x4=1, y=0)
+row("M48", "hint.m imm21", <size_t>&nop_m, kind=Kind.NOP, op=0, x3=0, x2=0, x4=1, y=1)
+
+
+# --- privileged instructions
+
+cdef int privileged(Cpu* cpu, Op* op) noexcept nogil:
+    return fault(cpu, op, FAULT_PRIVILEGED_OPERATION)
+
+# Format, text, fields
+PRIVILEGED = (
+    ("M32", "mov cr3=r2", {"x6": 0x2C}), ("M33", "mov r1=cr3", {"x6": 0x24}),
+    ("M35", "mov psr.l=r2", {"x6": 0x2D}), ("M36", "mov r1=psr", {"x6": 0x25}),
+    ("M41", "itc.d r2", {"x6": 0x2E}), ("M41", "itc.i r2", {"x6": 0x2F}),
+    ("M42", "mov rr[r3]=r2", {"x6": 0x00}), ("M42", "mov dbr[r3]=r2", {"x6": 0x01}),
+    ("M42", "mov ibr[r3]=r2", {"x6": 0x02}), ("M42", "mov pkr[r3]=r2", {"x6": 0x03}),
+    ("M42", "mov pmc[r3]=r2", {"x6": 0x04}), ("M42", "mov pmd[r3]=r2", {"x6": 0x05}),
+    ("M42", "itr.d dtr[r3]=r2", {"x6": 0x0E}), ("M42", "itr.i itr[r3]=r2", {"x6": 0x0F}),
+    ("M43", "mov r1=rr[r3]", {"x6": 0x10}), ("M43", "mov r1=dbr[r3]", {"x6": 0x11}),
+    ("M43", "mov r1=ibr[r3]", {"x6": 0x12}), ("M43", "mov r1=pkr[r3]", {"x6": 0x13}),
+    ("M43", "mov r1=pmc[r3]", {"x6": 0x14}),
+    ("M45", "ptc.l r3,r2", {"x6": 0x09}), ("M45", "ptc.g r3,r2", {"x6": 0x0A}), ("M45", "ptc.ga r3,r2", {"x6": 0x0B}),
+    ("M45", "ptr.d r3,r2", {"x6": 0x0C}), ("M45", "ptr.i r3,r2", {"x6": 0x0D}),
+    ("M46", "tpa r1=r3", {"x6": 0x1E}), ("M46", "tak r1=r3", {"x6": 0x1F}), ("M47", "ptc.e r3", {"x6": 0x34}),
+)
+for _layout, _text, _fields in PRIVILEGED:
+    row(_layout, _text, <size_t>&privileged, kind=Kind.PRIVILEGED, nat="own", op=1, x3=0, **_fields)
+row("M44", "ssm imm24", <size_t>&privileged, kind=Kind.PRIVILEGED, op=0, x3=0, x4=6)
+row("M44", "rsm imm24", <size_t>&privileged, kind=Kind.PRIVILEGED, op=0, x3=0, x4=7)

@@ -1,0 +1,30 @@
+"""X unit: instructions that take two slots (SDM volume 3, 4.7; formats X1, X2, X5). Long branches: unit_b.pyx."""
+
+from libc.stdint cimport uint64_t
+
+from pfmon.engine.ia64.core.cpu cimport STATUS_BREAK, Cpu, Op, go
+
+from pfmon.engine.ia64.encodings.rows import row
+from pfmon.stream.kinds import Kind
+
+
+cdef int movl(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.gr[op.r1] = <uint64_t>op.imm
+    return go(cpu, op)
+
+row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
+
+
+cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
+    return go(cpu, op)
+
+row("X5", "nop.x imm62", <size_t>&nop, kind=Kind.NOP, op=0, x3=0, x6=0x01, y=0)
+row("X5", "hint.x imm62", <size_t>&nop, kind=Kind.NOP, op=0, x3=0, x6=0x01, y=1)
+
+
+cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.fault_info = <uint64_t>op.imm
+    cpu.fault_op = op
+    return STATUS_BREAK
+
+row("X1", "break.x imm62", <size_t>&break_, kind=Kind.BREAK, emit="break", op=0, x3=0, x6=0x00)

@@ -1,0 +1,42 @@
+"""Keeping the stream: every word, in memory."""
+
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+
+from pfmon.stream.pipe cimport Learner
+from pfmon.stream.shapes cimport Consumer
+
+
+cdef class Recorder(Learner):
+    """Keeps the words of a stream. ``words`` gives them; ``lost`` says whether memory ran out."""
+
+    cdef uint64_t* kept
+    cdef uint64_t count
+    cdef uint64_t capacity
+    cdef readonly bint lost
+
+    def __dealloc__(self):
+        free(self.kept)
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        cdef uint64_t capacity
+        cdef uint64_t* fresh
+        if self.count + count > self.capacity:
+            capacity = (self.count + count) * 2
+            fresh = <uint64_t*>realloc(self.kept, capacity * sizeof(uint64_t))
+            if fresh == NULL:
+                self.lost = True
+                return
+            self.kept = fresh
+            self.capacity = capacity
+        memcpy(self.kept + self.count, words, count * sizeof(uint64_t))
+        self.count += count
+
+    def words(self) -> list[int]:
+        """The words so far, in order (docs/stream.md)."""
+        return [self.kept[i] for i in range(self.count)]
+
+    def replay(self, Consumer consumer):
+        """Give another reader everything so far, as the engine gave it."""
+        consumer.consume(self.kept, self.count)

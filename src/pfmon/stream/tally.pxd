@@ -1,0 +1,75 @@
+"""What a tally holds, and the steps that its kinds share."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.stream.shapes cimport Consumer, ShapeTable
+from pfmon.stream.stream cimport BLOCK_MASK, MARK_SHIFT
+
+cdef enum:
+    PLANES = 10
+    CONDITIONS = 31
+    SMALL_VALUES = 4
+    NO_BLOCK = 0xFFFFFFFF                # in the place of a block's number: before the first one
+
+cdef struct BlockTally:
+    uint64_t runs
+    uint32_t planes[PLANES]
+    uint64_t executed[CONDITIONS]        # multiples of 2**PLANES that have left the planes
+
+cdef struct MarkTally:
+    uint64_t marks                       # how many
+    uint64_t low                         # sum of value bits 0-15
+    uint64_t high                        # sum of value bits 16-31
+    uint64_t by_value[SMALL_VALUES]      # how many with value 0, 1, 2, 3
+
+cdef struct Site:                        # marks of one kind that one instruction of one block caused
+    uint64_t key                         # site_key; 0: free
+    MarkTally all
+    MarkTally inside                     # those whose address is in the data ranges (DataTally)
+
+
+cdef class Tally(Consumer):
+    """Totals of a stream; see tally.pyx."""
+
+    cdef ShapeTable shapes
+    cdef BlockTally* blocks
+    cdef uint64_t capacity
+    cdef Site* sites                     # open-addressed hash
+    cdef uint64_t site_capacity          # a power of two
+    cdef uint64_t site_count
+    cdef uint64_t last                   # number of the block that retired last
+    cdef bint traced
+
+    cdef int grow(self) noexcept nogil
+    cdef int grow_sites(self) noexcept nogil
+    cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil
+
+
+cdef inline uint64_t site_key(uint64_t word, uint64_t block) noexcept nogil:
+    """Kind, instruction and block of a mark."""
+    return <uint64_t>1 << 63 | (word >> MARK_SHIFT & 0x7F) << 40 | (word >> 32 & 0xFF) << 32 | block & BLOCK_MASK
+
+
+cdef inline void count_mark(MarkTally* tally, uint64_t word) noexcept nogil:
+    cdef uint64_t value = word & 0xFFFFFFFFULL
+    tally.marks += 1
+    tally.low += value & 0xFFFF
+    tally.high += value >> 16
+    if value < SMALL_VALUES:
+        tally.by_value[value] += 1
+
+
+cdef void carry_out(BlockTally* block, uint32_t held, uint64_t times) noexcept nogil
+cdef void add_repeated(BlockTally* block, uint32_t held, uint64_t runs) noexcept nogil
+
+
+cdef inline void add_conditions(BlockTally* block, uint32_t held) noexcept nogil:
+    cdef uint32_t carry = held, kept
+    cdef int plane
+    for plane in range(PLANES):
+        kept = block.planes[plane]
+        block.planes[plane] = kept ^ carry
+        carry &= kept
+        if carry == 0:
+            return
+    carry_out(block, carry, 1)

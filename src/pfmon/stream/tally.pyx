@@ -1,0 +1,186 @@
+"""Counting the stream: how often each block ran, and how often each of its conditional instructions executed.
+
+A block's conditions are counted by bit slices: plane k holds bit k of the counters of all 31 conditions, so that one
+run costs a carry chain of about two words however many conditions held.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
+
+from pfmon.stream.shapes cimport Shape, ShapeTable, popcount
+from pfmon.stream.stream cimport BLOCK_MASK, MARK_KINDS, MARK_SHIFT
+
+from pfmon.stream.marks import MarkSite, MarkTotals
+
+
+cdef class Tally(Consumer):
+    """Totals of a stream. ``traced``: the stream has the addresses of memory accesses in it."""
+
+    def __cinit__(self, ShapeTable shapes, bint traced=False):
+        self.shapes = shapes
+        self.traced = traced
+        self.last = NO_BLOCK
+
+    def __dealloc__(self):
+        free(self.blocks)
+        free(self.sites)
+
+    cdef int grow(self) noexcept nogil:
+        """Room for every block that has a shape; 0 when there is no memory."""
+        cdef uint64_t capacity = self.shapes.c.count * 2
+        cdef BlockTally* fresh = <BlockTally*>realloc(self.blocks, capacity * sizeof(BlockTally))
+        if fresh == NULL:
+            return 0
+        memset(fresh + self.capacity, 0, (capacity - self.capacity) * sizeof(BlockTally))
+        self.blocks = fresh
+        self.capacity = capacity
+        return 1
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        cdef uint64_t i = 0, word, runs, last = self.last
+        cdef BlockTally* block
+        cdef Shape* shape
+        if self.shapes.c.count > self.capacity and not self.grow():
+            return
+        while i < count:
+            word = words[i]
+            i += 1
+            if word >> 63:
+                self.add_mark(word, last)
+                continue
+            runs = 1
+            if not self.traced:
+                while i < count and words[i] == word:    # a loop of one block
+                    i += 1
+                    runs += 1
+            last = word & BLOCK_MASK
+            block = &self.blocks[last]
+            block.runs += runs
+            if word >> 32:
+                if runs == 1:
+                    add_conditions(block, <uint32_t>(word >> 32))
+                else:
+                    add_repeated(block, <uint32_t>(word >> 32), runs)
+            if self.traced:
+                shape = &self.shapes.c.shapes[last]
+                i += shape.accesses + popcount(word & shape.access_mask)
+        self.last = last
+
+    cdef void follow(self, uint64_t block) noexcept nogil:
+        self.last = block
+
+    def instructions(self) -> int:
+        """How many instructions retired."""
+        cdef uint64_t number, total = 0
+        for number in range(min(self.capacity, self.shapes.c.count)):
+            total += self.blocks[number].runs * self.shapes.c.shapes[number].length
+        return total
+
+    def runs(self, uint64_t number) -> int:
+        """How often block ``number`` ran."""
+        return self.blocks[number].runs if number < self.capacity else 0
+
+    def executed(self, uint64_t number) -> list[int]:
+        """How often each of its 31 conditions held."""
+        cdef int condition, plane
+        cdef uint64_t total
+        if number >= self.capacity:
+            return [0] * CONDITIONS
+        counts = []
+        for condition in range(CONDITIONS):
+            total = self.blocks[number].executed[condition]
+            for plane in range(PLANES):
+                total += <uint64_t>((self.blocks[number].planes[plane] >> condition) & 1) << plane
+            counts.append(total)
+        return counts
+
+    cdef int grow_sites(self) noexcept nogil:
+        """Twice the room for sites; 0 when there is no memory."""
+        cdef uint64_t capacity = self.site_capacity * 2 if self.site_capacity else 1024
+        cdef Site* fresh = <Site*>calloc(capacity, sizeof(Site))
+        cdef uint64_t i
+        if fresh == NULL:
+            return 0
+        for i in range(self.site_capacity):
+            if self.sites[i].key:
+                find_site(fresh, capacity, self.sites[i].key)[0] = self.sites[i]
+        free(self.sites)
+        self.sites = fresh
+        self.site_capacity = capacity
+        return 1
+
+    cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil:
+        """Count a mark; where it was counted, or NULL."""
+        cdef Site* site
+        if (word >> MARK_SHIFT) & 0x7F >= MARK_KINDS:
+            return NULL
+        if self.site_count * 2 >= self.site_capacity and not self.grow_sites():
+            return NULL
+        site = find_site(self.sites, self.site_capacity, site_key(word, block))
+        if site.key == 0:
+            site.key = site_key(word, block)
+            self.site_count += 1
+        count_mark(&site.all, word)
+        return site
+
+    def sites_of_marks(self) -> list[MarkSite]:
+        """Where the marks came from, by block, instruction and kind."""
+        found = []
+        cdef uint64_t i, key
+        for i in range(self.site_capacity):
+            key = self.sites[i].key
+            if key:
+                found.append(MarkSite(
+                    None if key & BLOCK_MASK == NO_BLOCK else key & BLOCK_MASK, key >> 32 & 0xFF, key >> 40 & 0x7F,
+                    mark_totals(&self.sites[i].all), mark_totals(&self.sites[i].inside)))
+        return sorted(found, key=lambda site: (-1 if site.block is None else site.block, site.instruction, site.kind))
+
+    def marks(self, int kind) -> MarkTotals:
+        """Totals of the marks of one kind."""
+        cdef MarkTally total
+        cdef uint64_t i, value
+        memset(&total, 0, sizeof(total))
+        for i in range(self.site_capacity):
+            if self.sites[i].key and <int>(self.sites[i].key >> 40 & 0x7F) == kind:
+                total.marks += self.sites[i].all.marks
+                total.low += self.sites[i].all.low
+                total.high += self.sites[i].all.high
+                for value in range(SMALL_VALUES):
+                    total.by_value[value] += self.sites[i].all.by_value[value]
+        return mark_totals(&total)
+
+
+cdef object mark_totals(const MarkTally* tally):
+    return MarkTotals(tally.marks, tally.low, tally.high, tuple([tally.by_value[i] for i in range(SMALL_VALUES)]))
+
+
+cdef Site* find_site(Site* sites, uint64_t capacity, uint64_t key) noexcept nogil:
+    """The place of a key in a table that has a free place: the one that holds it, or the free one where it goes."""
+    cdef uint64_t at = (key * <uint64_t>0x9E3779B97F4A7C15) >> 32 & (capacity - 1)
+    while sites[at].key != key and sites[at].key != 0:
+        at = (at + 1) & (capacity - 1)
+    return &sites[at]
+
+
+cdef void carry_out(BlockTally* block, uint32_t held, uint64_t times) noexcept nogil:
+    """Count what the planes cannot hold: ``times`` whole rounds of them for each condition in ``held``."""
+    cdef int condition
+    for condition in range(CONDITIONS):
+        if (held >> condition) & 1:
+            block.executed[condition] += times << PLANES
+
+
+cdef void add_repeated(BlockTally* block, uint32_t held, uint64_t runs) noexcept nogil:
+    """Count ``runs`` runs with the same conditions: a binary addition of ``runs`` to the counters of those."""
+    cdef uint32_t carry = 0, kept, added
+    cdef int plane
+    for plane in range(PLANES):
+        kept = block.planes[plane]
+        added = held if (runs >> plane) & 1 else 0
+        block.planes[plane] = kept ^ added ^ carry
+        carry = (kept & added) | (carry & (kept | added))
+    if carry:
+        carry_out(block, carry, 1)
+    if runs >> PLANES:
+        carry_out(block, held, runs >> PLANES)
