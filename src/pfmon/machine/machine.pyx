@@ -13,7 +13,7 @@ from pfmon.machine.shares cimport Shares
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS, mark_kind
 from pfmon.stream.gate cimport Gate
 from pfmon.stream.shapes cimport Shape, Shapes, popcount
-from pfmon.stream.stream cimport BLOCK_MASK, MARK_MODE, MARK_TRIGGER
+from pfmon.stream.words cimport BLOCK_MASK, Mark
 from pfmon.stream.switches cimport is_counting, reach_trigger, set_mode
 
 
@@ -40,7 +40,7 @@ cdef class Machine(Timing):
             if word >> 63:
                 if self.heeding:
                     self.heed(word)
-                if mark_kind(word) != MARK_TRIGGER and self.mark_count < MOST_MARKS:
+                if mark_kind(word) != Mark.TRIGGER and self.mark_count < MOST_MARKS:
                     self.marks[self.mark_count] = word
                     self.mark_count += 1
                 i += 1
@@ -64,9 +64,9 @@ cdef class Machine(Timing):
 
     cdef void heed(self, uint64_t mark) noexcept nogil:
         """What switches counting on and off does so behind the block that is held."""
-        if mark_kind(mark) == MARK_TRIGGER:
+        if mark_kind(mark) == Mark.TRIGGER:
             self.due |= reach_trigger(&self.switches, mark & 0xFFFFFFFFULL)
-        elif mark_kind(mark) == MARK_MODE and self.switches.heeds_up:
+        elif mark_kind(mark) == Mark.MODE and self.switches.heeds_up:
             set_mode(&self.switches, mark)
             self.due = True
 

@@ -14,7 +14,7 @@ from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport Prediction
 from pfmon.machine.timing cimport Timing
 from pfmon.machine.tlb cimport insert, lookup
-from pfmon.stream.stream cimport BLOCK_MASK
+from pfmon.stream.words cimport BLOCK_MASK
 
 cpdef enum Stage:
     STREAM = 0                   # find the blocks and their accesses

@@ -13,7 +13,7 @@ from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
 from pfmon.stream.pipe cimport Learner
-from pfmon.stream.stream cimport MARK_SHIFT
+from pfmon.stream.words cimport MARK_SHIFT
 
 cdef enum:
     MOST_HELD = 128              # words of a block and its addresses

@@ -21,9 +21,7 @@ from pfmon.machine.state cimport State
 from pfmon.machine.traits cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
 )
-from pfmon.stream.stream cimport (
-    BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FAULT, MARK_FILL, MARK_RSE_ADDRESS, MARK_SPILL, MARK_SYSTEM_CALL,
-    unpacked_address)
+from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, unpacked_address
 
 from pfmon.machine.predictors import branch_predictor
 
@@ -251,7 +249,7 @@ cdef class Timing(Learner):
         cdef uint32_t i, instruction
         for i in range(self.mark_count):
             instruction = <uint32_t>(self.marks[i] >> INDEX_SHIFT & 0xFF)
-            if mark_kind(self.marks[i]) == MARK_ALAT_MISS and instruction < 128:
+            if mark_kind(self.marks[i]) == Mark.ALAT_MISS and instruction < 128:
                 run.failed[instruction >> 6] |= <uint64_t>1 << (instruction & 63)
 
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
@@ -275,15 +273,15 @@ cdef class Timing(Learner):
             mark = self.marks[i]
             kind = mark_kind(mark)
             instruction = <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
-            if kind == MARK_SPILL or kind == MARK_FILL:
+            if kind == Mark.SPILL or kind == Mark.FILL:
                 address = 0
-                if i + 1 < self.mark_count and mark_kind(self.marks[i + 1]) == MARK_RSE_ADDRESS:
+                if i + 1 < self.mark_count and mark_kind(self.marks[i + 1]) == Mark.RSE_ADDRESS:
                     address = unpacked_address(self.marks[i + 1])
-                cause = RSE_OVERFLOW if kind == MARK_SPILL else RSE_UNDERFLOW
-                if kind == MARK_FILL and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
+                cause = RSE_OVERFLOW if kind == Mark.SPILL else RSE_UNDERFLOW
+                if kind == Mark.FILL and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
                     cause = RSE_LOADRS
                 self.pipeline.rse(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
-            elif kind == MARK_SYSTEM_CALL or kind == MARK_FAULT:
+            elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT:
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
         set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
         self.mark_count = 0

@@ -1,86 +1,39 @@
-"""Records of basic blocks: what a block number in the stream stands for."""
+"""Records of basic blocks as Python reads them: what a block number in the stream stands for (table.pxd)."""
 
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import Protocol
-
-from pfmon.stream.kinds import Kind
+from typing import NamedTuple
 
 
-class Encoding(Protocol):
-    """What an engine knows of an instruction's encoding."""
+class InstructionRecord(NamedTuple):
+    """One instruction of a block, whatever its instruction set.
 
-    @property
-    def text(self) -> str:
-        """Assembler form with operand names."""
-
-    @property
-    def kind(self) -> int:
-        """Kind flags."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of its memory access."""
-
-    @property
-    def mnemonic(self) -> str:
-        """Mnemonic with completers."""
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """Slot types it goes into."""
-
-
-class Cut(IntEnum):
-    """Whether a block is the beginning of another one that was left in its middle."""
-
-    WHOLE = 0
-    FAILED_CHECK = 1
-    """Its last instruction is a chk or fchkf that branched to recovery code."""
-    FAULT = 2
-    """The instruction after it faulted."""
-    EDGE = 3
-    """It was left for a stop, a data trigger or a read of performance data."""
-
-
-@dataclass(frozen=True, slots=True)
-class InstructionRecord:
-    """One instruction of a block.
-
-    ``address``: bundle address | slot. ``slots``: 2 for the long instructions of MLX bundles, else 1.
-    ``row``: None for a reserved encoding. ``condition``: bit of the block's mask that says that it executed
-    (for a branch: was taken); None: it always does.
+    ``address`` is the instruction set's (IA-64: bundle address | slot); ``kind`` are flags of kinds.Kind, ``isa_kind``
+    those of the instruction set (ia64.Ia64Kind); ``size``: bytes of its memory access; ``length``: bytes of code;
+    ``condition``: bit of the block's mask that says that it executed (for a branch: was taken), None: it always does;
+    ``access``: table.AccessKind; ``branch``: table.BranchKind; ``privilege``: the level at which it runs; ``payload``:
+    what its instruction set says of it besides.
     """
 
     address: int
-    encoding: int
-    extension: int
-    slots: int
-    row: Encoding | None
+    kind: int
+    isa_kind: int
+    size: int
+    length: int
     condition: int | None
-    qp: int
-    stop: bool
-    multiway: bool
-    """Its bundle holds more than one branch."""
-    unit: str
-    """Type of its slot: M, I, F, B, X for the two of a long instruction, none in a reserved template."""
-
-    @property
-    def slot(self) -> int:
-        """Its slot in the bundle."""
-        return self.address & 3
-
-    @property
-    def kind(self) -> Kind:
-        """Kind flags."""
-        return Kind(self.row.kind if self.row else 0)
+    access: int
+    branch: int
+    privilege: int
+    payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class BlockRecord:
-    """A basic block: ``number`` in the stream, ``ip`` of its first instruction."""
+class BlockRecord(NamedTuple):
+    """A basic block: ``number`` in the stream, ``ip`` of its first instruction, ``cut`` (table.Cut).
+
+    A part of a block that a reader split says which ``whole`` it is from, and from which instruction on (``offset``).
+    """
 
     number: int
     ip: int
     instructions: tuple[InstructionRecord, ...]
-    cut: Cut
+    cut: int
+    whole: int
+    offset: int

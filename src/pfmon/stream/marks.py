@@ -1,26 +1,10 @@
-"""Kinds of marks by name, for readers in Python; the numbers are those of stream.pxd."""
+"""Marks as Python reads them; their kinds are words.Mark."""
 
-from enum import IntEnum
 from typing import NamedTuple
 
+from pfmon.stream.words import Mark
 
-class Mark(IntEnum):
-    """What a mark in the stream says; its value is described in docs/stream.md."""
-
-    SYSTEM_CALL = 1
-    FAULT = 2
-    MODE = 3
-    SPILL = 4
-    FILL = 5
-    ALAT_MISS = 6
-    ALAT_REPLACE = 7
-    MISALIGNED_LOAD = 8
-    MISALIGNED_STORE = 9
-    DEFERRED = 10
-    FLUSH_TO_ZERO = 11
-    EXIT = 12
-    RSE_ADDRESS = 13
-    TRIGGER = 14
+__all__ = ["NO_INSTRUCTION", "NO_MARKS", "Mark", "MarkSite", "MarkTotals"]
 
 
 class MarkTotals(NamedTuple):

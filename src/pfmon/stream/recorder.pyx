@@ -4,17 +4,16 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from pfmon.stream.pipe cimport Learner
-from pfmon.stream.shapes cimport Consumer
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.failure cimport Failure
 
 
-cdef class Recorder(Learner):
-    """Keeps the words of a stream. ``words`` gives them; ``lost`` says whether memory ran out."""
+cdef class Recorder(Consumer):
+    """Keeps the words of a stream; ``words`` gives them."""
 
     cdef uint64_t* kept
     cdef uint64_t count
     cdef uint64_t capacity
-    cdef readonly bint lost
 
     def __dealloc__(self):
         free(self.kept)
@@ -26,7 +25,7 @@ cdef class Recorder(Learner):
             capacity = (self.count + count) * 2
             fresh = <uint64_t*>realloc(self.kept, capacity * sizeof(uint64_t))
             if fresh == NULL:
-                self.lost = True
+                self.fail(Failure.OUT_OF_MEMORY)
                 return
             self.kept = fresh
             self.capacity = capacity

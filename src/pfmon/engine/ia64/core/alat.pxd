@@ -7,7 +7,7 @@ full the oldest entry makes room.
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport ALAT_SIZE, Cpu, Op, mark_at
-from pfmon.stream.stream cimport MARK_ALAT_REPLACE
+from pfmon.stream.words cimport Mark
 
 cdef enum:
     FLOAT_TAG = 1 << 31
@@ -59,7 +59,7 @@ cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, u
         if cpu.alat[cpu.alat_next].size == 0:
             break
         if cpu.alat_used == ALAT_SIZE:
-            mark_at(cpu, op, MARK_ALAT_REPLACE, cpu.alat[cpu.alat_next].tag >= FLOAT_TAG)
+            mark_at(cpu, op, Mark.ALAT_REPLACE, cpu.alat[cpu.alat_next].tag >= FLOAT_TAG)
             cpu.alat_used -= 1
             break
         cpu.alat_next = (cpu.alat_next + 1) % ALAT_SIZE

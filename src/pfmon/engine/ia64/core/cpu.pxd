@@ -5,7 +5,7 @@ Names follow the IA-64 Software Developer's Manual, volume 1, chapter 3 (registe
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from pfmon.stream.stream cimport indexed, mark_word
+from pfmon.stream.words cimport indexed, mark_word
 
 cdef extern from *:
     """

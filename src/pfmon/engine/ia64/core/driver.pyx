@@ -10,8 +10,7 @@ from pfmon.engine.ia64.core.cpu cimport (
     FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
     STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction, append_mark)
 from pfmon.engine.ia64.core.translate cimport translate
-from pfmon.stream.stream cimport (
-    INDEX_SHIFT, MARK_RSE_ADDRESS, MARK_SHIFT, MARK_TRIGGER, NO_INSTRUCTION, indexed, mark_word)
+from pfmon.stream.words cimport INDEX_SHIFT, MARK_SHIFT, Mark, NO_INSTRUCTION, indexed, mark_word
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:
@@ -25,7 +24,7 @@ cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
     """Marks of an instruction that did not retire (registers spilled before a fault) belong to no instruction."""
     cdef uint32_t i
     for i in range(cpu.mark_count):
-        if (cpu.marks[i] >> MARK_SHIFT) & 0x7F != MARK_RSE_ADDRESS and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
+        if (cpu.marks[i] >> MARK_SHIFT) & 0x7F != Mark.RSE_ADDRESS and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
             cpu.marks[i] |= <uint64_t>NO_INSTRUCTION << INDEX_SHIFT
 
 
@@ -109,7 +108,7 @@ cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
         leave_before(cpu, blocks)
         for index in range(cpu.watch_count):
             if cpu.touched >> index & 1:
-                append_mark(cpu, mark_word(MARK_TRIGGER, indexed(blocks.trigger_count + index, NO_INSTRUCTION)))
+                append_mark(cpu, mark_word(Mark.TRIGGER, indexed(blocks.trigger_count + index, NO_INSTRUCTION)))
         cpu.touched = 0
     if status == STATUS_PMD:
         leave_before(cpu, blocks)

@@ -26,7 +26,7 @@ from pfmon.engine.ia64.core.rse cimport (
     set_clean)
 from pfmon.engine.ia64.core.triggers cimport announce
 from pfmon.stream.shapes cimport Consumer, ShapeTable
-from pfmon.stream.stream cimport NO_INSTRUCTION, indexed, mark_word
+from pfmon.stream.words cimport NO_INSTRUCTION, indexed, mark_word
 
 from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
 from pfmon.engine.ia64.core.identity import cpuid

@@ -3,7 +3,7 @@
 from pfmon.engine.ia64.core.cpu cimport FAULT_BACKING_STORE, FAULT_ILLEGAL_OPERATION, append_mark, get_nat, mark, set_nat
 from pfmon.engine.ia64.core.alat cimport alat_clear
 from pfmon.engine.ia64.memory.map cimport UM_BE, read_slowly, readable_in_place, writable, write_slowly
-from pfmon.stream.stream cimport MARK_FILL, MARK_RSE_ADDRESS, MARK_SPILL, mark_word, packed_address
+from pfmon.stream.words cimport Mark, mark_word, packed_address
 
 
 cdef extern from *:
@@ -93,7 +93,7 @@ cdef void mark_traffic(Cpu* cpu, int kind, uint64_t words, uint64_t lowest) noex
     """Report registers stored or loaded, and from where on if the stream has addresses."""
     mark(cpu, kind, words)
     if cpu.traced:
-        append_mark(cpu, mark_word(MARK_RSE_ADDRESS, packed_address(lowest)))
+        append_mark(cpu, mark_word(Mark.RSE_ADDRESS, packed_address(lowest)))
 
 
 cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
@@ -126,7 +126,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
             cpu.bspstore += 8
             stored += 1 << 16
     if stored:
-        mark_traffic(cpu, MARK_SPILL, stored, first)
+        mark_traffic(cpu, Mark.SPILL, stored, first)
     return done
 
 
@@ -161,7 +161,7 @@ cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
         set_stacked_nat(cpu, cpu.clean - 1, (rnat >> ((address >> 3) & 63)) & 1)
         cpu.clean -= 1
     if loaded:
-        mark_traffic(cpu, MARK_FILL, loaded, lowest)
+        mark_traffic(cpu, Mark.FILL, loaded, lowest)
     return done
 
 

@@ -5,7 +5,7 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.alat cimport alat_find, float_tag, general_tag
 from pfmon.engine.ia64.core.cpu cimport STATUS_EDGE, Watch, get_nat, go
-from pfmon.stream.stream cimport MARK_TRIGGER, NO_INSTRUCTION, indexed, mark_word
+from pfmon.stream.words cimport Mark, NO_INSTRUCTION, indexed, mark_word
 
 from pfmon.stream.kinds import Kind
 
@@ -35,7 +35,7 @@ cdef void announce(Cpu* cpu, Blocks* blocks) noexcept nogil:
     cdef uint64_t i
     for i in range(blocks.trigger_count):
         if blocks.triggers[i] == cpu.ip:
-            cpu.out[0] = mark_word(MARK_TRIGGER, indexed(i, NO_INSTRUCTION))
+            cpu.out[0] = mark_word(Mark.TRIGGER, indexed(i, NO_INSTRUCTION))
             cpu.out += 1
 
 

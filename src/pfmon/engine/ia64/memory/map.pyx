@@ -8,7 +8,7 @@ writes to translated code, faults) takes the functions ``*_slowly``.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.stream.stream cimport MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE
+from pfmon.stream.words cimport Mark
 from pfmon.engine.ia64.core.cpu cimport mark
 
 
@@ -196,7 +196,7 @@ cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alig
         memcpy(cpu.bounce + first, second, size - first)
         host = cpu.bounce
     if unaligned:
-        mark(cpu, MARK_MISALIGNED_LOAD, 1)
+        mark(cpu, Mark.MISALIGNED_LOAD, 1)
     if (unaligned or cpu.um & UM_BE) and host != cpu.bounce:
         memcpy(cpu.bounce, host, size)
         host = cpu.bounce
@@ -228,7 +228,7 @@ cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t si
         if second == NULL:
             return 0
     if unaligned:
-        mark(cpu, MARK_MISALIGNED_STORE, 1)
+        mark(cpu, Mark.MISALIGNED_STORE, 1)
     if cpu.um & UM_BE:
         memcpy(swapped, data, size)
         reverse(swapped, size)

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 from pfmon.engine.ia64.core.cpu cimport FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault, go, mark_at, unlikely
 from pfmon.engine.ia64.floating_point.core cimport Outcome
 from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_NATVAL, set_float
-from pfmon.stream.stream cimport MARK_FLUSH_TO_ZERO
+from pfmon.stream.words cimport Mark
 
 
 cdef inline bint fr_is_natval(const Cpu* cpu, int number) noexcept nogil:
@@ -56,7 +56,7 @@ cdef inline void clear(Outcome* out) noexcept nogil:
 cdef inline void note_tiny(Cpu* cpu, Op* op, const Outcome* out) noexcept nogil:
     """Report a tiny result, for the events that count flushes to zero."""
     if unlikely(out.tiny != 0):
-        mark_at(cpu, op, MARK_FLUSH_TO_ZERO, out.tiny - 1)
+        mark_at(cpu, op, Mark.FLUSH_TO_ZERO, out.tiny - 1)
 
 
 cdef inline int interrupt(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:

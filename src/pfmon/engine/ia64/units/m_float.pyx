@@ -15,7 +15,7 @@ from pfmon.engine.ia64.floating_point.memory cimport (
 from pfmon.engine.ia64.memory.map cimport read_span, readable, readable_in_place, writable, write_span
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, update_base, write_integer)
-from pfmon.stream.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
+from pfmon.stream.words cimport Mark
 
 from pfmon.engine.ia64.encodings.rows import row
 from pfmon.stream.kinds import Kind
@@ -138,7 +138,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
         if data == NULL and not control:
             return fault_here(cpu, op)
     if data == NULL:
-        mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
+        mark_at(cpu, op, Mark.DEFERRED, 2 if base_nat else 1)
         cpu.fr[op.r1] = natval()
         if data_too:
             alat_remove(cpu, float_tag(cpu, op.r1))
@@ -192,7 +192,7 @@ cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept no
         data = readable_float(cpu, op, cpu.gr[op.r3], op.x)
         if unlikely(data == NULL):
             return fault_here(cpu, op)
-        mark_at(cpu, op, MARK_ALAT_MISS, 1)
+        mark_at(cpu, op, Mark.ALAT_MISS, 1)
         cpu.fr[op.r1] = read_float(data, op.x)
         if not clear:
             alat_insert(cpu, op, tag, cpu.gr[op.r3], SPAN[op.x])

@@ -9,7 +9,7 @@ from pfmon.engine.ia64.core.cpu cimport (
 from pfmon.engine.ia64.memory.map cimport PROTECT_READ, aligned_data, readable
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, read_integer, update_base)
-from pfmon.stream.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
+from pfmon.stream.words cimport Mark
 
 from pfmon.engine.ia64.encodings.rows import row
 from pfmon.stream.kinds import Kind
@@ -109,7 +109,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     update_base(cpu, op, update)
     if data == NULL:
         # Linux has all faults of speculative loads deferred (DCR, volume 2, 5.5.5).
-        mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
+        mark_at(cpu, op, Mark.DEFERRED, 2 if base_nat else 1)
         cpu.gr[op.r1] = 0
         set_nat(cpu, op.r1, True)
         if data_too:
@@ -175,7 +175,7 @@ cdef inline int check_load(Cpu* cpu, Op* op, bint clear, int update) noexcept no
         data = readable(cpu, op, address, op.x)
         if unlikely(data == NULL):
             return fault_here(cpu, op)
-        mark_at(cpu, op, MARK_ALAT_MISS, 0)
+        mark_at(cpu, op, Mark.ALAT_MISS, 0)
         update_base(cpu, op, update)
         cpu.gr[op.r1] = read_integer(data, op.x)
         set_nat(cpu, op.r1, False)

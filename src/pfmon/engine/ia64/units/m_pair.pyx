@@ -11,7 +11,7 @@ from pfmon.engine.ia64.core.cpu cimport (
 from pfmon.engine.ia64.floating_point.memory cimport from_double, from_significand, from_single, natval
 from pfmon.engine.ia64.memory.map cimport PROTECT_READ, UM_BE, probe, readable
 from pfmon.engine.ia64.memory.access cimport BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, fault_here, update_base
-from pfmon.stream.stream cimport MARK_ALAT_MISS, MARK_DEFERRED
+from pfmon.stream.words cimport Mark
 
 from pfmon.engine.ia64.encodings.rows import row
 from pfmon.stream.kinds import Kind
@@ -66,9 +66,9 @@ cdef inline int pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept no
             if data == NULL and not speculation & CONTROL:
                 return fault_here(cpu, op)
         if speculation & (CHECK_CLEAR | CHECK_KEEP):
-            mark_at(cpu, op, MARK_ALAT_MISS, 1)
+            mark_at(cpu, op, Mark.ALAT_MISS, 1)
         if data == NULL:
-            mark_at(cpu, op, MARK_DEFERRED, 2 if base_nat else 1)
+            mark_at(cpu, op, Mark.DEFERRED, 2 if base_nat else 1)
             cpu.fr[op.r1] = natval()
             cpu.fr[op.r2] = natval()
             if speculation & DATA:

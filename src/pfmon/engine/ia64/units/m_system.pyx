@@ -17,7 +17,7 @@ from pfmon.engine.ia64.memory.map cimport (
     PROTECT_READ, PROTECT_WRITE, UM_BE, UM_MFH, UM_MFL, UM_UP, MemoryMap, flush_tlb, probe)
 from pfmon.engine.ia64.memory.access cimport any_nat, fault_here
 from pfmon.engine.ia64.core.rse cimport flush_registers, load_registers, make_room
-from pfmon.stream.stream cimport MARK_ALAT_MISS, MARK_MODE
+from pfmon.stream.words cimport Mark
 
 from pfmon.engine.ia64.encodings.rows import row
 from pfmon.stream.kinds import Kind
@@ -51,7 +51,7 @@ row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=Kind.CHECK_NAT | Kind.FL
 
 cdef inline int check_advanced(Cpu* cpu, Op* op, uint32_t tag, bint clear) noexcept nogil:
     if unlikely(alat_find(cpu, tag) < 0):
-        mark_at(cpu, op, MARK_ALAT_MISS, 3 if tag >= FLOAT_TAG else 2)
+        mark_at(cpu, op, Mark.ALAT_MISS, 3 if tag >= FLOAT_TAG else 2)
         return recover(cpu, op)
     if clear:
         alat_remove(cpu, tag)
@@ -200,7 +200,7 @@ cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
         (<MemoryMap*>cpu.memory).code_written = 1
         cpu.limit = NULL
     if changed:
-        mark_at(cpu, op, MARK_MODE, value)
+        mark_at(cpu, op, Mark.MODE, value)
     return go(cpu, op)
 
 

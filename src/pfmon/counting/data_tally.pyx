@@ -8,15 +8,15 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from pfmon.stream.shapes cimport Access, Shape, ShapeTable, places, popcount
-from pfmon.stream.stream cimport (
-    BLOCK_MASK, INDEX_SHIFT, MARK_ALAT_MISS, MARK_FILL, MARK_MISALIGNED_LOAD, MARK_MISALIGNED_STORE, MARK_RSE_ADDRESS,
-    MARK_SHIFT, MARK_SPILL, unpacked_address)
-from pfmon.stream.tally cimport BlockTally, Site, Tally, add_conditions, add_repeated, count_mark
+from pfmon.counting.tally cimport BlockTally, Site, Tally, add_conditions, count_mark, tally_of
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.table cimport (
+    ALWAYS, BANK_SHIFT, BANKS, BlockAccess, BlockHead, BlockTable, accesses_of, executed,
+    first_access_of_bank, most_accesses)
+from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, MARK_SHIFT, Mark, unpacked_address
 
 cdef enum:
     PAIRS = 4
-    ALWAYS = 255
     COLLECTION = 0x1F8                   # address bits 8:3 of a word of the backing store that holds NaT bits
 
 
@@ -60,10 +60,10 @@ cdef class DataTally(Tally):
     """A Tally of a traced stream that knows data ranges: up to four (address, mask) pairs; none: nothing is inside."""
 
     cdef Ranges ranges
-    cdef uint64_t* counts                # by number of access (Shapes.accesses)
-    cdef uint64_t count_capacity
+    cdef uint64_t* counts[BANKS]         # by number of access in its bank
+    cdef uint64_t count_capacity[BANKS]
 
-    def __cinit__(self, ShapeTable shapes, ranges):
+    def __cinit__(self, BlockTable table, ranges):
         if len(ranges) > PAIRS:
             raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of data breakpoint registers")
         self.ranges.common_mask = ~<uint64_t>0 if ranges else 0
@@ -80,30 +80,47 @@ cdef class DataTally(Tally):
         self.traced = True
 
     def __dealloc__(self):
-        free(self.counts)
+        cdef uint32_t bank
+        for bank in range(BANKS):
+            free(self.counts[bank])
 
-    cdef int grow_counts(self) noexcept nogil:
-        """Room for every access that has a number; 0 when there is no memory."""
-        cdef uint64_t capacity = self.shapes.c.access_count * 2
-        cdef uint64_t* fresh = <uint64_t*>realloc(self.counts, capacity * sizeof(uint64_t))
+    cdef bint room(self) noexcept nogil:
+        """Room for every block that has been entered, and its accesses."""
+        cdef uint32_t bank
+        for bank in range(BANKS):
+            if self.table.c.header.bank[bank].accesses > self.count_capacity[bank] and not self.grow_counts(bank):
+                self.fail(Failure.OUT_OF_MEMORY)
+                return False
+        return Tally.room(self)
+
+    cdef bint grow_counts(self, uint32_t bank) noexcept nogil:
+        cdef uint64_t capacity = self.table.c.header.bank[bank].accesses * 2
+        cdef uint64_t* fresh = <uint64_t*>realloc(self.counts[bank], capacity * sizeof(uint64_t))
         if fresh == NULL:
-            return 0
-        memset(fresh + self.count_capacity, 0, (capacity - self.count_capacity) * sizeof(uint64_t))
-        self.counts = fresh
-        self.count_capacity = capacity
-        return 1
+            return False
+        memset(fresh + self.count_capacity[bank], 0, (capacity - self.count_capacity[bank]) * sizeof(uint64_t))
+        self.counts[bank] = fresh
+        self.count_capacity[bank] = capacity
+        return True
+
+    cdef uint64_t* counts_of(self, uint64_t number) noexcept nogil:
+        """The counts of a block's accesses, in order."""
+        cdef uint32_t bank = <uint32_t>(number >> BANK_SHIFT)
+        return self.counts[bank] + (self.table.c.heads[number].first_access - first_access_of_bank(&self.table.c, bank))
+
+    cdef uint64_t inside_of(self, uint64_t number, uint64_t access) noexcept nogil:
+        """How often an access of a block was in the data ranges."""
+        return self.counts_of(number)[access]
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, k, word, last = self.last, block_word = 0, runs, width
         cdef const uint64_t* accessed = NULL
         cdef uint64_t* at
-        cdef const Shape* shapes = self.shapes.c.shapes
-        cdef const Shape* shape
+        cdef const BlockHead* heads = self.table.c.heads
+        cdef const BlockHead* head
         cdef Ranges ranges = self.ranges     # a copy, that the compiler may keep in registers
         cdef BlockTally* block
-        if self.shapes.c.count > self.capacity and not self.grow():
-            return
-        if self.shapes.c.access_count > self.count_capacity and not self.grow_counts():
+        if not self.room():
             return
         while i < count:
             word = words[i]
@@ -113,64 +130,65 @@ cdef class DataTally(Tally):
                 continue
             last = word & BLOCK_MASK
             block_word = word
-            shape = &shapes[last]
-            block = &self.blocks[last]
+            head = &heads[last]
+            block = tally_of(self, last)
             block.runs += 1
             if word >> 32:
-                add_conditions(block, <uint32_t>(word >> 32))
+                add_conditions(self, block, last, <uint32_t>(word >> 32))
             accessed = words + i
-            at = self.counts + shape.first_access
-            # Where the next word is depends on the shape. A branch for each of the usual numbers of accesses lets the
-            # host's processor go on there before it has the shape.
-            if shape.access_mask:
-                i += self.add_conditional(shape, word, accessed)
-            elif shape.accesses == 1:
+            at = self.counts_of(last)
+            # Where the next word is depends on the head. A branch for each of the usual numbers of accesses lets the
+            # host's processor go on there before it has the head.
+            if head.access_mask:
+                i += self.add_conditional(last, word, accessed)
+            elif head.accesses == 1:
                 at[0] += within(&ranges, accessed[0])
                 i += 1
-            elif shape.accesses == 2:
+            elif head.accesses == 2:
                 at[0] += within(&ranges, accessed[0])
                 at[1] += within(&ranges, accessed[1])
                 i += 2
-            elif shape.accesses == 3:
+            elif head.accesses == 3:
                 at[0] += within(&ranges, accessed[0])
                 at[1] += within(&ranges, accessed[1])
                 at[2] += within(&ranges, accessed[2])
                 i += 3
-            elif shape.accesses:
-                for k in range(shape.accesses):
+            elif head.accesses:
+                for k in range(head.accesses):
                     at[k] += within(&ranges, accessed[k])
-                i += shape.accesses
+                i += head.accesses
             if i < count and words[i] == word:
                 width = words + i - accessed
-                runs = self.add_runs(shape, words + i, count - i, width)
+                runs = self.add_runs(last, words + i, count - i, width)
                 i += runs * (width + 1)
                 accessed += runs * (width + 1)
         self.last = last
 
-    cdef uint64_t add_conditional(self, const Shape* shape, uint64_t word, const uint64_t* accessed) noexcept nogil:
+    cdef uint64_t add_conditional(self, uint64_t number, uint64_t word, const uint64_t* accessed) noexcept nogil:
         """Count which of the accesses in one run of a block were in the ranges; how many there were."""
-        cdef uint64_t* counts = self.counts + shape.first_access
-        cdef const Access* access = self.shapes.c.accesses + shape.first_access
+        cdef const BlockHead* head = &self.table.c.heads[number]
+        cdef uint64_t* counts = self.counts_of(number)
+        cdef const BlockAccess* access = self.table.c.accesses + head.first_access
         cdef uint64_t place, k = 0
-        for place in range(places(shape)):
-            if access[place].condition == ALWAYS or (word >> (32 + access[place].condition)) & 1:
+        for place in range(most_accesses(head)):
+            if executed(word, access[place].condition):
                 counts[place] += within(&self.ranges, accessed[k])
                 k += 1
         return k
 
-    cdef uint64_t add_runs(self, const Shape* shape, const uint64_t* words, uint64_t count,
+    cdef uint64_t add_runs(self, uint64_t number, const uint64_t* words, uint64_t count,
                            uint64_t width) noexcept nogil:
         """Count the runs in a row of the block whose word is the first one, with ``width`` accesses each; how many there
         are."""
         cdef uint64_t word = words[0], runs = repetitions(words, count, width), k, place = 0
-        cdef BlockTally* block = &self.blocks[word & BLOCK_MASK]
-        cdef uint64_t* counts = self.counts + shape.first_access
-        cdef const Access* access = self.shapes.c.accesses + shape.first_access
+        cdef BlockTally* block = tally_of(self, number)
+        cdef uint64_t* counts = self.counts_of(number)
+        cdef const BlockAccess* access = self.table.c.accesses + self.table.c.heads[number].first_access
         block.runs += runs
         if word >> 32:
-            add_repeated(block, <uint32_t>(word >> 32), runs)
+            self.add_repeated(number, <uint32_t>(word >> 32), runs)
         for k in range(width):
-            while access[place].condition != ALWAYS and not (word >> (32 + access[place].condition)) & 1:
+            while not executed(word, access[place].condition):
                 place += 1
             counts[place] += among(&self.ranges, words + 1 + k, width + 1, runs)
             place += 1
@@ -185,12 +203,12 @@ cdef class DataTally(Tally):
         cdef Site* site = self.add_mark(mark[0], last)
         if site == NULL:
             return
-        if kind == MARK_SPILL or kind == MARK_FILL:
-            if mark[1] >> MARK_SHIFT == (<uint64_t>0x80 | MARK_RSE_ADDRESS):
+        if kind == Mark.SPILL or kind == Mark.FILL:
+            if mark[1] >> MARK_SHIFT == (<uint64_t>0x80 | Mark.RSE_ADDRESS):
                 traffic = self.registers_within(unpacked_address(mark[1]), mark[0] & 0xFFFF)
                 if traffic:
                     count_mark(&site.inside, traffic)
-        elif kind == MARK_MISALIGNED_LOAD or kind == MARK_MISALIGNED_STORE or kind == MARK_ALAT_MISS:
+        elif kind == Mark.MISALIGNED_LOAD or kind == Mark.MISALIGNED_STORE or kind == Mark.ALAT_MISS:
             if accessed != NULL and self.accessed_within(mark[0] >> INDEX_SHIFT & 0xFF, last, block_word, accessed):
                 count_mark(&site.inside, mark[0])
 
@@ -208,11 +226,11 @@ cdef class DataTally(Tally):
                               const uint64_t* accessed) noexcept nogil:
         """Whether the access that an instruction made in the last run of a block was in the ranges; one that made none
         (chk.a) was not."""
-        cdef Shape* shape = &self.shapes.c.shapes[block]
-        cdef Access* access = self.shapes.c.accesses + shape.first_access
+        cdef const BlockHead* head = &self.table.c.heads[block]
+        cdef const BlockAccess* access = self.table.c.accesses + head.first_access
         cdef uint64_t k, done = 0
-        for k in range(places(shape)):
-            if access[k].condition == ALWAYS or (block_word >> (32 + access[k].condition)) & 1:
+        for k in range(most_accesses(head)):
+            if executed(block_word, access[k].condition):
                 if access[k].instruction == instruction:
                     return within(&self.ranges, accessed[done]) != 0
                 done += 1
@@ -220,13 +238,11 @@ cdef class DataTally(Tally):
 
     def inside(self, uint64_t number) -> dict[int, int]:
         """How often the accesses of block ``number`` were in the ranges, by number of the instruction."""
-        cdef Shape* shape
+        cdef const BlockHead* head = &self.table.c.heads[number]
         cdef uint64_t k
-        if number >= self.shapes.c.count:
-            return {}
-        shape = &self.shapes.c.shapes[number]
+        if not self.room():
+            raise MemoryError
         return {
-            self.shapes.c.accesses[k].instruction: self.counts[k]
-            for k in range(shape.first_access, shape.first_access + places(shape))
-            if k < self.count_capacity
+            self.table.c.accesses[head.first_access + k].instruction: self.inside_of(number, k)
+            for k in range(most_accesses(head))
         }

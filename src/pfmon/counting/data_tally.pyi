@@ -1,10 +1,10 @@
 from collections.abc import Sequence
 
-from pfmon.stream.shapes import ShapeTable
-from pfmon.stream.tally import Tally
+from pfmon.stream.table import BlockTable
+from pfmon.counting.tally import Tally
 
 class DataTally(Tally):
     """Totals of a traced stream, and how many of its accesses fall into (address, mask) ranges."""
 
-    def __init__(self, shapes: ShapeTable, ranges: Sequence[tuple[int, int]]) -> None: ...
+    def __init__(self, table: BlockTable, ranges: Sequence[tuple[int, int]]) -> None: ...
     def inside(self, number: int) -> dict[int, int]: ...

@@ -8,8 +8,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from pfmon.stream.shapes cimport Shape, ShapeTable, popcount
-from pfmon.stream.stream cimport BLOCK_MASK, MARK_KINDS, MARK_SHIFT
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.table cimport accesses_of
+from pfmon.stream.words cimport MARK_KINDS
 
 from pfmon.stream.marks import MarkSite, MarkTotals
 
@@ -17,31 +18,47 @@ from pfmon.stream.marks import MarkSite, MarkTotals
 cdef class Tally(Consumer):
     """Totals of a stream. ``traced``: the stream has the addresses of memory accesses in it."""
 
-    def __cinit__(self, ShapeTable shapes, bint traced=False):
-        self.shapes = shapes
+    def __cinit__(self, BlockTable table, bint traced=False):
+        self.table = table
         self.traced = traced
         self.last = NO_BLOCK
 
     def __dealloc__(self):
-        free(self.blocks)
+        cdef uint32_t bank
+        for bank in range(BANKS):
+            free(self.blocks[bank])
+            free(self.executed_[bank])
         free(self.sites)
 
-    cdef int grow(self) noexcept nogil:
-        """Room for every block that has a shape; 0 when there is no memory."""
-        cdef uint64_t capacity = self.shapes.c.count * 2
-        cdef BlockTally* fresh = <BlockTally*>realloc(self.blocks, capacity * sizeof(BlockTally))
-        if fresh == NULL:
-            return 0
-        memset(fresh + self.capacity, 0, (capacity - self.capacity) * sizeof(BlockTally))
-        self.blocks = fresh
-        self.capacity = capacity
-        return 1
+    cdef bint room(self) noexcept nogil:
+        """Room for every block that has been entered."""
+        cdef uint32_t bank
+        for bank in range(BANKS):
+            if self.table.c.header.bank[bank].blocks > self.capacity[bank] and not self.grow(bank):
+                self.fail(Failure.OUT_OF_MEMORY)
+                return False
+        return True
+
+    cdef bint grow(self, uint32_t bank) noexcept nogil:
+        cdef uint64_t capacity = self.table.c.header.bank[bank].blocks * 2, had = self.capacity[bank]
+        cdef BlockTally* blocks = <BlockTally*>realloc(self.blocks[bank], capacity * sizeof(BlockTally))
+        cdef Executed* executed
+        if blocks == NULL:
+            return False
+        self.blocks[bank] = blocks
+        executed = <Executed*>realloc(self.executed_[bank], capacity * sizeof(Executed))
+        if executed == NULL:
+            return False
+        self.executed_[bank] = executed
+        memset(blocks + had, 0, (capacity - had) * sizeof(BlockTally))
+        memset(executed + had, 0, (capacity - had) * sizeof(Executed))
+        self.capacity[bank] = capacity
+        return True
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word, runs, last = self.last
         cdef BlockTally* block
-        cdef Shape* shape
-        if self.shapes.c.count > self.capacity and not self.grow():
+        if not self.room():
             return
         while i < count:
             word = words[i]
@@ -55,65 +72,73 @@ cdef class Tally(Consumer):
                     i += 1
                     runs += 1
             last = word & BLOCK_MASK
-            block = &self.blocks[last]
+            block = tally_of(self, last)
             block.runs += runs
             if word >> 32:
                 if runs == 1:
-                    add_conditions(block, <uint32_t>(word >> 32))
+                    add_conditions(self, block, last, <uint32_t>(word >> 32))
                 else:
-                    add_repeated(block, <uint32_t>(word >> 32), runs)
+                    self.add_repeated(last, <uint32_t>(word >> 32), runs)
             if self.traced:
-                shape = &self.shapes.c.shapes[last]
-                i += shape.accesses + popcount(word & shape.access_mask)
+                i += accesses_of(&self.table.c.heads[last], word)
         self.last = last
 
     cdef void follow(self, uint64_t block) noexcept nogil:
         self.last = block
 
+    cdef uint64_t held(self, uint64_t number, uint32_t condition) noexcept nogil:
+        """How often a condition of a block held."""
+        cdef const BlockTally* block = tally_of(self, number)
+        cdef uint64_t total = self.executed_[number >> BANK_SHIFT][number & BANK_MASK].condition[condition]
+        cdef int plane
+        for plane in range(PLANES):
+            total += <uint64_t>((block.planes[plane] >> condition) & 1) << plane
+        return total
+
+    cdef uint64_t inside_of(self, uint64_t number, uint64_t access) noexcept nogil:
+        """How often an access of a block was in the data ranges: there are none."""
+        return 0
+
     def instructions(self) -> int:
         """How many instructions retired."""
-        cdef uint64_t number, total = 0
-        for number in range(min(self.capacity, self.shapes.c.count)):
-            total += self.blocks[number].runs * self.shapes.c.shapes[number].length
+        cdef uint64_t bank, i, total = 0
+        for bank in range(BANKS):
+            for i in range(min(self.capacity[bank], self.table.c.header.bank[bank].blocks)):
+                total += self.blocks[bank][i].runs * self.table.c.heads[(bank << BANK_SHIFT) + i].length
         return total
 
     def runs(self, uint64_t number) -> int:
         """How often block ``number`` ran."""
-        return self.blocks[number].runs if number < self.capacity else 0
+        return tally_of(self, number).runs if number & BANK_MASK < self.capacity[number >> BANK_SHIFT] else 0
 
     def executed(self, uint64_t number) -> list[int]:
         """How often each of its 31 conditions held."""
-        cdef int condition, plane
-        cdef uint64_t total
-        if number >= self.capacity:
+        cdef uint32_t condition
+        if number & BANK_MASK >= self.capacity[number >> BANK_SHIFT]:
             return [0] * CONDITIONS
-        counts = []
-        for condition in range(CONDITIONS):
-            total = self.blocks[number].executed[condition]
-            for plane in range(PLANES):
-                total += <uint64_t>((self.blocks[number].planes[plane] >> condition) & 1) << plane
-            counts.append(total)
-        return counts
+        return [self.held(number, condition) for condition in range(CONDITIONS)]
 
-    cdef int grow_sites(self) noexcept nogil:
-        """Twice the room for sites; 0 when there is no memory."""
+    cdef bint grow_sites(self) noexcept nogil:
+        """Twice the room for sites."""
         cdef uint64_t capacity = self.site_capacity * 2 if self.site_capacity else 1024
         cdef Site* fresh = <Site*>calloc(capacity, sizeof(Site))
         cdef uint64_t i
         if fresh == NULL:
-            return 0
+            self.fail(Failure.OUT_OF_MEMORY)
+            return False
         for i in range(self.site_capacity):
             if self.sites[i].key:
                 find_site(fresh, capacity, self.sites[i].key)[0] = self.sites[i]
         free(self.sites)
         self.sites = fresh
         self.site_capacity = capacity
-        return 1
+        return True
 
     cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil:
         """Count a mark; where it was counted, or NULL."""
         cdef Site* site
         if (word >> MARK_SHIFT) & 0x7F >= MARK_KINDS:
+            self.fail(Failure.BAD_STREAM)
             return NULL
         if self.site_count * 2 >= self.site_capacity and not self.grow_sites():
             return NULL
@@ -123,6 +148,29 @@ cdef class Tally(Consumer):
             self.site_count += 1
         count_mark(&site.all, word)
         return site
+
+    cdef void carry_out(self, uint64_t block, uint32_t held, uint64_t times) noexcept nogil:
+        """Count what the planes cannot hold: ``times`` whole rounds of them for each condition in ``held``."""
+        cdef Executed* executed = &self.executed_[block >> BANK_SHIFT][block & BANK_MASK]
+        cdef int condition
+        for condition in range(CONDITIONS):
+            if (held >> condition) & 1:
+                executed.condition[condition] += times << PLANES
+
+    cdef void add_repeated(self, uint64_t number, uint32_t held, uint64_t runs) noexcept nogil:
+        """Count ``runs`` runs with the same conditions: a binary addition of ``runs`` to the counters of those."""
+        cdef BlockTally* block = tally_of(self, number)
+        cdef uint32_t carry = 0, kept, added
+        cdef int plane
+        for plane in range(PLANES):
+            kept = block.planes[plane]
+            added = held if (runs >> plane) & 1 else 0
+            block.planes[plane] = kept ^ added ^ carry
+            carry = (kept & added) | (carry & (kept | added))
+        if carry:
+            self.carry_out(number, carry, 1)
+        if runs >> PLANES:
+            self.carry_out(number, held, runs >> PLANES)
 
     def sites_of_marks(self) -> list[MarkSite]:
         """Where the marks came from, by block, instruction and kind."""
@@ -161,26 +209,3 @@ cdef Site* find_site(Site* sites, uint64_t capacity, uint64_t key) noexcept nogi
     while sites[at].key != key and sites[at].key != 0:
         at = (at + 1) & (capacity - 1)
     return &sites[at]
-
-
-cdef void carry_out(BlockTally* block, uint32_t held, uint64_t times) noexcept nogil:
-    """Count what the planes cannot hold: ``times`` whole rounds of them for each condition in ``held``."""
-    cdef int condition
-    for condition in range(CONDITIONS):
-        if (held >> condition) & 1:
-            block.executed[condition] += times << PLANES
-
-
-cdef void add_repeated(BlockTally* block, uint32_t held, uint64_t runs) noexcept nogil:
-    """Count ``runs`` runs with the same conditions: a binary addition of ``runs`` to the counters of those."""
-    cdef uint32_t carry = 0, kept, added
-    cdef int plane
-    for plane in range(PLANES):
-        kept = block.planes[plane]
-        added = held if (runs >> plane) & 1 else 0
-        block.planes[plane] = kept ^ added ^ carry
-        carry = (kept & added) | (carry & (kept | added))
-    if carry:
-        carry_out(block, carry, 1)
-    if runs >> PLANES:
-        carry_out(block, held, runs >> PLANES)

@@ -1,0 +1,59 @@
+"""What monitors count of what a machine records: cycles, bubbles, occurrences, dispersal; and thresholds on anything."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.counting.increments cimport Increments
+from pfmon.counting.sink cimport Sink
+from pfmon.machine.records cimport Part, Records
+from pfmon.stream.table cimport BlockTable
+
+cdef enum:
+    SET_WORDS = 8                # of a set of occurrences
+    MOST_FIELDS = 8              # of dispersal
+
+cdef enum Way:                   # how a monitor looks at the records
+    NOT_HERE = 0                 # it counts nothing of these: architecture alone, or a level
+    OCCURRENCES = 1              # each by the instruction that it happened to
+    CYCLES = 2                   # bubbles by cause, and perhaps cycles in which something retired
+    BUBBLES = 3                  # of another kind, by cause
+    DISPERSAL = 4
+    SUMS = 5                     # of what a cycle adds, which is looked at: thresholds, bits, qualified cycles
+
+cdef struct Looked:              # what one monitor counts
+    uint32_t way                 # Way
+    bint ranged
+    uint64_t occurrences[SET_WORDS]
+    uint64_t checks[SET_WORDS]   # occurrences that say that a check load went to memory
+    bint weighs                  # a cycle adds what its instructions weigh (increments)
+    bint notes                   # ... and what happened to them
+    bint moves                   # ... or registers that the register stack engine moves
+    bint retiring                # CYCLES: those in which something retired, too
+    uint32_t bubbles             # BUBBLES: BubbleKind
+    uint64_t causes
+    uint32_t fields              # DISPERSAL
+    uint32_t shift[MOST_FIELDS]
+    uint64_t field[MOST_FIELDS]
+    bint any_field               # whether there is any, not how many
+    int64_t threshold            # 0: none
+    uint32_t low
+    int64_t mask
+    int64_t most                 # of a cycle; 0: no limit
+
+
+cdef class CycleCounts:
+    cdef Increments increments
+    cdef BlockTable table
+    cdef Records records
+    cdef Looked* looked
+    cdef int64_t stack_rate
+    cdef bint all_open
+
+    cdef void add_part(self, uint32_t number, int64_t times, Sink sink) noexcept nogil
+    cdef void add_bubble(self, uint32_t number, int64_t cycles, Sink sink) noexcept nogil
+    cdef bint passes(self, uint32_t monitor, uint64_t block, uint32_t instruction) noexcept nogil
+    cdef void add_notes(self, const Part* part, int64_t times, Sink sink) noexcept nogil
+    cdef void add_cycle(self, const Part* part, int64_t times, Sink sink) noexcept nogil
+    cdef int64_t weigh_part(self, uint32_t monitor, const Part* part) noexcept nogil
+    cdef int64_t noted(self, uint32_t monitor, const Part* part) noexcept nogil
+    cdef void add_sum(self, uint32_t monitor, const Part* part, int64_t times, Sink sink) noexcept nogil
+    cdef void add_moved(self, uint32_t monitor, const Part* part, int64_t times, Sink sink) noexcept nogil

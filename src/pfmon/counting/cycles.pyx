@@ -1,0 +1,235 @@
+"""Increments from the records of a machine (machine/records.pyx): one description for totals and for live counting.
+
+A cycle in which something issued is a chain of parts, a lost one a bubble. What each adds to a monitor is worked out here
+from the kinds and terms of signals/machine.csv, which `looks.py` compiles.
+"""
+
+from libc.stdlib cimport calloc, free
+
+from pfmon.counting.increments cimport Weight
+from pfmon.counting.sink cimport NO_BLOCK, NOBODY, add
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, OCCURRENCE_BITS
+from pfmon.machine.records cimport BUBBLE_BACK
+from pfmon.stream.ia64 cimport Ia64Kind
+from pfmon.stream.table cimport BlockHead, BlockInstruction, Cut
+
+cdef enum:
+    OCCURRENCE_MASK = (1 << OCCURRENCE_BITS) - 1
+    INSTRUCTION_MASK = 0xFF
+    EXECUTED_BITS = 32           # Part.how says of so many instructions whether they executed
+
+
+cdef inline bint among(const uint64_t* members, uint64_t number) noexcept nogil:
+    return (members[number >> 6] >> (number & 63)) & 1
+
+
+cdef inline uint32_t block_of(const Part* part) noexcept nogil:
+    return <uint32_t>(part.code & 0xFFFFFFFFULL)
+
+
+cdef inline uint32_t first_of(const Part* part) noexcept nogil:
+    return <uint32_t>(part.code >> 32 & INSTRUCTION_MASK)
+
+
+cdef inline uint32_t last_of(const Part* part) noexcept nogil:
+    return <uint32_t>(part.code >> 40 & INSTRUCTION_MASK)
+
+
+cdef inline int64_t look(const Looked* looked, int64_t increment) noexcept nogil:
+    """How a cycle's increment becomes a count: some of its bits, then the threshold (Montecito manual 3.2.1.3)."""
+    cdef int64_t value = increment >> looked.low & looked.mask
+    if looked.most and value > looked.most:
+        value = looked.most
+    if looked.threshold:
+        return value > looked.threshold
+    return value
+
+
+cdef class CycleCounts:
+    """``looks``: for each monitor what looks.Look says of it; ``increments``: the same monitors' weights and filters."""
+
+    def __cinit__(self, looks, Increments increments, BlockTable table, Records records, int stack_rate):
+        cdef uint32_t number, k
+        cdef Looked* one
+        self.increments, self.table, self.records = increments, table, records
+        self.stack_rate = stack_rate
+        self.looked = <Looked*>calloc(len(looks) + 1, sizeof(Looked))
+        if self.looked == NULL:
+            raise MemoryError
+        self.all_open = increments.all_open
+        for number, given in enumerate(looks):
+            one = &self.looked[number]
+            one.way, one.ranged = given.way, given.ranged
+            one.weighs, one.notes, one.moves = given.weighs, given.notes, given.moves
+            one.retiring, one.bubbles, one.causes = given.retiring, given.bubbles, given.causes
+            one.threshold, one.low, one.mask, one.most = given.threshold, given.low, given.mask, given.most
+            one.any_field = given.any_field
+            one.fields = len(given.fields)
+            for k, (shift, mask) in enumerate(given.fields):
+                one.shift[k], one.field[k] = shift, mask
+            for occurrence in given.occurrences:
+                one.occurrences[occurrence >> 6] |= <uint64_t>1 << (occurrence & 63)
+            for occurrence in given.checks:
+                one.checks[occurrence >> 6] |= <uint64_t>1 << (occurrence & 63)
+
+    def __dealloc__(self):
+        free(self.looked)
+
+    cdef bint passes(self, uint32_t monitor, uint64_t block, uint32_t instruction) noexcept nogil:
+        """Whether a monitor counts what happened to an instruction, or to none that retired."""
+        cdef const BlockHead* head
+        cdef uint64_t passing
+        if self.all_open:
+            return True
+        if block == NO_BLOCK or instruction == NOBODY:
+            passing = self.increments.passing(NULL, NULL)
+        else:
+            head = &self.table.c.heads[block]
+            passing = self.increments.passing(
+                &self.table.c.instructions[head.first + instruction],
+                self.table.c.payloads + (head.first + instruction) * self.table.c.header.payload_bytes)
+        return (passing >> self.increments.counted[monitor].filter) & 1
+
+    cdef void add_bubble(self, uint32_t number, int64_t cycles, Sink sink) noexcept nogil:
+        """Lost cycles or bundles."""
+        cdef uint64_t key = self.records.bubble_keys[number]
+        cdef uint32_t block = <uint32_t>(key & 0xFFFFFFFFULL), instruction = <uint32_t>(key >> 32 & 0xFF), m
+        cdef uint64_t cause = key >> 40 & 0xFF
+        cdef uint32_t kind = <uint32_t>(key >> 48)
+        cdef const Looked* one
+        for m in range(self.increments.monitors):
+            one = &self.looked[m]
+            if (one.way == Way.CYCLES and kind == BUBBLE_BACK or one.way == Way.BUBBLES and kind == one.bubbles) \
+                    and (one.causes >> cause) & 1 and self.passes(m, block, instruction):
+                add(sink, m, block, instruction, cycles)
+
+    cdef void add_part(self, uint32_t number, int64_t times, Sink sink) noexcept nogil:
+        """Cycles that ended with a part."""
+        cdef const Part* last = &self.records.parts[number]
+        cdef const Part* part = last
+        cdef uint32_t m
+        while number:
+            part = &self.records.parts[number]
+            if part.chain >> 32:
+                self.add_notes(part, times, sink)
+            number = <uint32_t>(part.chain & 0xFFFFFFFFULL)
+        if first_of(last) <= last_of(last):
+            self.add_cycle(last, times, sink)
+        for m in range(self.increments.monitors):
+            if self.looked[m].way == Way.SUMS:
+                self.add_sum(m, last, times, sink)
+
+    cdef void add_notes(self, const Part* part, int64_t times, Sink sink) noexcept nogil:
+        """Occurrences, each by its instruction."""
+        cdef const uint64_t* items = self.records.note_lists + self.records.note_starts[part.chain >> 32]
+        cdef uint64_t k, item
+        cdef uint32_t m, instruction
+        cdef const Looked* one
+        for k in range(1, items[0] + 1):
+            item = items[k]
+            instruction = <uint32_t>(item >> NOTE_INSTRUCTION & INSTRUCTION_MASK)
+            for m in range(self.increments.monitors):
+                one = &self.looked[m]
+                if one.way == Way.OCCURRENCES and among(one.occurrences, item & OCCURRENCE_MASK) \
+                        and (not one.ranged or (item >> NOTE_RANGED) & 1) and self.passes(m, block_of(part), instruction):
+                    add(sink, m, block_of(part), instruction,
+                        times * <int64_t>(item >> OCCURRENCE_BITS & OCCURRENCE_MASK))
+
+    cdef void add_cycle(self, const Part* part, int64_t times, Sink sink) noexcept nogil:
+        """A cycle in which something issued, and what its dispersal left over, where its last instruction is."""
+        cdef uint32_t m, k, left = <uint32_t>(part.how >> 32)
+        cdef int64_t total
+        cdef const Looked* one
+        for m in range(self.increments.monitors):
+            one = &self.looked[m]
+            total = 0
+            if one.way == Way.CYCLES:
+                total = one.retiring
+            for k in range(one.fields):
+                total += left >> one.shift[k] & one.field[k]
+            if one.fields:
+                total = total > 0 if one.any_field else look(one, total) if one.way == Way.DISPERSAL else total
+            if total and self.passes(m, block_of(part), last_of(part)):
+                add(sink, m, block_of(part), last_of(part), times * total)
+
+    cdef void add_sum(self, uint32_t monitor, const Part* last, int64_t times, Sink sink) noexcept nogil:
+        """What a cycle's instructions add together, as it is looked at."""
+        cdef const Looked* one = &self.looked[monitor]
+        cdef const Part* part = last
+        cdef int64_t total = 0
+        if one.moves and first_of(last) > last_of(last):
+            self.add_moved(monitor, last, times, sink)
+        while True:
+            if one.weighs:
+                total += self.weigh_part(monitor, part)
+            if one.notes:
+                total += self.noted(monitor, part)
+            if part.chain & 0xFFFFFFFFULL == 0:
+                break
+            part = &self.records.parts[part.chain & 0xFFFFFFFFULL]
+        add(sink, monitor, block_of(last), last_of(last), times * look(one, total))
+
+    cdef int64_t weigh_part(self, uint32_t monitor, const Part* part) noexcept nogil:
+        """What the instructions of a part add to a signal of architecture."""
+        cdef const Looked* one = &self.looked[monitor]
+        cdef const BlockHead* head
+        cdef const BlockInstruction* instruction
+        cdef uint64_t inside[4]
+        cdef uint64_t failed[4]
+        cdef uint64_t k, item
+        cdef const uint64_t* items
+        cdef uint32_t i, held
+        cdef int64_t total = 0
+        cdef Weight weight
+        if block_of(part) == NO_BLOCK or first_of(part) > last_of(part):
+            return 0
+        inside[0] = inside[1] = inside[2] = inside[3] = 0
+        failed[0] = failed[1] = failed[2] = failed[3] = 0
+        head = &self.table.c.heads[block_of(part)]
+        if part.chain >> 32:
+            items = self.records.note_lists + self.records.note_starts[part.chain >> 32]
+            for k in range(1, items[0] + 1):
+                item = items[k]
+                i = <uint32_t>(item >> NOTE_INSTRUCTION & INSTRUCTION_MASK)
+                if (item >> NOTE_RANGED) & 1:
+                    inside[i >> 6] |= <uint64_t>1 << (i & 63)
+                if among(one.checks, item & OCCURRENCE_MASK) and (not one.ranged or (item >> NOTE_RANGED) & 1):
+                    failed[i >> 6] |= <uint64_t>1 << (i & 63)
+        for i in range(first_of(part), last_of(part) + 1):
+            if not self.passes(monitor, block_of(part), i):
+                continue
+            instruction = &self.table.c.instructions[head.first + i]
+            if (failed[i >> 6] >> (i & 63)) & 1 and instruction.isa_kind & Ia64Kind.LOAD_CHECK:
+                total += 1
+            weight = self.increments.weigh(monitor, instruction, head.cut == Cut.FAILED_CHECK and i == head.length - 1)
+            held = part.how >> (i - first_of(part)) & 1 if i - first_of(part) < EXECUTED_BITS else 0
+            if not one.ranged:
+                total += weight.retired + held * weight.executed
+            elif (inside[i >> 6] >> (i & 63)) & 1:
+                total += held * weight.executed
+        return total
+
+    cdef int64_t noted(self, uint32_t monitor, const Part* part) noexcept nogil:
+        """How often something of a monitor's set happened to the instructions of a part."""
+        cdef const Looked* one = &self.looked[monitor]
+        cdef const uint64_t* items
+        cdef uint64_t k, item
+        cdef int64_t total = 0
+        if part.chain >> 32 == 0:
+            return 0
+        items = self.records.note_lists + self.records.note_starts[part.chain >> 32]
+        for k in range(1, items[0] + 1):
+            item = items[k]
+            if among(one.occurrences, item & OCCURRENCE_MASK) and (not one.ranged or (item >> NOTE_RANGED) & 1) \
+                    and self.passes(monitor, block_of(part), <uint32_t>(item >> NOTE_INSTRUCTION & INSTRUCTION_MASK)):
+                total += item >> OCCURRENCE_BITS & OCCURRENCE_MASK
+        return total
+
+    cdef void add_moved(self, uint32_t monitor, const Part* part, int64_t times, Sink sink) noexcept nogil:
+        """Registers that the register stack engine moves: so many a cycle, in cycles in which nothing issues."""
+        cdef int64_t moved = self.noted(monitor, part), rate = self.stack_rate
+        cdef const uint64_t* items
+        if moved:
+            items = self.records.note_lists + self.records.note_starts[part.chain >> 32]
+            add(sink, monitor, block_of(part), <uint32_t>(items[1] >> NOTE_INSTRUCTION & INSTRUCTION_MASK), times * (
+                moved // rate * look(&self.looked[monitor], rate) + look(&self.looked[monitor], moved % rate)))

@@ -1,0 +1,30 @@
+from collections.abc import Callable, Sequence
+
+from pfmon.stream.consumer import Consumer, Slotted
+from pfmon.stream.splitter import Splitter
+from pfmon.stream.table import BlockTable
+
+class Gate(Splitter):
+    """Hands the stream on to one of its readers, and to a witness, while counting is on; a machine gets all of it."""
+
+    next_address: int
+    error: BaseException | None
+
+    def __init__(
+        self,
+        table: BlockTable,
+        readers: Sequence[Consumer],
+        *,
+        traced: bool,
+        code: Sequence[int] = ...,
+        data: Sequence[tuple[int, bool, bool]] = ...,
+        actions: Sequence[tuple[bool, int, bool]] = ...,
+        on: bool = ...,
+        up: bool | None = ...,
+        witness: Consumer | None = ...,
+        machine: Slotted | None = ...,
+        due: int | None = ...,
+        on_due: Callable[[], int | None] | None = ...,
+    ) -> None: ...
+    def choose(self, place: int) -> None: ...
+    def reached(self) -> list[int]: ...

@@ -1,0 +1,88 @@
+"""The reader of the stream that decides, at exact instructions, what is counted and for whom.
+
+Three things decide: triggers, PSR.up (MODE marks), and whose turn it is. A machine gets the whole stream; what it
+records belongs to the slot that is in force.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.counting.switches cimport STARTS, STOPS, TRIGGERS, is_counting, reach_trigger, set_mode
+from pfmon.stream.words cimport Mark, mark_kind
+
+
+cdef class Gate(Splitter):
+    """Hands the stream on to one of ``readers`` and to ``witness``, if there is one, while counting is on.
+
+    ``actions``: by number of the trigger (starts, group, repeats): it starts or stops counting, for one of two groups. The
+    first start of a group that finds counting off, and the first stop that finds it on, do so; of a group that repeats
+    every one. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it does not matter. ``machine``: has
+    a slot for each reader, and one more for what nobody counts. ``on_due`` is called when ``due`` instructions have
+    retired, and returns when it is to be called next.
+    """
+
+    def __cinit__(self, table, readers, *, code=(), data=(), actions=(), bint on=True, up=None, witness=None,
+                  machine=None, due=None, on_due=None, **_):
+        if len(actions) > TRIGGERS:
+            raise ValueError(f"{len(actions)} triggers: there is room for {TRIGGERS}")
+        self.keep = list(readers)
+        self.reader = self.keep[0]
+        self.witness = witness
+        self.machine = machine
+        self.off = <uint32_t>len(self.keep)
+        self.on_due = on_due
+        self.due = ~<uint64_t>0 if due is None else due
+        self.switches.on = on
+        self.switches.heeds_up = up is not None
+        self.switches.up = bool(up)
+        for number, (starts, group, repeats) in enumerate(actions):
+            self.switches.action[number] = STARTS if starts else STOPS
+            self.switches.group[number] = group
+            self.switches.repeats[group] = repeats
+        self.switched()
+
+    def choose(self, uint32_t place):
+        """From here on the reader in this place gets the stream."""
+        self.reader = self.keep[place]
+        self.turn = place
+        self.switched()
+
+    def reached(self) -> list[int]:
+        """How often each trigger was reached, whether or not it changed anything."""
+        return [self.switches.hits[number] for number in range(TRIGGERS) if self.switches.action[number]]
+
+    cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        if count == 0:
+            return
+        if is_counting(&self.switches):
+            self.reader.consume(words, count)
+            if self.witness is not None:
+                self.witness.consume(words, count)
+        if self.machine is not None:
+            self.machine.consume(words, count)
+
+    cdef void switched(self) noexcept nogil:
+        """Who counts may have changed: what is handed on next comes behind a block that its reader may not have got."""
+        self.reader.follow(self.last)
+        if self.witness is not None:
+            self.witness.follow(self.last)
+        if self.machine is not None:
+            self.machine.use_slot(self.turn if is_counting(&self.switches) else self.off)
+
+    cdef void reach(self, uint32_t trigger) noexcept nogil:
+        if reach_trigger(&self.switches, trigger):
+            self.switched()
+
+    cdef void reach_due(self) noexcept nogil:
+        with gil:
+            try:
+                due = self.on_due()
+            except BaseException as error:   # of the caller's: raised again when the run has ended
+                self.error, due = error, None
+            self.due = ~<uint64_t>0 if due is None else due
+
+    cdef bint ends_part(self, uint64_t mark) noexcept nogil:
+        return self.switches.heeds_up and mark_kind(mark) == Mark.MODE
+
+    cdef void heed(self, uint64_t mark) noexcept nogil:
+        set_mode(&self.switches, mark)
+        self.switched()

@@ -1,0 +1,49 @@
+"""What monitors count, compiled: the terms of their signals, and the filters that they stand behind."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from pfmon.counting.filters cimport Filter
+from pfmon.stream.table cimport BlockHead, BlockInstruction, Table
+
+cdef enum:
+    MOST_TERMS = 8
+    ANY_VALUE = 0xFF
+
+cdef struct InstructionTerm:
+    uint32_t wanted, unwanted, isa_wanted, isa_unwanted
+    int32_t retired, executed
+    bint failed_check            # only of the check that left the block
+
+cdef struct MarkTerm:
+    uint32_t kind                # words.Mark
+    uint32_t values              # a bit for each value 0 to 3, or ANY_VALUE
+    int32_t count, low
+
+cdef struct Counted:             # what one monitor counts of architecture
+    uint32_t filter              # number of its filter
+    bint ranged                  # only accesses in the data ranges
+    uint32_t terms, mark_terms
+    InstructionTerm term[MOST_TERMS]
+    MarkTerm mark_term[MOST_TERMS]
+
+cdef struct Weight:              # of an instruction
+    int64_t retired, executed
+
+
+cdef class Increments:
+    cdef readonly uint32_t monitors
+    cdef Counted* counted
+    cdef Filter* filters
+    cdef readonly uint32_t filter_count
+    cdef readonly bint all_open  # no filter keeps anything out
+
+    cdef Weight weigh(self, uint32_t monitor, const BlockInstruction* instruction, bint failed_check) noexcept nogil
+    cdef uint64_t passing(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil
+
+
+cdef inline int64_t mark_increment(const MarkTerm* term, uint64_t word) noexcept nogil:
+    """What one mark adds."""
+    cdef uint64_t value = word & 0xFFFFFFFFULL
+    if term.values != ANY_VALUE and (value > 3 or not (term.values >> value) & 1):
+        return 0
+    return term.count + term.low * <int64_t>(value & 0xFFFF)

@@ -1,0 +1,108 @@
+"""Compiles the description of increments (signals/terms.py) for the loops of counting.
+
+Totals and live counting read the same: what an instruction adds to a monitor when it retires and when it executes, what
+a mark adds, and which of them its filter lets pass.
+"""
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from pfmon.counting.filters cimport MOST_FILTERS, MOST_PAIRS, passes
+
+from pfmon.signals.terms import FAILED_CHECK, MARK, terms
+
+UNITS = "mifb"
+
+
+cdef class Increments:
+    """``monitors``: (signal, filter, ranged) each; a filter is a filters.Filter of pmu (a code and an opcode filter);
+    ``ranged``: only what has its address in the data ranges counts. ValueError for more different filters than fit."""
+
+    def __cinit__(self, monitors):
+        cdef uint32_t number
+        self.monitors = len(monitors)
+        self.counted = <Counted*>calloc(self.monitors + 1, sizeof(Counted))
+        distinct = list(dict.fromkeys(monitor.filter for monitor in monitors))
+        if len(distinct) > MOST_FILTERS:
+            raise ValueError(f"{len(distinct)} different qualifications in one programming: there is room for {MOST_FILTERS}")
+        self.filter_count = len(distinct)
+        self.filters = <Filter*>calloc(len(distinct) + 1, sizeof(Filter))
+        if self.counted == NULL or self.filters == NULL:
+            raise MemoryError
+        for number, one in enumerate(distinct):
+            set_filter(&self.filters[number], one)
+        self.all_open = all(one.code.everything and one.opcode.everything for one in distinct)
+        for number, monitor in enumerate(monitors):
+            self.counted[number].filter = distinct.index(monitor.filter)
+            self.counted[number].ranged = monitor.ranged
+            for term in terms().get(monitor.signal, ()):
+                add_term(&self.counted[number], term)
+
+    def __dealloc__(self):
+        free(self.counted)
+        free(self.filters)
+
+    cdef Weight weigh(self, uint32_t monitor, const BlockInstruction* instruction, bint failed_check) noexcept nogil:
+        """What an instruction adds to a monitor, its filter aside; ``failed_check``: it is a check that left its block."""
+        cdef const Counted* counted = &self.counted[monitor]
+        cdef const InstructionTerm* term
+        cdef Weight weight
+        cdef uint32_t i
+        weight.retired = weight.executed = 0
+        for i in range(counted.terms):
+            term = &counted.term[i]
+            if instruction.kind & term.wanted == term.wanted and not instruction.kind & term.unwanted \
+                    and instruction.isa_kind & term.isa_wanted == term.isa_wanted \
+                    and not instruction.isa_kind & term.isa_unwanted and (failed_check or not term.failed_check):
+                weight.retired += term.retired
+                weight.executed += term.executed
+        return weight
+
+    cdef uint64_t passing(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil:
+        """Which filters let an instruction pass, as bits; NULL: what no instruction that retired did."""
+        cdef uint64_t found = 0
+        cdef uint32_t i
+        for i in range(self.filter_count):
+            if passes(&self.filters[i], instruction, payload):
+                found |= <uint64_t>1 << i
+        return found
+
+
+cdef void set_filter(Filter* filter, one):
+    cdef uint32_t i
+    code, opcode = one
+    filter.everywhere, filter.inverse = code.everything, code.inverse
+    if len(code.blocks) > MOST_PAIRS or len(code.intervals) > MOST_PAIRS:
+        raise ValueError(f"there are {MOST_PAIRS} pairs of breakpoint registers")
+    filter.pairs, filter.intervals = len(code.blocks), len(code.intervals)
+    for i, (address, mask) in enumerate(code.blocks):
+        filter.address[i], filter.mask[i] = address, mask
+    for i, (low, high) in enumerate(code.intervals):
+        filter.low[i], filter.high[i] = low, high
+    filter.any_opcode = opcode.everything
+    filter.match, filter.opcode_mask = opcode.match, opcode.mask
+    for i, letter in enumerate(UNITS):
+        if letter in opcode.slots:
+            filter.slots |= 1 << i
+    if "i" in opcode.slots:
+        filter.slots |= 1 << 4           # long instructions are I-type (Montecito manual table 3-11)
+
+
+cdef void add_term(Counted* counted, term):
+    cdef InstructionTerm* instruction
+    cdef MarkTerm* mark
+    if counted.terms == MOST_TERMS or counted.mark_terms == MOST_TERMS:
+        raise ValueError(f"a signal has {MOST_TERMS} terms at the most")
+    if term.source == MARK:
+        mark = &counted.mark_term[counted.mark_terms]
+        counted.mark_terms += 1
+        mark.kind, mark.count, mark.low = term.mark, term.count, term.low
+        mark.values = sum(1 << value for value in term.values) if term.values else ANY_VALUE
+        return
+    instruction = &counted.term[counted.terms]
+    counted.terms += 1
+    kinds = term.kinds
+    instruction.wanted, instruction.unwanted = kinds.wanted, kinds.unwanted
+    instruction.isa_wanted, instruction.isa_unwanted = kinds.isa_wanted, kinds.isa_unwanted
+    instruction.retired, instruction.executed = term.retired, term.executed
+    instruction.failed_check = term.source == FAILED_CHECK

@@ -1,0 +1,212 @@
+"""How each monitor looks at what a machine records: signals/machine.csv and the monitor's programming, compiled.
+
+A monitor with a threshold counts one in every cycle in which its event's increment is more (Montecito manual section
+3.2.1.3); some events are themselves bits of such a sum.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from pfmon.errors import PfmonError
+from pfmon.machine.causes import Cause, FrontCause
+from pfmon.machine.occurrences import Occurrence
+from pfmon.machine.records import BubbleKind
+from pfmon.pmu.event import Event
+from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
+from pfmon.signals import machine, terms
+
+NOT_HERE, OCCURRENCES, CYCLES, BUBBLES, DISPERSAL, SUMS = range(6)
+"""As cycles.Way."""
+
+LOST_BUBBLES = {
+    "front": BubbleKind.BUBBLE_FRONT,
+    "ideal": BubbleKind.BUBBLE_IDEAL,
+    "lost": BubbleKind.BUBBLE_LOST,
+    "entrance": BubbleKind.BUBBLE_ENTRANCE,
+}
+ALL_CAUSES = (1 << 64) - 1
+ALL_BITS = (1 << 62) - 1
+MESI = "ISEM"
+"""The states by bit of PMC.mesi (Montecito manual table 3-6)."""
+
+READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
+MOVED = {
+    "loads_retired": (READS,),
+    "stores_retired": (WRITES,),
+    "data_references": (READS, WRITES),
+    "rse_references.all": (READS, WRITES),
+    "rse_references.load": (READS,),
+    "rse_references.store": (WRITES,),
+}
+"""Signals that count registers which the register stack engine moves, and what each of these does in the machine."""
+
+FAILED_CHECKS = {"loads_retired": (READS, FLOAT_READS), "loads_retired.integer": (READS,)}
+"""Signals that count a check load if it failed, and what it does then; one that found its entry does nothing."""
+
+CYCLE_BY_CYCLE = ("per_cycle", "qualified", "stops")
+"""Kinds of signals that need a look at single cycles even without a threshold."""
+
+
+class Filter(NamedTuple):
+    """What lets an instruction be counted: a code range and an opcode matcher (pmu/filters.py)."""
+
+    code: object = EVERY_BUNDLE
+    opcode: object = EVERY_OPCODE
+
+
+class Weighed(NamedTuple):
+    """What Increments compiles: a signal of architecture behind a filter; ``ranged``: by data ranges."""
+
+    signal: str
+    filter: Filter
+    ranged: bool
+
+
+class Look(NamedTuple):
+    """How a monitor looks at the records (cycles.Looked). ``signal``: of architecture, whose weights it adds up."""
+
+    way: int = NOT_HERE
+    ranged: bool = False
+    signal: str = ""
+    occurrences: frozenset[int] = frozenset()
+    checks: frozenset[int] = frozenset()
+    weighs: bool = False
+    notes: bool = False
+    moves: bool = False
+    retiring: bool = False
+    bubbles: int = 0
+    causes: int = 0
+    fields: tuple[tuple[int, int], ...] = ()
+    any_field: bool = False
+    threshold: int = 0
+    low: int = 0
+    mask: int = ALL_BITS
+    most: int = 0
+
+
+@cache
+def names(kind: str) -> dict[str, int]:
+    """What the terms of signals of a kind stand for."""
+    if kind == "occurrence":
+        return {name: int(value) for name, value in Occurrence.__members__.items()}
+    if kind == "cycle":
+        return {name: int(value) for name, value in Cause.__members__.items() if name != "CAUSES"}
+    return {name: int(value) for name, value in FrontCause.__members__.items() if name != "FRONT_CAUSES"}
+
+
+def occurrences_of(signal: str, states: int | None = None) -> frozenset[int]:
+    """The occurrences that a signal is made of; ``states``: only those in the states of a PMC's mesi field."""
+    numbers = machine.select(signal, names("occurrence"))
+    if states is None:
+        return numbers
+    wanted = {letter for bit, letter in enumerate(MESI) if states >> bit & 1}
+    return frozenset(number for name, number in names("occurrence").items() if number in numbers and name[-1] in wanted)
+
+
+def needs_machine(signal: str, threshold: int) -> bool:
+    """Whether architecture alone does not tell what is counted."""
+    if threshold:
+        return True
+    meaning = machine.meanings().get(signal)
+    return meaning is not None and meaning.kind != "never"
+
+
+def look_of(signal: str, threshold: int, ranged: bool, states: int | None) -> Look:
+    """How a monitor of a signal looks at the records; way NOT_HERE: it does not (architecture, or a level)."""
+    if not needs_machine(signal, threshold):
+        return Look()
+    meaning = machine.meanings().get(signal)
+    if meaning is None:
+        return _of_architecture(signal, threshold, ranged)
+    kind, parts = meaning
+    match kind:
+        case "occurrence":
+            found = occurrences_of(signal, states)
+            way = SUMS if threshold else OCCURRENCES
+            return Look(way, ranged, occurrences=found, notes=bool(threshold), threshold=threshold)
+        case "cycle":
+            return _of_cycles(signal)
+        case "front" | "ideal" | "lost" | "entrance":
+            return Look(BUBBLES, bubbles=int(LOST_BUBBLES[kind]), causes=_bits(machine.select(signal, names(kind))))
+        case "dispersal":
+            return Look(DISPERSAL, fields=_fields(machine.expanded(signal)), threshold=threshold)
+        case "stops":
+            return Look(SUMS, ranged, signal=parts[0], weighs=True, fields=_fields(parts[1:]), any_field=True)
+        case "per_cycle":
+            whole, high, low = machine.per_cycle(parts[0])
+            mask = (1 << high - low + 1) - 1
+            return Look(SUMS, ranged, signal=whole, weighs=True, threshold=threshold, low=low, mask=mask)
+        case "qualified":
+            return Look(SUMS, ranged, signal="inst_retired", weighs=True, most=1)
+    return Look()
+
+
+def _of_architecture(signal: str, threshold: int, ranged: bool) -> Look:
+    """A threshold on an event that architecture decides."""
+    return Look(
+        SUMS,
+        ranged,
+        signal=signal,
+        weighs=True,
+        moves=signal in MOVED,
+        occurrences=_numbers(MOVED.get(signal, ())),
+        checks=_numbers(FAILED_CHECKS.get(signal, ())),
+        threshold=threshold,
+    )
+
+
+def _of_cycles(signal: str) -> Look:
+    named = machine.named(signal)
+    if "BUS" in named:
+        return Look()
+    causes = ALL_CAUSES if "CORE" in named else _bits(machine.select(signal, names("cycle")))
+    return Look(CYCLES, retiring="CORE" in named or "RETIRING" in named, causes=causes)
+
+
+def _fields(parts: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    return tuple(machine.DISPERSAL[part] for part in parts)
+
+
+def _bits(numbers: frozenset[int]) -> int:
+    return sum(1 << number for number in numbers)
+
+
+def _numbers(occurrences: Sequence[str]) -> frozenset[int]:
+    return frozenset(int(Occurrence[name]) for name in occurrences)
+
+
+# --- what cannot be counted
+
+NO_CYCLE = ("front", "ideal", "lost", "entrance")
+"""Kinds of signals of which it is not recorded what single cycles add."""
+
+
+def check_countable(event: Event) -> None:
+    """PfmonError for an event whose signal nothing produces."""
+    if event.fidelity == "unmodelled":
+        raise PfmonError(f"{event.name} is not modelled: {event.reason}")
+    if event.signal not in terms.available() and event.signal not in machine.meanings():
+        raise PfmonError(f"{event.name} cannot be counted: nothing produces {event.signal}")
+
+
+def check_threshold(event: Event, threshold: int) -> None:
+    """PfmonError for a threshold on an event of which single cycles are not known."""
+    if not threshold:
+        return
+    signal = event.signal
+    meaning = machine.meanings().get(signal)
+    if meaning and meaning.kind in NO_CYCLE:
+        reason = "the machine records sums of lost bundles, not those of single cycles"
+    elif not meaning and signal not in MOVED and not _weighs_alone(signal):
+        reason = "in which cycle it happens is not recorded"
+    else:
+        return
+    raise PfmonError(f"--event-thresholds: {event.name} takes no threshold here: {reason}")
+
+
+def _weighs_alone(signal: str) -> bool:
+    """Whether instructions make a signal, and not marks of which no cycle is known."""
+    own = terms.terms().get(signal, ())
+    sources = {term.source for term in own}
+    return terms.INSTRUCTION in sources and (terms.MARK not in sources or signal in FAILED_CHECKS)

@@ -1,0 +1,15 @@
+from collections.abc import Sequence
+
+from pfmon.counting.increments import Increments
+from pfmon.counting.looks import Look
+from pfmon.counting.sink import Sink
+from pfmon.machine.machine import Machine
+from pfmon.stream.table import BlockTable
+
+class MachineTotals:
+    """What monitors counted of everything that a machine has recorded."""
+
+    def __init__(
+        self, machine: Machine, looks: Sequence[Look], increments: Increments, table: BlockTable, stack_rate: int
+    ) -> None: ...
+    def add(self, sink: Sink, slots: Sequence[int] | None = None) -> None: ...

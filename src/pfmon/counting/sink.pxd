@@ -1,0 +1,31 @@
+"""Where increments go: sums, and, if asked for, the same by place."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.stream.table cimport BANKS, BlockTable
+
+cdef enum:
+    NOBODY = 255                 # in the place of an instruction's number: none of the block
+    NO_BLOCK = 0xFFFFFFFF        # in the place of a block's number: before the first one
+
+
+cdef class Sink:
+    cdef readonly uint32_t monitors
+    cdef int64_t* sums
+    cdef BlockTable table
+    cdef bint by_place
+    cdef int64_t** rows[BANKS]   # by number of the block: monitors by instruction, one row more for NOBODY
+    cdef uint64_t known[BANKS]
+    cdef int64_t* nowhere        # what no block did
+    cdef bint failed
+
+    cdef void place(self, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment) noexcept nogil
+    cdef object counts_at(self, const int64_t* row)
+
+
+cdef inline void add(Sink sink, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment) noexcept nogil:
+    """An instruction of a block added to what a monitor counts."""
+    if increment:
+        sink.sums[monitor] += increment
+        if sink.by_place:
+            sink.place(monitor, block, instruction, increment)

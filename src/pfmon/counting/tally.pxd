@@ -1,0 +1,85 @@
+"""What a tally holds, and the steps that its kinds share."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BANKS, BlockTable
+from pfmon.stream.words cimport BLOCK_MASK, MARK_SHIFT
+
+cdef enum:
+    PLANES = 14                  # with them a block's tally fills a line of the host's cache
+    CONDITIONS = 31
+    SMALL_VALUES = 4
+    NO_BLOCK = 0xFFFFFFFF        # in the place of a block's number: before the first one
+
+cdef struct BlockTally:
+    uint64_t runs
+    uint32_t planes[PLANES]
+
+cdef struct Executed:            # multiples of 2**PLANES that have left the planes
+    uint64_t condition[CONDITIONS]
+
+cdef struct MarkTally:
+    uint64_t marks               # how many
+    uint64_t low                 # sum of value bits 0-15
+    uint64_t high                # sum of value bits 16-31
+    uint64_t by_value[SMALL_VALUES]      # how many with value 0, 1, 2, 3
+
+cdef struct Site:                # marks of one kind that one instruction of one block caused
+    uint64_t key                 # site_key; 0: free
+    MarkTally all
+    MarkTally inside             # those whose address is in the data ranges (DataTally)
+
+
+cdef class Tally(Consumer):
+    """Totals of a stream; see tally.pyx."""
+
+    cdef BlockTable table
+    cdef BlockTally* blocks[BANKS]
+    cdef Executed* executed_[BANKS]
+    cdef uint64_t capacity[BANKS]
+    cdef Site* sites             # open-addressed hash
+    cdef uint64_t site_capacity  # a power of two
+    cdef uint64_t site_count
+    cdef uint64_t last           # number of the block that retired last
+    cdef bint traced
+
+    cdef bint room(self) noexcept nogil
+    cdef bint grow(self, uint32_t bank) noexcept nogil
+    cdef bint grow_sites(self) noexcept nogil
+    cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil
+    cdef uint64_t held(self, uint64_t number, uint32_t condition) noexcept nogil
+    cdef uint64_t inside_of(self, uint64_t number, uint64_t access) noexcept nogil
+    cdef void carry_out(self, uint64_t block, uint32_t held, uint64_t times) noexcept nogil
+    cdef void add_repeated(self, uint64_t block, uint32_t held, uint64_t runs) noexcept nogil
+
+
+cdef inline BlockTally* tally_of(Tally tally, uint64_t number) noexcept nogil:
+    """The tally of a block that there is room for."""
+    return &tally.blocks[number >> BANK_SHIFT][number & BANK_MASK]
+
+
+cdef inline uint64_t site_key(uint64_t word, uint64_t block) noexcept nogil:
+    """Kind, instruction and block of a mark."""
+    return <uint64_t>1 << 63 | (word >> MARK_SHIFT & 0x7F) << 40 | (word >> 32 & 0xFF) << 32 | block & BLOCK_MASK
+
+
+cdef inline void count_mark(MarkTally* tally, uint64_t word) noexcept nogil:
+    cdef uint64_t value = word & 0xFFFFFFFFULL
+    tally.marks += 1
+    tally.low += value & 0xFFFF
+    tally.high += value >> 16
+    if value < SMALL_VALUES:
+        tally.by_value[value] += 1
+
+
+cdef inline void add_conditions(Tally tally, BlockTally* block, uint64_t number, uint32_t held) noexcept nogil:
+    cdef uint32_t carry = held, kept
+    cdef int plane
+    for plane in range(PLANES):
+        kept = block.planes[plane]
+        block.planes[plane] = kept ^ carry
+        carry &= kept
+        if carry == 0:
+            return
+    tally.carry_out(number, carry, 1)

@@ -1,0 +1,100 @@
+"""Totals: what the monitors counted in all that a tally has seen, block by block.
+
+A block's runs times what its instructions add whenever they retire, and the times that their conditions held times what
+they add when they execute; then the marks, each by the instruction that caused it: its tags travel with it down the
+pipeline (Montecito manual section 3.2.3.1).
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from pfmon.counting.increments cimport ANY_VALUE, Increments, MarkTerm, Weight
+from pfmon.counting.sink cimport NO_BLOCK, NOBODY, Sink, add
+from pfmon.counting.tally cimport MarkTally, SMALL_VALUES, Site, Tally, tally_of
+from pfmon.stream.table cimport (
+    ALWAYS, BANK_MASK, BANK_SHIFT, BANKS, BlockHead, BlockInstruction, Cut, Table)
+
+
+def add_totals(Tally tally, Increments increments, Sink sink):
+    """Add what the monitors counted. MemoryError: there is no room for the places of it."""
+    cdef uint32_t bank
+    cdef uint64_t i
+    if increments.monitors == 0:
+        return
+    with nogil:
+        if not tally.room():
+            with gil:
+                raise MemoryError("there is no memory for the totals of blocks")
+        for bank in range(BANKS):
+            for i in range(tally.table.c.header.bank[bank].blocks):
+                if tally.blocks[bank][i].runs:
+                    add_block(tally, (<uint64_t>bank << BANK_SHIFT) + i, increments, sink)
+        for i in range(tally.site_capacity):
+            if tally.sites[i].key:
+                add_site(tally, &tally.sites[i], increments, sink)
+
+
+cdef void add_block(Tally tally, uint64_t number, Increments increments, Sink sink) noexcept nogil:
+    """What the instructions of a block added in all its runs."""
+    cdef const Table* table = &tally.table.c
+    cdef const BlockHead* head = &table.heads[number]
+    cdef const BlockInstruction* instruction
+    cdef uint64_t runs = tally_of(tally, number).runs, passing, held, access = 0, inside
+    cdef uint32_t i, m
+    cdef Weight weight
+    cdef bint failed
+    for i in range(head.length):
+        instruction = &table.instructions[head.first + i]
+        passing = increments.passing(instruction, table.payloads + (head.first + i) * table.header.payload_bytes)
+        failed = head.cut == Cut.FAILED_CHECK and i == head.length - 1
+        held = inside = 0
+        if instruction.access:
+            inside = tally.inside_of(number, access)
+            access += 1
+        if passing:
+            held = runs if instruction.condition == ALWAYS else tally.held(number, instruction.condition)
+            for m in range(increments.monitors):
+                if not (passing >> increments.counted[m].filter) & 1:
+                    continue
+                weight = increments.weigh(m, instruction, failed)
+                if increments.counted[m].ranged:
+                    add(sink, m, <uint32_t>number, i, weight.executed * <int64_t>inside)
+                else:
+                    add(sink, m, <uint32_t>number, i, weight.retired * <int64_t>runs + weight.executed * <int64_t>held)
+
+
+cdef void add_site(Tally tally, const Site* site, Increments increments, Sink sink) noexcept nogil:
+    """What the marks of one kind that an instruction caused added."""
+    cdef const Table* table = &tally.table.c
+    cdef uint64_t block = site.key & 0xFFFFFFFFULL, passing
+    cdef uint32_t number = <uint32_t>(site.key >> 32 & 0xFF), kind = <uint32_t>(site.key >> 40 & 0x7F), m, t
+    cdef const BlockInstruction* instruction = NULL
+    cdef const uint8_t* payload = NULL
+    cdef const BlockHead* head
+    cdef const MarkTally* marks
+    cdef const MarkTerm* term
+    if block != NO_BLOCK and number != NOBODY:
+        head = &table.heads[block]
+        if number < head.length:
+            instruction = &table.instructions[head.first + number]
+            payload = table.payloads + (head.first + number) * table.header.payload_bytes
+    passing = increments.passing(instruction, payload)
+    for m in range(increments.monitors):
+        if not (passing >> increments.counted[m].filter) & 1:
+            continue
+        marks = &site.inside if increments.counted[m].ranged else &site.all
+        for t in range(increments.counted[m].mark_terms):
+            term = &increments.counted[m].mark_term[t]
+            if term.kind == kind:
+                add(sink, m, <uint32_t>block, number, sum_of(term, marks))
+
+
+cdef int64_t sum_of(const MarkTerm* term, const MarkTally* marks) noexcept nogil:
+    """What a term makes of many marks."""
+    cdef int64_t total = 0
+    cdef uint32_t value
+    if term.values == ANY_VALUE:
+        return term.count * <int64_t>marks.marks + term.low * <int64_t>marks.low
+    for value in range(SMALL_VALUES):
+        if (term.values >> value) & 1:
+            total += (term.count + term.low * <int64_t>value) * <int64_t>marks.by_value[value]
+    return total

@@ -1,0 +1,106 @@
+"""Increments of the signals that architecture alone decides, as data: `retired.csv` beside this file.
+
+A signal is a sum of terms, one a row. ``source`` and ``of`` say what a term looks at, ``adds`` what it adds:
+
+============ ======================================= =================================================================
+source       of                                      adds
+============ ======================================= =================================================================
+instruction  kinds that it has, and with ! those     ``retired``: one whenever it retires; ``executed``: one when its
+             that it has not (stream/kinds.pxd,      condition holds (its qualifying predicate; for a branch, that it
+             stream/ia64.pxd)                        is taken); ``unexecuted``: one when it does not
+failed check the same, of the check that left a      ``retired``
+             block for its recovery code
+mark KIND    values of the mark; none: any           ``count``: one; ``low``: bits 15:0 of its value
+             (docs/stream.md)
+never        why it cannot happen                    nothing
+============ ======================================= =================================================================
+
+A number before what is added multiplies it.
+"""
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pfmon.stream.ia64 import Ia64Kind
+from pfmon.stream.kinds import Kind
+from pfmon.stream.marks import Mark
+
+INSTRUCTION, FAILED_CHECK, MARK, NEVER = "instruction", "failed check", "mark", "never"
+
+EXECUTION = {"retired": (1, 0), "executed": (0, 1), "unexecuted": (1, -1)}
+"""What is added when an instruction retires, and once more when its condition holds."""
+
+
+class Kinds(NamedTuple):
+    """Flags of Kind and of Ia64Kind that an instruction has to have, and must not have."""
+
+    wanted: int = 0
+    unwanted: int = 0
+    isa_wanted: int = 0
+    isa_unwanted: int = 0
+
+    def hold(self, kind: int, isa_kind: int) -> bool:
+        """Whether an instruction of these kinds is meant."""
+        return (
+            kind & self.wanted == self.wanted
+            and not kind & self.unwanted
+            and isa_kind & self.isa_wanted == self.isa_wanted
+            and not isa_kind & self.isa_unwanted
+        )
+
+
+class Term(NamedTuple):
+    """One row: an instruction adds ``retired``, and ``executed`` more when its condition holds; a mark of kind ``mark``
+    whose value is among ``values`` (empty: any) adds ``count`` and ``low`` times bits 15:0 of its value."""
+
+    source: str
+    kinds: Kinds = Kinds()
+    retired: int = 0
+    executed: int = 0
+    mark: int = 0
+    values: tuple[int, ...] = ()
+    count: int = 0
+    low: int = 0
+
+
+@cache
+def terms() -> dict[str, tuple[Term, ...]]:
+    """The terms of every signal that can be counted without a machine; none for what cannot happen."""
+    found: dict[str, list[Term]] = {}
+    with Path(__file__).with_name("retired.csv").open(newline="", encoding="utf-8") as table:
+        for row in csv.DictReader(table):
+            own = found.setdefault(row["signal"], [])
+            if row["source"] != NEVER:
+                own.append(_term(row["source"], row["of"], row["adds"]))
+    return {signal: tuple(own) for signal, own in found.items()}
+
+
+def available() -> frozenset[str]:
+    """The signals that can be counted without a machine."""
+    return frozenset(terms())
+
+
+def _term(source: str, of: str, adds: str) -> Term:
+    number, _, what = adds.rpartition(" ")
+    factor = int(number or 1)
+    if source.startswith(MARK):
+        values = tuple(map(int, of.split()))
+        kind = Mark[source.partition(" ")[2]]
+        return Term(MARK, mark=kind, values=values, count=factor * (what == "count"), low=factor * (what == "low"))
+    retired, executed = EXECUTION[what]
+    return Term(source, _kinds(of), factor * retired, factor * executed)
+
+
+def _kinds(text: str) -> Kinds:
+    """Flags from their names; KeyError for a name that is no kind."""
+    flags = [0, 0, 0, 0]
+    for word in text.split():
+        name = word.lstrip("!")
+        place = 1 if word != name else 0
+        if name in Kind.__members__:
+            flags[place] |= int(Kind[name])
+        else:
+            flags[place + 2] |= int(Ia64Kind[name])
+    return Kinds(*flags)

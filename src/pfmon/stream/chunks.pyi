@@ -1,0 +1,24 @@
+from collections.abc import Callable
+
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.table import BlockTable
+
+class Encoder(Consumer):
+    """Writes the stream as chunks of bytes."""
+
+    def __init__(self, table: BlockTable, traced: bool, on_chunk: Callable[[bytes, bytes], None]) -> None: ...
+    words: int
+    error: BaseException | None
+
+    def finish(self) -> None: ...
+
+class Decoder:
+    """Gives the stream of chunks to a consumer."""
+
+    def __init__(self, table: BlockTable, traced: bool, addresses: bool) -> None: ...
+    words: int
+
+    def decode(self, chunk: bytes, consumer: Consumer) -> None: ...
+
+def blocks_from(table: BlockTable, first: int) -> bytes: ...
+def enter_blocks(table: BlockTable, data: bytes) -> None: ...

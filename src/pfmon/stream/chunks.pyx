@@ -1,0 +1,378 @@
+"""The stream as bytes, and back: what programs do is mostly what they did before.
+
+The next word is guessed from the two before it: what followed them the last time. Only how many guesses were right, and
+the words that were not guessed, are written. An access is guessed to go as far from where it went last as it did then.
+A chunk has four parts, each behind its length: counts of right guesses and the words that were not guessed; counts of
+right guesses of addresses and how far the others were off. Blocks that a chunk names stand before it (`blocks_from`).
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.table cimport (
+    BANK_BLOCKS, BlockHead, BlockInstruction, BlockTable, Table, accesses_of, enter_block, fresh_instruction, make_room)
+from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_kind, mark_word, packed_address, unpacked_address
+
+cdef enum:
+    WORDS = 0
+    LITERALS = 1
+    HITS = 2
+    DISTANCES = 3
+    PARTS = 4
+    OUT_WORDS = 1 << 15          # a decoder hands over so many at a time, like an engine
+    ADDRESS_SITE = 0             # of where the register stack engine stores and loads
+
+cdef uint64_t RSE_WORD = mark_word(Mark.RSE_ADDRESS, 0)
+
+
+cdef class Sites:
+    def __dealloc__(self):
+        free(self.sites)
+
+    cdef bint room(self, uint64_t count) noexcept nogil:
+        cdef uint64_t capacity = (count + 256) * 2
+        cdef Site* fresh
+        if count <= self.capacity:
+            return True
+        fresh = <Site*>realloc(self.sites, capacity * sizeof(Site))
+        if fresh == NULL:
+            return False
+        memset(fresh + self.capacity, 0, (capacity - self.capacity) * sizeof(Site))
+        self.sites, self.capacity = fresh, capacity
+        return True
+
+
+# --- numbers of variable length: seven bits a byte, the lowest first
+
+cdef inline void put(Bytes* out, uint64_t value) noexcept nogil:
+    while value >= 128:
+        out.data[out.count] = <uint8_t>(value | 128)
+        out.count += 1
+        value >>= 7
+    out.data[out.count] = <uint8_t>value
+    out.count += 1
+
+
+cdef inline void put_signed(Bytes* out, int64_t value) noexcept nogil:
+    put(out, <uint64_t>value << 1 ^ <uint64_t>(value >> 63))
+
+
+cdef inline uint64_t get(const uint8_t** at, const uint8_t* end) noexcept nogil:
+    cdef uint64_t value = 0
+    cdef uint32_t shift = 0
+    while at[0] < end and shift < 64:
+        value |= <uint64_t>(at[0][0] & 127) << shift
+        at[0] += 1
+        if at[0][-1] < 128:
+            break
+        shift += 7
+    return value
+
+
+cdef inline int64_t get_signed(const uint8_t** at, const uint8_t* end) noexcept nogil:
+    cdef uint64_t value = get(at, end)
+    return <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
+
+
+cdef bint make_bytes(Bytes* bytes, uint64_t capacity) noexcept nogil:
+    cdef uint8_t* fresh = <uint8_t*>realloc(bytes.data, capacity)
+    if fresh == NULL:
+        return False
+    bytes.data, bytes.capacity = fresh, capacity
+    return True
+
+
+# --- from words to bytes
+
+cdef class Encoder(Consumer):
+    """Writes a stream. ``traced``: there are addresses in it; ``on_chunk`` gets the blocks that are new and the bytes of
+    a chunk. ``words`` were written so far; ``error`` is what on_chunk raised."""
+
+    cdef BlockTable table
+    cdef bint traced
+    cdef object on_chunk
+    cdef readonly object error
+    cdef Guesses* guesses
+    cdef Sites sites
+    cdef Bytes parts[PARTS]
+    cdef readonly uint64_t words
+    cdef uint64_t in_chunk, entered
+
+    def __cinit__(self, BlockTable table, bint traced, on_chunk):
+        cdef int i
+        self.table, self.traced, self.on_chunk = table, traced, on_chunk
+        self.sites = Sites()
+        self.guesses = <Guesses*>calloc(1, sizeof(Guesses))
+        if self.guesses == NULL or not self.sites.room(1):
+            raise MemoryError
+        for i in range(PARTS):
+            if not make_bytes(&self.parts[i], 4 * SLACK):
+                raise MemoryError
+
+    def __dealloc__(self):
+        cdef int i
+        for i in range(PARTS):
+            free(self.parts[i].data)
+        free(self.guesses)
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        cdef uint64_t i = 0, word, place, k, addresses, site
+        cdef Guesses* guesses = self.guesses
+        cdef const BlockHead* head
+        if self.failure or not self.room():
+            return
+        while i < count:
+            word = words[i]
+            i += 1
+            self.in_chunk += 1
+            if word >> 63 and mark_kind(word) == Mark.RSE_ADDRESS:
+                self.put_address(ADDRESS_SITE, unpacked_address(word))
+                word = RSE_WORD
+            place = place_of(guesses)
+            if guesses.word[place] == word:
+                guesses.hits += 1
+            else:
+                self.put_word(word)
+            remember(guesses, place, word)
+            if word >> 63 == 0 and self.traced:
+                head = &self.table.c.heads[word & BLOCK_MASK]
+                addresses = accesses_of(head, word)
+                site = head.first_access + 1
+                for k in range(addresses):
+                    self.put_address(site + k, words[i + k])
+                i += addresses
+            if self.parts[LITERALS].count + SLACK > self.parts[LITERALS].capacity \
+                    or self.parts[DISTANCES].count + SLACK > self.parts[DISTANCES].capacity \
+                    or self.parts[WORDS].count + SLACK > self.parts[WORDS].capacity \
+                    or self.parts[HITS].count + SLACK > self.parts[HITS].capacity:
+                self.end_chunk()
+        if self.in_chunk >= CHUNK_WORDS:
+            self.end_chunk()
+
+    cdef bint room(self) noexcept nogil:
+        """A site for every access of the table."""
+        if not self.sites.room(self.table.c.header.bank[0].accesses + 1):
+            self.fail(Failure.OUT_OF_MEMORY)
+            return False
+        return True
+
+    cdef void put_word(self, uint64_t word) noexcept nogil:
+        """A word that was not guessed: a block's number and conditions, or a mark as it is."""
+        cdef Bytes* out = &self.parts[LITERALS]
+        put(&self.parts[WORDS], self.guesses.hits)
+        self.guesses.hits = 0
+        if word >> 63:
+            put(out, 0)
+            memcpy(out.data + out.count, &word, sizeof(word))
+            out.count += sizeof(word)
+            return
+        put(out, ((word & BLOCK_MASK) + 1) << 1 | (word >> 32 != 0))
+        if word >> 32:
+            put(out, word >> 32)
+
+    cdef inline void put_address(self, uint64_t number, uint64_t address) noexcept nogil:
+        cdef Site* site = &self.sites.sites[number]
+        if site.last + <uint64_t>site.stride == address:
+            self.guesses.address_hits += 1
+            site.last = address
+            return
+        put(&self.parts[HITS], self.guesses.address_hits)
+        self.guesses.address_hits = 0
+        put_signed(&self.parts[DISTANCES], move(site, address))
+
+    cdef void end_chunk(self) noexcept nogil:
+        put(&self.parts[WORDS], self.guesses.hits)
+        put(&self.parts[HITS], self.guesses.address_hits)
+        self.guesses.hits = self.guesses.address_hits = 0
+        with gil:
+            try:
+                self.hand_over()
+            except BaseException as error:   # a full disk, say: the caller raises it when the run has ended
+                self.error = error
+                self.fail(Failure.CANNOT_WRITE)
+        self.words += self.in_chunk
+        self.in_chunk = 0
+
+    cdef object hand_over(self):
+        """Give the chunk away."""
+        cdef int i
+        cdef uint64_t length
+        pieces = [self.in_chunk.to_bytes(8, "little")]
+        for i in range(PARTS):
+            length = self.parts[i].count
+            pieces.append(length.to_bytes(8, "little"))
+            pieces.append((<const char*>self.parts[i].data)[:length])
+            self.parts[i].count = 0
+        blocks = blocks_from(self.table, self.entered)
+        self.entered = len(self.table)
+        self.on_chunk(blocks, b"".join(pieces))
+
+    def finish(self):
+        """The stream has ended: give away what is left."""
+        if self.in_chunk and not self.failure:
+            self.end_chunk()
+
+
+# --- from bytes to words
+
+cdef class Decoder:
+    """Reads what an Encoder wrote. ``traced``: there are addresses in it; ``addresses``: they are wanted."""
+
+    cdef BlockTable table
+    cdef bint traced, addresses
+    cdef Guesses* guesses
+    cdef Sites sites
+    cdef uint64_t* out
+    cdef readonly uint64_t words
+
+    def __cinit__(self, BlockTable table, bint traced, bint addresses):
+        self.table, self.traced, self.addresses = table, traced, addresses and traced
+        self.sites = Sites()
+        self.guesses = <Guesses*>calloc(1, sizeof(Guesses))
+        self.out = <uint64_t*>malloc(OUT_WORDS * sizeof(uint64_t))
+        if self.guesses == NULL or self.out == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.guesses)
+        free(self.out)
+
+    def decode(self, bytes chunk, Consumer consumer):
+        """Give the words of a chunk to a consumer. ValueError: it is not what an Encoder wrote."""
+        cdef const uint8_t* data = chunk
+        cdef uint64_t size = len(chunk), at = 8, length, count
+        cdef const uint8_t* begin[PARTS]
+        cdef const uint8_t* end[PARTS]
+        cdef int i
+        if size < 8:
+            raise ValueError("a chunk of the stream is cut short")
+        count = (<const uint64_t*>data)[0]
+        for i in range(PARTS):
+            if at + 8 > size:
+                raise ValueError("a chunk of the stream is cut short")
+            memcpy(&length, data + at, 8)
+            at += 8
+            if length > size - at:
+                raise ValueError("a chunk of the stream is cut short")
+            begin[i], end[i] = data + at, data + at + length
+            at += length
+        if not self.sites.room(self.table.c.header.bank[0].accesses + 1):
+            raise MemoryError
+        with nogil:
+            i = self.read(count, begin, end, consumer)
+        if not i:
+            raise ValueError("a chunk of the stream names a block that is not there")
+        self.words += count
+
+    cdef bint read(self, uint64_t count, const uint8_t** at, const uint8_t** end, Consumer consumer) noexcept nogil:
+        cdef uint64_t hits = get(&at[WORDS], end[WORDS]), far = get(&at[HITS], end[HITS])
+        cdef uint64_t n, word, place, used = 0, k, addresses, site, blocks = self.table.c.header.bank[0].blocks
+        cdef Guesses* guesses = self.guesses
+        cdef const BlockHead* head
+        for n in range(count):
+            place = place_of(guesses)
+            if hits:
+                hits -= 1
+                word = guesses.word[place]
+            else:
+                word = self.literal(&at[LITERALS], end[LITERALS])
+                hits = get(&at[WORDS], end[WORDS])
+            remember(guesses, place, word)
+            if used + 256 > OUT_WORDS:
+                if word >> 63 == 0:          # marks belong to the block before them
+                    consumer.consume(self.out, used)
+                    used = 0
+                elif used + 8 > OUT_WORDS:
+                    return False
+            if word >> 63:
+                if word == RSE_WORD:
+                    if not self.addresses:
+                        continue
+                    word = mark_word(Mark.RSE_ADDRESS, packed_address(self.address(ADDRESS_SITE, &far, at, end)))
+                self.out[used] = word
+                used += 1
+                continue
+            if word & BLOCK_MASK >= blocks:
+                return False
+            self.out[used] = word
+            used += 1
+            if self.addresses:
+                head = &self.table.c.heads[word & BLOCK_MASK]
+                addresses = accesses_of(head, word)
+                site = head.first_access + 1
+                for k in range(addresses):
+                    self.out[used + k] = self.address(site + k, &far, at, end)
+                used += addresses
+        consumer.consume(self.out, used)
+        return True
+
+    cdef inline uint64_t literal(self, const uint8_t** at, const uint8_t* end) noexcept nogil:
+        cdef uint64_t value = get(at, end), word
+        if value:
+            word = (value >> 1) - 1
+            return word | (get(at, end) << 32 if value & 1 else 0)
+        if at[0] + 8 > end:
+            return ~<uint64_t>0 >> 1         # a block that is not there
+        memcpy(&word, at[0], 8)
+        at[0] += 8
+        return word
+
+    cdef inline uint64_t address(self, uint64_t number, uint64_t* hits, const uint8_t** at, const uint8_t** end) noexcept nogil:
+        cdef Site* site = &self.sites.sites[number]
+        if hits[0]:
+            hits[0] -= 1
+            site.last += <uint64_t>site.stride
+            return site.last
+        site.stride = get_signed(&at[DISTANCES], end[DISTANCES])
+        site.last += <uint64_t>site.stride
+        hits[0] = get(&at[HITS], end[HITS])
+        return site.last
+
+
+# --- blocks
+
+cdef struct Entry:               # a block in a file
+    uint64_t ip
+    uint32_t length
+    uint32_t cut
+
+
+def blocks_from(BlockTable table, uint64_t first):
+    """The blocks of the table from this number on, as bytes."""
+    cdef const BlockHead* head
+    cdef Entry entry
+    cdef uint64_t number, payload = table.c.header.payload_bytes
+    pieces = []
+    for number in range(first, len(table)):
+        head = &table.c.heads[number]
+        entry.ip, entry.length, entry.cut = head.ip, head.length, head.cut
+        pieces.append((<const char*>&entry)[:sizeof(Entry)])
+        pieces.append((<const char*>(table.c.instructions + head.first))[:head.length * sizeof(BlockInstruction)])
+        pieces.append((<const char*>(table.c.payloads + head.first * payload))[:head.length * payload])
+    return b"".join(pieces)
+
+
+def enter_blocks(BlockTable table, bytes data):
+    """Enter blocks from bytes. ValueError: these are no blocks; MemoryError: there is no room."""
+    cdef const char* raw = data
+    cdef uint64_t at = 0, size = len(data), first, payload = table.c.header.payload_bytes, wanted
+    cdef Entry entry
+    while at < size:
+        if at + sizeof(Entry) > size:
+            raise ValueError("blocks are cut short")
+        memcpy(&entry, raw + at, sizeof(Entry))
+        at += sizeof(Entry)
+        wanted = entry.length * (sizeof(BlockInstruction) + payload)
+        if entry.length == 0 or entry.length > 1 << 16 or wanted > size - at:
+            raise ValueError("blocks are cut short")
+        if not make_room(&table.c, 0, entry.length):
+            raise MemoryError("there is no room for the table of blocks")
+        first = fresh_instruction(&table.c, 0)
+        memcpy(table.c.instructions + first, raw + at, entry.length * sizeof(BlockInstruction))
+        memcpy(table.c.payloads + first * payload, raw + at + entry.length * sizeof(BlockInstruction),
+               entry.length * payload)
+        at += wanted
+        enter_block(&table.c, 0, entry.ip, entry.length, entry.cut)

@@ -1,0 +1,10 @@
+from pfmon.stream.failure import Failure
+
+class Consumer:
+    """A reader of the stream; the base class takes the words and does nothing."""
+
+    @property
+    def failure(self) -> Failure: ...
+
+class Slotted(Consumer):
+    """A reader that keeps what it records apart, by slot."""

@@ -1,0 +1,24 @@
+"""The base class of the stream's readers."""
+
+
+cdef class Consumer:
+    """The base class takes the words and does nothing: plain execution."""
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        pass
+
+    cdef void follow(self, uint64_t block) noexcept nogil:
+        """The next words come right behind this block, which the reader may not have got."""
+        pass
+
+    cdef void fail(self, Failure why) noexcept nogil:
+        """Something could not be recorded: what was first stays."""
+        if self.failure == Failure.NO_FAILURE:
+            self.failure = why
+
+
+cdef class Slotted(Consumer):
+    """The base class keeps nothing."""
+
+    cdef void use_slot(self, uint32_t slot) noexcept nogil:
+        pass

@@ -1,0 +1,11 @@
+"""What a reader or writer of the stream could not do: sticky, so that counts which miss something are never shown."""
+
+cpdef enum Failure:
+    NO_FAILURE = 0
+    OUT_OF_MEMORY = 1            # an array could not grow
+    TOO_MANY_BLOCKS = 2          # the block table is full
+    TOO_MANY_MARKS = 3           # one block has more marks than there is room for
+    TOO_MANY_NOTES = 4           # more happened in one cycle than there is room for
+    TOO_MANY_WORDS = 5           # a piece of the stream that does not fit into the ring
+    BAD_STREAM = 6               # a word that means nothing
+    CANNOT_WRITE = 7             # a recording's file

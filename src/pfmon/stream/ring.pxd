@@ -1,0 +1,50 @@
+"""A ring of buffers between who writes the stream and who reads it: two threads, or two processes. See ring.pyx."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.stream.consumer cimport Consumer
+
+cdef extern from "<semaphore.h>" nogil:
+    ctypedef struct sem_t:
+        pass
+    int sem_init(sem_t*, int, unsigned int)
+    int sem_destroy(sem_t*)
+    int sem_wait(sem_t*)
+    int sem_post(sem_t*)
+
+cdef enum:
+    SLOTS = 8
+    SLOT_WORDS = 1 << 15
+
+cdef struct Slot:
+    uint64_t count               # 0 when it is handed over: the end
+    uint64_t words[SLOT_WORDS]
+
+cdef struct Shared:              # what both sides map
+    char magic[8]
+    sem_t empty
+    sem_t full
+    uint64_t filling             # slots handed over so far
+    uint64_t reading             # slots read so far
+    uint32_t failure             # Failure of the writer
+    Slot slots[SLOTS]
+
+
+cdef class Ring:
+    cdef Shared* shared
+    cdef readonly object descriptor
+    cdef bint attached
+
+    cdef void hand_over(self) noexcept nogil
+
+
+cdef class RingWriter(Consumer):
+    cdef Ring ring
+
+
+cdef class Pipe(Consumer):
+    cdef RingWriter writer
+    cdef Consumer reader
+    cdef Consumer beside
+    cdef bint threaded
+    cdef object thread

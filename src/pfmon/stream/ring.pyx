@@ -1,0 +1,165 @@
+"""Two cores: who writes the stream and who reads it work at the same time, in threads or in processes.
+
+What the engine gives is copied into a ring of slots; small pieces (a program that makes many system calls) share one.
+A slot is handed over when it is full. The reader sees the same words in the same order whatever the threads do, so its
+results do not depend on them. What the words name is in the block table before them, which both sides map.
+"""
+
+import os
+from threading import Thread
+
+from libc.string cimport memcmp, memcpy
+
+from pfmon.stream.failure cimport Failure
+
+cdef extern from "<sys/mman.h>" nogil:
+    void* mmap(void*, size_t, int, int, int, long)
+    int munmap(void*, size_t)
+    int PROT_READ, PROT_WRITE, MAP_SHARED
+    void* MAP_FAILED
+
+MAGIC = b"pfmonrng"
+
+
+cdef class Ring:
+    """``attach``: a descriptor of a ring that another process made. ValueError: of something else."""
+
+    def __cinit__(self, attach=None):
+        cdef void* place
+        self.attached = attach is not None
+        self.descriptor = os.dup(attach) if self.attached else os.memfd_create("pfmon stream")
+        if not self.attached:
+            os.ftruncate(self.descriptor, sizeof(Shared))
+        elif os.fstat(self.descriptor).st_size != sizeof(Shared):
+            raise ValueError("this is no ring of the stream")
+        place = mmap(NULL, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, self.descriptor, 0)
+        if place == MAP_FAILED:
+            raise MemoryError("there is no room for the ring of the stream")
+        self.shared = <Shared*>place
+        if self.attached:
+            if memcmp(self.shared.magic, <const char*>MAGIC, 8):
+                raise ValueError("this is no ring of the stream")
+        else:
+            memcpy(self.shared.magic, <const char*>MAGIC, 8)
+            # The writer fills a slot from the start: one is taken.
+            if sem_init(&self.shared.empty, 1, SLOTS - 1) or sem_init(&self.shared.full, 1, 0):
+                raise MemoryError("the ring of the stream has no semaphores")
+
+    def __dealloc__(self):
+        if self.shared != NULL:
+            munmap(self.shared, sizeof(Shared))
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+    @property
+    def failure(self):
+        """Why words were lost."""
+        return Failure(self.shared.failure)
+
+    cdef void hand_over(self) noexcept nogil:
+        """The slot is the reader's; wait until the next one is free."""
+        self.shared.filling += 1
+        sem_post(&self.shared.full)
+        wait(&self.shared.empty)
+
+    def read_into(self, Consumer consumer):
+        """The reader's side: give a consumer everything, until the writer has finished."""
+        cdef Slot* slot
+        cdef Shared* shared = self.shared
+        with nogil:
+            while True:
+                wait(&shared.full)
+                slot = &shared.slots[shared.reading % SLOTS]
+                if slot.count == 0:
+                    break
+                consumer.consume(slot.words, slot.count)
+                slot.count = 0
+                shared.reading += 1
+                sem_post(&shared.empty)
+
+    def finish(self):
+        """The writer's side: hand over what is left, and say that this was all."""
+        with nogil:
+            if self.shared.slots[self.shared.filling % SLOTS].count:
+                self.hand_over()
+            sem_post(&self.shared.full)      # of an empty slot: the end
+
+    def drain(self):
+        """The writer's side: wait until the reader has read everything so far."""
+        cdef int i
+        with nogil:
+            if self.shared.slots[self.shared.filling % SLOTS].count:
+                self.hand_over()
+            for i in range(SLOTS - 1):
+                wait(&self.shared.empty)
+            for i in range(SLOTS - 1):
+                sem_post(&self.shared.empty)
+
+
+cdef void wait(sem_t* semaphore) noexcept nogil:
+    while sem_wait(semaphore):               # a signal's handler ran
+        pass
+
+
+cdef class RingWriter(Consumer):
+    """Writes into a ring."""
+
+    def __cinit__(self, Ring ring):
+        self.ring = ring
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        cdef Shared* shared = self.ring.shared
+        cdef Slot* slot = &shared.slots[shared.filling % SLOTS]
+        if count > SLOT_WORDS:
+            self.fail(Failure.TOO_MANY_WORDS)
+            shared.failure = Failure.TOO_MANY_WORDS
+            return
+        if slot.count + count > SLOT_WORDS:
+            self.ring.hand_over()
+            slot = &shared.slots[shared.filling % SLOTS]
+        memcpy(slot.words + slot.count, words, count * sizeof(uint64_t))
+        slot.count += count
+
+
+cdef class Pipe(Consumer):
+    """Feeds ``reader``, and ``beside`` in the engine's own thread. Within ``with`` the reader's thread runs; behind it
+    the reader has seen everything. Without ``threaded`` both read in the engine's thread."""
+
+    def __cinit__(self, Consumer reader, Consumer beside=None, bint threaded=True):
+        self.reader = reader
+        self.beside = beside if beside is not None else Consumer()
+        self.threaded = threaded
+        self.writer = RingWriter(Ring()) if threaded else None
+
+    def __enter__(self):
+        if self.threaded:
+            self.thread = Thread(target=self.writer.ring.read_into, args=(self.reader,), name="pfmon reader", daemon=True)
+            self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.finish()
+
+    def finish(self):
+        """Hand over what is left and wait until the reader has read it."""
+        if self.thread is None:
+            return
+        self.writer.ring.finish()
+        self.thread.join()
+        self.thread = None
+
+    def drain(self):
+        """Wait until the reader has read everything so far; the thread goes on."""
+        if self.thread is not None:
+            self.writer.ring.drain()
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        if count == 0:
+            return
+        self.beside.consume(words, count)
+        if not self.threaded:
+            self.reader.consume(words, count)
+            return
+        self.writer.consume(words, count)
+        if self.writer.failure:
+            self.fail(self.writer.failure)

@@ -1,0 +1,56 @@
+"""A reader of the stream that ends parts of it exactly before or after given instructions; see splitter.pyx."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.table cimport BANKS, BlockHead, BlockTable
+
+cdef enum:
+    MOST_TRIGGERS = 32           # of code and of data together
+    MOST_PART = 1 << 10          # words of a part with its addresses and marks
+
+cdef struct Watched:             # a data trigger
+    uint64_t address
+    bint reads
+    bint writes
+    uint32_t number
+
+cdef struct Ran:                 # a block that ran, in the stream
+    uint64_t word
+    const uint64_t* addresses
+    const uint64_t* marks
+    uint64_t mark_count
+
+
+cdef class Splitter(Consumer):
+    cdef BlockTable table
+    cdef bint traced
+    cdef readonly uint64_t retired       # instructions so far
+    cdef uint64_t due            # so many are to be split at
+    cdef uint64_t last           # number of the block that came last
+    cdef readonly uint64_t next_address  # of the instruction that is next, while a trigger or a time is reached
+    cdef uint32_t code_count, data_count
+    cdef uint64_t code[MOST_TRIGGERS]
+    cdef Watched data[MOST_TRIGGERS]
+    cdef unsigned char* watched[BANKS]   # by number of a block: whether it has a trigger in it; 0: not looked at yet
+    cdef uint64_t known[BANKS]
+    cdef uint64_t* parts         # whole, start, end -> number of the part: open-addressed hash
+    cdef uint32_t* part_numbers
+    cdef uint64_t part_count, part_capacity
+    cdef uint64_t buffer[MOST_PART]
+
+    # What a reader does with the parts, and where they end.
+    cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil
+    cdef void reach(self, uint32_t trigger) noexcept nogil
+    cdef void reach_due(self) noexcept nogil
+    cdef bint ends_part(self, uint64_t mark) noexcept nogil
+    cdef void heed(self, uint64_t mark) noexcept nogil
+
+    cdef bint has_trigger(self, uint64_t number) noexcept nogil
+    cdef bint look_at(self, uint64_t number) noexcept nogil
+    cdef void split(self, const Ran* ran) noexcept nogil
+    cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t address) noexcept nogil
+    cdef bint touched(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t address, uint32_t trigger) noexcept nogil
+    cdef void pass_part(self, const Ran* ran, uint32_t start, uint32_t end) noexcept nogil
+    cdef uint32_t part_of(self, uint64_t number, uint32_t start, uint32_t end) noexcept nogil
+    cdef bint grow_parts(self) noexcept nogil

@@ -1,0 +1,140 @@
+"""The block table: what a block number in the stream stands for (docs/stream.md).
+
+It is a file in memory without pointers: a header, and an array each for heads, instructions, accesses and payloads. Who
+writes the stream appends to it; readers, in other threads or in other processes, map it and find each block in place
+before the words that name it. Nothing in it ever moves.
+"""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.stream.failure cimport Failure
+
+cdef extern from *:
+    int popcount "__builtin_popcountll"(unsigned long long) nogil
+
+cpdef enum InstructionSet:
+    IA64 = 1
+    X86_64 = 2
+    I386 = 3
+    PPC64 = 4
+
+cpdef enum Cut:                  # whether a block is the beginning of one that was left in its middle
+    WHOLE = 0
+    FAILED_CHECK = 1             # its last instruction is a chk or fchkf that branched to recovery code
+    FAULT = 2                    # the instruction after it faulted
+    EDGE = 3                     # it was left for a stop or a read of performance data
+    PART = 4                     # a reader split it
+
+cpdef enum AccessKind:
+    NO_ACCESS = 0
+    READ = 1
+    WRITE = 2
+    READ_WRITE = 3               # atomic
+    FETCH_LINE = 4               # prefetch
+
+cpdef enum BranchKind:
+    NO_BRANCH = 0
+    DIRECT = 1
+    INDIRECT = 2
+    DIRECT_CALL = 3
+    INDIRECT_CALL = 4
+    RETURN_BRANCH = 5
+
+cdef enum:
+    TABLE_VERSION = 1
+    ALWAYS = 255                 # BlockInstruction.condition of one that always executes
+    BANKS = 2                    # bank 0: the writer's blocks; bank 1: parts of them, which a reader made
+    BANK_SHIFT = 23
+    BANK_BLOCKS = 1 << BANK_SHIFT
+    BANK_MASK = BANK_BLOCKS - 1
+    INSTRUCTION_BYTES = 24
+
+cdef struct BlockInstruction:
+    uint64_t address             # as the instruction set has it; IA-64: bundle address | slot
+    uint32_t kind                # kinds.Kind
+    uint32_t isa_kind            # of the instruction set; IA-64: ia64.Ia64Kind
+    uint16_t size                # bytes of its memory access
+    uint8_t length               # bytes of code; IA-64: of its bundle
+    uint8_t condition            # bit 32 + condition of the block's word says that it executed, or ALWAYS
+    uint8_t access               # AccessKind, when it executes
+    uint8_t branch               # BranchKind
+    uint8_t privilege            # level at which it runs, 0 to 3
+    uint8_t spare
+
+cdef struct BlockAccess:         # an instruction that accesses memory when it executes
+    uint8_t instruction          # its number in the block
+    uint8_t condition
+
+cdef struct BlockHead:           # 64 bytes
+    uint64_t access_mask         # bits of the block's word whose instructions access memory
+    uint64_t first               # number of its first instruction among all
+    uint64_t first_access        # ... and of its first access
+    uint64_t ip
+    uint32_t accesses            # unconditional ones
+    uint32_t length              # instructions
+    uint32_t cut                 # Cut
+    uint32_t whole               # of a part: the number of the block that it is from
+    uint32_t offset              # ... and the number of its first instruction there
+    uint32_t spare[3]
+
+cdef struct Bank:                # how much of its share of the arrays is in use
+    uint64_t blocks
+    uint64_t instructions
+    uint64_t accesses
+
+cdef struct TableHeader:         # the first page of the file
+    char magic[8]
+    uint32_t version
+    uint32_t instruction_set     # InstructionSet
+    uint32_t payload_bytes       # of an instruction
+    uint32_t failure             # Failure of the writer
+    uint64_t capacity            # blocks of a bank
+    Bank bank[BANKS]
+
+cdef struct Table:               # a table as a process sees it
+    TableHeader* header
+    BlockHead* heads
+    BlockInstruction* instructions
+    BlockAccess* accesses
+    uint8_t* payloads
+    uint64_t mapped
+    uint64_t committed[BANKS][4]  # bytes of the file that have memory behind them: heads, instructions, accesses, payloads
+    uint64_t offset[4]           # where the arrays begin in the file
+    uint64_t share[4]            # bytes of a bank's share
+    int descriptor
+
+cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
+cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut) noexcept nogil
+
+
+cdef inline uint64_t fresh_instruction(const Table* table, uint32_t bank) noexcept nogil:
+    """The number of the first instruction of the block that is entered next."""
+    return bank * (table.share[1] // INSTRUCTION_BYTES) + table.header.bank[bank].instructions
+
+
+cdef inline uint64_t first_access_of_bank(const Table* table, uint32_t bank) noexcept nogil:
+    """The number of a bank's first access."""
+    return bank * (table.share[2] // sizeof(BlockAccess))
+
+
+cdef inline uint64_t most_accesses(const BlockHead* head) noexcept nogil:
+    """How many accesses a block makes when all its conditions hold."""
+    return head.accesses + popcount(head.access_mask)
+
+
+cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:
+    """How many addresses follow a block's word in a traced stream."""
+    return head.accesses + popcount(word & head.access_mask)
+
+
+cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:
+    """Whether a block's word says that an instruction with this condition executed."""
+    return condition == ALWAYS or (word >> (32 + condition)) & 1
+
+
+cdef class BlockTable:
+    cdef Table c
+    cdef readonly object descriptor
+
+    cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes)
+    cdef void attach(self)

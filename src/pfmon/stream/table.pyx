@@ -1,0 +1,224 @@
+"""The block table: see table.pxd.
+
+The file is a memfd, sparse and as long as the arrays may ever get; memory is put behind it in steps, so that running out
+of it is an answer and not a signal.
+"""
+
+import os
+
+from libc.string cimport memcpy, memset
+
+from pfmon.stream.blocks import BlockRecord, InstructionRecord
+
+cdef extern from "<sys/mman.h>" nogil:
+    void* mmap(void*, size_t, int, int, int, long)
+    int munmap(void*, size_t)
+    int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_NORESERVE
+    void* MAP_FAILED
+
+cdef extern from "<fcntl.h>" nogil:
+    int posix_fallocate(int, long, long)
+
+cdef enum:
+    HEADS = 0
+    INSTRUCTIONS = 1
+    ACCESSES = 2
+    PAYLOADS = 3
+    PAGE = 1 << 14
+    INSTRUCTIONS_A_BLOCK = 8     # on average, that there is room for
+    LEAST_STEP = 1 << 16
+    GREATEST_STEP = 1 << 22
+    LEAST_CAPACITY = 1 << 12
+
+cdef extern from *:
+    """
+    #define pfmon_publish(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
+    """
+    void publish "pfmon_publish"(uint64_t*, uint64_t) nogil
+
+MAGIC = b"pfmonblk"
+
+
+cdef bint commit(Table* table, uint32_t bank, uint32_t array, uint64_t wanted) noexcept nogil:
+    """Memory behind so many bytes of a bank's share of an array."""
+    cdef uint64_t have = table.committed[bank][array]
+    cdef uint64_t step
+    if wanted <= have:
+        return True
+    if wanted > table.share[array]:
+        table.header.failure = Failure.TOO_MANY_BLOCKS
+        return False
+    step = min(max(have, LEAST_STEP), GREATEST_STEP)
+    wanted = min(table.share[array], max(wanted, have + step))
+    if posix_fallocate(table.descriptor, <long>(table.offset[array] + bank * table.share[array] + have),
+                       <long>(wanted - have)):
+        table.header.failure = Failure.OUT_OF_MEMORY
+        return False
+    table.committed[bank][array] = wanted
+    return True
+
+
+cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil:
+    """Room for one more block of so many instructions; False: the table's failure says why not."""
+    cdef const Bank* used = &table.header.bank[bank]
+    if used.blocks >= table.header.capacity:
+        table.header.failure = Failure.TOO_MANY_BLOCKS
+        return False
+    return (commit(table, bank, HEADS, (used.blocks + 1) * sizeof(BlockHead))
+            and commit(table, bank, INSTRUCTIONS, (used.instructions + length) * sizeof(BlockInstruction))
+            and commit(table, bank, ACCESSES, (used.accesses + length) * sizeof(BlockAccess))
+            and commit(table, bank, PAYLOADS, (used.instructions + length) * table.header.payload_bytes))
+
+
+cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut) noexcept nogil:
+    """Enter the block whose instructions and payloads have been written behind the others; its number."""
+    cdef Bank* used = &table.header.bank[bank]
+    cdef uint32_t number = <uint32_t>(bank * <uint64_t>BANK_BLOCKS + used.blocks), i
+    cdef BlockHead* head = &table.heads[number]
+    cdef BlockAccess* access
+    cdef const BlockInstruction* instruction
+    memset(head, 0, sizeof(BlockHead))
+    head.first = fresh_instruction(table, bank)
+    head.first_access = first_access_of_bank(table, bank) + used.accesses
+    head.ip, head.length, head.cut, head.whole = ip, length, cut, number
+    for i in range(length):
+        instruction = &table.instructions[head.first + i]
+        if instruction.access == AccessKind.NO_ACCESS:
+            continue
+        access = &table.accesses[head.first_access + most_accesses(head)]
+        access.instruction, access.condition = <uint8_t>i, instruction.condition
+        if instruction.condition == ALWAYS:
+            head.accesses += 1
+        else:
+            head.access_mask |= <uint64_t>1 << (32 + instruction.condition)
+    used.accesses += most_accesses(head)
+    used.instructions += length
+    publish(&used.blocks, used.blocks + 1)
+    return number
+
+
+cdef class BlockTable:
+    """Descriptions of blocks. ``payload_bytes``: what an instruction carries for those who know its instruction set;
+    ``capacity``: blocks at the most; ``attach``: a descriptor of a table that another process writes.
+    MemoryError when it cannot be mapped; ValueError for a descriptor of something else."""
+
+    def __cinit__(self, instruction_set=InstructionSet.IA64, payload_bytes=0, *, capacity=BANK_BLOCKS, attach=None):
+        self.c.descriptor = -1
+        if attach is not None:
+            self.c.descriptor = self.descriptor = os.dup(attach)
+            self.attach()
+            return
+        self.c.descriptor = self.descriptor = os.memfd_create("pfmon blocks")
+        capacity = min(max(1, capacity), BANK_BLOCKS)
+        while not self.map_all(capacity, payload_bytes):
+            if capacity <= LEAST_CAPACITY:
+                raise MemoryError("there is no room for the table of blocks")
+            capacity //= 2               # the address space is limited
+        memcpy(self.c.header.magic, <const char*>MAGIC, 8)
+        self.c.header.version = TABLE_VERSION
+        self.c.header.instruction_set = instruction_set
+        self.c.header.payload_bytes = payload_bytes
+        self.c.header.capacity = capacity
+
+    def __dealloc__(self):
+        if self.c.header != NULL:
+            munmap(self.c.header, self.c.mapped)
+        if self.c.descriptor >= 0:
+            os.close(self.c.descriptor)
+
+    cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes):
+        """Map the file, laid out for so many blocks; False when the address space has no room."""
+        cdef uint64_t at = PAGE
+        cdef uint64_t* share = self.c.share
+        cdef void* place
+        cdef int i
+        share[HEADS] = <uint64_t>BANK_BLOCKS * sizeof(BlockHead)     # found by number, whatever the capacity
+        share[INSTRUCTIONS] = capacity * INSTRUCTIONS_A_BLOCK * sizeof(BlockInstruction)
+        share[ACCESSES] = capacity * INSTRUCTIONS_A_BLOCK * sizeof(BlockAccess)
+        share[PAYLOADS] = capacity * INSTRUCTIONS_A_BLOCK * payload_bytes
+        for i in range(4):
+            self.c.offset[i] = at
+            at += BANKS * share[i] + PAGE
+            at -= at % PAGE
+        self.c.mapped = at
+        if os.fstat(self.c.descriptor).st_size < at:
+            os.ftruncate(self.c.descriptor, at)
+        place = mmap(NULL, at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, self.c.descriptor, 0)
+        if place == MAP_FAILED:
+            return False
+        if posix_fallocate(self.c.descriptor, 0, PAGE):
+            munmap(place, at)
+            return False
+        self.c.header = <TableHeader*>place
+        self.c.heads = <BlockHead*>(<uint8_t*>place + self.c.offset[HEADS])
+        self.c.instructions = <BlockInstruction*>(<uint8_t*>place + self.c.offset[INSTRUCTIONS])
+        self.c.accesses = <BlockAccess*>(<uint8_t*>place + self.c.offset[ACCESSES])
+        self.c.payloads = <uint8_t*>place + self.c.offset[PAYLOADS]
+        return True
+
+    cdef void attach(self):
+        """Map a table that another process made."""
+        cdef TableHeader header
+        raw = os.pread(self.c.descriptor, sizeof(TableHeader), 0)
+        if len(raw) != sizeof(TableHeader):
+            raise ValueError("this is no table of blocks: it is too short")
+        memcpy(&header, <const char*>raw, sizeof(TableHeader))
+        if header.magic[:8] != MAGIC or header.version != TABLE_VERSION:
+            raise ValueError("this is no table of blocks of this version")
+        if not self.map_all(header.capacity, header.payload_bytes):
+            raise MemoryError("there is no room for the table of blocks")
+
+    def __len__(self):
+        """Blocks that have been entered, parts that a reader made left out."""
+        return self.c.header.bank[0].blocks
+
+    def numbers(self):
+        """The numbers of all blocks, parts among them."""
+        cdef uint64_t bank, i
+        return [bank * BANK_BLOCKS + i for bank in range(BANKS) for i in range(self.c.header.bank[bank].blocks)]
+
+    @property
+    def instruction_set(self):
+        """Whose instructions these are."""
+        return InstructionSet(self.c.header.instruction_set)
+
+    @property
+    def failure(self):
+        """Why a block could not be entered."""
+        return Failure(self.c.header.failure)
+
+    def block(self, uint64_t number):
+        """The record of a block; IndexError when there is none of that number."""
+        cdef const BlockHead* head
+        cdef const BlockInstruction* one
+        cdef uint32_t i, payload = self.c.header.payload_bytes
+        if number >= BANKS * BANK_BLOCKS or number % BANK_BLOCKS >= self.c.header.bank[number >> BANK_SHIFT].blocks:
+            raise IndexError(f"no block {number}")
+        head = &self.c.heads[number]
+        found = []
+        for i in range(head.length):
+            one = &self.c.instructions[head.first + i]
+            found.append(InstructionRecord(
+                one.address, one.kind, one.isa_kind, one.size, one.length,
+                None if one.condition == ALWAYS else one.condition, one.access, one.branch, one.privilege,
+                (<const char*>self.c.payloads + (head.first + i) * payload)[:payload]))
+        return BlockRecord(number, head.ip, tuple(found), head.cut, head.whole, head.offset)
+
+    def enter(self, record, uint32_t bank=0):
+        """Enter a block from its record; its number. MemoryError when there is no room."""
+        cdef uint32_t length = len(record.instructions), i, payload = self.c.header.payload_bytes
+        cdef uint64_t first = fresh_instruction(&self.c, bank)
+        cdef BlockInstruction* place
+        if not make_room(&self.c, bank, length):
+            raise MemoryError(f"no room for another block: {self.failure.name}")
+        for i, one in enumerate(record.instructions):
+            place = &self.c.instructions[first + i]
+            memset(place, 0, sizeof(BlockInstruction))
+            place.address, place.kind, place.isa_kind = one.address, one.kind, one.isa_kind
+            place.size, place.length, place.access = one.size, one.length, one.access
+            place.branch, place.privilege = one.branch, one.privilege
+            place.condition = ALWAYS if one.condition is None else one.condition
+            if len(one.payload) != payload:
+                raise ValueError(f"a payload has {payload} bytes here")
+            memcpy(self.c.payloads + (first + i) * payload, <const char*>one.payload, payload)
+        return enter_block(&self.c, bank, record.ip, length, record.cut)

@@ -1,0 +1,67 @@
+"""The words of the retirement stream (docs/stream.md).
+
+A word with bit 63 clear is a block that retired: bits 0-31 its number, bits 32-62 which of its conditional
+instructions executed. The addresses of the memory accesses that executed follow, if addresses are asked for, one
+word each, then marks. A word with bit 63 set in the place of a block is a mark: bits 56-62 its kind, bits 32-39 the
+number of the instruction in the block that caused it, bits 0-31 a value.
+"""
+
+from libc.stdint cimport uint64_t
+
+cdef enum:
+    CONDITION_SHIFT = 32
+    BLOCK_MASK = 0xFFFFFFFF
+    MARK_SHIFT = 56
+    INDEX_SHIFT = 32             # of the instruction within a mark's value
+    NO_INSTRUCTION = 255         # in its place: none of the block before the mark
+
+cpdef enum Mark:                 # kinds of marks
+    SYSTEM_CALL = 1              # value: its number
+    FAULT = 2                    # value: the vector (cpu.pxd, Fault)
+    MODE = 3                     # value: the user mask from here on
+    SPILL = 4                    # value: registers that the RSE stored, NaT collections << 16
+    FILL = 5                     # value: registers that the RSE loaded, NaT collections << 16
+    ALAT_MISS = 6                # a check that failed; value: 0 ld.c, 1 ldf.c, 2 chk.a of a GR, 3 of an FR
+    ALAT_REPLACE = 7             # value: 0 integer, 1 floating-point: an entry lost for want of room
+    MISALIGNED_LOAD = 8          # value: 1
+    MISALIGNED_STORE = 9
+    DEFERRED = 10                # a speculative load that delivered NaT; value: 1 for a fault, 2 as its address was one
+    FLUSH_TO_ZERO = 11           # a tiny result; value: 1 flushed to zero, 0 not (flush-to-zero mode was off)
+    EXIT = 12                    # value: exit status
+    RSE_ADDRESS = 13             # traced streams: the lowest address of the SPILL or FILL before; no instruction number,
+                                 # bits 53-55 are the region, bits 0-52 the rest (bits 53-60 of user addresses are 0)
+    TRIGGER = 14                 # value: number of the trigger (Processor.set_triggers); no instruction number
+
+cdef enum:
+    MARK_KINDS = 15
+
+cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
+    return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
+
+
+cdef inline uint64_t indexed(uint64_t value, uint64_t instruction) noexcept nogil:
+    """A mark's value with the number of the instruction that caused it."""
+    return (value & 0xFFFFFFFFULL) | instruction << INDEX_SHIFT
+
+
+cdef inline uint64_t packed_address(uint64_t address) noexcept nogil:
+    """An address as the value of RSE_ADDRESS."""
+    return (address >> 61) << 53 | (address & ((<uint64_t>1 << 53) - 1))
+
+
+cdef inline uint64_t unpacked_address(uint64_t value) noexcept nogil:
+    return (value >> 53 & 7) << 61 | (value & ((<uint64_t>1 << 53) - 1))
+
+
+cdef inline int mark_kind(uint64_t word) noexcept nogil:
+    """The kind of a mark (Mark)."""
+    return <int>(word >> MARK_SHIFT & 0x7F)
+
+
+cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:
+    return word & 0xFFFFFFFFULL
+
+
+cdef inline uint64_t mark_instruction(uint64_t word) noexcept nogil:
+    """The number of the instruction that caused a mark, or NO_INSTRUCTION. RSE_ADDRESS and TRIGGER have none."""
+    return word >> INDEX_SHIFT & 0xFF
