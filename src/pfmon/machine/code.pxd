@@ -2,8 +2,9 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS
 from pfmon.machine.predictor cimport Branch
-from pfmon.machine.traits cimport MOST_SOURCES, MOST_TARGETS, Traits
+from pfmon.machine.traits cimport PortTable
 from pfmon.stream.shapes cimport Code, Shape, Shapes
 
 cdef enum:
@@ -37,7 +38,6 @@ cdef struct Step:                # an instruction
     uint8_t slots                # 2 for L+X
     uint8_t alone                # its bundle issues alone (Itanium: MMF)
     uint16_t access_flags
-    uint32_t kind
     uint64_t window              # address of its fetch window
     uint64_t address
     int64_t imm
@@ -74,8 +74,7 @@ cdef struct Plan:
 cdef class Plans:
     """Plans by block number. `learn` runs in the engine's thread, all else in the machine's."""
 
-    cdef Traits* traits
-    cdef uint32_t trait_count
+    cdef PortTable ports
     cdef Shape* shapes[CHUNKS]   # copies, in chunks that never move
     cdef Plan** plans[CHUNKS]
     cdef uint64_t known

@@ -4,20 +4,16 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+from pfmon.engine.ia64.encodings.attributes cimport (
+    AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE,
+    EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, PR_FIRST, STACKED, Attributes, Operand)
+from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, attributes_of
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_call
-from pfmon.machine.traits cimport (
-    AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_ROTATE, FIXED,
-    FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, PR_FIRST, STACKED, Operand)
+from pfmon.machine.traits cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill_ports, port_of
 from pfmon.stream.shapes cimport NO_ROW
 
-from pfmon.machine.traits import traits_of
-
 cdef enum:
-    UNIT_M = 0
-    UNIT_F = 2
-    UNIT_B = 3
-    UNIT_X = 4
     NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
 
 
@@ -65,58 +61,42 @@ cdef uint16_t register_of(const Operand* operand, const Code* code) noexcept nog
     return operand.first + number
 
 
-cdef void take_operands(const Traits* traits, const Code* code, Step* step) noexcept nogil:
+cdef void take_operands(const Attributes* attributes, const Code* code, Step* step) noexcept nogil:
     cdef uint32_t i
     cdef uint16_t register
-    for i in range(traits.sources):
-        register = register_of(&traits.source[i], code)
+    for i in range(attributes.sources):
+        register = register_of(&attributes.source[i], code)
         if register != NOTHING:
             step.source[step.sources] = register
-            step.use[step.sources] = traits.source[i].what
+            step.use[step.sources] = attributes.source[i].what
             step.sources += 1
-    for i in range(traits.targets):
-        register = register_of(&traits.target[i], code)
+    for i in range(attributes.targets):
+        register = register_of(&attributes.target[i], code)
         if register != NOTHING:
             step.target[step.targets] = register
-            step.operation[step.targets] = traits.target[i].what
-            if traits.target[i].what == OP_FROM_OTHER and application(code.r3) == AR_FPSR:
+            step.operation[step.targets] = attributes.target[i].what
+            if attributes.target[i].what == OP_FROM_OTHER and application(code.r3) == AR_FPSR:
                 step.operation[step.targets] = OP_FROM_STATUS
             step.targets += 1
 
 
-cdef void take_branch(const Traits* traits, const Code* code, Branch* branch, bint conditional) noexcept nogil:
+cdef void take_branch(const Attributes* attributes, const Code* code, Branch* branch, bint conditional) noexcept nogil:
     branch.address = code.address
     branch.fall_through = (code.address & ~<uint64_t>15) + 16
     branch.target = <uint64_t>code.imm
-    branch.kind = traits.branch - 1
+    branch.kind = attributes.branch - 1
     branch.conditional = conditional
-    branch.whether = traits.whether
-    branch.many = traits.many
-    branch.clear = traits.clear
+    branch.whether = attributes.whether
+    branch.many = attributes.many
+    branch.clear = attributes.clear
     branch.multiway = code.multiway
 
 
 cdef class Plans:
-    def __cinit__(self, encodings, config):
-        found = traits_of(encodings, config)
+    def __cinit__(self, config):
         self.a_in_i_to_m = config["pipeline.a_in_i_slot_to_m"]
         self.mmf_splits = config["pipeline.mmf_splits"]
-        cdef uint32_t i, k
-        self.trait_count = len(found)
-        self.traits = <Traits*>calloc(self.trait_count + 1, sizeof(Traits))
-        if self.traits == NULL:
-            raise MemoryError
-        for i, one in enumerate(found):
-            (self.traits[i].kind, self.traits[i].port, self.traits[i].access, self.traits[i].access_flags,
-             self.traits[i].size, self.traits[i].branch, self.traits[i].whether, self.traits[i].many,
-             self.traits[i].clear, self.traits[i].effect, sources, targets) = one
-            self.traits[i].sources, self.traits[i].targets = len(sources), len(targets)
-            for k, operand in enumerate(sources):
-                (self.traits[i].source[k].place, self.traits[i].source[k].what,
-                 self.traits[i].source[k].first) = operand
-            for k, operand in enumerate(targets):
-                (self.traits[i].target[k].place, self.traits[i].target[k].what,
-                 self.traits[i].target[k].first) = operand
+        fill_ports(&self.ports, config)
 
     def __dealloc__(self):
         cdef uint64_t number
@@ -130,7 +110,6 @@ cdef class Plans:
         for number in range(CHUNKS):
             free(self.shapes[number])
             free(self.plans[number])
-        free(self.traits)
 
     cdef void learn(self, const Shapes* table) noexcept nogil:
         """Copy the shapes of blocks that are new. Runs while the engine stands still."""
@@ -158,7 +137,7 @@ cdef class Plans:
     cdef Plan* make(self, Shape* shape) noexcept nogil:
         cdef Plan* plan = <Plan*>calloc(1, sizeof(Plan))
         cdef const Code* code
-        cdef const Traits* traits
+        cdef const Attributes* attributes
         cdef Step* step
         cdef uint32_t i
         cdef uint8_t groups = 0
@@ -184,24 +163,23 @@ cdef class Plans:
             step.imm, step.y, step.x = code.imm, code.y, code.x
             step.begins = i == 0 or shape.code[i - 1].address >> 4 != code.address >> 4
             step.ends = step.slot + (0 if code.unit == UNIT_X and step.slot == 2 else step.slots - 1) == 2
-            if code.row == NO_ROW or code.row >= self.trait_count:
+            if code.row == NO_ROW:
                 continue
-            traits = &self.traits[code.row]
-            step.kind = traits.kind
-            step.port = traits.port
+            attributes = attributes_of(code.row)
+            step.port = port_of(&self.ports, attributes.layout, code.kind, code.isa_kind)
             if step.port == PORT_A and not self.a_in_i_to_m:
                 step.port = PORT_M if code.unit == UNIT_M else PORT_I
-            step.effect = traits.effect
-            take_operands(traits, code, step)
+            step.effect = attributes.effect
+            take_operands(attributes, code, step)
             if code.access:
-                step.access = traits.access
-                step.access_flags = traits.access_flags
-                step.size = traits.size
-                if traits.access:
+                step.access = attributes.access
+                step.access_flags = attributes.access_flags
+                step.size = attributes.size
+                if attributes.access:
                     plan.reaches[plan.access_count].step = i
                     plan.reaches[plan.access_count].condition = code.condition
-                    plan.reaches[plan.access_count].kind = traits.access - 1
-                    plan.reaches[plan.access_count].size = traits.size
+                    plan.reaches[plan.access_count].kind = attributes.access - 1
+                    plan.reaches[plan.access_count].size = attributes.size
                     plan.reaches[plan.access_count].group = groups
                     plan.access_count += 1
             if step.effect == EFFECT_ALLOC:
@@ -213,11 +191,11 @@ cdef class Plans:
                 plan.rotates = 1
             elif step.effect != EFFECT_NONE:
                 plan.plain = 0
-            if traits.branch and i == shape.length - 1:
+            if attributes.branch and i == shape.length - 1:
                 plan.has_branch = 1
-                plan.calls = is_call(traits.branch - 1)
-                plan.returns = traits.branch - 1 == BRANCH_RETURN
-                take_branch(traits, code, &plan.branch, code.condition != ALWAYS)
+                plan.calls = is_call(attributes.branch - 1)
+                plan.returns = attributes.branch - 1 == BRANCH_RETURN
+                take_branch(attributes, code, &plan.branch, code.condition != ALWAYS)
             mark_end_of_bundle(shape.code, i, step)
         if self.mmf_splits:
             mark_mmf(shape, plan.steps)

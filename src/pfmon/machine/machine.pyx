@@ -20,7 +20,7 @@ from pfmon.stream.switches cimport is_counting, reach_trigger, set_mode
 cdef class Machine(Timing):
     """As `Timing`; ``slots``: how many there are."""
 
-    def __cinit__(self, config, encodings, ranges=(), bint memo=True, uint32_t slots=1):
+    def __cinit__(self, config, ranges=(), bint memo=True, uint32_t slots=1):
         self.off = slots - 1
         self.shares = Shares(slots, config)
         self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)

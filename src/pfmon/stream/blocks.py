@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from pfmon.stream.kinds import Kind
-
 
 class Encoding(Protocol):
     """What an engine knows of an instruction's encoding."""
@@ -13,14 +11,6 @@ class Encoding(Protocol):
     @property
     def text(self) -> str:
         """Assembler form with operand names."""
-
-    @property
-    def kind(self) -> int:
-        """Kind flags."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of its memory access."""
 
     @property
     def mnemonic(self) -> str:
@@ -62,6 +52,10 @@ class InstructionRecord:
     stop: bool
     multiway: bool
     """Its bundle holds more than one branch."""
+    kind: int
+    """Kind flags (stream.kinds.Kind)."""
+    isa_kind: int
+    """Kind flags of its instruction set (stream.ia64.Ia64Kind)."""
     unit: str
     """Type of its slot: M, I, F, B, X for the two of a long instruction, none in a reserved template."""
 
@@ -69,11 +63,6 @@ class InstructionRecord:
     def slot(self) -> int:
         """Its slot in the bundle."""
         return self.address & 3
-
-    @property
-    def kind(self) -> Kind:
-        """Kind flags."""
-        return Kind(self.row.kind if self.row else 0)
 
 
 @dataclass(frozen=True, slots=True)

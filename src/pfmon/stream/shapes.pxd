@@ -10,6 +10,8 @@ cdef struct Code:                # an instruction, as much as a machine has to k
     uint64_t encoding            # as BlockRecord has it
     int64_t imm                  # first immediate operand: a branch's target, alloc's size of frame
     int64_t y                    # second: alloc's size of locals
+    uint32_t kind                # stream.kinds.Kind
+    uint32_t isa_kind            # stream.ia64.Ia64Kind: of the encoding, and of the instruction in its place
     uint32_t row                 # number of its encoding among the engine's; NO_ROW: reserved
     uint16_t x                   # small operand: alloc's size of the rotating part
     uint8_t r1, r2, r3, r4, qp   # register numbers, as encoded

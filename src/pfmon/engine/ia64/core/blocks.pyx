@@ -6,6 +6,7 @@ from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.core.cpu cimport NO_CONDITION, Block, Cpu, Instruction
 from pfmon.engine.ia64.encodings.decoder cimport Row
+from pfmon.stream.ia64 cimport FP_OPS_1, FP_OPS_2, FP_OPS_4, MULTIWAY, PREDICATED, STOP
 from pfmon.stream.shapes cimport NO_ROW, Code, Shape, add_access, add_shape
 
 
@@ -45,6 +46,36 @@ cdef bint same_code(Block* block, Instruction* code, uint32_t length) noexcept n
     return True
 
 
+cdef inline uint32_t fp_operations(const Row* row, const Instruction* ins) noexcept nogil:
+    """How many floating-point operations an execution counts (names.csv, fp_ops_retired), as a flag of Ia64Kind.
+
+    A multiply-add with f0 as the addend f2, or f1 as the factor f3 or f4, only multiplies or adds: half of them.
+    """
+    cdef uint32_t operations = row.attributes.fp_operations
+    if row.attributes.fp_halves and (ins.r2 == 0 or ins.r3 == 1 or ins.r4 == 1):
+        operations //= 2
+    if operations == 4:
+        return FP_OPS_4
+    if operations == 2:
+        return FP_OPS_2
+    return FP_OPS_1 if operations else 0
+
+
+cdef void describe_kinds(const Instruction* ins, Code* out) noexcept nogil:
+    """The kinds of the encoding, and of the instruction in its place."""
+    cdef const Row* row = <const Row*>ins.row
+    out.kind = 0
+    out.isa_kind = STOP if ins.stop else 0
+    if row == NULL:
+        return
+    out.kind = row.kind
+    out.isa_kind |= row.isa_kind | fp_operations(row, ins)
+    if ins.multiway:
+        out.isa_kind |= MULTIWAY
+    if ins.qp:
+        out.isa_kind |= PREDICATED
+
+
 cdef Code* described(Instruction* code, uint32_t length) noexcept nogil:
     """The instructions as a machine sees them; NULL when there is no memory."""
     cdef Code* out = <Code*>malloc(length * sizeof(Code))
@@ -58,6 +89,7 @@ cdef Code* described(Instruction* code, uint32_t length) noexcept nogil:
         out[i].encoding = ins.encoding
         out[i].imm = ins.imm
         out[i].y = ins.y
+        describe_kinds(ins, &out[i])
         out[i].row = NO_ROW if ins.row == NULL else (<Row*>ins.row).number
         out[i].x = ins.x
         out[i].r1, out[i].r2, out[i].r3, out[i].r4, out[i].qp = ins.r1, ins.r2, ins.r3, ins.r4, ins.qp

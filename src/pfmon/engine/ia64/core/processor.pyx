@@ -25,7 +25,7 @@ from pfmon.engine.ia64.core.rse cimport (
     bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
     set_clean)
 from pfmon.engine.ia64.core.triggers cimport announce
-from pfmon.stream.shapes cimport Consumer, ShapeTable
+from pfmon.stream.shapes cimport Code, Consumer, ShapeTable
 from pfmon.stream.stream cimport NO_INSTRUCTION, indexed, mark_word
 
 from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
@@ -222,16 +222,19 @@ cdef class Processor:
             raise IndexError(f"no block {number}")
         cdef Block* block = self.blocks.by_number[number]
         cdef Instruction* ins
+        cdef const Code* code
         cdef uint32_t i
         records = []
         for i in range(block.length):
             ins = &block.instructions[i]
+            code = &self.blocks.shapes.shapes[number].code[i]
             row = None if ins.row == NULL else INSTRUCTIONS[(<Row*>ins.row).number]
             records.append(InstructionRecord(
                 address=ins.address, encoding=ins.encoding, extension=ins.extension,
                 slots=2 if ins.extended else 1, row=row,
                 condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
-                multiway=bool(ins.multiway), unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))
+                multiway=bool(ins.multiway), kind=code.kind, isa_kind=code.isa_kind,
+                unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))
         return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
 
     # --- registers, for the system-call layer and tests

@@ -5,20 +5,16 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.alat cimport alat_find, float_tag, general_tag
 from pfmon.engine.ia64.core.cpu cimport STATUS_EDGE, Watch, get_nat, go
+from pfmon.stream.ia64 cimport LOAD_CHECK
+from pfmon.stream.kinds cimport FLOAT, LOAD, STORE
 from pfmon.stream.stream cimport MARK_TRIGGER, NO_INSTRUCTION, indexed, mark_word
 
-from pfmon.stream.kinds import Kind
 
 cdef enum:
     READS = 1                    # what a watched access does
     WRITES = 2
     CHECKS = 4                   # it reads if its ALAT entry is gone,
     FLOATS = 8                   # which is a floating-point register's
-
-cdef uint32_t KIND_LOAD = int(Kind.LOAD)
-cdef uint32_t KIND_STORE = int(Kind.STORE)
-cdef uint32_t KIND_LOAD_CHECK = int(Kind.LOAD_CHECK)
-cdef uint32_t KIND_FLOAT = int(Kind.FLOAT)
 
 
 cdef bint is_trigger(Blocks* blocks, uint64_t ip) noexcept nogil:
@@ -67,12 +63,12 @@ cdef bint accesses(Cpu* cpu, Op* op, Watch* wanted) noexcept nogil:
 
 cdef uint16_t watched_kinds(Row* row) noexcept nogil:
     cdef uint16_t kinds = 0
-    if row.kind & KIND_LOAD:
+    if row.kind & LOAD:
         kinds |= READS
-    if row.kind & KIND_STORE:
+    if row.kind & STORE:
         kinds |= WRITES
-    if row.kind & KIND_LOAD_CHECK:
+    if row.isa_kind & LOAD_CHECK:
         kinds |= CHECKS
-    if row.kind & KIND_FLOAT:
+    if row.kind & FLOAT:
         kinds |= FLOATS
     return kinds

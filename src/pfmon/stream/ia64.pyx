@@ -1,0 +1,1 @@
+"""The enumeration of ia64.pxd, for Python."""

@@ -1,0 +1,1 @@
+"""The enumeration of kinds.pxd, for Python."""
