@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from ia64_fuzz import Fuzz
 
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.machine.config import FILES, load
 from pfmon.machine.machine import Machine
 from pfmon.signals.machine import DISPERSAL
@@ -29,7 +28,7 @@ def stream(seed: int) -> tuple[Fuzz, Recorder]:
 
 def results(machine: str, fuzz: Fuzz, recorder: Recorder, memo: bool, ranges: Any = ()) -> dict[str, Any]:
     """Everything that a machine makes of a stream."""
-    found = Machine(load(machine), INSTRUCTIONS, ranges, memo)
+    found = Machine(load(machine), ranges, memo)
     recorder.replay(Pipe(fuzz.cpu.shapes, found, threaded=False))
     found.finish()
     occurrences: dict[tuple[int | None, int, int], int] = {}

@@ -43,10 +43,9 @@ def test_every_occurrence_is_part_of_some_signal_or_for_the_tests_of_its_mechani
 
 @pytest.mark.parametrize("machine_name", FILES)
 def test_every_level_that_a_signal_reads_is_there(machine_name: str) -> None:
-    from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
     from pfmon.machine.machine import Machine
 
-    levels = Machine(load(machine_name), INSTRUCTIONS).levels()
+    levels = Machine(load(machine_name)).levels()
     wanted = {
         machine.level_function(term).level
         for signal in counted(machine_name)

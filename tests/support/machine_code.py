@@ -9,7 +9,6 @@ from ia64_machine import BREAK as BREAK_REACHED
 from ia64_machine import DATA
 from ia64_machine import Machine as Guest
 
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.machine.causes import Cause
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
@@ -26,7 +25,7 @@ def run_code(lines: Sequence[Line], machine: str, overrides: Sequence[str] = (),
     guest = Guest([*lines, BREAK], trace=True, frame=FRAME)
     guest.set({20: DATA, 21: DATA + 64, 22: DATA}, fpsr=FPSR, **registers)
     guest.put(DATA, DATA)
-    found = Machine(load(machine, overrides), INSTRUCTIONS)
+    found = Machine(load(machine, overrides))
     with Pipe(guest.cpu.shapes, found, threaded=False) as pipe:
         assert guest.cpu.run(pipe) == BREAK_REACHED
     found.finish()

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.guest import Guest
 from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.machine.config import load
@@ -82,7 +81,7 @@ def machine_and_guest(
         processor=machine,
         trace=trace,
     )
-    return Machine(load(machine, overrides or []), INSTRUCTIONS, (), memo, slots), guest
+    return Machine(load(machine, overrides or []), (), memo, slots), guest
 
 
 def cycles_by_function(found: Machine, guest: Guest, program: str) -> dict[str, int]:

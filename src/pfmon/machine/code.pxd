@@ -1,15 +1,18 @@
-"""Blocks as the pipeline sees them: made once from the stream's descriptions (stream/shapes.pxd)."""
+"""Blocks as the pipeline sees them: made once from the stream's descriptions (stream/table.pxd)."""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS
+from pfmon.engine.ia64.encodings.decoder cimport Row
 from pfmon.machine.predictor cimport Branch
-from pfmon.machine.traits cimport MOST_SOURCES, MOST_TARGETS, Traits
-from pfmon.stream.shapes cimport Code, Shape, Shapes
+from pfmon.machine.traits cimport PortTable
+from pfmon.stream.table cimport BlockHead, BlockTable
 
 cdef enum:
     ALWAYS = 255                 # Step.condition of an instruction that always executes
     CHUNK = 4096                 # blocks in a chunk of the table
-    CHUNKS = 65536
+    CHUNKS = 4096                # for all numbers that a block can have
+    MOST_CODE = 256              # instructions of a block
 
 cdef enum AfterBundle:           # what ends with a bundle (Itanium 2 dispersal rules)
     GOES_ON = 0
@@ -37,7 +40,6 @@ cdef struct Step:                # an instruction
     uint8_t slots                # 2 for L+X
     uint8_t alone                # its bundle issues alone (Itanium: MMF)
     uint16_t access_flags
-    uint32_t kind
     uint64_t window              # address of its fetch window
     uint64_t address
     int64_t imm
@@ -71,17 +73,27 @@ cdef struct Plan:
     Step* steps
     Reach* reaches
 
-cdef class Plans:
-    """Plans by block number. `learn` runs in the engine's thread, all else in the machine's."""
+cdef struct Code:                # an instruction of a block, decoded
+    uint64_t address             # bundle address | slot
+    int64_t imm                  # first immediate operand: a branch's target, alloc's size of frame
+    int64_t y                    # second: alloc's size of locals
+    const Row* row               # NULL: reserved
+    uint32_t kind, isa_kind
+    uint16_t x                   # small operand: alloc's size of the rotating part
+    uint8_t r1, r2, r3, r4, qp   # register numbers, as encoded
+    uint8_t unit                 # type of its slot (decoder.Unit)
+    uint8_t condition
+    uint8_t stop
+    uint8_t access               # whether it accesses memory when it executes
 
-    cdef Traits* traits
-    cdef uint32_t trait_count
-    cdef Shape* shapes[CHUNKS]   # copies, in chunks that never move
+cdef class Plans:
+    """Plans by block number, made when a block runs first."""
+
+    cdef PortTable ports
+    cdef BlockTable table
     cdef Plan** plans[CHUNKS]
-    cdef uint64_t known
     cdef bint a_in_i_to_m, mmf_splits
 
-    cdef void learn(self, const Shapes* table) noexcept nogil
-    cdef Shape* shape(self, uint64_t number) noexcept nogil
     cdef Plan* plan(self, uint64_t number) noexcept nogil
-    cdef Plan* make(self, Shape* shape) noexcept nogil
+    cdef Plan* make(self, uint64_t number) noexcept nogil
+    cdef void decode_block(self, const BlockHead* head, Code* code) noexcept nogil

@@ -2,22 +2,18 @@
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
 
+from pfmon.engine.ia64.encodings.attributes cimport (
+    AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE,
+    EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, PR_FIRST, STACKED, Attributes, Operand)
+from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_call
-from pfmon.machine.traits cimport (
-    AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_ROTATE, FIXED,
-    FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, PR_FIRST, STACKED, Operand)
-from pfmon.stream.shapes cimport NO_ROW
-
-from pfmon.machine.traits import traits_of
+from pfmon.machine.traits cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill_ports, port_of
+from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
+from pfmon.stream.table cimport BlockInstruction
 
 cdef enum:
-    UNIT_M = 0
-    UNIT_F = 2
-    UNIT_B = 3
-    UNIT_X = 4
     NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
 
 
@@ -65,115 +61,122 @@ cdef uint16_t register_of(const Operand* operand, const Code* code) noexcept nog
     return operand.first + number
 
 
-cdef void take_operands(const Traits* traits, const Code* code, Step* step) noexcept nogil:
+cdef void take_operands(const Attributes* attributes, const Code* code, Step* step) noexcept nogil:
     cdef uint32_t i
     cdef uint16_t register
-    for i in range(traits.sources):
-        register = register_of(&traits.source[i], code)
+    for i in range(attributes.sources):
+        register = register_of(&attributes.source[i], code)
         if register != NOTHING:
             step.source[step.sources] = register
-            step.use[step.sources] = traits.source[i].what
+            step.use[step.sources] = attributes.source[i].what
             step.sources += 1
-    for i in range(traits.targets):
-        register = register_of(&traits.target[i], code)
+    for i in range(attributes.targets):
+        register = register_of(&attributes.target[i], code)
         if register != NOTHING:
             step.target[step.targets] = register
-            step.operation[step.targets] = traits.target[i].what
-            if traits.target[i].what == OP_FROM_OTHER and application(code.r3) == AR_FPSR:
+            step.operation[step.targets] = attributes.target[i].what
+            if attributes.target[i].what == OP_FROM_OTHER and application(code.r3) == AR_FPSR:
                 step.operation[step.targets] = OP_FROM_STATUS
             step.targets += 1
 
 
-cdef void take_branch(const Traits* traits, const Code* code, Branch* branch, bint conditional) noexcept nogil:
+cdef void take_branch(const Attributes* attributes, const Code* code, Branch* branch, bint conditional) noexcept nogil:
     branch.address = code.address
     branch.fall_through = (code.address & ~<uint64_t>15) + 16
     branch.target = <uint64_t>code.imm
-    branch.kind = traits.branch - 1
+    branch.kind = attributes.branch - 1
     branch.conditional = conditional
-    branch.whether = traits.whether
-    branch.many = traits.many
-    branch.clear = traits.clear
-    branch.multiway = code.multiway
+    branch.whether = attributes.whether
+    branch.many = attributes.many
+    branch.clear = attributes.clear
+    branch.multiway = code.isa_kind & Ia64Kind.MULTIWAY != 0
 
 
 cdef class Plans:
-    def __cinit__(self, encodings, config):
-        found = traits_of(encodings, config)
+    """``table``: where the blocks are described."""
+
+    def __cinit__(self, config, BlockTable table):
+        self.table = table
         self.a_in_i_to_m = config["pipeline.a_in_i_slot_to_m"]
         self.mmf_splits = config["pipeline.mmf_splits"]
-        cdef uint32_t i, k
-        self.trait_count = len(found)
-        self.traits = <Traits*>calloc(self.trait_count + 1, sizeof(Traits))
-        if self.traits == NULL:
-            raise MemoryError
-        for i, one in enumerate(found):
-            (self.traits[i].kind, self.traits[i].port, self.traits[i].access, self.traits[i].access_flags,
-             self.traits[i].size, self.traits[i].branch, self.traits[i].whether, self.traits[i].many,
-             self.traits[i].clear, self.traits[i].effect, sources, targets) = one
-            self.traits[i].sources, self.traits[i].targets = len(sources), len(targets)
-            for k, operand in enumerate(sources):
-                (self.traits[i].source[k].place, self.traits[i].source[k].what,
-                 self.traits[i].source[k].first) = operand
-            for k, operand in enumerate(targets):
-                (self.traits[i].target[k].place, self.traits[i].target[k].what,
-                 self.traits[i].target[k].first) = operand
+        fill_ports(&self.ports, config)
 
     def __dealloc__(self):
-        cdef uint64_t number
+        cdef uint64_t chunk, number
         cdef Plan* plan
-        for number in range(self.known):
-            plan = self.plans[number // CHUNK][number % CHUNK]
-            if plan != NULL:
-                free(plan.steps)
-                free(plan.reaches)
-                free(plan)
-        for number in range(CHUNKS):
-            free(self.shapes[number])
-            free(self.plans[number])
-        free(self.traits)
-
-    cdef void learn(self, const Shapes* table) noexcept nogil:
-        """Copy the shapes of blocks that are new. Runs while the engine stands still."""
-        cdef uint64_t number
-        while self.known < table.count and self.known < <uint64_t>CHUNK * CHUNKS:
-            number = self.known
-            if self.shapes[number // CHUNK] == NULL:
-                self.plans[number // CHUNK] = <Plan**>calloc(CHUNK, sizeof(Plan*))
-                self.shapes[number // CHUNK] = <Shape*>calloc(CHUNK, sizeof(Shape))
-                if self.shapes[number // CHUNK] == NULL or self.plans[number // CHUNK] == NULL:
-                    return
-            self.shapes[number // CHUNK][number % CHUNK] = table.shapes[number]
-            self.known += 1
-
-    cdef Shape* shape(self, uint64_t number) noexcept nogil:
-        return &self.shapes[number // CHUNK][number % CHUNK]
+        for chunk in range(CHUNKS):
+            if self.plans[chunk] == NULL:
+                continue
+            for number in range(CHUNK):
+                plan = self.plans[chunk][number]
+                if plan != NULL:
+                    free(plan.steps)
+                    free(plan.reaches)
+                    free(plan)
+            free(self.plans[chunk])
 
     cdef Plan* plan(self, uint64_t number) noexcept nogil:
-        """The plan of a block that `learn` saw; NULL when there is no memory."""
-        cdef Plan** place = &self.plans[number // CHUNK][number % CHUNK]
-        if place[0] == NULL:
-            place[0] = self.make(self.shape(number))
-        return place[0]
+        """The plan of a block; NULL when there is no memory."""
+        cdef Plan** chunk = self.plans[number // CHUNK]
+        if chunk == NULL:
+            chunk = self.plans[number // CHUNK] = <Plan**>calloc(CHUNK, sizeof(Plan*))
+            if chunk == NULL:
+                return NULL
+        if chunk[number % CHUNK] == NULL:
+            chunk[number % CHUNK] = self.make(number)
+        return chunk[number % CHUNK]
 
-    cdef Plan* make(self, Shape* shape) noexcept nogil:
+    cdef void decode_block(self, const BlockHead* head, Code* code) noexcept nogil:
+        """The instructions of a block with their operands."""
+        cdef const BlockInstruction* instruction
+        cdef const Ia64Payload* payload
+        cdef Operands found
+        cdef Row* row
+        cdef uint32_t i
+        for i in range(head.length):
+            instruction = &self.table.c.instructions[head.first + i]
+            payload = <const Ia64Payload*>(self.table.c.payloads) + head.first + i
+            code[i].address, code[i].kind, code[i].isa_kind = instruction.address, instruction.kind, instruction.isa_kind
+            code[i].condition, code[i].access = instruction.condition, instruction.access
+            code[i].unit, code[i].qp = payload.unit, payload.qp
+            code[i].stop = instruction.isa_kind & Ia64Kind.STOP != 0
+            row = NULL
+            if payload.unit <= UNIT_X:
+                row = decode(payload.unit, payload.encoding, payload.extension)
+            code[i].row = row
+            code[i].imm = code[i].y = code[i].x = 0
+            if row != NULL:
+                operands(row, payload.encoding, payload.extension, instruction.address & ~<uint64_t>15, &found)
+                code[i].r1, code[i].r2, code[i].r3, code[i].r4 = found.r1, found.r2, found.r3, found.r4
+                code[i].imm, code[i].y, code[i].x = found.imm, found.y, found.x
+
+    cdef Plan* make(self, uint64_t number) noexcept nogil:
         cdef Plan* plan = <Plan*>calloc(1, sizeof(Plan))
+        cdef const BlockHead* head = &self.table.c.heads[number]
+        cdef Code codes[MOST_CODE]
         cdef const Code* code
-        cdef const Traits* traits
+        cdef const Attributes* attributes
         cdef Step* step
         cdef uint32_t i
         cdef uint8_t groups = 0
         if plan == NULL:
             return NULL
-        plan.steps = <Step*>calloc(shape.length, sizeof(Step))
-        plan.reaches = <Reach*>calloc(shape.length, sizeof(Reach))
-        plan.length = shape.length
-        plan.cut = shape.cut
+        plan.steps = <Step*>calloc(head.length, sizeof(Step))
+        plan.reaches = <Reach*>calloc(head.length, sizeof(Reach))
+        if plan.steps == NULL or plan.reaches == NULL or head.length > MOST_CODE:
+            free(plan.steps)
+            free(plan.reaches)
+            free(plan)
+            return NULL
+        self.decode_block(head, codes)
+        plan.length = head.length
+        plan.cut = head.cut
         plan.plain = 1
-        plan.ip = shape.code[0].address
-        for i in range(shape.length):
-            code = &shape.code[i]
+        plan.ip = head.ip
+        for i in range(head.length):
+            code = &codes[i]
             step = &plan.steps[i]
-            if i and shape.code[i - 1].stop:
+            if i and codes[i - 1].stop:
                 groups += 1
             step.address = code.address
             step.window = code.address & ~<uint64_t>(WINDOW - 1)
@@ -182,26 +185,25 @@ cdef class Plans:
             step.stop = code.stop
             step.slots = 2 if code.unit == UNIT_X else 1
             step.imm, step.y, step.x = code.imm, code.y, code.x
-            step.begins = i == 0 or shape.code[i - 1].address >> 4 != code.address >> 4
+            step.begins = i == 0 or codes[i - 1].address >> 4 != code.address >> 4
             step.ends = step.slot + (0 if code.unit == UNIT_X and step.slot == 2 else step.slots - 1) == 2
-            if code.row == NO_ROW or code.row >= self.trait_count:
+            if code.row == NULL:
                 continue
-            traits = &self.traits[code.row]
-            step.kind = traits.kind
-            step.port = traits.port
+            attributes = &code.row.attributes
+            step.port = port_of(&self.ports, attributes.layout, code.kind, code.isa_kind)
             if step.port == PORT_A and not self.a_in_i_to_m:
                 step.port = PORT_M if code.unit == UNIT_M else PORT_I
-            step.effect = traits.effect
-            take_operands(traits, code, step)
+            step.effect = attributes.effect
+            take_operands(attributes, code, step)
             if code.access:
-                step.access = traits.access
-                step.access_flags = traits.access_flags
-                step.size = traits.size
-                if traits.access:
+                step.access = attributes.access
+                step.access_flags = attributes.access_flags
+                step.size = attributes.size
+                if attributes.access:
                     plan.reaches[plan.access_count].step = i
                     plan.reaches[plan.access_count].condition = code.condition
-                    plan.reaches[plan.access_count].kind = traits.access - 1
-                    plan.reaches[plan.access_count].size = traits.size
+                    plan.reaches[plan.access_count].kind = attributes.access - 1
+                    plan.reaches[plan.access_count].size = attributes.size
                     plan.reaches[plan.access_count].group = groups
                     plan.access_count += 1
             if step.effect == EFFECT_ALLOC:
@@ -213,28 +215,28 @@ cdef class Plans:
                 plan.rotates = 1
             elif step.effect != EFFECT_NONE:
                 plan.plain = 0
-            if traits.branch and i == shape.length - 1:
+            if attributes.branch and i == head.length - 1:
                 plan.has_branch = 1
-                plan.calls = is_call(traits.branch - 1)
-                plan.returns = traits.branch - 1 == BRANCH_RETURN
-                take_branch(traits, code, &plan.branch, code.condition != ALWAYS)
-            mark_end_of_bundle(shape.code, i, step)
+                plan.calls = is_call(attributes.branch - 1)
+                plan.returns = attributes.branch - 1 == BRANCH_RETURN
+                take_branch(attributes, code, &plan.branch, code.condition != ALWAYS)
+            mark_end_of_bundle(codes, i, step)
         if self.mmf_splits:
-            mark_mmf(shape, plan.steps)
-        code = &shape.code[shape.length - 1]
+            mark_mmf(codes, head.length, plan.steps)
+        code = &codes[head.length - 1]
         plan.first_window = plan.ip & ~<uint64_t>(WINDOW - 1)
         plan.last_window = code.address & ~<uint64_t>(WINDOW - 1)
-        step = &plan.steps[shape.length - 1]
+        step = &plan.steps[head.length - 1]
         plan.end = (code.address & ~<uint64_t>15) + 16 if step.ends else code.address + 1
         return plan
 
 
-cdef void mark_mmf(const Shape* shape, Step* steps) noexcept nogil:
+cdef void mark_mmf(const Code* codes, uint32_t length, Step* steps) noexcept nogil:
     """MMF bundles issue alone (Itanium dispersal rules)."""
     cdef uint32_t i
-    for i in range(2, shape.length):
-        if steps[i].slot == 2 and shape.code[i].unit == UNIT_F and shape.code[i - 1].unit == UNIT_M \
-                and steps[i - 2].slot == 0 and shape.code[i - 2].unit == UNIT_M:
+    for i in range(2, length):
+        if steps[i].slot == 2 and codes[i].unit == UNIT_F and codes[i - 1].unit == UNIT_M \
+                and steps[i - 2].slot == 0 and codes[i - 2].unit == UNIT_M:
             steps[i - 2].alone = 1
             steps[i].after = SPLITS
 

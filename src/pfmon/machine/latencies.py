@@ -2,6 +2,12 @@
 
 from collections.abc import Mapping
 
+from pfmon.engine.ia64.encodings.attributes import Operation, Use
+
+# Rows and columns of the table, in the order of the enumerations.
+OPERATION_NAMES = [name.removeprefix("OP_").lower() for name in Operation.__members__ if name.startswith("OP_")]
+USE_NAMES = [name.removeprefix("USE_").lower() for name in Use.__members__ if name.startswith("USE_")]
+
 # Operations whose latency does not depend on who uses the result -> the figure.
 SAME_FOR_ALL = {
     "from_loop": "latency.register.loop",
@@ -14,7 +20,7 @@ SAME_FOR_ALL = {
 
 
 def latency_of(config: Mapping[str, int | str | bool], operation: str, use: str) -> int:
-    """Cycles from the issue of a producer to the first issue of a consumer (traits.OPERATIONS, traits.USES).
+    """Cycles from the issue of a producer to the first issue of a consumer (OPERATION_NAMES, USE_NAMES).
 
     For loads: cycles after the one from which an integer operation can use the value. Pairs that the table leaves out
     (n/a) take a cycle: nothing in the instruction set connects them but moves through predicates and loop counters.

@@ -3,7 +3,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pfmon.machine.figures import Value
 from pfmon.machine.memo import Memo
 from pfmon.machine.records import Part, Records
-from pfmon.machine.traits import Encoding
 from pfmon.stream.gate import Gate
 from pfmon.stream.pipe import Learner
 
@@ -17,7 +16,6 @@ class Machine(Learner):
     def __init__(
         self,
         config: Mapping[str, Value],
-        encodings: Sequence[Encoding],
         ranges: Sequence[tuple[int, int]] = (),
         memo: bool = True,
         slots: int = 1,

@@ -10,18 +10,16 @@ from libc.string cimport memcpy
 from pfmon.machine.code cimport Plan
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
-from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS, mark_kind
-from pfmon.stream.gate cimport Gate
-from pfmon.stream.shapes cimport Shape, Shapes, popcount
-from pfmon.stream.words cimport BLOCK_MASK, Mark
-from pfmon.stream.switches cimport is_counting, reach_trigger, set_mode
+from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.table cimport BlockHead, accesses_of
+from pfmon.stream.words cimport BLOCK_MASK
 
 
 cdef class Machine(Timing):
     """As `Timing`; ``slots``: how many there are."""
 
-    def __cinit__(self, config, encodings, ranges=(), bint memo=True, uint32_t slots=1):
-        self.off = slots - 1
+    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t slots=1):
         self.shares = Shares(slots, config)
         self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)
         self.shares.watch(&self.dirty_registers, NULL, MOST_LEVEL + 1)
@@ -29,30 +27,27 @@ cdef class Machine(Timing):
         self.fetch.watch(self.shares)
         self.lower.watch(self.shares)
 
-    cdef void learn(self, const Shapes* shapes) noexcept nogil:
-        self.plans.learn(shapes)
-
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word, length
-        cdef const Shape* shape
+        cdef const BlockHead* head
         while i < count:
             word = words[i]
             if word >> 63:
-                if self.heeding:
-                    self.heed(word)
-                if mark_kind(word) != Mark.TRIGGER and self.mark_count < MOST_MARKS:
+                if self.mark_count == MOST_MARKS:
+                    self.fail(Failure.TOO_MANY_MARKS)
+                else:
                     self.marks[self.mark_count] = word
                     self.mark_count += 1
                 i += 1
                 continue
-            shape = self.plans.shape(word & BLOCK_MASK)
+            head = &self.plans.table.c.heads[word & BLOCK_MASK]
             if self.block != NULL:
-                self.block_ran(shape.code[0].address)
+                self.block_ran(head.ip)
             elif self.mark_count:
                 self.apply_late_marks()
             if self.due:
                 self.change_slot()
-            length = 1 + shape.accesses + popcount(word & shape.access_mask)
+            length = 1 + accesses_of(head, word)
             self.block = words + i
             self.block_count = length
             i += length
@@ -62,23 +57,22 @@ cdef class Machine(Timing):
 
     # --- slots
 
-    cdef void heed(self, uint64_t mark) noexcept nogil:
-        """What switches counting on and off does so behind the block that is held."""
-        if mark_kind(mark) == Mark.TRIGGER:
-            self.due |= reach_trigger(&self.switches, mark & 0xFFFFFFFFULL)
-        elif mark_kind(mark) == Mark.MODE and self.switches.heeds_up:
-            set_mode(&self.switches, mark)
-            self.due = True
+    cdef void use_slot(self, uint32_t slot) noexcept nogil:
+        """From the next instruction on this slot is in force; a block that is held still belongs to the slot before, with
+        the marks that may come."""
+        self.turn = slot
+        self.due = True
+        if self.block == NULL and self.mark_count == 0:
+            self.change_slot()
 
     cdef void change_slot(self) noexcept nogil:
         """The slot that is to be in force is."""
-        cdef uint32_t slot = self.turn if not self.heeding or is_counting(&self.switches) else self.off
         self.due = False
-        if slot != self.slot:
+        if self.turn != self.slot:
             self.share()
-            self.slot = slot
-            self.records.use(slot)
-            self.memo.use(slot)
+            self.slot = self.turn
+            self.records.use(self.slot)
+            self.memo.use(self.slot)
 
     cdef void share(self) noexcept nogil:
         """What stood up to now belongs to the slot in force. The front end may be behind the pipeline, and the
@@ -98,19 +92,9 @@ cdef class Machine(Timing):
         if self.due:
             self.change_slot()
 
-    def follow_gate(self, Gate gate):
-        """Heed the marks that this gate heeds: while it is shut the last slot is in force. Before the stream begins."""
-        self.switches = gate.switches
-        self.heeding = True
-        self.change_slot()
-
     def set_slot(self, uint32_t slot):
-        """From the next instruction on this slot is in force. The stream so far has been read; a block that is held
-        still belongs to the slot before, with the marks that may come."""
-        self.turn = slot
-        self.due = True
-        if self.block == NULL and self.mark_count == 0:
-            self.change_slot()
+        """As `use_slot`: from the next instruction on this slot is in force."""
+        self.use_slot(slot)
 
     def settle(self, uint64_t next_ip):
         """Bring the records up to the instruction at ``next_ip``. What follows has the same time as without it; a cycle

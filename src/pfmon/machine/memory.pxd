@@ -2,6 +2,10 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.engine.ia64.encodings.attributes cimport (
+    ACCESS_ACQUIRE, ACCESS_ADVANCED, ACCESS_CHECK, ACCESS_EXCLUSIVE, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE,
+    ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA, ACCESS_RELEASE, ACCESS_SEMAPHORE,
+    ACCESS_SPECULATIVE, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
 from pfmon.machine.lower cimport LowerLevels
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
@@ -9,29 +13,6 @@ from pfmon.machine.recent_stores cimport RecentStores
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport Info, Known, TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
-
-cdef enum AccessKind:
-    ACCESS_LOAD = 0              # integer load
-    ACCESS_FLOAT_LOAD = 1
-    ACCESS_STORE = 2
-    ACCESS_FLOAT_STORE = 3
-    ACCESS_SEMAPHORE = 4
-    ACCESS_LFETCH = 5
-    ACCESS_FILL = 6              # of the register stack engine
-    ACCESS_SPILL = 7
-    ACCESS_KINDS = 8
-
-cdef enum AccessFlag:
-    ACCESS_ACQUIRE = 1
-    ACCESS_RELEASE = 2
-    ACCESS_SPECULATIVE = 4       # ld.s, ld.sa
-    ACCESS_ADVANCED = 8          # ld.a, ld.sa
-    ACCESS_CHECK = 16            # ld.c, ldf.c: goes to memory only if the check failed
-    ACCESS_EXCLUSIVE = 32        # ld.bias, lfetch.excl: the line is wanted for writing
-    ACCESS_NT1 = 64              # locality hints
-    ACCESS_NT2 = 128
-    ACCESS_NTA = 256
-    ACCESS_SPILL_FILL = 512      # ld8.fill, st8.spill
 
 cdef enum:
     MOST_STALLS = 6

@@ -9,6 +9,8 @@ with a retirement, and all others are back-end bubbles.
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memset
 
+from pfmon.engine.ia64.encodings.attributes cimport (
+    AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.causes cimport (
     ARCR, BRU, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
@@ -24,11 +26,7 @@ from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT)
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
-from pfmon.machine.traits cimport (
-    AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
-
-from pfmon.machine import traits as names
-from pfmon.machine.latencies import latency_of
+from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
     """To what a wait for a register goes."""
@@ -61,8 +59,8 @@ cdef class Pipeline:
         self.rse_rate = config["rse.rate"]
         self.m_ports = config["pipeline.m_ports"]
         self.nat_window = config["pipeline.unat_window"]
-        for number, operation in enumerate(names.OPERATIONS):
-            for use, column in enumerate(names.USES):
+        for number, operation in enumerate(OPERATION_NAMES):
+            for use, column in enumerate(USE_NAMES):
                 latency = latency_of(config, operation, column)
                 self.board.latency[number][use] = latency
                 if latency > self.board.longest[number]:

@@ -2,32 +2,17 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
+from pfmon.engine.ia64.encodings.attributes cimport (
+    BRANCH_CALL, BRANCH_CLOOP, BRANCH_CTOP, BRANCH_INDIRECT, BRANCH_INDIRECT_CALL, BRANCH_KINDS, BRANCH_LONG,
+    BRANCH_LONG_CALL, BRANCH_RELATIVE, BRANCH_RETURN, BRANCH_WTOP, DYNAMIC_NOT_TAKEN, DYNAMIC_TAKEN, STATIC_NOT_TAKEN,
+    STATIC_TAKEN)
 from pfmon.machine.notes cimport Notes
-
-cdef enum BranchKind:            # what the PMU's branch events tell apart, and how a branch is predicted
-    BRANCH_RELATIVE = 0          # br.cond, IP-relative
-    BRANCH_CALL = 1              # br.call, IP-relative
-    BRANCH_RETURN = 2
-    BRANCH_INDIRECT = 3          # br.cond through a branch register
-    BRANCH_INDIRECT_CALL = 4
-    BRANCH_CLOOP = 5             # counted loop: br.cloop
-    BRANCH_WTOP = 6              # br.wtop, wexit
-    BRANCH_LONG = 7              # brl
-    BRANCH_LONG_CALL = 8
-    BRANCH_CTOP = 9              # counted loops that rotate registers: br.ctop, cexit
-    BRANCH_KINDS = 10
-
-cdef enum Whether:               # prediction hints, as encoded
-    STATIC_TAKEN = 0
-    STATIC_NOT_TAKEN = 1
-    DYNAMIC_TAKEN = 2
-    DYNAMIC_NOT_TAKEN = 3
 
 cdef struct Branch:              # what is known of a branch before it runs
     uint64_t address             # bundle | slot
     uint64_t fall_through        # address of the bundle behind its own
     uint64_t target              # of an IP-relative one
-    uint8_t kind
+    uint8_t kind                 # BranchKind
     uint8_t conditional          # its qualifying predicate is not p0, or it counts
     uint8_t whether              # its hint (Whether)
     uint8_t many                 # sequential prefetch hint: .many

@@ -9,7 +9,7 @@ cdef enum:
     NO_BLOCK = 0xFFFFFFFF
     NO_PART = 0
 
-cdef enum BubbleKind:
+cpdef enum BubbleKind:
     BUBBLE_BACK = 0              # nothing retired; Cause
     BUBBLE_FRONT = 1             # the front end delivered nothing; FrontCause
     BUBBLE_IDEAL = 2             # bundles missing at the exit of the instruction buffer, stalled or not; FrontCause
@@ -62,6 +62,7 @@ cdef class Records:
     cdef uint32_t note_place(self, const uint64_t* items, uint32_t count) noexcept nogil
     cdef void write_log(self, uint32_t what, uint64_t times) noexcept nogil
     cdef Totals part_totals(self, slots)
+    cdef Totals bubble_totals(self, slots)
     cdef object notes_of(self, uint32_t number)
     cdef object part_tuple(self, uint32_t number)
     cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t cut, uint32_t before,

@@ -308,6 +308,18 @@ cdef class Records:
                 found.counts[i] += self.parts_of[slot][i]
         return found
 
+    cdef Totals bubble_totals(self, slots):
+        """Bubbles by number, in some slots; None: in all."""
+        cdef Totals found = Totals()
+        cdef uint32_t i, slot
+        found.counts = <uint64_t*>calloc(self.bubble_capacity, sizeof(uint64_t))
+        if found.counts == NULL:
+            raise MemoryError
+        for slot in range(self.slots) if slots is None else slots:
+            for i in range(self.bubble_count):
+                found.counts[i] += self.bubbles_of[slot][i]
+        return found
+
     def cycles_with_issue(self, slots=None) -> int:
         """Cycles in which something issued."""
         cdef Totals totals = self.part_totals(slots)

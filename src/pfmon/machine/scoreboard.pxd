@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
-from pfmon.machine.traits cimport (
+from pfmon.engine.ia64.encodings.attributes cimport (
     FR_FIRST, OPERATIONS, PR_ALL, PR_FIRST, REGISTERS, RING, RING_FIRST, STACKED, USES)
 
 cdef enum:
@@ -42,7 +42,7 @@ cdef inline void write_register(Scoreboard* board, uint16_t place, uint8_t opera
     if time + board.longest[operation] > board.horizon:
         board.horizon = time + board.longest[operation]
     if place >= PR_FIRST and place < PR_FIRST + 64 and (
-            not board.listed[PR_ALL] or board.time[PR_ALL] < time):
+            not board.listed[<int>PR_ALL] or board.time[<int>PR_ALL] < time):
         write_register(board, PR_ALL, operation, time)
 
 

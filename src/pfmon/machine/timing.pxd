@@ -12,19 +12,14 @@ from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
-from pfmon.stream.pipe cimport Learner
-from pfmon.stream.words cimport MARK_SHIFT
+from pfmon.stream.consumer cimport Slotted
 
 cdef enum:
     MOST_HELD = 128              # words of a block and its addresses
     MOST_MARKS = 512
 
 
-cdef inline int mark_kind(uint64_t mark) noexcept nogil:
-    return <int>(mark >> MARK_SHIFT & 0x7F)
-
-
-cdef class Timing(Learner):
+cdef class Timing(Slotted):
     cdef readonly Plans plans
     cdef readonly Records records
     cdef readonly Pipeline pipeline

@@ -8,6 +8,9 @@ records.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from pfmon.engine.ia64.encodings.attributes cimport (
+    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
+)
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport ALWAYS, Reach, Step
 from pfmon.machine.fetch cimport WINDOW
@@ -18,10 +21,7 @@ from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.state cimport State
-from pfmon.machine.traits cimport (
-    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
-)
-from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, unpacked_address
+from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, mark_kind, unpacked_address
 
 from pfmon.machine.predictors import branch_predictor
 
@@ -35,12 +35,11 @@ cdef inline bint is_repeatable(const Run* run) noexcept nogil:
     return run.quick and not run.ranged[0] | run.ranged[1]
 
 
-cdef class Timing(Learner):
-    """``config``: the machine's figures. ``encodings``: the engine's, by number. ``ranges``: (address, mask) of the
-    data ranges. Without ``memo`` everything is simulated: slow, and the same results. ``slots``: of the records."""
+cdef class Timing(Slotted):
+    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is simulated: slow, and the same results. ``slots``: of the records."""
 
-    def __cinit__(self, config, encodings, ranges=(), bint memo=True, uint32_t slots=1):
-        self.plans = Plans(encodings, config)
+    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t slots=1):
+        self.plans = Plans(config, table)
         self.records = Records(slots)
         self.lower = LowerLevels(config)
         self.data = DataMemory(config, self.lower)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 
 from pfmon.engine.ia64.core.processor import Processor
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.machine.config import MachineFigures
 from pfmon.machine.machine import Machine
 from pfmon.session.machine_counts import MachineCounts, Part
@@ -75,7 +74,7 @@ class MachineRun:
         """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated. ``slots``: in
         how many parts what it records can be told; ``gate``: it heeds the marks that this one heeds, and while it is
         shut the last slot is in force."""
-        self.machine = Machine(figures, INSTRUCTIONS, ranges, memo, slots)
+        self.machine = Machine(figures, ranges, memo, slots)
         if gate:
             self.machine.follow_gate(gate)
         self._figures = figures

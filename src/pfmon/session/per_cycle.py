@@ -15,7 +15,7 @@ from pfmon.session.machine_counts import MachineCounts, Note, Part, Place, occur
 from pfmon.session.tags import Tags
 from pfmon.signals import machine, retired
 from pfmon.stream.blocks import InstructionRecord
-from pfmon.stream.kinds import Kind
+from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.marks import NO_INSTRUCTION
 
 READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
@@ -187,7 +187,7 @@ class PerCycle:
 
     def _is_check(self, block: int, number: int) -> bool:
         instruction = self._instruction(block, number)
-        return instruction is not None and bool(instruction.kind & Kind.LOAD_CHECK)
+        return instruction is not None and bool(instruction.isa_kind & Ia64Kind.LOAD_CHECK)
 
     def _instruction(self, block: int | None, number: int) -> InstructionRecord | None:
         if block is None or number == NO_INSTRUCTION:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from pfmon.stream.blocks import BlockRecord, Cut, InstructionRecord
+from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind
 from pfmon.stream.marks import Mark, MarkTotals
 
@@ -28,35 +29,26 @@ class Marks(Protocol):
 
 
 NO_KIND = Kind(0)
+NO_ISA_KIND = Ia64Kind(0)
 
 NOTHING = Weight()
 ALWAYS = Weight(retired=1)
 EXECUTED = Weight(executed=1)
 
-# Floating-point operations in one instruction (names.csv, fp_ops_retired), by the mnemonic's first part.
-FP_OPERATIONS = {
-    mnemonic: operations
-    for operations, mnemonics in {
-        4: "fpma fpms fpnma fpmpy fpnmpy",
-        2: "fma fms fnma fmpy fnmpy fadd fsub fnorm fpmin fpmax fpamin fpamax fpcmp fpcvt fprcpa fprsqrta",
-        1: "fmin fmax famin famax fcmp fcvt frcpa frsqrta",
-    }.items()
-    for mnemonic in mnemonics.split()
-}
-MULTIPLY_ADD = frozenset(
-    ["fpma", "fpms", "fpnma", "fpmpy", "fpnmpy", "fma", "fms", "fnma", "fmpy", "fnmpy", "fadd", "fsub", "fnorm"]
-)
-
-# Mnemonics (first part) that may set the register stack engine to work (names.csv, rse_event_retired).
-RSE_MNEMONICS = ("alloc", "loadrs", "flushrs", "cover", "rfi")
+# The floating-point operations that an instruction's kinds say it executes.
+FP_OPERATIONS = {Ia64Kind.FP_OPS_1: 1, Ia64Kind.FP_OPS_2: 2, Ia64Kind.FP_OPS_4: 4}
 
 
-def _executed(wanted: Kind, unwanted: Kind = NO_KIND) -> Callable[[InstructionRecord], Weight]:
+def _executed(
+    wanted: Kind, unwanted: Kind = NO_KIND, isa_unwanted: Ia64Kind = NO_ISA_KIND
+) -> Callable[[InstructionRecord], Weight]:
     """Counts executed instructions that have all of the wanted kinds and none of the unwanted."""
 
     def weigh(instruction: InstructionRecord) -> Weight:
         kind = instruction.kind
-        return EXECUTED if kind & wanted == wanted and not kind & unwanted else NOTHING
+        if kind & wanted != wanted or kind & unwanted or instruction.isa_kind & isa_unwanted:
+            return NOTHING
+        return EXECUTED
 
     return weigh
 
@@ -76,44 +68,29 @@ def _inst_retired(_: InstructionRecord) -> Weight:
 
 
 def _predicate_squashed(instruction: InstructionRecord) -> Weight:
-    if instruction.row is None or instruction.row.units == ("B",):
-        return NOTHING
-    return Weight(1, -1) if instruction.qp else NOTHING
+    wanted = instruction.isa_kind & (Ia64Kind.PREDICATED | Ia64Kind.SLOT_B)
+    return Weight(1, -1) if wanted == Ia64Kind.PREDICATED else NOTHING
 
 
 def _data_references(instruction: InstructionRecord) -> Weight:
-    return EXECUTED if instruction.kind & (Kind.LOAD | Kind.STORE | Kind.LFETCH) else NOTHING
+    return EXECUTED if instruction.kind & (Kind.LOAD | Kind.STORE | Kind.PREFETCH) else NOTHING
 
 
 def _fp_ops_retired(instruction: InstructionRecord) -> Weight:
-    if not instruction.kind & Kind.FP_OPERATION or instruction.row is None:
-        return NOTHING
-    mnemonic = instruction.row.mnemonic.partition(".")[0]
-    operations = FP_OPERATIONS.get(mnemonic, 0)
-    if mnemonic in MULTIPLY_ADD and _only_adds_or_multiplies(instruction.encoding):
-        operations //= 2
-    return Weight(executed=operations)
-
-
-def _only_adds_or_multiplies(encoding: int) -> bool:
-    """Whether a multiply-add (format F1) has f0 as addend f2 or f1 as factor f3 or f4."""
-    f4, f3, f2 = encoding >> 27 & 0x7F, encoding >> 20 & 0x7F, encoding >> 13 & 0x7F
-    return f2 == 0 or 1 in (f3, f4)
+    return Weight(executed=sum(count for kind, count in FP_OPERATIONS.items() if instruction.isa_kind & kind))
 
 
 def _alat_checks(unwanted: Kind, wanted: Kind) -> Callable[[InstructionRecord], Weight]:
     def weigh(instruction: InstructionRecord) -> Weight:
         kind = instruction.kind
-        checks = bool(kind & (Kind.LOAD_CHECK | Kind.CHECK_ALAT))
+        checks = bool(instruction.isa_kind & (Ia64Kind.LOAD_CHECK | Ia64Kind.CHECK_ALAT))
         return EXECUTED if checks and kind & wanted == wanted and not kind & unwanted else NOTHING
 
     return weigh
 
 
 def _rse_event(instruction: InstructionRecord) -> Weight:
-    if instruction.kind & (Kind.CALL | Kind.RETURN):
-        return EXECUTED
-    return EXECUTED if instruction.row and instruction.row.mnemonic in RSE_MNEMONICS else NOTHING
+    return EXECUTED if instruction.isa_kind & Ia64Kind.RSE_EVENT else NOTHING
 
 
 def _branch_taken(slot: int) -> Callable[[InstructionRecord], Weight]:
@@ -129,17 +106,17 @@ def _branch_not_taken(instruction: InstructionRecord) -> Weight:
 
 def _multiway(weight: Weight) -> Callable[[InstructionRecord], Weight]:
     def weigh(instruction: InstructionRecord) -> Weight:
-        return weight if instruction.kind & Kind.BRANCH and instruction.multiway else NOTHING
+        return weight if instruction.kind & Kind.BRANCH and instruction.isa_kind & Ia64Kind.MULTIWAY else NOTHING
 
     return weigh
 
 
 def _explicit_stop(instruction: InstructionRecord) -> Weight:
-    return ALWAYS if instruction.stop else NOTHING
+    return ALWAYS if instruction.isa_kind & Ia64Kind.STOP else NOTHING
 
 
 def _serialization(instruction: InstructionRecord) -> Weight:
-    return EXECUTED if instruction.row and instruction.row.mnemonic == "srlz.i" else NOTHING
+    return EXECUTED if instruction.kind & Kind.SERIALIZE else NOTHING
 
 
 # Signal -> weight of an instruction. A signal may have increments from here, from MARKS, or from both.
@@ -151,8 +128,8 @@ WEIGHTS: dict[str, Callable[[InstructionRecord], Weight]] = {
     "inst_tagged.3": _inst_retired,
     "nops_retired": _executed(Kind.NOP),
     "predicate_squashed": _predicate_squashed,
-    "loads_retired": _executed(Kind.LOAD, Kind.LOAD_CHECK),
-    "loads_retired.integer": _executed(Kind.LOAD, Kind.LOAD_CHECK | Kind.FLOAT),
+    "loads_retired": _executed(Kind.LOAD, NO_KIND, Ia64Kind.LOAD_CHECK),
+    "loads_retired.integer": _executed(Kind.LOAD, Kind.FLOAT, Ia64Kind.LOAD_CHECK),
     "stores_retired": _executed(Kind.STORE),
     "data_references": _data_references,
     "fp_ops_retired": _fp_ops_retired,
@@ -235,24 +212,24 @@ MARKS: dict[str, tuple[Callable[[Marks], int], ...]] = {
 }
 
 
-def _failed(wanted: Kind, unwanted: Kind = NO_KIND) -> Callable[[BlockRecord], int]:
+def _failed(check: Ia64Kind, wanted: Kind = NO_KIND, unwanted: Kind = NO_KIND) -> Callable[[BlockRecord], int]:
     """1 for a block that was left by a failed check of this kind."""
 
     def weigh(block: BlockRecord) -> int:
         if block.cut != Cut.FAILED_CHECK:
             return 0
-        kind = block.instructions[-1].kind
-        return int(kind & wanted == wanted and not kind & unwanted)
+        last = block.instructions[-1]
+        return int(bool(last.isa_kind & check) and last.kind & wanted == wanted and not last.kind & unwanted)
 
     return weigh
 
 
 # Signal -> increments of a run of a block as a whole.
 BLOCKS: dict[str, Callable[[BlockRecord], int]] = {
-    "inst_failed_chks.all": _failed(Kind.CHECK_NAT),
-    "inst_failed_chks.int": _failed(Kind.CHECK_NAT, Kind.FLOAT),
-    "inst_failed_chks.fp": _failed(Kind.CHECK_NAT | Kind.FLOAT),
-    "fp_failed_fchkf": _failed(Kind.CHECK_FLAGS),
+    "inst_failed_chks.all": _failed(Ia64Kind.CHECK_NAT),
+    "inst_failed_chks.int": _failed(Ia64Kind.CHECK_NAT, unwanted=Kind.FLOAT),
+    "inst_failed_chks.fp": _failed(Ia64Kind.CHECK_NAT, wanted=Kind.FLOAT),
+    "fp_failed_fchkf": _failed(Ia64Kind.CHECK_FLAGS),
 }
 
 

@@ -1,5 +1,7 @@
 """What an IA-64 instruction is besides (stream/kinds.pxd), as bit flags: the word ``isa_kind`` of its description."""
 
+from libc.stdint cimport uint8_t, uint64_t
+
 cpdef enum Ia64Kind:             # of its encoding
     LOOP = 1 << 0                # br.cloop, ctop, cexit, wtop, wexit
     SPECULATIVE = 1 << 1         # control-speculative load: ld.s, ld.sa
@@ -21,8 +23,8 @@ cpdef enum Ia64Kind:             # of its encoding
     FP_OPS_1 = 1 << 19           # floating-point operations (names.csv, fp_ops_retired): one of these, or none
     FP_OPS_2 = 1 << 20
     FP_OPS_4 = 1 << 21
-
-from libc.stdint cimport uint8_t, uint64_t
+    SLOT_1 = 1 << 22             # its slot, if it is not the first
+    SLOT_2 = 1 << 23
 
 cdef struct Ia64Payload:         # of an instruction in the block table
     uint64_t encoding            # 41 bits

@@ -1,5 +1,6 @@
-from enum import IntFlag
+"""The enumerations of ia64.pxd, which says what each means."""
 
+from enum import IntFlag
 
 class Ia64Kind(IntFlag):
     LOOP = 1 << 0
@@ -21,3 +22,5 @@ class Ia64Kind(IntFlag):
     FP_OPS_1 = 1 << 19
     FP_OPS_2 = 1 << 20
     FP_OPS_4 = 1 << 21
+    SLOT_1 = 1 << 22
+    SLOT_2 = 1 << 23

@@ -1,4 +1,4 @@
-"""What an instruction is, as bit flags that make sense for any instruction set (its own are beside: stream/ia64.pxd)."""
+"""What an instruction is, as bit flags that any instruction set may have (IA-64's own: stream/ia64.pxd)."""
 
 cpdef enum Kind:                 # an instruction has as many as apply
     NOP = 1 << 0                 # nop and hint: retires, does nothing

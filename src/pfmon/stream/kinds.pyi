@@ -1,5 +1,6 @@
-from enum import IntFlag
+"""The enumerations of kinds.pxd, which says what each means."""
 
+from enum import IntFlag
 
 class Kind(IntFlag):
     NOP = 1 << 0

@@ -14,7 +14,7 @@ from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.table cimport (
     ALWAYS, BANK_BLOCKS, BANK_MASK, BANK_SHIFT, AccessKind, BlockInstruction, Cut, Table, accesses_of, enter_block,
     executed, fresh_instruction, make_room)
-from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, NO_INSTRUCTION, Mark, mark_instruction, mark_kind
+from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, NO_INSTRUCTION, mark_instruction, mark_kind
 
 cdef enum:
     UNKNOWN = 0

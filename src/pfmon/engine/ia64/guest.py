@@ -11,7 +11,7 @@ from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.program.image import Program
 from pfmon.stream.marks import Mark
-from pfmon.stream.shapes import Consumer
+from pfmon.stream.consumer import Consumer
 
 SYSTEM_CALL_BREAK = 0x100000
 FAULT_BREAK = 16

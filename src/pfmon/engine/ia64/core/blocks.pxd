@@ -2,8 +2,8 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport MAX_TRIGGERS, Block, Cpu, Instruction
-from pfmon.stream.shapes cimport Shapes
+from pfmon.engine.ia64.core.cpu cimport Block, Cpu, Instruction
+from pfmon.stream.table cimport Table
 
 cdef enum:
     TABLE_SIZE = 1 << 14
@@ -15,11 +15,8 @@ cdef struct Blocks:
     Block* by_code[TABLE_SIZE]   # all, by what they consist of, chained through Block.same
     Block* by_ip[TABLE_SIZE]     # those that have operations, chained through Block.beside
     Block* translated            # the same, chained through Block.translated
-    Shapes* shapes
+    Table* table
     uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
-    uint64_t triggers[MAX_TRIGGERS]  # code addresses (bundles) at which blocks begin that the driver announces
-    uint32_t trigger_count
-    uint32_t watch               # look at every access for data triggers
     uint32_t trace               # write the addresses of memory accesses
 
 cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil

@@ -6,7 +6,15 @@ from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.core.cpu cimport NO_CONDITION, Block, Cpu, Instruction
 from pfmon.engine.ia64.encodings.decoder cimport Row
-from pfmon.stream.shapes cimport NO_ROW, Code, Shape, add_access, add_shape
+from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
+from pfmon.stream.kinds cimport Kind
+from pfmon.stream.table cimport (
+    AccessKind, BlockInstruction, BranchKind, Table, enter_block, fresh_instruction, make_room)
+
+
+cdef enum:
+    BUNDLE_BYTES = 16
+    USER_LEVEL = 3
 
 
 cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
@@ -45,37 +53,78 @@ cdef bint same_code(Block* block, Instruction* code, uint32_t length) noexcept n
     return True
 
 
-cdef Code* described(Instruction* code, uint32_t length) noexcept nogil:
-    """The instructions as a machine sees them; NULL when there is no memory."""
-    cdef Code* out = <Code*>malloc(length * sizeof(Code))
-    cdef Instruction* ins
-    cdef uint32_t i
-    if out == NULL:
-        return NULL
-    for i in range(length):
-        ins = &code[i]
-        out[i].address = ins.address
-        out[i].encoding = ins.encoding
-        out[i].imm = ins.imm
-        out[i].y = ins.y
-        out[i].row = NO_ROW if ins.row == NULL else (<Row*>ins.row).number
-        out[i].x = ins.x
-        out[i].r1, out[i].r2, out[i].r3, out[i].r4, out[i].qp = ins.r1, ins.r2, ins.r3, ins.r4, ins.qp
-        out[i].unit = ins.unit
-        out[i].condition = ins.condition
-        out[i].stop = ins.stop
-        out[i].access = ins.accesses
-        out[i].multiway = ins.multiway
-    return out
+cdef inline uint32_t fp_operations(const Row* row, const Instruction* ins) noexcept nogil:
+    """How many floating-point operations an execution counts (names.csv, fp_ops_retired), as a flag of Ia64Kind.
+
+    A multiply-add with f0 as the addend f2, or f1 as the factor f3 or f4, only multiplies or adds: half of them.
+    """
+    cdef uint32_t operations = row.attributes.fp_operations
+    if row.attributes.fp_halves and (ins.r2 == 0 or ins.r3 == 1 or ins.r4 == 1):
+        operations //= 2
+    if operations == 4:
+        return Ia64Kind.FP_OPS_4
+    if operations == 2:
+        return Ia64Kind.FP_OPS_2
+    return Ia64Kind.FP_OPS_1 if operations else 0
 
 
-cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
+cdef uint32_t isa_kind_of(const Instruction* ins) noexcept nogil:
+    """The kinds of IA-64 of the encoding, and of the instruction in its place."""
+    cdef const Row* row = <const Row*>ins.row
+    cdef uint32_t kind = Ia64Kind.STOP if ins.stop else 0, slot = ins.address & 3
+    if slot:
+        kind |= Ia64Kind.SLOT_1 if slot == 1 else Ia64Kind.SLOT_2
+    if row == NULL:
+        return kind
+    kind |= row.isa_kind | fp_operations(row, ins)
+    if ins.multiway:
+        kind |= Ia64Kind.MULTIWAY
+    if ins.qp:
+        kind |= Ia64Kind.PREDICATED
+    return kind
+
+
+cdef uint8_t access_of(uint32_t kind) noexcept nogil:
+    """What its memory access does."""
+    if kind & Kind.PREFETCH:
+        return AccessKind.FETCH_LINE
+    return (AccessKind.READ if kind & Kind.LOAD else 0) | (AccessKind.WRITE if kind & Kind.STORE else 0)
+
+
+cdef uint8_t branch_of(uint32_t kind) noexcept nogil:
+    if not kind & Kind.BRANCH:
+        return BranchKind.NO_BRANCH
+    if kind & Kind.RETURN:
+        return BranchKind.RETURN_BRANCH
+    if kind & Kind.CALL:
+        return BranchKind.INDIRECT_CALL if kind & Kind.INDIRECT else BranchKind.DIRECT_CALL
+    return BranchKind.INDIRECT if kind & Kind.INDIRECT else BranchKind.DIRECT
+
+
+cdef void describe(const Instruction* ins, BlockInstruction* out, Ia64Payload* payload) noexcept nogil:
+    """An instruction as the block table has it."""
+    cdef const Row* row = <const Row*>ins.row
+    memset(out, 0, sizeof(BlockInstruction))
+    memset(payload, 0, sizeof(Ia64Payload))
+    payload.encoding, payload.extension, payload.unit, payload.qp = ins.encoding, ins.extension, ins.unit, ins.qp
+    out.address, out.length, out.condition, out.privilege = ins.address, BUNDLE_BYTES, ins.condition, USER_LEVEL
+    out.isa_kind = isa_kind_of(ins)
+    if row == NULL:
+        return
+    out.kind = row.kind
+    out.branch = branch_of(row.kind)
+    if ins.accesses:
+        out.access = access_of(row.kind)
+        out.size = row.attributes.size
+
+
+cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut) noexcept nogil:
     """A block with a number of its own and a copy of ``code``; NULL when there is no memory."""
     cdef Block* block = <Block*>calloc(1, sizeof(Block))
     cdef Block** grown
-    cdef uint64_t at
-    cdef uint32_t i, accesses = 0
-    cdef Shape shape
+    cdef uint64_t at, first
+    cdef uint32_t i
+    cdef Table* table = blocks.table
     if block == NULL:
         return NULL
     block.instructions = <Instruction*>malloc(length * sizeof(Instruction))
@@ -84,37 +133,22 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
         if grown != NULL:
             blocks.by_number = grown
             blocks.capacity = (blocks.capacity + 512) * 2
-    if block.instructions == NULL or blocks.count == blocks.capacity:
+    if block.instructions == NULL or blocks.count == blocks.capacity or not make_room(table, 0, length):
         free(block.instructions)
         free(block)
         return NULL
     memcpy(block.instructions, code, length * sizeof(Instruction))
     block.ip = ip
     block.length = length
+    block.cut = cut
     block.exit.id = blocks.count
-    shape.access_mask = 0
-    shape.accesses = 0
-    shape.first_access = blocks.shapes.access_count
-    for i in range(length):
-        if code[i].condition != NO_CONDITION:
-            block.conditions += 1
-        if code[i].accesses:
-            accesses += 1
-            add_access(blocks.shapes, <uint8_t>i, code[i].condition)
-            if code[i].condition != NO_CONDITION:
-                shape.access_mask |= <uint64_t>1 << (32 + code[i].condition)
-            else:
-                shape.accesses += 1
-    block.accesses = accesses
     block.exit.length = length
-    shape.length = length
-    shape.cut = 0
-    shape.code = described(code, length)
-    if shape.code == NULL:
-        free(block.instructions)
-        free(block)
-        return NULL
-    add_shape(blocks.shapes, blocks.count, shape)
+    first = fresh_instruction(table, 0)
+    for i in range(length):
+        block.conditions += code[i].condition != NO_CONDITION
+        block.accesses += code[i].accesses
+        describe(&code[i], &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
+    enter_block(table, 0, ip, length, cut)
     blocks.by_number[blocks.count] = block
     blocks.count += 1
     at = code_hash(code, length)
@@ -130,11 +164,7 @@ cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t ki
         if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length):
             return block
         block = block.same
-    block = new_block(blocks, whole.ip, whole.instructions, length)
-    if block != NULL:
-        block.cut = kind
-        blocks.shapes.shapes[block.exit.id].cut = kind
-    return block
+    return new_block(blocks, whole.ip, whole.instructions, length, kind)
 
 
 cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
@@ -144,7 +174,7 @@ cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t le
         if block.ip == ip and block.ops == NULL and block.cut == 0 and same_code(block, code, length):
             return block
         block = block.same
-    return new_block(blocks, ip, code, length)
+    return new_block(blocks, ip, code, length, 0)
 
 
 cdef void note_translation(Blocks* blocks, Block* block) noexcept nogil:

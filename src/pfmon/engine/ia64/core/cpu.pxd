@@ -25,7 +25,6 @@ cdef enum:
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
-    MAX_TRIGGERS = 16            # of code, and of data
     MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes four at the most
     NO_CONDITION = 255           # Instruction.condition of one that always executes
 
@@ -38,7 +37,7 @@ cdef enum Status:
     STATUS_CUT = 5               # leave the block after op.index and go on at cpu.ip (failed check, code written)
     STATUS_BREAK = 6             # break: the number is in cpu.fault_info; the block is complete up to it
     STATUS_DONE = 7              # end of a single-instruction chain
-    STATUS_EDGE = 8              # leave the block before op.index: a stop there, or a watched access (cpu.touched)
+    STATUS_EDGE = 8              # leave the block before op.index: an exact stop
     STATUS_PMD = 9               # leave before op.index: it reads the performance data register cpu.fault_info
 
 # Interruption vectors that user code can cause (SDM volume 2, table 5-?: names of the vectors).
@@ -117,11 +116,6 @@ cdef struct Instruction:         # one decoded instruction of a block
     int64_t imm
     int64_t y
 
-cdef struct Watch:               # a data trigger
-    uint64_t address
-    uint32_t reads
-    uint32_t writes
-
 cdef struct Link:
     Block* block                 # NULL until the target was translated
     uint64_t ip                  # target bundle | slot
@@ -145,7 +139,6 @@ cdef struct Block:
     uint32_t accesses            # most memory accesses in one run
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
                                  # check (its last instruction), 2 before a fault, 3 before an edge
-    uint32_t watched             # begins at a trigger address: only the driver enters it
     Block* same                  # the next one in its chain of Blocks.by_code
     Block* beside                # while it has operations: the next one in its chain of Blocks.by_ip
     Block* translated            # ... and of all that have
@@ -211,10 +204,6 @@ cdef struct Cpu:
     uint32_t secure              # PSR.sp: the program neither reads performance data nor changes PSR.up
     uint32_t pmd_known           # pmd_value answers the read that the program is about to repeat
     uint64_t pmd_value
-    Watch watches[MAX_TRIGGERS]
-    uint32_t watch_count
-    uint32_t touched             # a bit for each watch that an access touches
-    uint32_t pass_watch          # that access is about to be repeated: let it pass
     Op edge                      # index: where an exact stop leaves a block
     void* memory                 # memory.AddressSpace's C part
     uint8_t bounce[32]           # data of accesses that cannot be done in place

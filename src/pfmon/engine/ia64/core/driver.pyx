@@ -8,9 +8,9 @@ from pfmon.engine.ia64.core.careful cimport run_carefully
 from pfmon.engine.ia64.core.control cimport complete, start
 from pfmon.engine.ia64.core.cpu cimport (
     FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
-    STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction, append_mark)
+    STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction)
 from pfmon.engine.ia64.core.translate cimport translate
-from pfmon.stream.words cimport INDEX_SHIFT, MARK_SHIFT, Mark, NO_INSTRUCTION, indexed, mark_word
+from pfmon.stream.words cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:
@@ -66,9 +66,6 @@ cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
         block = translate(cpu, blocks, cpu.ip)
         if block == NULL:
             return NULL
-    if block.watched:
-        cpu.miss_link = NULL
-        return block
     if cpu.miss_link != NULL:
         cpu.miss_link.block = block
         cpu.miss_link = NULL
@@ -106,10 +103,6 @@ cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
         cpu.miss_link = NULL
     if status == STATUS_EDGE:
         leave_before(cpu, blocks)
-        for index in range(cpu.watch_count):
-            if cpu.touched >> index & 1:
-                append_mark(cpu, mark_word(Mark.TRIGGER, indexed(blocks.trigger_count + index, NO_INSTRUCTION)))
-        cpu.touched = 0
     if status == STATUS_PMD:
         leave_before(cpu, blocks)
         return WHY_PMD

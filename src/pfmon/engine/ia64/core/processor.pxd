@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t, uint64_t
 from pfmon.engine.ia64.core.cpu cimport Block, Cpu
 from pfmon.engine.ia64.memory.address_space cimport AddressSpace
 from pfmon.engine.ia64.core.blocks cimport Blocks
-from pfmon.stream.shapes cimport Consumer, ShapeTable
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.table cimport BlockTable
 
 cdef class Processor:
     cdef Cpu* cpu
@@ -13,14 +14,11 @@ cdef class Processor:
     cdef uint64_t* buffer
     cdef uint64_t* buffer_end
     cdef readonly AddressSpace memory
-    cdef readonly ShapeTable shapes
+    cdef readonly BlockTable table
     cdef readonly bint traced
     cdef uint64_t stop_at
     cdef uint64_t exact_at               # as stop_at, but within a block too
-    cdef uint64_t announced_ip           # the trigger that was announced last,
-    cdef uint64_t announced_at           # with so many instructions retired
     cdef uint64_t polls
     cdef uint64_t* next_limit(self) noexcept nogil
-    cdef void announce_trigger(self) noexcept nogil
     cdef void poll(self) noexcept nogil
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil

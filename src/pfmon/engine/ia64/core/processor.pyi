@@ -1,8 +1,9 @@
 from collections.abc import Iterable, Sequence
 
 from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.stream.blocks import BlockRecord
-from pfmon.stream.shapes import Consumer, ShapeTable
+from pfmon.engine.ia64.core.records import BlockRecord
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.table import BlockTable
 
 BREAK: int
 FAULT: int
@@ -13,7 +14,7 @@ class Processor:
     """One IA-64 processor: its registers for the system-call layer, and the loop that drives blocks."""
 
     memory: AddressSpace
-    shapes: ShapeTable
+    table: BlockTable
     traced: bool
 
     def __init__(self, memory: AddressSpace, *, max_block: int = ..., trace: bool = False) -> None: ...
@@ -22,7 +23,6 @@ class Processor:
     def request_stop(self) -> None: ...
     def stop_when_retired(self, count: int | None) -> None: ...
     def stop_exactly_at(self, count: int | None) -> None: ...
-    def set_triggers(self, code: Sequence[int], data: Sequence[tuple[int, bool, bool]] = ...) -> None: ...
     @property
     def secure(self) -> bool: ...
     def set_secure(self, value: bool) -> None: ...

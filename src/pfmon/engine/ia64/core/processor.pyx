@@ -14,8 +14,8 @@ from pfmon.engine.ia64.core.alat cimport alat_clear
 from pfmon.engine.ia64.core.blocks cimport Blocks, forget_translations, free_blocks
 from pfmon.engine.ia64.core.careful cimport run_carefully
 from pfmon.engine.ia64.core.cpu cimport (
-    MAX_BLOCK, MAX_MARKS, MAX_TRIGGERS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
-    Instruction, Watch, get_nat, set_nat)
+    MAX_BLOCK, MAX_MARKS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
+    Instruction, get_nat, set_nat)
 from pfmon.engine.ia64.encodings.decoder cimport Row
 from pfmon.engine.ia64.core.driver cimport (
     WHY_BREAK, WHY_FAULT, WHY_PMD, WHY_STOP, next_block, run_block, settle, write_marks)
@@ -24,19 +24,21 @@ from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, forget_code
 from pfmon.engine.ia64.core.rse cimport (
     bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
     set_clean)
-from pfmon.engine.ia64.core.triggers cimport announce
-from pfmon.stream.shapes cimport Consumer, ShapeTable
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.table cimport BlockInstruction, BlockTable
+from pfmon.stream.ia64 cimport Ia64Payload
 from pfmon.stream.words cimport NO_INSTRUCTION, indexed, mark_word
 
 from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
 from pfmon.engine.ia64.core.identity import cpuid
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.stream.blocks import BlockRecord, Cut, InstructionRecord
+from pfmon.engine.ia64.core.records import BlockRecord, InstructionRecord
+from pfmon.stream.table import Cut, InstructionSet
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
 cdef enum:
     BUFFERS_PER_POLL = 16                # some ten milliseconds
-    SLACK = MAX_BLOCK + MAX_MARKS + MAX_TRIGGERS + 8  # room for one block with all its addresses and marks
+    SLACK = MAX_BLOCK + MAX_MARKS + 8  # room for one block with all its addresses and marks
 
 BREAK, FAULT, STOP, PMD = WHY_BREAK, WHY_FAULT, WHY_STOP, WHY_PMD
 
@@ -61,10 +63,10 @@ cdef class Processor:
             raise MemoryError
         self.buffer_end = self.buffer + <int64_t>BUFFER_WORDS
         self.memory = memory
-        self.shapes = ShapeTable()
+        self.table = BlockTable(InstructionSet.IA64, sizeof(Ia64Payload))
         self.traced = trace
-        self.stop_at = self.exact_at = self.announced_ip = ~<uint64_t>0
-        self.blocks.shapes = &self.shapes.c
+        self.stop_at = self.exact_at = ~<uint64_t>0
+        self.blocks.table = &self.table.c
         memory.attach(self.cpu)
         self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
         self.blocks.trace = trace
@@ -115,13 +117,6 @@ cdef class Processor:
             limit = self.cpu.out + max(<uint64_t>1, blocks)
         return limit
 
-    cdef void announce_trigger(self) noexcept nogil:
-        """Tell of a code trigger, once for each time that control comes there."""
-        if self.announced_ip != self.cpu.ip or self.announced_at != self.cpu.retired:
-            announce(self.cpu, self.blocks)
-            self.announced_ip = self.cpu.ip
-            self.announced_at = self.cpu.retired
-
     cdef void poll(self) noexcept nogil:
         """Let Python's signal handlers run now and then."""
         self.polls += 1
@@ -151,8 +146,6 @@ cdef class Processor:
                 cpu.fault_code = 0
                 why = WHY_FAULT
                 break
-            if block.watched:
-                self.announce_trigger()
             cpu.limit = self.next_limit()
             if single:
                 cpu.stop = 1
@@ -176,20 +169,6 @@ cdef class Processor:
     def stop_exactly_at(self, count):
         """Make ``run`` stop when exactly ``count`` instructions have retired, within a block too; None: never."""
         self.exact_at = ~<uint64_t>0 if count is None else count
-
-    def set_triggers(self, code, data=()):
-        """Put a TRIGGER mark into the stream whenever control reaches a bundle of ``code`` (value: its place), and
-        before an access to a byte of ``data`` (value: len(code) + place): (address, by reads, by writes) each.
-        ValueError for more than 16 of a kind. Before the first run."""
-        if len(code) > MAX_TRIGGERS or len(data) > MAX_TRIGGERS:
-            raise ValueError(f"there are {MAX_TRIGGERS} triggers of code and of data")
-        self.blocks.trigger_count = len(code)
-        for place, address in enumerate(code):
-            self.blocks.triggers[place] = address
-        self.blocks.watch = bool(data)
-        self.cpu.watch_count = len(data)
-        for place, (address, reads, writes) in enumerate(data):
-            self.cpu.watches[place] = Watch(address, reads, writes)
 
     @property
     def secure(self) -> bool:
@@ -222,16 +201,19 @@ cdef class Processor:
             raise IndexError(f"no block {number}")
         cdef Block* block = self.blocks.by_number[number]
         cdef Instruction* ins
+        cdef const BlockInstruction* code
         cdef uint32_t i
         records = []
         for i in range(block.length):
             ins = &block.instructions[i]
+            code = &self.table.c.instructions[self.table.c.heads[number].first + i]
             row = None if ins.row == NULL else INSTRUCTIONS[(<Row*>ins.row).number]
             records.append(InstructionRecord(
                 address=ins.address, encoding=ins.encoding, extension=ins.extension,
                 slots=2 if ins.extended else 1, row=row,
                 condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
-                multiway=bool(ins.multiway), unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))
+                multiway=bool(ins.multiway), kind=code.kind, isa_kind=code.isa_kind,
+                unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))
         return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
 
     # --- registers, for the system-call layer and tests

@@ -19,18 +19,16 @@ from pfmon.engine.ia64.encodings.decoder cimport (
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
     operands)
 from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
-from pfmon.engine.ia64.core.triggers cimport is_trigger, watch, watched_kinds
+from pfmon.stream.ia64 cimport LOOP
+from pfmon.stream.kinds cimport NOP
 
 from pfmon.engine.ia64.encodings.formats import TEMPLATES
-from pfmon.stream.kinds import Kind
 
 cdef enum:
     NO_UNIT = 255
     SLOT_MASK = 3
 
 cdef uint64_t SLOT_BITS = (<uint64_t>1 << 41) - 1
-cdef uint32_t KIND_NOP = int(Kind.NOP)
-cdef uint32_t KIND_LOOP = int(Kind.LOOP)
 cdef uint8_t units[32][3]        # by template: decoder.Unit of each slot; NO_UNIT: reserved template
 cdef uint8_t stops[32][3]
 
@@ -96,7 +94,7 @@ cdef bint statically_illegal(Row* row, Instruction* ins, uint32_t slot) noexcept
     cdef RegisterOperand* operand
     if row == NULL:
         return True
-    if row.kind & KIND_LOOP and slot != 2:
+    if row.isa_kind & LOOP and slot != 2:
         return True
     for place in range(4):
         operand = &row.registers[place]
@@ -166,10 +164,9 @@ cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal)
     cdef bint guarded = is_guarded(row, ins, illegal)
     if illegal:
         return 1 + guarded
-    if row.kind & KIND_NOP:
+    if row.kind & NOP:
         return guarded
-    return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY) \
-        + (blocks.watch != 0 and row.emit == EMIT_MEMORY) + (ins.first_floats != 0)
+    return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY) + (ins.first_floats != 0)
 
 
 cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index, bint illegal) noexcept nogil:
@@ -191,7 +188,7 @@ cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, 
         op[0] = plain
         op.run = illegal_operation
         return op + 1
-    if row.kind & KIND_NOP:
+    if row.kind & NOP:
         return op
     plain.r1 = ins.r1
     plain.r2 = ins.r2
@@ -200,12 +197,6 @@ cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, 
     plain.imm = ins.imm
     plain.x = ins.x
     plain.y = ins.y
-    if blocks.watch and row.emit == EMIT_MEMORY:
-        op[0] = plain
-        op.run = watch
-        op.x = watched_kinds(row)
-        op.imm = row.size
-        op += 1
     if blocks.trace and row.emit == EMIT_MEMORY:
         op[0] = plain
         op.run = trace
@@ -312,7 +303,7 @@ cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, u
                 return count
         slot = 0
         bundle += 16
-        if bundle & (PAGE_SIZE - 1) == 0 or is_trigger(blocks, bundle):
+        if bundle & (PAGE_SIZE - 1) == 0:
             break
     return count
 
@@ -382,7 +373,6 @@ cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
     if not flatten(blocks, block):
         cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
         return NULL
-    block.watched = is_trigger(blocks, ip)
     note_translation(blocks, block)
     last = <Row*>block.instructions[length - 1].row
     block.exit.next.ip = next_ip

@@ -3,6 +3,7 @@
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Handler
+from pfmon.engine.ia64.encodings.attributes cimport Attributes
 
 cdef enum Unit:                  # slot types
     UNIT_M = 0
@@ -78,9 +79,9 @@ cdef struct Row:
     uint64_t value
     uint32_t number              # in instruction_set.INSTRUCTIONS
     uint32_t kind                # stream.kinds.Kind
+    uint32_t isa_kind            # stream.ia64.Ia64Kind
     uint8_t nat
     uint8_t predicated
-    uint8_t size                 # bytes of its memory access
     uint8_t emit
     uint8_t ctype
     uint8_t has_qp
@@ -94,6 +95,7 @@ cdef struct Row:
     ImmediateOperand imm
     ImmediateOperand y
     ImmediateOperand x_operand
+    Attributes attributes
 
 cdef struct Operands:            # what Op gets of them
     int64_t imm
@@ -105,3 +107,4 @@ cdef Row* decode(int unit, uint64_t encoding, uint64_t extension) noexcept nogil
 cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bundle_address,
                    Operands* out) noexcept nogil
 cdef Row* row_by_number(uint32_t number) noexcept nogil
+cdef const Attributes* attributes_of(uint32_t number) noexcept nogil

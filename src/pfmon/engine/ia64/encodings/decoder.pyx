@@ -8,8 +8,10 @@ from libc.stdlib cimport calloc
 from libc.string cimport memset
 
 from pfmon.engine.ia64.core.cpu cimport Handler
+from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS, Attributes, Operand
 
 from pfmon.engine.ia64.encodings import decision_tree, rows
+from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import REGISTERS
 
@@ -19,6 +21,7 @@ cdef struct Node:
     uint32_t first               # in links
 
 UNIT_LETTERS = "MIFBX"           # in the order of the Unit enum
+_LAYOUTS = {name: number for number, name in enumerate(FORMATS)}
 FILE_NAMES = ("", "GR", "FR", "PR", "BR", "AR", "CR")  # in the order of RegisterFile
 
 cdef Row* _rows
@@ -100,6 +103,11 @@ cdef Row* row_by_number(uint32_t number) noexcept nogil:
     return &_rows[number]
 
 
+cdef const Attributes* attributes_of(uint32_t number) noexcept nogil:
+    """What later stages want to know of the encoding with this number in instruction_set.INSTRUCTIONS."""
+    return &_rows[number].attributes
+
+
 cdef void _copy_immediate(ImmediateOperand* to, fields, operand):
     cdef int i
     to.count = len(operand.fields)
@@ -134,6 +142,26 @@ cdef void _copy_registers(Row* to, row):
             register.role |= ROLE_BASE
 
 
+cdef void _copy_operands(Operand* to, uint8_t* count, int most, uses):
+    cdef int i
+    for i, use in enumerate(uses[:most]):
+        to[i].place, to[i].what, to[i].first = use
+        count[0] = i + 1
+
+
+cdef void _copy_attributes(Attributes* to, row):
+    to.layout = _LAYOUTS[row.layout.name]
+    to.access = 0 if row.access is None else row.access + 1
+    to.access_flags = row.access_flags
+    to.size = row.size
+    to.branch = 0 if row.branch is None else row.branch + 1
+    to.whether, to.many, to.clear = row.whether, row.many, row.clear
+    to.effect = row.effect
+    to.fp_operations, to.fp_halves = row.fp_operations, row.fp_halves
+    _copy_operands(to.source, &to.sources, MOST_SOURCES, row.sources)
+    _copy_operands(to.target, &to.targets, MOST_TARGETS, row.targets)
+
+
 cdef void _copy_row(Row* to, row):
     fields = row.layout.fields
     to.run = <Handler><size_t>row.run
@@ -141,9 +169,9 @@ cdef void _copy_row(Row* to, row):
     to.value = row.value
     to.number = row.number
     to.kind = row.kind
+    to.isa_kind = row.isa_kind
     to.nat = rows.NAT.index(row.nat)
     to.predicated = rows.PREDICATED.index(row.predicated)
-    to.size = row.size
     to.emit = rows.EMIT.index(row.emit)
     to.ctype = rows.CTYPE.index(row.ctype)
     to.imm_is_ip = row.ip
@@ -154,6 +182,7 @@ cdef void _copy_row(Row* to, row):
         to.tie_b = fields[row.tie.b].low
         to.tie_complement = row.tie.complement
     _copy_registers(to, row)
+    _copy_attributes(&to.attributes, row)
     for place, _, operand in row.immediates:
         _copy_immediate(&to.imm if place == "imm" else &to.y if place == "y" else &to.x_operand, fields, operand)
     if isinstance(row.op_x, str):
@@ -201,3 +230,10 @@ def extract(uint32_t number, uint64_t encoding, uint64_t extension=0, uint64_t b
     operands(&_rows[number], encoding, extension, bundle_address, &out)
     return {"r1": out.r1, "r2": out.r2, "r3": out.r3, "r4": out.r4,
             "qp": out.qp, "imm": out.imm, "y": out.y, "x": out.x}
+
+
+def attributes(uint32_t number):
+    """The attributes of row ``number``, as the struct Attributes has them."""
+    if number >= len(INSTRUCTIONS):
+        raise IndexError(f"no row {number}")
+    return _rows[number].attributes

@@ -12,8 +12,13 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from pfmon.engine.ia64.encodings import operand_uses
+from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
 from pfmon.engine.ia64.encodings.formats import FORMATS, Format
+from pfmon.engine.ia64.encodings.operand_uses import OperandUse, Register
 from pfmon.engine.ia64.encodings.operands import OPERANDS, REGISTERS, SMALL, Operand, operand
+from pfmon.stream.ia64 import Ia64Kind
+from pfmon.stream.kinds import Kind
 
 # How NaT bits of general registers are treated when the engine goes instruction by instruction:
 #   propagate  the target's NaT bit is the OR of the sources'
@@ -33,6 +38,22 @@ CTYPE = ("", "none", "unc", "and", "or", "or.andcm")
 
 _TOKEN = re.compile(r"[a-z]+[0-9]*")
 
+# Kinds as plain integers: there are thousands of rows, and operations on flags are slow.
+LOAD, STORE, ATOMIC, PREFETCH = int(Kind.LOAD), int(Kind.STORE), int(Kind.ATOMIC), int(Kind.PREFETCH)
+FLOAT, CALLS = int(Kind.FLOAT), int(Kind.CALL | Kind.RETURN)
+RSE_EVENT, SLOT_B = int(Ia64Kind.RSE_EVENT), int(Ia64Kind.SLOT_B)
+
+# What the kinds of a load or store say of its access.
+FLAGS_BY_KIND = {
+    int(Ia64Kind.SPECULATIVE): int(AccessFlag.ACCESS_SPECULATIVE),
+    int(Ia64Kind.ADVANCED): int(AccessFlag.ACCESS_ADVANCED),
+    int(Ia64Kind.LOAD_CHECK): int(AccessFlag.ACCESS_CHECK),
+    int(Ia64Kind.SPILL_FILL): int(AccessFlag.ACCESS_SPILL_FILL),
+}
+ACCESS_LOAD, ACCESS_FLOAT_LOAD = int(AccessKind.ACCESS_LOAD), int(AccessKind.ACCESS_FLOAT_LOAD)
+ACCESS_STORE, ACCESS_FLOAT_STORE = int(AccessKind.ACCESS_STORE), int(AccessKind.ACCESS_FLOAT_STORE)
+ACCESS_SEMAPHORE, ACCESS_LFETCH = int(AccessKind.ACCESS_SEMAPHORE), int(AccessKind.ACCESS_LFETCH)
+
 # What follows the brackets of a memory operand, when it is added to the base register.
 _UPDATE = re.compile(r"\](=[^,]*)?,(?!ar\.)[^=]*$")
 
@@ -47,20 +68,12 @@ class Tie:
 
 
 @dataclass(frozen=True)
-class Register:
-    """A register operand: its file (GR, FR, PR, BR, AR, CR), its place among Op.r1..r4 (0..3), its role."""
-
-    field: str
-    file: str
-    place: int
-    source: bool
-    target: bool
-    base: bool
-
-
-@dataclass(frozen=True)
 class Row:
-    """One encoding of one instruction. ``mask`` and ``value``: the fixed bits; the rest as given to row()."""
+    """One encoding of one instruction. ``mask`` and ``value``: the fixed bits; the rest as given to row().
+
+    ``access``: AccessKind, None without an access. ``access_flags``: with those that follow from the kinds.
+    ``sources`` and ``targets``: the registers that it reads and writes, implicit ones as well.
+    """
 
     number: int
     layout: Format
@@ -68,9 +81,19 @@ class Row:
     text: str
     run: int
     kind: int
+    isa_kind: int
     nat: str
     predicated: str
     size: int
+    access: int | None
+    access_flags: int
+    branch: int | None
+    whether: int
+    many: bool
+    clear: bool
+    effect: int
+    fp_operations: int
+    fp_halves: bool
     op_x: int | str
     ip: bool
     emit: str
@@ -83,6 +106,8 @@ class Row:
     value: int
     registers: tuple[Register, ...]
     immediates: tuple[tuple[str, str, Operand], ...]  # (place: imm, y or x; name in the text; operand)
+    sources: tuple[OperandUse, ...]
+    targets: tuple[OperandUse, ...]
 
     @property
     def mnemonic(self) -> str:
@@ -99,9 +124,18 @@ def row(
     run: int,
     *,
     kind: int = 0,
+    isa_kind: int = 0,
     nat: str = "propagate",
     predicated: str = "guard",
     size: int = 0,
+    access_flags: int = 0,
+    branch: int | None = None,
+    whether: int = 0,
+    many: bool = False,
+    clear: bool = False,
+    effect: int = 0,
+    fp_operations: int = 0,
+    fp_halves: bool = False,
     op_x: int | str = 0,
     ip: bool = False,
     emit: str = "plain",
@@ -123,40 +157,96 @@ def row(
     ``ip``: Op.imm is the bundle's address (for instructions without an immediate).
     ``over``: texts of the rows that this one takes encodings from, being a special case of them; ``tie``:
     "f2=f3" or "len6d~pos6b", for a special case in which two fields are equal or complements.
+    ``kind`` and ``isa_kind``: Kind and Ia64Kind (RSE_EVENT of calls and returns, and SLOT_B, follow).
+    ``access_flags``: AccessFlag, but for what follows from the kinds. ``branch``: BranchKind; ``whether``, ``many``
+    and ``clear``: its hints. ``effect``: Effect. ``fp_operations``: how many one execution counts in
+    fp_ops_retired; ``fp_halves``: half of them with f0 as the addend f2 or f1 as the factor f3 or f4.
     Other keywords fix fields of the format; ``op`` has to be among them. ValueError for what does not fit.
     """
     form = FORMATS[layout]
     _check_choices(text, nat=(nat, NAT), predicated=(predicated, PREDICATED), emit=(emit, EMIT), ctype=(ctype, CTYPE))
     mask, value = _fixed_bits(form, text, fixed)
-    mnemonic, _, operands = text.partition(" ")
-    updates = mnemonic.startswith(("ld", "st", "lfetch"))
+    kind, isa_kind = int(kind), int(isa_kind)
+    slots = tuple(units.split()) if units else {"A": ("M", "I")}.get(form.unit, (form.unit,))
+    if kind & CALLS:
+        isa_kind |= RSE_EVENT
+    if slots == ("B",):
+        isa_kind |= SLOT_B
+    updates = bool(kind & (LOAD | STORE | PREFETCH)) and not kind & ATOMIC
+    operands = text.partition(" ")[2]
+    registers = _registers(layout, operands, updates)
+    read, written = tuple(reads.split()), tuple(writes.split())
     if not form.predicated and predicated == "guard":
         predicated = "none"
     ROWS.append(
         Row(
             number=len(ROWS),
             layout=form,
-            units=tuple(units.split()) if units else {"A": ("M", "I")}.get(form.unit, (form.unit,)),
+            units=slots,
             text=text,
             run=run,
-            kind=int(kind),
+            kind=kind,
+            isa_kind=isa_kind,
             nat=nat,
             predicated=predicated,
             size=size,
+            access=_access(kind),
+            access_flags=int(access_flags) | _flags(isa_kind),
+            branch=None if branch is None else int(branch),
+            whether=int(whether),
+            many=many,
+            clear=clear,
+            effect=int(effect),
+            fp_operations=fp_operations,
+            fp_halves=fp_halves,
             op_x=op_x,
             ip=ip,
             emit=emit,
-            reads=tuple(reads.split()),
-            writes=tuple(writes.split()),
+            reads=read,
+            writes=written,
             ctype=ctype,
             over=(over,) if isinstance(over, str) else over,
             tie=_tie(form, text, tie),
             mask=mask,
             value=value,
-            registers=_registers(layout, operands, updates),
+            registers=registers,
             immediates=_immediates(layout, operands),
+            sources=_sources(layout, registers, read, kind, isa_kind),
+            targets=_targets(layout, registers, written, kind),
         )
     )
+
+
+def _access(kind: int) -> int | None:
+    """The access that an instruction of a kind makes (AccessKind)."""
+    if kind & ATOMIC:
+        return ACCESS_SEMAPHORE
+    if kind & PREFETCH:
+        return ACCESS_LFETCH
+    if kind & LOAD:
+        return ACCESS_FLOAT_LOAD if kind & FLOAT else ACCESS_LOAD
+    if kind & STORE:
+        return ACCESS_FLOAT_STORE if kind & FLOAT else ACCESS_STORE
+    return None
+
+
+@cache
+def _flags(isa_kind: int) -> int:
+    return sum(flag for kind, flag in FLAGS_BY_KIND.items() if isa_kind & kind)
+
+
+@cache
+def _sources(
+    layout: str, registers: tuple[Register, ...], reads: tuple[str, ...], kind: int, isa_kind: int
+) -> tuple[OperandUse, ...]:
+    return tuple(operand_uses.sources(FORMATS[layout], registers, reads, kind, isa_kind))
+
+
+@cache
+def _targets(
+    layout: str, registers: tuple[Register, ...], writes: tuple[str, ...], kind: int
+) -> tuple[OperandUse, ...]:
+    return tuple(operand_uses.targets(FORMATS[layout], registers, writes, kind))
 
 
 def _check_choices(text: str, **given: tuple[str, tuple[str, ...]]) -> None:
@@ -229,5 +319,5 @@ def _registers(layout: str, operands: str, updates: bool) -> tuple[Register, ...
         target = bool(equals) and name in _TOKEN.findall(left) and not bracketed
         source = not target or name in _TOKEN.findall(operands.partition("=")[2])
         base = bracketed and update is not None
-        found.append(Register(name, file, place, source, target or base, base))
+        found.append(Register(name, file, place, source, target or base, bracketed, base))
     return tuple(found)

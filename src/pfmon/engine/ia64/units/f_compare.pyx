@@ -29,9 +29,9 @@ from pfmon.engine.ia64.floating_point.core cimport (
 from pfmon.engine.ia64.floating_point.memory cimport INTEGER_BIT
 from pfmon.engine.ia64.core.predicates cimport set_pr_pair
 from pfmon.engine.ia64.units.f cimport clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval, then_go
+from pfmon.stream.kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.rows import row
-from pfmon.stream.kinds import Kind
 
 # Op.x: the status field in bits 1:0, above it what the operation is.
 cdef enum:
@@ -120,7 +120,8 @@ def _compare_rows() -> None:
         ("le", 0, 1, ORDER_LESS | ORDER_EQUAL, 0),
         ("unord", 1, 1, ORDER_UNORDERED, X_QUIET),
     )
-    implicit = {"kind": Kind.FLOAT | Kind.FP_OPERATION, "reads": "ar.fpsr", "writes": "ar.fpsr", "op": 4}
+    implicit = {"kind": Kind.FLOAT | Kind.FP_OPERATION, "fp_operations": 1, "reads": "ar.fpsr", "writes": "ar.fpsr",
+                "op": 4}
     for name, rb, ra, holds, quiet in relations:
         for sf in range(4):
             fixed = {**implicit, "rb": rb, "ra": ra, "sf": sf, "op_x": sf | holds << X_RELATION | quiet}
@@ -218,5 +219,5 @@ for _sf in range(4):
         ("famin", 0x16, X_ABSOLUTE),
         ("famax", 0x17, X_ABSOLUTE | X_MAXIMUM),
     ):
-        row("F8", f"{_name}.s{_sf} f1=f2,f3", <size_t>&fminmax, kind=Kind.FLOAT | Kind.FP_OPERATION, reads="ar.fpsr",
-            writes="ar.fpsr", op=0, x=0, x6=_x6, sf=_sf, op_x=_sf | _x)
+        row("F8", f"{_name}.s{_sf} f1=f2,f3", <size_t>&fminmax, kind=Kind.FLOAT | Kind.FP_OPERATION,
+            fp_operations=1, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=_x6, sf=_sf, op_x=_sf | _x)

@@ -10,9 +10,9 @@ from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, unlikely
 from pfmon.engine.ia64.floating_point.core cimport u128
 from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_INTEGER, EXPONENT_SPECIAL, set_float, to_single
 from pfmon.engine.ia64.units.f cimport copy_float, fr_is_natval, set_natval
+from pfmon.stream.kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.rows import row
-from pfmon.stream.kinds import Kind
 
 cdef enum:
     EXPONENT_MASK = EXPONENT_SPECIAL

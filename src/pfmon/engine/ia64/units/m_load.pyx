@@ -10,21 +10,27 @@ from pfmon.engine.ia64.memory.map cimport PROTECT_READ, aligned_data, readable
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, read_integer, update_base)
 from pfmon.stream.words cimport Mark
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag
+from pfmon.stream.ia64 cimport Ia64Kind
+from pfmon.stream.kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.rows import row
-from pfmon.stream.kinds import Kind
 
 # Locality hints by field value (volume 3, table 4-34); value 2 has no meaning for loads.
-HINTS = {0: "", 1: ".nt1", 2: ".d2", 3: ".nta"}
+HINTS = {
+    0: ("", 0), 1: (".nt1", AccessFlag.ACCESS_NT1), 2: (".d2", AccessFlag.ACCESS_NT2),
+    3: (".nta", AccessFlag.ACCESS_NTA),
+}
 SIZES = (1, 2, 4, 8)
 
 
-def load_rows(mnemonic, x6, plain, immediate, register, *, size, kind=0, own=True, op_x=0):
+def load_rows(mnemonic, x6, plain, immediate, register, *, size, isa_kind=0, access_flags=0, own=True, op_x=0):
     """The three forms of a load (no update, by register, by immediate), with all hints."""
     nat = "own" if own else "consume"
-    for hint, completer in HINTS.items():
+    for hint, (completer, locality) in HINTS.items():
         text = f"{mnemonic}{completer} r1=[r3]"
-        given = {"kind": Kind.LOAD | kind, "size": size, "emit": "memory", "hint": hint, "x6": x6, "op_x": op_x}
+        given = {"kind": Kind.LOAD, "isa_kind": isa_kind, "access_flags": access_flags | locality, "size": size,
+                 "emit": "memory", "hint": hint, "x6": x6, "op_x": op_x}
         row("M1", text, plain, nat=nat, op=4, m=0, x=0, **given)
         row("M2", f"{text},r2", register, nat="own", op=4, m=1, x=0, **given)
         row("M3", f"{text},imm9", immediate, nat=nat, op=5, **given)
@@ -88,9 +94,11 @@ _ORDINARY = (
     (<size_t>&ld4, <size_t>&ld4_immediate, <size_t>&ld4_register),
     (<size_t>&ld8, <size_t>&ld8_immediate, <size_t>&ld8_register),
 )
-for _type, _base in {"": 0x00, ".bias": 0x10, ".acq": 0x14}.items():
+for _type, _base, _flags in (
+    ("", 0x00, 0), (".bias", 0x10, AccessFlag.ACCESS_EXCLUSIVE), (".acq", 0x14, AccessFlag.ACCESS_ACQUIRE),
+):
     for _i, _size in enumerate(SIZES):
-        load_rows(f"ld{_size}{_type}", _base + _i, *_ORDINARY[_i], size=_size, own=False)
+        load_rows(f"ld{_size}{_type}", _base + _i, *_ORDINARY[_i], size=_size, access_flags=_flags, own=False)
 
 
 # --- speculative loads: ld.s, ld.a, ld.sa. op.x is the size.
@@ -151,11 +159,11 @@ cdef int ld_sa_register(Cpu* cpu, Op* op) noexcept nogil:
 
 for _i, _size in enumerate(SIZES):
     load_rows(f"ld{_size}.s", 0x04 + _i, <size_t>&ld_s, <size_t>&ld_s_immediate, <size_t>&ld_s_register,
-              size=_size, op_x=_size, kind=Kind.SPECULATIVE)
+              size=_size, op_x=_size, isa_kind=Ia64Kind.SPECULATIVE)
     load_rows(f"ld{_size}.a", 0x08 + _i, <size_t>&ld_a, <size_t>&ld_a_immediate, <size_t>&ld_a_register,
-              size=_size, op_x=_size, kind=Kind.ADVANCED)
+              size=_size, op_x=_size, isa_kind=Ia64Kind.ADVANCED)
     load_rows(f"ld{_size}.sa", 0x0C + _i, <size_t>&ld_sa, <size_t>&ld_sa_immediate, <size_t>&ld_sa_register,
-              size=_size, op_x=_size, kind=Kind.SPECULATIVE | Kind.ADVANCED)
+              size=_size, op_x=_size, isa_kind=Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED)
 
 
 # --- check loads: ld.c.clr, ld.c.nc, ld.c.clr.acq. op.x is the size.
@@ -203,11 +211,11 @@ cdef int ld_c_nc_register(Cpu* cpu, Op* op) noexcept nogil:
     return check_load(cpu, op, False, BY_REGISTER)
 
 for _i, _size in enumerate(SIZES):
-    for _type, _base in {".c.clr": 0x20, ".c.clr.acq": 0x28}.items():
+    for _type, _base, _flags in ((".c.clr", 0x20, 0), (".c.clr.acq", 0x28, AccessFlag.ACCESS_ACQUIRE)):
         load_rows(f"ld{_size}{_type}", _base + _i, <size_t>&ld_c_clr, <size_t>&ld_c_clr_immediate,
-                  <size_t>&ld_c_clr_register, size=_size, op_x=_size, kind=Kind.LOAD_CHECK)
+                  <size_t>&ld_c_clr_register, size=_size, op_x=_size, isa_kind=Ia64Kind.LOAD_CHECK, access_flags=_flags)
     load_rows(f"ld{_size}.c.nc", 0x24 + _i, <size_t>&ld_c_nc, <size_t>&ld_c_nc_immediate,
-              <size_t>&ld_c_nc_register, size=_size, op_x=_size, kind=Kind.LOAD_CHECK)
+              <size_t>&ld_c_nc_register, size=_size, op_x=_size, isa_kind=Ia64Kind.LOAD_CHECK)
 
 
 # --- ld8.fill: the NaT bit comes from AR[UNAT], at the position that address bits 8:3 name
@@ -240,7 +248,7 @@ cdef int ld8_fill_register(Cpu* cpu, Op* op) noexcept nogil:
     return fill(cpu, op, BY_REGISTER)
 
 load_rows("ld8.fill", 0x1B, <size_t>&ld8_fill, <size_t>&ld8_fill_immediate, <size_t>&ld8_fill_register, size=8,
-          kind=Kind.SPILL_FILL)
+          isa_kind=Ia64Kind.SPILL_FILL)
 
 
 # --- ld16: 8 bytes to the target, 8 to AR[CSD]
@@ -256,7 +264,7 @@ cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (<uint64_t*>data)[1 if cpu.um & 2 else 0]
     return go(cpu, op)
 
-for _x6, _type in {0x28: "", 0x2C: ".acq"}.items():
-    for _hint, _completer in HINTS.items():
+for _x6, _type, _flags in ((0x28, "", 0), (0x2C, ".acq", AccessFlag.ACCESS_ACQUIRE)):
+    for _hint, (_completer, _locality) in HINTS.items():
         row("M1", f"ld16{_type}{_completer} r1,ar.csd=[r3]", <size_t>&ld16, kind=Kind.LOAD, nat="consume", size=16,
-            emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, writes="ar.csd")
+            access_flags=_flags | _locality, emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, writes="ar.csd")

@@ -9,21 +9,24 @@ from pfmon.engine.ia64.memory.map cimport (
     PROTECT_READ, PROTECT_WRITE, aligned_data, readable_in_place, writable, write_slowly)
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, NO_UPDATE, fault_here, read_integer, update_base, write_integer)
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag
+from pfmon.stream.ia64 cimport Ia64Kind
+from pfmon.stream.kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.rows import row
-from pfmon.stream.kinds import Kind
 
 # Locality hints by field value (volume 3, tables 4-35 and 4-40).
-HINTS = {0: "", 1: ".d1", 2: ".d2", 3: ".nta"}
-SEMAPHORE_HINTS = {0: "", 1: ".nt1", 2: ".d2", 3: ".nta"}
+HINTS = {0: ("", 0), 1: (".d1", 0), 2: (".d2", AccessFlag.ACCESS_NT2), 3: (".nta", AccessFlag.ACCESS_NTA)}
+SEMAPHORE_HINTS = {**HINTS, 1: (".nt1", AccessFlag.ACCESS_NT1)}
 SIZES = (1, 2, 4, 8)
 
 
-def store_rows(mnemonic, x6, plain, immediate, *, size, kind=0, nat="consume"):
+def store_rows(mnemonic, x6, plain, immediate, *, size, isa_kind=0, access_flags=0, nat="consume"):
     """The two forms of a store, with all hints."""
-    for hint, completer in HINTS.items():
+    for hint, (completer, locality) in HINTS.items():
         text = f"{mnemonic}{completer} [r3]=r2"
-        given = {"kind": Kind.STORE | kind, "nat": nat, "size": size, "emit": "memory", "hint": hint, "x6": x6}
+        given = {"kind": Kind.STORE, "isa_kind": isa_kind, "access_flags": access_flags | locality, "nat": nat,
+                 "size": size, "emit": "memory", "hint": hint, "x6": x6}
         row("M4", text, plain, op=4, m=0, x=0, **given)
         row("M5", f"{text},imm9", immediate, op=5, **given)
 
@@ -65,9 +68,9 @@ _STORES = (
     (<size_t>&st4, <size_t>&st4_immediate),
     (<size_t>&st8, <size_t>&st8_immediate),
 )
-for _type, _base in {"": 0x30, ".rel": 0x34}.items():
+for _type, _base, _flags in (("", 0x30, 0), (".rel", 0x34, AccessFlag.ACCESS_RELEASE)):
     for _i, _size in enumerate(SIZES):
-        store_rows(f"st{_size}{_type}", _base + _i, *_STORES[_i], size=_size)
+        store_rows(f"st{_size}{_type}", _base + _i, *_STORES[_i], size=_size, access_flags=_flags)
 
 
 # --- st8.spill: the NaT bit goes to AR[UNAT], at the position that address bits 8:3 name
@@ -94,7 +97,7 @@ cdef int st8_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
     return spill(cpu, op, BY_IMMEDIATE)
 
 store_rows("st8.spill", 0x3B, <size_t>&st8_spill, <size_t>&st8_spill_immediate, size=8, nat="own",
-           kind=Kind.SPILL_FILL)
+           isa_kind=Ia64Kind.SPILL_FILL)
 
 
 # --- 16 bytes: the source and AR[CSD]
@@ -123,10 +126,10 @@ cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
         return fault_here(cpu, op)
     return go(cpu, op)
 
-for _x6, _type in {0x30: "", 0x34: ".rel"}.items():
-    for _hint, _completer in HINTS.items():
+for _x6, _type, _flags in ((0x30, "", 0), (0x34, ".rel", AccessFlag.ACCESS_RELEASE)):
+    for _hint, (_completer, _locality) in HINTS.items():
         row("M4", f"st16{_type}{_completer} [r3]=r2,ar.csd", <size_t>&st16, kind=Kind.STORE, nat="consume", size=16,
-            emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, reads="ar.csd")
+            access_flags=_flags | _locality, emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, reads="ar.csd")
 
 
 # --- semaphores: op.x is the size. They never work unaligned, and want a page that can be read and written, whether
@@ -197,21 +200,23 @@ cdef int fetchadd(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-def semaphore_rows(layout, text, run, x6, size, **given):
+def semaphore_rows(layout, text, run, x6, size, access_flags, **given):
     """One semaphore with all hints; ``{hint}`` in the text is where they stand."""
-    for hint, completer in SEMAPHORE_HINTS.items():
-        row(layout, text.replace("{hint}", completer), run, kind=Kind.LOAD | Kind.STORE | Kind.SEMAPHORE,
-            nat="consume", size=size, emit="memory", op=4, m=0, x=1, x6=x6, hint=hint, **given)
+    for hint, (completer, locality) in SEMAPHORE_HINTS.items():
+        row(layout, text.replace("{hint}", completer), run, kind=Kind.LOAD | Kind.STORE | Kind.ATOMIC,
+            access_flags=access_flags | locality, nat="consume", size=size, emit="memory",
+            op=4, m=0, x=1, x6=x6, hint=hint, **given)
 
 
+ORDERS = {"acq": AccessFlag.ACCESS_ACQUIRE, "rel": AccessFlag.ACCESS_RELEASE}
 for _i, _size in enumerate(SIZES):
-    semaphore_rows("M16", f"cmpxchg{_size}.acq{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, _i, _size, op_x=_size,
-                   reads="ar.ccv")
-    semaphore_rows("M16", f"cmpxchg{_size}.rel{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, 4 + _i, _size,
-                   op_x=_size, reads="ar.ccv")
-    semaphore_rows("M16", f"xchg{_size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + _i, _size, op_x=_size)
+    for _x6, _type in {0: "acq", 4: "rel"}.items():
+        semaphore_rows("M16", f"cmpxchg{_size}.{_type}{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, _x6 + _i, _size,
+                       ORDERS[_type], op_x=_size, reads="ar.ccv")
+    semaphore_rows("M16", f"xchg{_size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + _i, _size, 0, op_x=_size)
 for _x6, _type in {0x20: "acq", 0x24: "rel"}.items():
     semaphore_rows("M16", f"cmp8xchg16.{_type}{{hint}} r1=[r3],r2,ar.csd,ar.ccv", <size_t>&cmp8xchg16, _x6, 16,
-                   reads="ar.csd ar.ccv")
+                   ORDERS[_type], reads="ar.csd ar.ccv")
 for _x6, (_size, _type) in {0x12: (4, "acq"), 0x13: (8, "acq"), 0x16: (4, "rel"), 0x17: (8, "rel")}.items():
-    semaphore_rows("M17", f"fetchadd{_size}.{_type}{{hint}} r1=[r3],inc3", <size_t>&fetchadd, _x6, _size, op_x=_size)
+    semaphore_rows("M17", f"fetchadd{_size}.{_type}{{hint}} r1=[r3],inc3", <size_t>&fetchadd, _x6, _size,
+                   ORDERS[_type], op_x=_size)

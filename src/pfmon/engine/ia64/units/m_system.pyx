@@ -18,9 +18,11 @@ from pfmon.engine.ia64.memory.map cimport (
 from pfmon.engine.ia64.memory.access cimport any_nat, fault_here
 from pfmon.engine.ia64.core.rse cimport flush_registers, load_registers, make_room
 from pfmon.stream.words cimport Mark
+from pfmon.engine.ia64.encodings.attributes cimport Effect
+from pfmon.stream.ia64 cimport Ia64Kind
+from pfmon.stream.kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.rows import row
-from pfmon.stream.kinds import Kind
 
 cdef enum:
     USER_MASK = 0x3E             # be, up, ac, mfl, mfh
@@ -45,8 +47,9 @@ cdef int chk_s_float(Cpu* cpu, Op* op) noexcept nogil:
         return recover(cpu, op)
     return go(cpu, op)
 
-row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, kind=Kind.CHECK_NAT, nat="own", emit="check", op=1, x3=1)
-row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=Kind.CHECK_NAT | Kind.FLOAT, emit="check", op=1, x3=3)
+row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, isa_kind=Ia64Kind.CHECK_NAT, nat="own", emit="check", op=1, x3=1)
+row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=Kind.FLOAT, isa_kind=Ia64Kind.CHECK_NAT, emit="check",
+    op=1, x3=3)
 
 
 cdef inline int check_advanced(Cpu* cpu, Op* op, uint32_t tag, bint clear) noexcept nogil:
@@ -70,10 +73,12 @@ cdef int chk_a_nc_float(Cpu* cpu, Op* op) noexcept nogil:
 cdef int chk_a_clr_float(Cpu* cpu, Op* op) noexcept nogil:
     return check_advanced(cpu, op, float_tag(cpu, op.r1), True)
 
-row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, kind=Kind.CHECK_ALAT, nat="own", emit="check", op=0, x3=4)
-row("M22", "chk.a.clr r1,tgt25", <size_t>&chk_a_clr, kind=Kind.CHECK_ALAT, nat="own", emit="check", op=0, x3=5)
-row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=Kind.CHECK_ALAT | Kind.FLOAT, emit="check", op=0, x3=6)
-row("M23", "chk.a.clr f1,tgt25", <size_t>&chk_a_clr_float, kind=Kind.CHECK_ALAT | Kind.FLOAT, emit="check", op=0, x3=7)
+row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, isa_kind=Ia64Kind.CHECK_ALAT, nat="own", emit="check", op=0, x3=4)
+row("M22", "chk.a.clr r1,tgt25", <size_t>&chk_a_clr, isa_kind=Ia64Kind.CHECK_ALAT, nat="own", emit="check", op=0, x3=5)
+row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=Kind.FLOAT, isa_kind=Ia64Kind.CHECK_ALAT, emit="check",
+    op=0, x3=6)
+row("M23", "chk.a.clr f1,tgt25", <size_t>&chk_a_clr_float, kind=Kind.FLOAT, isa_kind=Ia64Kind.CHECK_ALAT, emit="check",
+    op=0, x3=7)
 
 
 # --- ordering: with one processor, in order, there is nothing to wait for
@@ -84,7 +89,8 @@ cdef int fence(Cpu* cpu, Op* op) noexcept nogil:
 for _text, _x2, _x4 in (("fwb", 2, 0), ("mf", 2, 2), ("mf.a", 2, 3), ("srlz.d", 3, 0), ("sync.i", 3, 3)):
     row("M24", _text, <size_t>&fence, op=0, x3=0, x2=_x2, x4=_x4)
 # What was written as data is now to be seen as code: the block ends, so that the driver can retranslate.
-row("M24", "srlz.i", <size_t>&fence, emit="end", op=0, x3=0, x2=3, x4=1)
+row("M24", "srlz.i", <size_t>&fence, kind=Kind.SERIALIZE, effect=Effect.EFFECT_SERIALIZE, emit="end",
+    op=0, x3=0, x2=3, x4=1)
 
 
 # --- the ALAT
@@ -124,8 +130,9 @@ cdef int loadrs(Cpu* cpu, Op* op) noexcept nogil:
         return fault_here(cpu, op)
     return go(cpu, op)
 
-row("M25", "flushrs", <size_t>&flushrs, op=0, x3=0, x2=0, x4=0xC)
-row("M25", "loadrs", <size_t>&loadrs, op=0, x3=0, x2=0, x4=0xA)
+row("M25", "flushrs", <size_t>&flushrs, isa_kind=Ia64Kind.RSE_EVENT, op=0, x3=0, x2=0, x4=0xC)
+row("M25", "loadrs", <size_t>&loadrs, isa_kind=Ia64Kind.RSE_EVENT, effect=Effect.EFFECT_LOADRS,
+    op=0, x3=0, x2=0, x4=0xA)
 
 
 cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
@@ -149,8 +156,8 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.pfs
     return go(cpu, op)
 
-row("M34", "alloc r1=ar.pfs,sof,sol,sor", <size_t>&alloc, kind=Kind.ALLOC, nat="own", emit="alloc", reads="ar.pfs",
-    op=1, x3=6)
+row("M34", "alloc r1=ar.pfs,sof,sol,sor", <size_t>&alloc, isa_kind=Ia64Kind.ALLOC | Ia64Kind.RSE_EVENT,
+    effect=Effect.EFFECT_ALLOC, nat="own", emit="alloc", reads="ar.pfs", op=1, x3=6)
 
 
 # --- application registers
@@ -265,8 +272,8 @@ row("M39", "probe.w r1=r3,imm2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6
 row("M40", "probe.rw.fault r3,imm2", <size_t>&probe_rw_fault, nat="consume", op=1, x3=0, x6=0x31)
 row("M40", "probe.r.fault r3,imm2", <size_t>&probe_r_fault, nat="consume", op=1, x3=0, x6=0x32)
 row("M40", "probe.w.fault r3,imm2", <size_t>&probe_w_fault, nat="consume", op=1, x3=0, x6=0x33)
-row("M28", "fc r3", <size_t>&probe_r_fault, nat="consume", op=1, x=0, x3=0, x6=0x30)
-row("M28", "fc.i r3", <size_t>&probe_r_fault, nat="consume", op=1, x=1, x3=0, x6=0x30)
+row("M28", "fc r3", <size_t>&probe_r_fault, effect=Effect.EFFECT_FLUSH_LINE, nat="consume", op=1, x=0, x3=0, x6=0x30)
+row("M28", "fc.i r3", <size_t>&probe_r_fault, effect=Effect.EFFECT_FLUSH_LINE, nat="consume", op=1, x=1, x3=0, x6=0x30)
 
 
 # --- translation hashes, with Linux's settings: 16 KB pages, short format, a linear table of 2^40 bytes a region
@@ -320,7 +327,7 @@ cdef int break_m(Cpu* cpu, Op* op) noexcept nogil:
 cdef int nop_m(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
-row("M37", "break.m imm21", <size_t>&break_m, kind=Kind.BREAK, emit="break", op=0, x3=0, x2=0, x4=0)
+row("M37", "break.m imm21", <size_t>&break_m, kind=Kind.SYSTEM, emit="break", op=0, x3=0, x2=0, x4=0)
 row("M48", "nop.m imm21", <size_t>&nop_m, kind=Kind.NOP, op=0, x3=0, x2=0, x4=1, y=0)
 row("M48", "hint.m imm21", <size_t>&nop_m, kind=Kind.NOP, op=0, x3=0, x2=0, x4=1, y=1)
 

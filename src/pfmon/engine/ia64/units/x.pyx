@@ -3,9 +3,9 @@
 from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport STATUS_BREAK, Cpu, Op, go
+from pfmon.stream.kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.rows import row
-from pfmon.stream.kinds import Kind
 
 
 cdef int movl(Cpu* cpu, Op* op) noexcept nogil:
@@ -27,4 +27,4 @@ cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fault_op = op
     return STATUS_BREAK
 
-row("X1", "break.x imm62", <size_t>&break_, kind=Kind.BREAK, emit="break", op=0, x3=0, x6=0x00)
+row("X1", "break.x imm62", <size_t>&break_, kind=Kind.SYSTEM, emit="break", op=0, x3=0, x6=0x00)

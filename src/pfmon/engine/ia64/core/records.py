@@ -1,0 +1,44 @@
+"""Records of IA-64 blocks with all that the engine knows of their instructions, for tests and tools."""
+
+from typing import NamedTuple
+
+from pfmon.engine.ia64.encodings.rows import Row
+from pfmon.stream.table import Cut
+
+
+class InstructionRecord(NamedTuple):
+    """One instruction of a block.
+
+    ``address``: bundle address | slot. ``slots``: 2 for the long instructions of MLX bundles, else 1.
+    ``row``: None for a reserved encoding. ``condition``: bit of the block's mask that says that it executed
+    (for a branch: was taken); None: it always does. ``multiway``: its bundle holds more than one branch. ``kind`` and
+    ``isa_kind`` are flags of stream.kinds.Kind and stream.ia64.Ia64Kind. ``unit``: type of its slot: M, I, F, B, X for
+    the two of a long instruction, none in a reserved template.
+    """
+
+    address: int
+    encoding: int
+    extension: int
+    slots: int
+    row: Row | None
+    condition: int | None
+    qp: int
+    stop: bool
+    multiway: bool
+    kind: int
+    isa_kind: int
+    unit: str
+
+    @property
+    def slot(self) -> int:
+        """Its slot in the bundle."""
+        return self.address & 3
+
+
+class BlockRecord(NamedTuple):
+    """A basic block: ``number`` in the stream, ``ip`` of its first instruction."""
+
+    number: int
+    ip: int
+    instructions: tuple[InstructionRecord, ...]
+    cut: Cut

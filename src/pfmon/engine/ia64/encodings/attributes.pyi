@@ -1,0 +1,120 @@
+"""The enumerations of attributes.pxd, which says what each means."""
+
+from enum import IntFlag
+
+class Operation(IntFlag):
+    OP_ALU = 0
+    OP_MULTIMEDIA = 1
+    OP_TRANSLATE = 2
+    OP_GETF = 3
+    OP_SETF = 4
+    OP_FMAC = 5
+    OP_FMISC = 6
+    OP_COMPARE = 7
+    OP_FCMP = 8
+    OP_FRCPA = 9
+    OP_LOAD = 10
+    OP_LOAD_FLOAT = 11
+    OP_FROM_BRANCH = 12
+    OP_TO_PREDICATES = 13
+    OP_FROM_LOOP = 14
+    OP_FROM_OTHER = 15
+    OP_FROM_STATUS = 16
+    OP_FROM_INDIRECT = 17
+    OP_TO_BRANCH = 18
+    OP_TO_LOOP = 19
+    OP_TO_REGISTER = 20
+    OP_STORE = 21
+    OPERATIONS = 22
+
+class Use(IntFlag):
+    USE_PREDICATE = 0
+    USE_BRANCH_PREDICATE = 1
+    USE_ALU = 2
+    USE_ADDRESS = 3
+    USE_MULTIMEDIA = 4
+    USE_STORE = 5
+    USE_FMAC = 6
+    USE_FMISC = 7
+    USE_GETF = 8
+    USE_SETF = 9
+    USE_BRANCH = 10
+    USE_APPLICATION = 11
+    USES = 12
+
+class AccessKind(IntFlag):
+    ACCESS_LOAD = 0
+    ACCESS_FLOAT_LOAD = 1
+    ACCESS_STORE = 2
+    ACCESS_FLOAT_STORE = 3
+    ACCESS_SEMAPHORE = 4
+    ACCESS_LFETCH = 5
+    ACCESS_FILL = 6
+    ACCESS_SPILL = 7
+    ACCESS_KINDS = 8
+
+class AccessFlag(IntFlag):
+    ACCESS_ACQUIRE = 1
+    ACCESS_RELEASE = 2
+    ACCESS_SPECULATIVE = 4
+    ACCESS_ADVANCED = 8
+    ACCESS_CHECK = 16
+    ACCESS_EXCLUSIVE = 32
+    ACCESS_NT1 = 64
+    ACCESS_NT2 = 128
+    ACCESS_NTA = 256
+    ACCESS_SPILL_FILL = 512
+
+class BranchKind(IntFlag):
+    BRANCH_RELATIVE = 0
+    BRANCH_CALL = 1
+    BRANCH_RETURN = 2
+    BRANCH_INDIRECT = 3
+    BRANCH_INDIRECT_CALL = 4
+    BRANCH_CLOOP = 5
+    BRANCH_WTOP = 6
+    BRANCH_LONG = 7
+    BRANCH_LONG_CALL = 8
+    BRANCH_CTOP = 9
+    BRANCH_KINDS = 10
+
+class Whether(IntFlag):
+    STATIC_TAKEN = 0
+    STATIC_NOT_TAKEN = 1
+    DYNAMIC_TAKEN = 2
+    DYNAMIC_NOT_TAKEN = 3
+
+class Effect(IntFlag):
+    EFFECT_NONE = 0
+    EFFECT_ALLOC = 1
+    EFFECT_ROTATE = 2
+    EFFECT_SERIALIZE = 3
+    EFFECT_ALL_PREDICATES = 4
+    EFFECT_COVER = 5
+    EFFECT_CLEAR_ROTATION = 6
+    EFFECT_LOADRS = 7
+    EFFECT_HINT = 8
+    EFFECT_IMPORTANT_HINT = 9
+    EFFECT_FLUSH_LINE = 10
+
+class Place(IntFlag):
+    PLACE_QP = 4
+    FIXED = 8
+
+class RegisterIndex(IntFlag):
+    GR_FIRST = 0
+    RING_FIRST = 32
+    FR_FIRST = 160
+    PR_FIRST = 288
+    BR_FIRST = 352
+    AR_LC = 360
+    AR_EC = 361
+    AR_PFS = 362
+    AR_CCV = 363
+    AR_UNAT = 364
+    AR_FPSR = 365
+    AR_OTHER = 366
+    CR_ANY = 367
+    PR_ALL = 368
+    AR_RSE = 369
+    REGISTERS = 370

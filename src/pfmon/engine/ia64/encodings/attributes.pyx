@@ -1,0 +1,1 @@
+"""The enumerations of attributes.pxd, for Python."""
