@@ -171,3 +171,15 @@ def test_too_wide_values_are_refused(registers: RegisterFile) -> None:
         registers.write("pmd4", 1 << 64)
     with pytest.raises(BadValueError, match="too wide: 0-0xf"):
         registers.registers["pmc4"].encode(plm=16)
+
+
+@pytest.mark.parametrize(
+    ("ism", "ia64", "ia32"), [(0, True, True), (1, False, True), (2, True, False), (3, False, False)]
+)
+def test_instruction_set_mask_and_psr_is_decide(registers: RegisterFile, ism: int, ia64: bool, ia32: bool) -> None:
+    """Pfmon on Itanium 2, section 7.2: ia32 counts while psr.is = 1, ia64 while it is 0."""
+    registers.write("pmc4", 8 | ism << 24)
+    registers.run_program()
+    assert registers.enabled(4) == ia64
+    registers.set_field("psr", "is", 1)
+    assert registers.enabled(4) == ia32

@@ -232,7 +232,7 @@ def checkpoint_is_the_address_of_a_bundle(address: int) -> None:
 
 def branch_filters_exist_on_the_pmu(wanted: BranchBufferRequest, model: PmuModel) -> None:
     """Branch types are Itanium 2's and Montecito's; predictors are Itanium's (the manuals' BTB tables)."""
-    register = model.registers["pmc39" if model.name == "montecito" else "pmc12"]
+    register = model.registers[model.programmer.buffer_register]
     has = [field.name for field in register.fields]
     for field in wanted.fields:
         if field not in has:

@@ -9,9 +9,12 @@ from collections.abc import Iterator, Sequence
 from pfmon.errors import RuleError
 from pfmon.pmu.assignment import Choice, assign
 from pfmon.pmu.event import Event
+from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
 from pfmon.pmu.ia64 import Ia64Programmer
 from pfmon.pmu.programming import RangeProgramming
+from pfmon.pmu.qualify import Blocks, Qualification
 from pfmon.pmu.ranges import (
+    BUNDLE,
     PAIRS,
     coarse,
     fine,
@@ -25,6 +28,8 @@ from pfmon.pmu.register import Register
 from pfmon.pmu.request import EarRequest, RangeRequest
 
 INST_RETIRED = 0x08
+PREFETCH = (0x44, 0x45, 0x5F)
+"""Codes of the events that count prefetches of instructions."""
 TAGGED = "IA64_TAGGED_INST_RETIRED"
 
 
@@ -111,6 +116,43 @@ def data_ear_excludes_branch_buffer(modes: Sequence[str], buffer: bool, register
             section,
         )
     return True
+
+
+class TaggedQualification(Qualification):
+    """Four tag channels, an IBR pair each (Montecito manual sections 3.2.3.1 and 3.3.5; the same on Itanium 2)."""
+
+    range_register = ""
+    constraint_register = ""
+    head_register = ""
+
+    def channel(self, event: Event) -> int:
+        """Channel 0; tagged instructions by unit mask, prefetches 1 (Montecito manual sections 3.3.5.2, 3.3.5.3)."""
+        if event.code == INST_RETIRED:
+            return event.umask & 3
+        return 1 if event.code in PREFETCH else 0
+
+    def code_filter(self, channel: int, cpl: int) -> CodeFilter:
+        """The channel's IBR pair, or in fine mode two of them; channel 0 may be switched off or inverted."""
+        head = self.values.fields(self.head_register)
+        ranges = self.values.fields(self.range_register)
+        if ranges[f"ig_ibrp{channel}"] or (channel == 0 and head["ig_ad"]):
+            return EVERY_BUNDLE
+        inverse = channel == 0 and bool(head["inv"])
+        if ranges["fine"]:
+            return CodeFilter(False, inverse, intervals=self._limits(channel % 2, cpl))
+        return CodeFilter(False, inverse, self.pair_block(channel, cpl))
+
+    def _limits(self, pair: int, cpl: int) -> Blocks:
+        """Fine mode: from the lower limit to the bundle of the upper one, two pairs on (Montecito table 3-10)."""
+        if not (self.pair_block(pair, cpl) and self.pair_block(pair + 2, cpl)):
+            return ()
+        return ((self.values[f"ibr{2 * pair}"], self.values[f"ibr{2 * pair + 4}"] + BUNDLE - 1),)
+
+    def data_ranges(self) -> Blocks | None:
+        """The DBR pairs whose cfgdtag, where it is in force, asks for the data address (Montecito table 3-14)."""
+        fields = self.values.fields(self.constraint_register)
+        used = [n for n in range(PAIRS) if fields[f"en_dbrp{n}"] and not fields[f"cfgdtag{n}"] & 1]
+        return tuple(self.data_pair(pair) for pair in used) or None
 
 
 class TaggedProgrammer(Ia64Programmer):

@@ -1,12 +1,13 @@
 """Register values in words: one register, or a whole dump with what the registers do together."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pfmon.errors import BadValueError
 from pfmon.pmu.event import EventTable
 from pfmon.pmu.intel import FIXED
-from pfmon.pmu.model import IA64, PmuModel
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.monitors import read_counters
 from pfmon.pmu.register import WORD, Field, Register
 
 LEVELS = {0: "kernel", 1: "1", 2: "2", 3: "user"}
@@ -97,7 +98,7 @@ def _events(events: EventTable, code: int) -> list[str]:
 def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     """What the registers of a dump do together: one line for each counter and each breakpoint pair."""
     lines = ["together:"]
-    words = counter_words if model.name in IA64 else intel_words if model.architecture == "x86" else powerpc_words
+    words = COUNTER_WORDS[model.architecture]
     lines += [f"  {said}" for number in model.bank.numbers if (said := words(model, number, values))]
     for kind, what in (("ibr", "code"), ("dbr", "data")):
         for pair in range(4):
@@ -114,10 +115,12 @@ def counter_words(model: PmuModel, number: int, values: Mapping[str, int]) -> st
     if f"pmc{number}" not in values:
         return ""
     fields = model.registers[f"pmc{number}"].decode(values[f"pmc{number}"])
-    found = [e for e in model.events if (e.code, e.umask) == (fields["es"], fields["umask"]) and e.ear == "-"]
-    name = found[0].name if found else f"event 0x{fields['es']:x} umask 0x{fields['umask']:x} (none)"
     if not fields["plm"]:
         return f"PMD{number} is switched off (plm 0)"
+    reading = read_counters(model, {name: value for name, value in values.items() if name.startswith("pmc")})
+    names = {one.pmd: one.event.name for one in reading.monitors}
+    names |= {one.pmd: f"event 0x{one.code:x} umask 0x{one.umask:x} ({one.reason})" for one in reading.unknown}
+    name = names[number]
     words = [f"PMD{number} counts {name}", f"at {levels(fields['plm'])}"]
     if fields.get("threshold"):
         words.append(f"in cycles with more than {fields['threshold']}")
@@ -165,6 +168,14 @@ def powerpc_words(model: PmuModel, number: int, values: Mapping[str, int]) -> st
         return f"PMC{number} is switched off"
     where = "user state" if state["dp"] else "supervisor state" if state["du"] else "any state"
     return f"PMC{number} counts {found[0] if found else f'event 0x{code:x} (none)'} in {where}"
+
+
+COUNTER_WORDS: Mapping[str, Callable[[PmuModel, int, Mapping[str, int]], str]] = {
+    "ia64": counter_words,
+    "x86": intel_words,
+    "ppc": powerpc_words,
+}
+"""What a family's counter configurations say in words."""
 
 
 def pair_words(what: str, pair: int, address: int, mask_register: int) -> str:

@@ -9,7 +9,7 @@ from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.derived import Derived, load_derived
 from pfmon.pmu.event import Event, name_pattern
 from pfmon.pmu.intel import FIXED
-from pfmon.pmu.model import IA64, PmuModel
+from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 
 EAR_KINDS = {"iear": "Inst", "dear": "Data"}
@@ -149,7 +149,7 @@ def pmu_info(model: PmuModel) -> str:
 
 def _registers(model: PmuModel) -> list[str]:
     """The registers: numbers of PMCs and PMDs, or names on processors of other families."""
-    if model.name not in IA64:
+    if model.architecture != "ia64":
         return [f"registers: {' '.join(model.registers)}"]
     return [f"PMC      : {_numbers(model, 'pmc')}", f"PMD      : {_numbers(model, 'pmd')}"]
 

@@ -86,6 +86,13 @@ class EventTable:
         self.pmu = pmu
         self._by_name = {event.name: event for event in events}
         self._variants: dict[tuple[int, str], int] = {}
+        self._canonical: dict[int, list[Event]] = {}
+        self._ear_kinds: dict[int, str] = {}
+        for event in events:
+            if event.ear != "-":
+                self._ear_kinds[event.code] = event.ear.partition("_")[0]
+            elif event.alias_of == "-":
+                self._canonical.setdefault(event.code, []).append(event)
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self._by_name.values())
@@ -111,6 +118,16 @@ class EventTable:
                 key = (other.code, other.set)
                 self._variants[key] = self._variants.get(key, 0) + 1
         return self._variants[event.code, event.set] == 1
+
+    def canonical(self, code: int) -> list[Event]:
+        """The events of a code, one for each unit mask: no aliases, and no events that stand for a mode of an event
+        address register.
+        """
+        return self._canonical.get(code, [])
+
+    def ear_kind(self, code: int) -> str:
+        """The event address register (`iear`, `dear`) whose captures a code counts, or ""."""
+        return self._ear_kinds.get(code, "")
 
     def matching(self, pattern: str) -> list[Event]:
         """The events whose name contains a match of the regular expression, whatever the case."""

@@ -89,15 +89,28 @@ class RegisterFile:
         return bool(self._held["pmc0"] & 1)
 
     def enabled(self, pmd: int) -> bool:
-        """Whether the counter runs: not frozen, PSR.up or PSR.pp by PMC.pm, PSR.cpl within PMC.plm.
+        """Whether the counter counts now: not frozen, PSR.up or PSR.pp by PMC.pm, PSR.cpl within PMC.plm, PSR.is not
+        masked by PMC.ism.
 
-        Montecito manual section 3.3.1.
+        Montecito manual section 3.3.1, Itanium manual sections 6.1.3.2 and 6.1.3.3. Bit 0 of ism masks IA-64 code,
+        bit 1 IA-32 code: 0 both, 1 IA-32 only, 2 IA-64 only (Montecito manual table 3-5), 3 neither. PMC4.enable of
+        Itanium 2 is not looked at: the programmings that its counters count by leave it at zero.
         """
         psr = self.registers["psr"].decode(self._held["psr"])
-        configuration = f"pmc{pmd}"
-        running = psr["pp"] if self.field(configuration, "pm") else psr["up"]
-        level = self.field(configuration, "plm") >> psr["cpl"] & 1
-        return bool(running and level and not self.frozen)
+        configuration = self.registers[f"pmc{pmd}"].decode(self._held[f"pmc{pmd}"])
+        running = psr["pp"] if configuration["pm"] else psr["up"]
+        level = configuration["plm"] >> psr["cpl"] & 1
+        masked = configuration["ism"] >> psr["is"] & 1
+        return bool(running and level and not masked and not self.frozen)
+
+    def run_program(self) -> None:
+        """The state in which a monitored program runs: level 3, IA-64 code, user and privileged monitors on."""
+        for name, value in {"up": 1, "pp": 1, "cpl": 3, "is": 0}.items():
+            self.set_field("psr", name, value)
+
+    def contents(self) -> dict[str, int]:
+        """What the registers hold, by name."""
+        return dict(self._held)
 
     def interruption(self) -> None:
         """What the delivery of an interruption does: level 0, IA-64 code, PSR.pp from DCR.pp.

@@ -1,12 +1,55 @@
 """Programming Itanium (Merced): four counters of 32 bits, no event groups."""
 
+from pfmon.pmu.event import Event
+from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter, OpcodeFilter
 from pfmon.pmu.ia64 import Ia64Programmer, ear_mode_must_exist
-from pfmon.pmu.opcodes import narrow_match
+from pfmon.pmu.monitors import CounterDecoder
+from pfmon.pmu.opcodes import narrow_filter, narrow_match
+from pfmon.pmu.qualify import PAIRS, Blocks, Qualification
 from pfmon.pmu.ranges import coarse
 
 IEAR_PMDS = (0, 1)
 DEAR_PMDS = (2, 3, 17)
 BUFFER_PMDS = tuple(range(8, 17))
+
+
+TAGGED_BY_PMC9 = (0x08, 0x2)
+
+
+class ItaniumQualification(Qualification):
+    """One range tag from all IBR pairs, which PMC8 and PMC9 combine with their opcodes (Itanium manual section
+    6.1.3.1, figure 6-5, table 6-3).
+    """
+
+    def channel(self, event: Event) -> int:
+        """Tag(PMC8) qualifies everything down the pipeline; Tag(PMC9) is counted as retired instructions only."""
+        return 1 if (event.code, event.umask) == TAGGED_BY_PMC9 else 0
+
+    def code_filter(self, channel: int, cpl: int) -> CodeFilter:
+        """PMC13.ta tags all; otherwise any pair in use tags."""
+        if self.values.field("pmc13", "ta"):
+            return EVERY_BUNDLE
+        used = [pair for pair in range(PAIRS) if self.values[f"ibr{2 * pair + 1}"]]
+        return CodeFilter(False, blocks=tuple(block for pair in used for block in self.pair_block(pair, cpl)))
+
+    def opcode_filter(self, channel: int) -> OpcodeFilter:
+        """PMC8 or PMC9."""
+        return narrow_filter(self.values.fields(f"pmc{8 + channel % 2}"))
+
+    def data_ranges(self) -> Blocks | None:
+        """The pairs in use, unless PMC11.pt passes all tags."""
+        if self.values.field("pmc11", "pt"):
+            return None
+        return tuple(self.data_pair(pair) for pair in range(PAIRS) if self.values[f"dbr{2 * pair + 1}"])
+
+
+class ItaniumDecoder(CounterDecoder):
+    """Itanium has no event sets; its event address registers have one mode bit."""
+
+    def ear_setting(self, kind: str) -> tuple[str, int] | None:
+        """PMC10 and PMC11."""
+        fields = self.values.fields("pmc10" if kind == "iear" else "pmc11")
+        return ("tlb" if fields["tlb"] else "cache", fields["umask"]) if fields["plm"] else None
 
 
 class ItaniumProgrammer(Ia64Programmer):
@@ -15,6 +58,8 @@ class ItaniumProgrammer(Ia64Programmer):
     pmu = "itanium"
     counters = (4, 5, 6, 7)
     width = 32
+    qualification = ItaniumQualification
+    decoder = ItaniumDecoder
     counter_source = "Itanium manual section 6.2"
     deciding_ear_event = -1
 

@@ -6,15 +6,19 @@ from pfmon.errors import RuleError
 from pfmon.pmu.assignment import Choice, anchors
 from pfmon.pmu.constraints import (
     INST_RETIRED,
+    PREFETCH,
     TaggedProgrammer,
+    TaggedQualification,
     data_ear_excludes_branch_buffer,
     lower_pairs,
     prefetch_events_use_ibr_pair_1,
     tag_channels,
 )
 from pfmon.pmu.event import Event
+from pfmon.pmu.filters import EVERY_OPCODE, OpcodeFilter
 from pfmon.pmu.ia64 import ear_mode_must_exist
-from pfmon.pmu.opcodes import narrow_match, opcode_channels
+from pfmon.pmu.monitors import CounterDecoder
+from pfmon.pmu.opcodes import narrow_filter, narrow_match, opcode_channels
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.ranges import PAIRS
 from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
@@ -25,10 +29,49 @@ IEAR_PMDS = (0, 1)
 DEAR_PMDS = (2, 3, 17)
 BUFFER_PMDS = tuple(range(8, 17))
 DEAR_MODES = {"cache": 0, "tlb": 1, "alat": 2}
-PREFETCH = (0x44, 0x45, 0x5F)
 MATCH_ALL = 0xFFFFFFFF3FFFFFFF
 UMASK_SETS = ("L2:0", "L2:3", "L2:4")
 CANCELS = (0xA0, 0xA8, 0xAC)
+
+
+class Itanium2Qualification(TaggedQualification):
+    """PMC8, PMC9 and PMC13 to PMC15."""
+
+    range_register = "pmc14"
+    constraint_register = "pmc13"
+    head_register = "pmc8"
+
+    def opcode_filter(self, channel: int) -> OpcodeFilter:
+        """PMC8 for channels 0 and 2, PMC9 for 1 and 3, where PMC15 does not ignore them."""
+        matcher = f"pmc{8 + channel % 2}"
+        ignored = self.values.field("pmc15", f"ibrp{channel}_{matcher}")
+        return EVERY_OPCODE if ignored else narrow_filter(self.values.fields(matcher))
+
+
+class Itanium2Decoder(CounterDecoder):
+    """PMC5 selects the set of L1 events, PMC4 set and unit mask of L2 events."""
+
+    def umask(self, number: int, event: Event, own: int) -> int:
+        """PMC4's, in sets where it holds for all; not for events without one (Itanium 2 manual, L2 events)."""
+        if number == 4 or event.group != "L2" or not own:
+            return own
+        head = self.event(4)
+        return head.umask if head and head.set in UMASK_SETS else own
+
+    def heads(self, number: int, event: Event) -> int | None:
+        """PMC5 for L1 events, PMC4 for L2 events."""
+        return {"L1D": 5, "L2": 4}.get(event.group)
+
+    def ear_setting(self, kind: str) -> tuple[str, int] | None:
+        """PMC10 and PMC11."""
+        fields = self.values.fields("pmc10" if kind == "iear" else "pmc11")
+        mode = ("cache" if fields["ct"] else "tlb") if kind == "iear" else data_ear_mode(fields["mode"])
+        return (mode, fields["umask"]) if fields["plm"] else None
+
+
+def data_ear_mode(field: int) -> str:
+    """The data EAR's mode from its field: 2 and 3 are ALAT misses (Montecito manual table 3-20)."""
+    return ("cache", "tlb", "alat", "alat")[field]
 
 
 class Itanium2Programmer(TaggedProgrammer):
@@ -37,6 +80,8 @@ class Itanium2Programmer(TaggedProgrammer):
     pmu = "itanium2"
     counters = (4, 5, 6, 7)
     width = 47
+    qualification = Itanium2Qualification
+    decoder = Itanium2Decoder
     page_bits = 12
     range_register = "pmc14"
     constraint_register = "pmc13"

@@ -1,17 +1,22 @@
 """Programming Montecito: twelve counters of 47 bits, six duplicated (4-9) and six banked (10-15)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from pfmon.errors import RuleError
 from pfmon.pmu.assignment import Choice, anchors
 from pfmon.pmu.constraints import (
+    PREFETCH,
     TaggedProgrammer,
+    TaggedQualification,
     data_ear_excludes_branch_buffer,
     prefetch_events_use_ibr_pair_1,
 )
 from pfmon.pmu.event import Event
+from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, OpcodeFilter, opcode_filter
 from pfmon.pmu.ia64 import IA64_FEATURES, ear_mode_must_exist, mesi_mask
-from pfmon.pmu.itanium2 import DEAR_MODES, anchored
+from pfmon.pmu.itanium2 import DEAR_MODES, anchored, data_ear_mode
+from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.opcodes import wide_match
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
@@ -20,12 +25,63 @@ IEAR_PMDS = (34, 35)
 DEAR_PMDS = (32, 33, 36)
 BUFFER_PMDS = (38, 39, *range(48, 64))
 CANCELS = (0xE0, 0xE2)
-PREFETCH = (0x44, 0x45, 0x5F)
 FETCH = (0x41, 0x46, 0x65, 0x66)
 MATCH_ALL = 0xF01FFFFFFFFFF
 IP_EAR_MODE = 4
 DEAR_SECTION = "Montecito manual sections 3.3.9.2 and 3.3.9.3"
+DUPLICATED = range(4, 10)
 BANKS = {4: (4, 5, 8), 6: (6, 7, 9)}
+
+
+class MontecitoQualification(TaggedQualification):
+    """PMC32 to PMC36, PMC38 and PMC41."""
+
+    range_register = "pmc38"
+    constraint_register = "pmc41"
+    head_register = "pmc32"
+
+    def opcode_filter(self, channel: int) -> OpcodeFilter:
+        """PMC32 and PMC33 for channels 0 and 2, PMC34 and PMC35 for 1 and 3, where PMC36 does not ignore them."""
+        if self.values.field("pmc36", f"ch{channel}_ig_opc"):
+            return EVERY_OPCODE
+        number = 32 + 2 * (channel % 2)
+        fields = self.values.fields(f"pmc{number}")
+        slots = "".join(letter for letter in SLOTS if fields[letter])
+        match = self.values.field(f"pmc{number + 1}", "match")
+        return opcode_filter(slots, match, ~fields["mask"] & ALL_OPCODE_BITS)
+
+
+class MontecitoDecoder(CounterDecoder):
+    """PMC5 selects the set of L1D events, PMC4 and PMC6 those of the L2D events of their banks."""
+
+    def umask(self, number: int, event: Event, own: int) -> int:
+        """PMD5 and PMD8 share PMC4's in L2D events (Montecito manual section 4.8.4)."""
+        return self.values.field("pmc4", "umask") if event.group == "L2D" and number in BANKS[4] else own
+
+    def heads(self, number: int, event: Event) -> int | None:
+        """PMC5 for L1D events, the head of the counter's bank for L2D events."""
+        if event.group == "L2D":
+            return 4 if number in BANKS[4] else 6
+        return 5 if event.group == "L1D" else None
+
+    def all_threads(self, number: int, event: Event, fields: Mapping[str, int]) -> bool:
+        """The bit `all`, of duplicated counters only (table 3-6); PMC4's and PMC6's hold for the L2D events of their
+        banks (section 4.8.4).
+        """
+        if event.group == "L2D":
+            return bool(self.values.field(f"pmc{self.heads(number, event)}", "all"))
+        return number in DUPLICATED and bool(fields["all"])
+
+    def ear_setting(self, kind: str) -> tuple[str, int] | None:
+        """PMC37, whose ct takes in the unit mask's eighth bit in cache mode (table 3-15), and PMC40."""
+        fields = self.values.fields("pmc37" if kind == "iear" else "pmc40")
+        if not fields["plm"]:
+            return None
+        if kind == "dear":
+            return data_ear_mode(fields["mode"]), fields["umask"]
+        if fields["ct"] & 2:
+            return "cache", fields["umask"] | (fields["ct"] & 1) << 7
+        return None if fields["ct"] else ("tlb", fields["umask"])
 
 
 class MontecitoProgrammer(TaggedProgrammer):
@@ -34,9 +90,12 @@ class MontecitoProgrammer(TaggedProgrammer):
     pmu = "montecito"
     counters = tuple(range(4, 16))
     width = 47
+    qualification = MontecitoQualification
+    decoder = MontecitoDecoder
     page_bits = 16
     range_register = "pmc38"
     constraint_register = "pmc41"
+    buffer_register = "pmc39"
     range_filters = ("inverse", "demand_fetch", "prefetch_match")
     counter_source = "Montecito manual section 3.3.3"
     overflow_interrupt = False
@@ -53,10 +112,14 @@ class MontecitoProgrammer(TaggedProgrammer):
             all_threads_needs_capable_event(event, wanted.all_threads)
             montecito_monitors_ia64_code(event, self.request.ism if wanted.ism is None else wanted.ism)
 
+    def allowed(self, event: Event, wanted: EventRequest) -> list[int]:
+        """The duplicated counters for an event of all threads: the others ignore the bit (table 3-6, all)."""
+        return [n for n in super().allowed(event, wanted) if n in DUPLICATED or not wanted.all_threads]
+
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
         """Which L1D event is on PMC5, and which L2D events are on PMC4 and PMC6."""
-        free = [self.table.umask_free(event) for event in self.events]
-        for second in l2d_events_need_pmc4_or_pmc6(self.events, free, allowed):
+        uses = [Use(e, self.table.umask_free(e), wanted.all_threads) for e, wanted in self.requested()]
+        for second in l2d_events_need_pmc4_or_pmc6(uses, allowed):
             for first in l1d_events_need_pmc5(self.events, allowed):
                 yield first | second
 
@@ -183,35 +246,37 @@ def l1d_events_need_pmc5(events: Sequence[Event], allowed: Sequence[Sequence[int
     yield from anchored(events, allowed, "L1D", 5)
 
 
-def l2d_events_need_pmc4_or_pmc6(
-    events: Sequence[Event], free: Sequence[bool], allowed: Sequence[Sequence[int]]
-) -> Iterator[Choice]:
+class Use(NamedTuple):
+    """An event that wants a counter; `free`: it has no variants by unit mask; `all_threads` as asked for."""
+
+    event: Event
+    free: bool
+    all_threads: bool
+
+
+def l2d_events_need_pmc4_or_pmc6(uses: Sequence[Use], allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
     """L2D events count on PMD4, 5, 8 with one on PMC4, or on PMD6, 7, 9 with one on PMC6.
 
-    The other counters of such a bank take the set from PMC4 or PMC6, and PMD5 and PMD8 the unit mask of PMC4
-    too; `free` marks events that have no variants by unit mask (Montecito manual sections 3.3.3 and 4.8.4).
+    The other counters of such a bank take the set and .all from PMC4 or PMC6, and PMD5 and PMD8 the unit mask of PMC4
+    too, unless they have no variants by unit mask (Montecito manual sections 3.3.3 and 4.8.4).
     """
-    members = [number for number, event in enumerate(events) if event.group == "L2D"]
+    members = [number for number, use in enumerate(uses) if use.event.group == "L2D"]
     if not members:
         yield {}
         return
-    heads = list(anchors(members, lambda n: (events[n].set, events[n].umask, free[n])))
+    heads = list(anchors(members, lambda n: (uses[n].event.set, uses[n].event.umask, *uses[n][1:])))
     for fourth in [*heads, None]:
         for sixth in [None, *members]:
             head = {4: fourth, 6: sixth}
             if (fourth is None and sixth is None) or fourth == sixth:
                 continue
-            choice = _banked(events, free, allowed, members, head)
+            choice = _banked(uses, allowed, members, head)
             if choice is not None:
                 yield choice
 
 
 def _banked(
-    events: Sequence[Event],
-    free: Sequence[bool],
-    allowed: Sequence[Sequence[int]],
-    members: list[int],
-    head: dict[int, int | None],
+    uses: Sequence[Use], allowed: Sequence[Sequence[int]], members: list[int], head: dict[int, int | None]
 ) -> Choice | None:
     """The counters left to each L2D event when the heads of the two banks are given; None if impossible."""
     choice: Choice = {}
@@ -222,7 +287,7 @@ def _banked(
             if top == number:
                 fit = [first]
                 break
-            if top is not None and _shares(events[top], events[number], free[number] or first == 6):
+            if top is not None and _shares(uses[top], uses[number], any_umask=first == 6):
                 fit += bank[1:]
         choice[number] = [counter for counter in fit if counter in allowed[number]]
         if not choice[number]:
@@ -230,11 +295,13 @@ def _banked(
     return choice
 
 
-def _shares(head: Event, event: Event, free: bool) -> bool:
-    """Whether an event can be counted in the bank of another: same set, and same unit mask unless it
+def _shares(head: Use, use: Use, any_umask: bool) -> bool:
+    """Whether an event can be counted in the bank of another: same set and .all, and same unit mask unless it
     is free.
     """
-    return head.set == event.set and (head.umask == event.umask or free)
+    if head.event.set != use.event.set or head.all_threads != use.all_threads:
+        return False
+    return any_umask or use.free or head.event.umask == use.event.umask
 
 
 def mesi_mask_belongs_to_mesi_events(event: Event, states: str) -> None:

@@ -1,10 +1,13 @@
 """Opcode matchers: the `mifb:match:mask` of the command line and the values of their registers."""
 
+from collections.abc import Mapping
+
 from pfmon.errors import BadValueError
+from pfmon.pmu.filters import SLOTS, OpcodeFilter, opcode_filter, widened
 from pfmon.pmu.register import RegisterSet
 from pfmon.pmu.request import OpcodeMatch
 
-SLOTS = "mifb"
+NARROW = (1 << 27) - 1
 FORM = "[mifb]:match:mask or a mnemonic such as br.cloop"
 
 
@@ -54,6 +57,12 @@ def narrow_match(matcher: OpcodeMatch, registers: RegisterSet, name: str) -> int
     for field, content in {**fields, "match": matcher.match, "mask": matcher.mask}.items():
         value |= register.field(field).put(name, content)
     return value
+
+
+def narrow_filter(fields: Mapping[str, int]) -> OpcodeFilter:
+    """What PMC8 or PMC9 with these fields lets pass, over the 41 bits of a slot."""
+    slots = "".join(letter for letter in SLOTS if fields[letter])
+    return opcode_filter(slots, widened(fields["match"]), widened(~fields["mask"] & NARROW))
 
 
 def wide_match(matcher: OpcodeMatch, registers: RegisterSet, number: int) -> tuple[int, int]:

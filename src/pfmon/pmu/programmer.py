@@ -11,7 +11,9 @@ from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.assignment import assign, events_need_free_counters
 from pfmon.pmu.event import Event, EventTable
 from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.qualify import Qualification
 from pfmon.pmu.register import RegisterSet
 from pfmon.pmu.request import EventRequest, Request
 
@@ -37,8 +39,11 @@ class Programmer(ABC):
     width = 0
     counter_source = ""
     features: tuple[str, ...] = ()
+    buffer_register = "pmc12"
     event_options: tuple[str, ...] = ()
     register_file: ClassVar[type[RegisterFile]] = RegisterFile
+    qualification: ClassVar[type[Qualification] | None] = None
+    decoder: ClassVar[type[CounterDecoder] | None] = None
 
     def __init__(self, request: Request, events: EventTable, registers: RegisterSet) -> None:
         self.request = request
@@ -63,6 +68,10 @@ class Programmer(ABC):
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """A counter for every event, or None."""
         return assign(allowed, [{}])
+
+    def allowed(self, event: Event, wanted: EventRequest) -> list[int]:
+        """The counters that an event may be counted on."""
+        return [n for n in event.counters if n in self.counters and n not in self.request.unavailable]
 
     def group_rules(self) -> None:  # noqa: B027  # not every PMU has such rules
         """Checks of events against one another."""
@@ -114,10 +123,7 @@ class Programmer(ABC):
     def program_counters(self) -> tuple[Monitor, ...]:
         """Assign the events and write their configuration registers."""
         self.group_rules()
-        allowed = [
-            [c for c in event.counters if c in self.counters and c not in self.request.unavailable]
-            for event in self.events
-        ]
+        allowed = [self.allowed(event, wanted) for event, wanted in self.requested()]
         found = self.assignment(allowed)
         if found is None:
             raise events_need_free_counters([event.name for event in self.events], allowed, self.counter_source)

@@ -18,6 +18,7 @@ class Monitor(NamedTuple):
     overflow_interrupt: bool
     all_threads: bool = False
     mesi: int = 0
+    external_notification: bool = False
 
     @property
     def signal(self) -> str:

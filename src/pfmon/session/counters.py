@@ -19,6 +19,7 @@ class VirtualCounters:
             registers.write(name, value)
         for pmd in programming.counters:
             registers.write(f"pmd{pmd}", 0)
+        registers.run_program()
 
     def add(self, monitor: Monitor, increment: int) -> None:
         """Count ``increment`` more of the monitor's event."""

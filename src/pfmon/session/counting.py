@@ -46,13 +46,6 @@ class Count(NamedTuple):
     estimate: Estimate | None = None
 
 
-USER = 1 << 3
-"""The bit of plm for privilege level 3, at which programs run."""
-
-IA32_ONLY, NEITHER = 1, 3
-"""Values of PMC.ism under which IA-64 code is not counted."""
-
-
 class Counting:
     """One event set on one PMU: measured events, and formulas over them."""
 
@@ -82,8 +75,13 @@ class Counting:
         return any(map(needs_machine, self._running()))
 
     def _running(self) -> list[Monitor]:
-        """The monitors that count at all."""
-        return [monitor for monitor in self.programming.monitors if counts_ia64_programs(monitor)]
+        """The monitors that count what programs do."""
+        return [self.programming.monitors[number] for number in self._enabled()]
+
+    def _enabled(self) -> list[int]:
+        """Their numbers in ``programming.monitors``."""
+        monitors = self.programming.monitors
+        return [n for n, monitor in enumerate(monitors) if self.counters.registers.enabled(monitor.pmd)]
 
     @property
     def wants_tally(self) -> bool:
@@ -97,7 +95,7 @@ class Counting:
     def contributions(self, blocks: Blocks, tally: Tally) -> Iterator[Contribution]:
         """What each instruction added to each monitor (its number in ``programming.monitors``)."""
         monitors = self.programming.monitors
-        running = [n for n, monitor in enumerate(monitors) if counts_ia64_programs(monitor)]
+        running = self._enabled()
         exact = [n for n in running if not needs_machine(monitors[n])]
         for part in contributions(self.qualifier, [monitors[n].event for n in exact], blocks, tally):
             yield part._replace(event=exact[part.event])
@@ -137,11 +135,6 @@ class Counting:
         name = self.plan.names[number]
         formula = load_derived(self.programming.pmu)[name].formula
         return Count(name, None, monitor.plm, value, formula)
-
-
-def counts_ia64_programs(monitor: Monitor) -> bool:
-    """Whether a monitor runs at user level in IA-64 code (PMC.plm and PMC.ism; Itanium manual 6.1.3.3)."""
-    return bool(monitor.plm & USER) and monitor.ism not in (IA32_ONLY, NEITHER)
 
 
 def signal_totals(signals: Sequence[str], blocks: Blocks, tally: Tally) -> dict[str, int]:

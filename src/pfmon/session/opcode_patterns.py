@@ -14,7 +14,7 @@ from pfmon.engine.ia64.encodings.formats import SLOT_BITS
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.rows import Row
 from pfmon.errors import BadValueError, UnknownNameError
-from pfmon.pmu.opcodes import SLOTS
+from pfmon.pmu.filters import SLOTS
 from pfmon.pmu.request import OpcodeMatch
 
 NARROW = 27

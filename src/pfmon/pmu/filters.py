@@ -1,0 +1,75 @@
+"""Qualification as plain data: what lets an instruction or a data access be counted, ready for a loop to evaluate.
+
+Nothing in here refers to registers: `qualify.Qualifier` makes these values from them.
+"""
+
+from typing import NamedTuple
+
+SLOTS = "mifb"
+SLOT_BITS = 41
+ALL_OPCODE_BITS = (1 << SLOT_BITS) - 1
+
+
+class CodeFilter(NamedTuple):
+    """The code range of a tag channel, over bundle addresses.
+
+    A bundle passes when `everything` is set. Otherwise it has to be in one of the `blocks`, which are (address, mask)
+    and match where the mask has ones, or in one of the `intervals`, which are (low, high) with both ends included;
+    with `inverse` it has to be in none.
+    """
+
+    everything: bool = True
+    inverse: bool = False
+    blocks: tuple[tuple[int, int], ...] = ()
+    intervals: tuple[tuple[int, int], ...] = ()
+
+    def passes(self, address: int) -> bool:
+        """Whether the bundle at the address counts."""
+        if self.everything:
+            return True
+        inside = in_blocks(self.blocks, address) or any(low <= address <= high for low, high in self.intervals)
+        return inside != self.inverse
+
+
+class OpcodeFilter(NamedTuple):
+    """The opcode matcher of a tag channel, over the 41 bits of a slot.
+
+    An instruction passes when `everything` is set. Otherwise its slot type has to be among the letters of `slots`, and
+    its bits have to be those of `match` where `mask` has ones.
+    """
+
+    everything: bool = True
+    slots: str = SLOTS
+    match: int = 0
+    mask: int = 0
+
+    def passes(self, slot: str, opcode: int) -> bool:
+        """Whether an instruction of a slot type counts."""
+        return self.everything or (slot in self.slots and not (opcode ^ self.match) & self.mask)
+
+
+EVERY_BUNDLE = CodeFilter()
+EVERY_OPCODE = OpcodeFilter()
+
+
+def opcode_filter(slots: str, match: int, mask: int) -> OpcodeFilter:
+    """The filter of slot types and of the bits that `mask` compares; one that excludes nothing says so."""
+    if slots == SLOTS and not mask:
+        return EVERY_OPCODE
+    return OpcodeFilter(False, slots, match & mask, mask)
+
+
+def widened(bits: int) -> int:
+    """The 27 opcode bits of PMC8 and PMC9 at their places in a slot: 26:13 are bits 40:27, 12:0 bits 12:0.
+
+    Pfmon on Itanium 2, section 4.1.
+
+    >>> hex(widened(0x2000140))
+    '0x8000000140'
+    """
+    return (bits >> 13) << 27 | bits & 0x1FFF
+
+
+def in_blocks(blocks: tuple[tuple[int, int], ...], address: int) -> bool:
+    """Whether an address is that of one of the blocks, in the bits that their masks compare."""
+    return any(not (first ^ address) & mask for first, mask in blocks)
