@@ -54,6 +54,12 @@ class AssignmentError(RuleError):
     """No legal assignment of the events to counters exists."""
 
 
+class LostError(PfmonError):
+    """Something could not be recorded while a program ran: its counts are refused."""
+
+    exit_status = 125
+
+
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """The names most like `name`, best first; those that contain it count as near."""
     from difflib import get_close_matches  # loaded only when somebody mistypes

@@ -10,8 +10,8 @@ from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.numbers import NUMBERS
 from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.engine.ia64.memory.address_space import AddressSpace
+from pfmon.engine.settings import Settings
 from pfmon.program import image
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -14,9 +14,9 @@ import pytest
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, Processor
 from pfmon.engine.ia64.linux.interface import End
 from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.engine.ia64.linux.signals import Action
 from pfmon.engine.ia64.memory.address_space import AddressSpace
+from pfmon.engine.settings import Settings
 from pfmon.program import image
 from pfmon.stream.shapes import Consumer
 
@@ -173,7 +173,7 @@ def test_starting_takes_less_than_a_tenth_of_a_second() -> None:
     code = (
         "import sys,time; from pfmon.program import image;"
         "from pfmon.engine.ia64.memory.address_space import AddressSpace;"
-        "from pfmon.engine.ia64.linux import loader; from pfmon.engine.ia64.linux.settings import Settings;"
+        "from pfmon.engine.ia64.linux import loader; from pfmon.engine.settings import Settings;"
         "t=time.perf_counter(); p=image.load(sys.argv[1]);"
         "loader.load(AddressSpace(), p, [b'x'], [], Settings(), (1, 1), bytes(16));"
         "print(time.perf_counter()-t)"

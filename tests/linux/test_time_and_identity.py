@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.settings import Settings
 
 EPOCH = 1_767_225_600  # 2026-01-01 00:00:00 UTC
 host_clock = pytest.mark.parametrize("settings", [Settings(host_clock=True)])

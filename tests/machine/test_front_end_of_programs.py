@@ -7,7 +7,7 @@ from machine_code import run_code
 from machine_runs import EXAMPLES, PROGRAMS, run_machine
 
 from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.settings import Settings
 from pfmon.machine.causes import FrontCause
 from pfmon.machine.machine import Machine
 from pfmon.machine.occurrences import Occurrence

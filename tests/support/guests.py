@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.settings import Settings
 from pfmon.program import image
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.settings import Settings
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
 from pfmon.program import image

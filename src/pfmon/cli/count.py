@@ -17,7 +17,7 @@ from pfmon.cli.report_options import report_stands_alone
 from pfmon.cli.session_options import notes
 from pfmon.cli.symbols import symbols_of
 from pfmon.cli.trigger_options import triggers
-from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import Request
@@ -145,7 +145,7 @@ def _say_how_it_ended(outcome: Outcome) -> None:
         name = signal.Signals(outcome.death.signal).name if outcome.death.signal in list(signal.Signals) else ""
         sys.stderr.write(
             f"pfmon: the program was killed by signal {outcome.death.signal} ({name}): {outcome.death.text}, "
-            f"at {outcome.where}\n"
+            f"at {outcome.death.where}\n"
         )
     elif outcome.stopped == "timeout":
         sys.stderr.write("pfmon: --session-timeout ended the program; the counts are those so far\n")

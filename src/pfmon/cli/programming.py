@@ -190,12 +190,12 @@ def _opcodes(
 
 def _by_mnemonic(option: str, bits: int, slots: str, name: str, said: list[str], warnings: list[str]) -> OpcodeMatch:
     """A matcher that lets all instructions of a mnemonic pass; a warning if others pass as well."""
-    from pfmon.session.opcode_patterns import families, pattern  # the encoding tables take a while to load
+    from pfmon.session.opcode_patterns import pattern  # the encoding tables take a while to load
 
-    matcher, others = pattern(name.lower(), slots.lower(), bits)
+    matcher, others, families = pattern(name.lower(), slots.lower(), bits)
     said.append(f"{option} for {name} is {matcher.slots}:{matcher.match:#x}:{matcher.mask:#x}")
     if others:
-        warnings.append(f"--{option}={name}: its pattern cannot be exact, it lets pass {families(others, name)} too")
+        warnings.append(f"--{option}={name}: its pattern cannot be exact, it lets pass {families} too")
     return matcher
 
 

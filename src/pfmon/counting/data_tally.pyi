@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
-from pfmon.stream.table import BlockTable
 from pfmon.counting.tally import Tally
+from pfmon.stream.table import BlockTable
 
 class DataTally(Tally):
     """Totals of a traced stream, and how many of its accesses fall into (address, mask) ranges."""

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from pfmon.errors import PfmonError
+from pfmon.counting.countable import FAILED_CHECKS, MOVED, needs_machine
 from pfmon.machine.causes import Cause, FrontCause
 from pfmon.machine.occurrences import Occurrence
 from pfmon.machine.records import BubbleKind
-from pfmon.pmu.event import Event
-from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
-from pfmon.signals import machine, terms
+from pfmon.signals import machine
 
 NOT_HERE, OCCURRENCES, CYCLES, BUBBLES, DISPERSAL, SUMS = range(6)
 """As cycles.Way."""
@@ -29,38 +27,6 @@ ALL_CAUSES = (1 << 64) - 1
 ALL_BITS = (1 << 62) - 1
 MESI = "ISEM"
 """The states by bit of PMC.mesi (Montecito manual table 3-6)."""
-
-READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
-MOVED = {
-    "loads_retired": (READS,),
-    "stores_retired": (WRITES,),
-    "data_references": (READS, WRITES),
-    "rse_references.all": (READS, WRITES),
-    "rse_references.load": (READS,),
-    "rse_references.store": (WRITES,),
-}
-"""Signals that count registers which the register stack engine moves, and what each of these does in the machine."""
-
-FAILED_CHECKS = {"loads_retired": (READS, FLOAT_READS), "loads_retired.integer": (READS,)}
-"""Signals that count a check load if it failed, and what it does then; one that found its entry does nothing."""
-
-CYCLE_BY_CYCLE = ("per_cycle", "qualified", "stops")
-"""Kinds of signals that need a look at single cycles even without a threshold."""
-
-
-class Filter(NamedTuple):
-    """What lets an instruction be counted: a code range and an opcode matcher (pmu/filters.py)."""
-
-    code: object = EVERY_BUNDLE
-    opcode: object = EVERY_OPCODE
-
-
-class Weighed(NamedTuple):
-    """What Increments compiles: a signal of architecture behind a filter; ``ranged``: by data ranges."""
-
-    signal: str
-    filter: Filter
-    ranged: bool
 
 
 class Look(NamedTuple):
@@ -102,14 +68,6 @@ def occurrences_of(signal: str, states: int | None = None) -> frozenset[int]:
         return numbers
     wanted = {letter for bit, letter in enumerate(MESI) if states >> bit & 1}
     return frozenset(number for name, number in names("occurrence").items() if number in numbers and name[-1] in wanted)
-
-
-def needs_machine(signal: str, threshold: int) -> bool:
-    """Whether architecture alone does not tell what is counted."""
-    if threshold:
-        return True
-    meaning = machine.meanings().get(signal)
-    return meaning is not None and meaning.kind != "never"
 
 
 def look_of(signal: str, threshold: int, ranged: bool, states: int | None) -> Look:
@@ -174,39 +132,3 @@ def _bits(numbers: frozenset[int]) -> int:
 
 def _numbers(occurrences: Sequence[str]) -> frozenset[int]:
     return frozenset(int(Occurrence[name]) for name in occurrences)
-
-
-# --- what cannot be counted
-
-NO_CYCLE = ("front", "ideal", "lost", "entrance")
-"""Kinds of signals of which it is not recorded what single cycles add."""
-
-
-def check_countable(event: Event) -> None:
-    """PfmonError for an event whose signal nothing produces."""
-    if event.fidelity == "unmodelled":
-        raise PfmonError(f"{event.name} is not modelled: {event.reason}")
-    if event.signal not in terms.available() and event.signal not in machine.meanings():
-        raise PfmonError(f"{event.name} cannot be counted: nothing produces {event.signal}")
-
-
-def check_threshold(event: Event, threshold: int) -> None:
-    """PfmonError for a threshold on an event of which single cycles are not known."""
-    if not threshold:
-        return
-    signal = event.signal
-    meaning = machine.meanings().get(signal)
-    if meaning and meaning.kind in NO_CYCLE:
-        reason = "the machine records sums of lost bundles, not those of single cycles"
-    elif not meaning and signal not in MOVED and not _weighs_alone(signal):
-        reason = "in which cycle it happens is not recorded"
-    else:
-        return
-    raise PfmonError(f"--event-thresholds: {event.name} takes no threshold here: {reason}")
-
-
-def _weighs_alone(signal: str) -> bool:
-    """Whether instructions make a signal, and not marks of which no cycle is known."""
-    own = terms.terms().get(signal, ())
-    sources = {term.source for term in own}
-    return terms.INSTRUCTION in sources and (terms.MARK not in sources or signal in FAILED_CHECKS)

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pfmon.counting.increments import Increments
 from pfmon.counting.looks import Look
@@ -13,3 +13,5 @@ class MachineTotals:
         self, machine: Machine, looks: Sequence[Look], increments: Increments, table: BlockTable, stack_rate: int
     ) -> None: ...
     def add(self, sink: Sink, slots: Sequence[int] | None = None) -> None: ...
+
+def level_total(levels: Mapping[str, Sequence[int]], term: str, threshold: int = 0) -> int: ...

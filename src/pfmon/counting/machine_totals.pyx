@@ -9,6 +9,18 @@ from pfmon.machine.machine cimport Machine
 from pfmon.machine.records cimport Records, Totals
 from pfmon.stream.table cimport BlockTable
 
+from pfmon.signals.machine import level_function
+
+
+def level_total(levels, term, threshold=0):
+    """The sum of a level's function over all cycles; with a threshold the cycles in which it is more."""
+    function = level_function(term)
+    histogram = levels[function.level]
+    values = [(function.of(value, len(histogram) - 1), cycles) for value, cycles in enumerate(histogram)]
+    if threshold:
+        return sum([cycles for value, cycles in values if value > threshold])
+    return sum([value * cycles for value, cycles in values])
+
 
 cdef class MachineTotals:
     """As of the machine's `settle` or `finish`; ``slots``: of which slots, None: of all."""

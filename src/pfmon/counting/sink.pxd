@@ -9,6 +9,12 @@ cdef enum:
     NO_BLOCK = 0xFFFFFFFF        # in the place of a block's number: before the first one
 
 
+cdef struct Walk:                # over all instructions that counted something
+    uint32_t bank, instruction
+    uint64_t number, block, address
+    const int64_t* row
+
+
 cdef class Sink:
     cdef readonly uint32_t monitors
     cdef int64_t* sums
@@ -21,6 +27,7 @@ cdef class Sink:
 
     cdef void place(self, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment) noexcept nogil
     cdef object counts_at(self, const int64_t* row)
+    cdef bint next_row(self, Walk* walk) noexcept nogil
 
 
 cdef inline void add(Sink sink, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment) noexcept nogil:

@@ -1,6 +1,6 @@
 """Sums of increments by monitor, and by instruction of the program (profiles)."""
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 
 from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BlockHead
 
@@ -56,6 +56,12 @@ cdef class Sink:
         cdef uint32_t monitor
         return [row[monitor] for monitor in range(self.monitors)]
 
+    def add_elsewhere(self, uint32_t monitor, int64_t increment):
+        """Add what happened at no instruction."""
+        if increment:
+            self.sums[monitor] += increment
+            self.nowhere[monitor] += increment
+
     def totals(self):
         """What every monitor counted."""
         if self.failed:
@@ -66,48 +72,99 @@ cdef class Sink:
         """What was counted before the first block."""
         return self.counts_at(self.nowhere)
 
-    def by_address(self):
-        """{address of an instruction: counts}; what belongs to no instruction is where its block ended."""
+    def by_address(self, uint64_t first=0, uint64_t beyond=<uint64_t>-1):
+        """{address of an instruction: counts}, from ``first`` to before ``beyond``; what belongs to no instruction is
+        where its block ended."""
         found = {}
-        cdef uint32_t bank, i, k, last
-        cdef uint64_t number
-        cdef int64_t* row
-        cdef const BlockHead* head
-        for bank in range(BANKS):
-            for number in range(self.known[bank]):
-                row = self.rows[bank][number]
-                if row == NULL:
-                    continue
-                head = &self.table.c.heads[(<uint64_t>bank << BANK_SHIFT) + number]
-                for i in range(head.length + 1):
-                    if not any_of(row + i * self.monitors, self.monitors):
-                        continue
-                    last = min(i, head.length - 1)
-                    address = self.table.c.instructions[head.first + last].address
-                    counts = self.counts_at(row + i * self.monitors)
-                    known = found.get(address)
-                    found[address] = counts if known is None else [a + b for a, b in zip(known, counts)]
+        cdef Walk walk
+        begin(&walk)
+        while self.next_row(&walk):
+            if first <= walk.address < beyond:
+                add_to(found, walk.address, self.counts_at(walk.row))
+        return found
+
+    def by_piece(self, boundaries):
+        """{n: counts} of the code from boundary n - 1 to before boundary n; ``boundaries`` are in order."""
+        found = {}
+        cdef Walk walk
+        cdef uint64_t count = len(boundaries), i, piece = 0
+        cdef uint64_t* places = <uint64_t*>malloc((count + 1) * sizeof(uint64_t))
+        cdef int64_t* sums = <int64_t*>calloc((count + 1) * self.monitors + 1, sizeof(int64_t))
+        cdef uint32_t m
+        if places == NULL or sums == NULL:
+            free(places)
+            free(sums)
+            raise MemoryError
+        for i in range(count):
+            places[i] = boundaries[i]
+        begin(&walk)
+        with nogil:
+            while self.next_row(&walk):
+                if not ((piece == 0 or places[piece - 1] <= walk.address) and
+                        (piece == count or walk.address < places[piece])):
+                    piece = piece_of(places, count, walk.address)
+                for m in range(self.monitors):
+                    sums[piece * self.monitors + m] += walk.row[m]
+        for i in range(count + 1):
+            if any_of(sums + i * self.monitors, self.monitors):
+                found[i] = self.counts_at(sums + i * self.monitors)
+        free(places)
+        free(sums)
         return found
 
     def by_block(self):
         """{address of a block's first instruction: counts}."""
         found = {}
-        cdef uint32_t bank, i
-        cdef uint64_t number
-        cdef int64_t* row
-        cdef const BlockHead* head
-        for bank in range(BANKS):
-            for number in range(self.known[bank]):
-                row = self.rows[bank][number]
-                if row == NULL:
-                    continue
-                head = &self.table.c.heads[(<uint64_t>bank << BANK_SHIFT) + number]
-                ip = self.table.c.heads[head.whole].ip
-                known = found.setdefault(ip, [0] * self.monitors)
-                for i in range(head.length + 1):
-                    if any_of(row + i * self.monitors, self.monitors):
-                        known = found[ip] = [a + b for a, b in zip(known, self.counts_at(row + i * self.monitors))]
+        cdef Walk walk
+        begin(&walk)
+        while self.next_row(&walk):
+            add_to(found, self.table.c.heads[self.table.c.heads[walk.block].whole].ip, self.counts_at(walk.row))
         return found
+
+    cdef bint next_row(self, Walk* walk) noexcept nogil:
+        """The next instruction that counted something; False: there is none."""
+        cdef const BlockHead* head
+        cdef int64_t* row
+        while walk.bank < BANKS:
+            if walk.number == self.known[walk.bank]:
+                walk.bank += 1
+                walk.number = walk.instruction = 0
+                continue
+            row = self.rows[walk.bank][walk.number]
+            walk.block = (<uint64_t>walk.bank << BANK_SHIFT) + walk.number
+            head = &self.table.c.heads[walk.block]
+            if row == NULL or walk.instruction > head.length:
+                walk.number += 1
+                walk.instruction = 0
+                continue
+            walk.row = row + walk.instruction * self.monitors
+            walk.address = self.table.c.instructions[head.first + min(walk.instruction, head.length - 1)].address
+            walk.instruction += 1
+            if any_of(walk.row, self.monitors):
+                return True
+        return False
+
+
+cdef void begin(Walk* walk) noexcept nogil:
+    walk.bank = walk.instruction = 0
+    walk.number = 0
+
+
+cdef object add_to(dict found, key, counts):
+    known = found.get(key)
+    found[key] = counts if known is None else [a + b for a, b in zip(known, counts)]
+
+
+cdef uint64_t piece_of(const uint64_t* places, uint64_t count, uint64_t address) noexcept nogil:
+    """How many boundaries are at or below an address."""
+    cdef uint64_t low = 0, high = count, middle
+    while low < high:
+        middle = (low + high) // 2
+        if places[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 cdef bint any_of(const int64_t* row, uint32_t monitors) noexcept nogil:

@@ -1,5 +1,5 @@
-from pfmon.stream.marks import MarkSite, MarkTotals
 from pfmon.stream.consumer import Consumer
+from pfmon.stream.marks import MarkSite, MarkTotals
 from pfmon.stream.table import BlockTable
 
 class Tally(Consumer):

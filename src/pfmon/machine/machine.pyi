@@ -3,10 +3,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pfmon.machine.figures import Value
 from pfmon.machine.memo import Memo
 from pfmon.machine.records import Part, Records
-from pfmon.stream.gate import Gate
-from pfmon.stream.pipe import Learner
+from pfmon.stream.consumer import Slotted
+from pfmon.stream.table import BlockTable
 
-class Machine(Learner):
+class Machine(Slotted):
     """Gives a traced stream a time."""
 
     records: Records
@@ -16,11 +16,11 @@ class Machine(Learner):
     def __init__(
         self,
         config: Mapping[str, Value],
+        table: BlockTable,
         ranges: Sequence[tuple[int, int]] = (),
         memo: bool = True,
         slots: int = 1,
     ) -> None: ...
-    def follow_gate(self, gate: Gate) -> None: ...
     def set_slot(self, slot: int) -> None: ...
     def settle(self, next_ip: int) -> None: ...
     def finish(self) -> None: ...

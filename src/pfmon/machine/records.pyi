@@ -1,4 +1,12 @@
 from collections.abc import Iterable, Iterator
+from enum import IntFlag
+
+class BubbleKind(IntFlag):
+    BUBBLE_BACK = 0
+    BUBBLE_FRONT = 1
+    BUBBLE_IDEAL = 2
+    BUBBLE_LOST = 3
+    BUBBLE_ENTRANCE = 4
 
 Part = tuple[int | None, int, int, int, tuple[tuple[int, int, int, int], ...]]
 """Block, first and last instruction, which executed, notes: (instruction, occurrence, in the data ranges, times)."""

@@ -1,4 +1,4 @@
-"""What a session does while the program runs, at exact instructions (guest.Agenda)."""
+"""What a session does while the program runs, at exact instructions."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,18 +19,19 @@ class Alarm:
 
 
 class Alarms:
-    """Alarms, and reads of counters by the program."""
+    """All alarms of a session."""
 
-    def __init__(self, alarms: Sequence[Alarm], retired: Callable[[], int], read_pmd: Callable[[int], int]) -> None:
+    def __init__(self, alarms: Sequence[Alarm]) -> None:
         self._alarms = alarms
-        self._retired = retired
-        self.read_pmd = read_pmd
+
+    def __bool__(self) -> bool:
+        return bool(self._alarms)
 
     def next_stop(self) -> int | None:
         """With how many instructions retired the next alarm is due."""
         return min((alarm.due for alarm in self._alarms), default=None)
 
-    def reached(self) -> None:
+    def ring(self, retired: int) -> None:
         """Ring what is due."""
         for alarm in self._alarms:
-            alarm.check(self._retired())
+            alarm.check(retired)

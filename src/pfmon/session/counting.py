@@ -1,24 +1,30 @@
-"""Counting: from a stream's totals to the values of a PMU's counters."""
+"""Counting: what was asked of one PMU, programmed into its registers, and the values of its counters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from pfmon.counting.countable import check_countable, check_threshold
+from pfmon.counting.sink import Sink
+from pfmon.counting.tally import Tally
+from pfmon.counting.unit import CountingUnit, MachineRecords
 from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.programming import Monitor, Programming
-from pfmon.pmu.qualify import Qualifier
 from pfmon.pmu.request import Request
-from pfmon.session.attribution import Blocks, block_totals, increments
 from pfmon.session.counters import VirtualCounters
-from pfmon.session.machine_counts import MachineCounts
-from pfmon.session.machine_monitors import check_countable, check_monitor, machine_contributions, needs_machine
-from pfmon.session.qualified import Contribution, contributions, make_tally
 from pfmon.session.supported import check_supported
-from pfmon.stream.shapes import ShapeTable
-from pfmon.stream.tally import Tally
+from pfmon.stream.table import BlockTable
 
 Value = int | float | None
 """A count, or what a formula comes to: None where it divides by zero."""
+
+
+class Seen(NamedTuple):
+    """What there is to count: the blocks, what a tally has seen of them, what a machine has recorded."""
+
+    table: BlockTable
+    tally: Tally | None = None
+    records: MachineRecords | None = None
 
 
 class Estimate(NamedTuple):
@@ -57,65 +63,28 @@ class Counting:
             check_countable(model.events[event.name])
         check_supported(wanted)
         self.programming: Programming = model.fulfil(wanted)
-        self.counters = VirtualCounters(model.register_file(), self.programming)
-        self.qualifier = Qualifier(model, self.programming.writes)
         for monitor in self.programming.monitors:
-            check_monitor(monitor)
-        self.machine: MachineCounts | None = None
-        """What the machine recorded, if one ran."""
+            check_threshold(monitor.event, monitor.threshold)
+        self.counters = VirtualCounters(model.register_file(), self.programming)
+        self.unit = CountingUnit(model, self.counters.registers)
+        places = {monitor.pmd: place for place, monitor in enumerate(self.unit.monitors)}
+        self._places = [places.get(monitor.pmd) for monitor in self.programming.monitors]
 
-    @property
-    def wants_addresses(self) -> bool:
-        """Whether the stream has to have the addresses of memory accesses in it."""
-        return self.wants_machine or self.qualifier.data_blocks() is not None
+    def sink(self, seen: Seen, by_place: bool = False) -> Sink:
+        """What the counting unit's monitors counted; `ordered` puts them into the order of the request."""
+        return self.unit.count(seen.table, seen.tally, seen.records, by_place)
 
-    @property
-    def wants_machine(self) -> bool:
-        """Whether a machine has to run."""
-        return any(map(needs_machine, self._running()))
+    def ordered(self, counts: Sequence[int]) -> list[int]:
+        """Counts of the unit's monitors in the order of ``programming.monitors``; 0 for one that counts nothing."""
+        return [0 if place is None else counts[place] for place in self._places]
 
-    def _running(self) -> list[Monitor]:
-        """The monitors that count what programs do."""
-        return [self.programming.monitors[number] for number in self._enabled()]
+    def totals(self, seen: Seen) -> list[int]:
+        """What each monitor of the programming counted."""
+        return self.ordered(self.sink(seen).totals())
 
-    def _enabled(self) -> list[int]:
-        """Their numbers in ``programming.monitors``."""
-        monitors = self.programming.monitors
-        return [n for n, monitor in enumerate(monitors) if self.counters.registers.enabled(monitor.pmd)]
-
-    @property
-    def wants_tally(self) -> bool:
-        """Whether totals of the stream are needed."""
-        return not all(map(needs_machine, self._running()))
-
-    def tally(self, shapes: ShapeTable, traced: bool = False) -> Tally:
-        """The reader of the stream that `take` wants; ``traced``: there are addresses in it in any case."""
-        return make_tally(self.qualifier, shapes, traced)
-
-    def contributions(self, blocks: Blocks, tally: Tally) -> Iterator[Contribution]:
-        """What each instruction added to each monitor (its number in ``programming.monitors``)."""
-        monitors = self.programming.monitors
-        running = self._enabled()
-        exact = [n for n in running if not needs_machine(monitors[n])]
-        for part in contributions(self.qualifier, [monitors[n].event for n in exact], blocks, tally):
-            yield part._replace(event=exact[part.event])
-        decided = [n for n in running if needs_machine(monitors[n])]
-        if decided and self.machine is None:
-            raise RuntimeError("a machine has to run for these events")
-        if decided and self.machine:
-            for part in machine_contributions(self.qualifier, [monitors[n] for n in decided], blocks, self.machine):
-                yield part._replace(event=decided[part.event])
-
-    def totals(self, blocks: Blocks, tally: Tally) -> list[int]:
-        """What each monitor counted in everything that the tally has seen."""
-        totals = [0] * len(self.programming.monitors)
-        for part in self.contributions(blocks, tally):
-            totals[part.event] += part.increment
-        return totals
-
-    def take(self, blocks: Blocks, tally: Tally) -> list[int]:
+    def take(self, seen: Seen) -> list[int]:
         """Add the totals to the counters; returns them."""
-        totals = self.totals(blocks, tally)
+        totals = self.totals(seen)
         for monitor, total in zip(self.programming.monitors, totals, strict=True):
             self.counters.add(monitor, total)
         return totals
@@ -135,12 +104,3 @@ class Counting:
         name = self.plan.names[number]
         formula = load_derived(self.programming.pmu)[name].formula
         return Count(name, None, monitor.plm, value, formula)
-
-
-def signal_totals(signals: Sequence[str], blocks: Blocks, tally: Tally) -> dict[str, int]:
-    """The increments of each signal in everything that the tally has seen."""
-    totals = dict.fromkeys(signals, 0)
-    for block in block_totals(blocks, tally):
-        for signal in totals:
-            totals[signal] += sum(increment for _, increment in increments(signal, block))
-    return totals

@@ -4,17 +4,20 @@ Every cycle retires something or is a back-end bubble of one cause, the latest i
 the parts add up to the cycles.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from pfmon.engine.ia64.core.processor import Processor
+from pfmon.counting.increments import Increments
+from pfmon.counting.looks import CYCLES, Look, look_of, names
+from pfmon.counting.machine_totals import MachineTotals
+from pfmon.counting.sink import Sink
+from pfmon.counting.totals import add_totals
+from pfmon.counting.weighed import Filter, Weighed
 from pfmon.machine.config import MachineFigures
 from pfmon.program.image import Program
-from pfmon.session.machine_counts import BACK, MachineCounts, Place, names
+from pfmon.session.counting import Seen
 from pfmon.session.profile import FunctionNames
-from pfmon.stream.marks import NO_INSTRUCTION
-from pfmon.stream.tally import Tally
 
 INHERENT = "inherent execution"
 
@@ -75,28 +78,53 @@ class Cpi(NamedTuple):
         return sum(self.parts[part].values())
 
 
-def breakdown(
-    figures: MachineFigures, counts: MachineCounts, processor: Processor, tally: Tally, program: Program
-) -> Cpi:
-    """The breakdown of a run that a machine recorded and a tally added up."""
-    where = {number: place for place, (_, causes) in enumerate(_pieces()) for number in causes}
-    sums = [0] * len(_pieces())
-    functions: dict[tuple[str, int], list[int]] = {}
-    lookup = FunctionNames(program)
-    for piece, place, cycles in _cycles(counts, where):
-        sums[piece] += cycles
-        row = functions.setdefault(lookup.function(_address(processor, place)), [0] * (len(PARTS) + 1))
-        row[_part_of(piece)] += cycles
-    instructions = 0
-    for address, retired in _retired(processor, tally):
-        instructions += retired
-        functions.setdefault(lookup.function(address), [0] * (len(PARTS) + 1))[-1] += retired
-    pieces = iter(sums)
+def breakdown(figures: MachineFigures, seen: Seen, program: Program) -> Cpi:
+    """The breakdown of a run that a machine recorded and a tally added up. The pieces of PARTS, and the retired
+    instructions behind them, are counted like the monitors of a PMU."""
+    looks = [Look(CYCLES, retiring=not causes, causes=sum(1 << cause for cause in causes)) for _, causes in _pieces()]
+    sink = _counted(seen, looks, by_place=True)
+    totals = sink.totals()
+    instructions = totals.pop()
+    pieces = iter(totals)
     parts = {part: {name: next(pieces) for name in inner} for part, inner in PARTS.items()}
+    ratios = {name: _ratio(seen, instructions, *ratio) for name, ratio in RATIOS.items()}
+    cycles = seen.records.machine.time(None)[0] if seen.records else 0
+    return Cpi(str(figures["machine.name"]), cycles, instructions, parts, ratios, _functions(sink, program))
+
+
+def _functions(sink: Sink, program: Program) -> list[FunctionRow]:
+    """Cycles and instructions by function, the one with most cycles first."""
+    lookup = FunctionNames(program)
+    boundaries = lookup.boundaries()
+    functions: dict[tuple[str, int], list[int]] = {}
+    found = sink.by_piece(boundaries)
+    places = {piece: lookup.function(boundaries[piece - 1] if piece else 0, of_code=True) for piece in found}
+    for piece, counts in [*found.items(), (-1, sink.elsewhere())]:
+        if not any(counts):
+            continue
+        row = functions.setdefault(places.get(piece) or lookup.function(0), [0] * (len(PARTS) + 1))
+        row[-1] += counts[-1]
+        for number, cycles in enumerate(counts[:-1]):
+            row[_part_of(number)] += cycles
     rows = [FunctionRow(name, address, tuple(row[:-1]), row[-1]) for (name, address), row in functions.items()]
-    rows.sort(key=lambda row: (-sum(row.cycles), row.address))
-    ratios = {name: _ratio(counts, instructions, *ratio) for name, ratio in RATIOS.items()}
-    return Cpi(str(figures["machine.name"]), counts.recorded.cycles, instructions, parts, ratios, rows)
+    return sorted(rows, key=lambda row: (-sum(row.cycles), row.address))
+
+
+def _counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:
+    """What the looks counted, and behind them the retired instructions."""
+    open_filter = Filter()
+    sink = Sink(len(looks) + 1, seen.table, by_place)
+    if seen.records:
+        behind = Increments([*(Weighed(look.signal, open_filter, False) for look in looks), NOTHING])
+        rate = int(seen.records.figures["rse.rate"])
+        MachineTotals(seen.records.machine, [*looks, Look()], behind, seen.table, rate).add(sink, seen.records.slots)
+    if seen.tally:
+        retired = Increments([*(NOTHING for _ in looks), Weighed("inst_retired", open_filter, False)])
+        add_totals(seen.tally, retired, sink)
+    return sink
+
+
+NOTHING = Weighed("", Filter(), False)
 
 
 def _pieces() -> list[tuple[str, frozenset[int]]]:
@@ -114,37 +142,13 @@ def _part_of(piece: int) -> int:
     return [number for number, inner in enumerate(PARTS.values()) for _ in inner][piece]
 
 
-def _cycles(counts: MachineCounts, where: Mapping[int, int]) -> Iterator[tuple[int, Place, int]]:
-    """Piece, place, cycles of everything that was recorded."""
-    for block, instruction, _, cycles in counts.recorded.dispersal():
-        yield 0, (block, instruction), cycles
-    for block, instruction, cause, cycles in counts.recorded.bubbles(BACK):
-        yield where[cause], (block, instruction), cycles
-
-
-def _address(processor: Processor, place: Place) -> int:
-    block, number = place
-    if block is None:
-        return 0
-    instructions = processor.block(block).instructions
-    return instructions[-1 if number == NO_INSTRUCTION else number].address
-
-
-def _retired(processor: Processor, tally: Tally) -> Iterator[tuple[int, int]]:
-    """Address and times of every instruction that retired."""
-    for number in range(processor.block_count()):
-        if runs := tally.runs(number):
-            for instruction in processor.block(number).instructions:
-                yield instruction.address, runs
-
-
-def _ratio(counts: MachineCounts, instructions: int, above: str, below: str, factor: int) -> float | None:
-    def total(signal: str) -> int:
-        return sum(increment for _, increment in counts.increments(signal))
+def _ratio(seen: Seen, instructions: int, above: str, below: str, factor: int) -> float | None:
+    def totals(*signals: str) -> list[int]:
+        return _counted(seen, [look_of(signal, 0, False, None) for signal in signals]).totals()[:-1]
 
     if below == "branches.all":
         classes = ("correct_pred", "wrong_path", "wrong_target")
-        divisor = sum(total(f"br_mispred_detail.all_{one}") for one in classes)
+        divisor = sum(totals(*(f"br_mispred_detail.all_{one}" for one in classes)))
     else:
-        divisor = total(below) if below else instructions
-    return factor * total(above) / divisor if divisor else None
+        divisor = totals(below)[0] if below else instructions
+    return factor * totals(above)[0] / divisor if divisor else None

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from pfmon.counting.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu.derived import load_derived
 from pfmon.pmu.model import PmuModel
-from pfmon.session.machine_monitors import check_countable
 
 ALL = "all"
 EXPRESSION = re.compile(r"[][.*+?^$|(){}\\]")

@@ -3,17 +3,14 @@
 Every replica has the registers and obeys the rules of the hardware; a run feeds all of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from pfmon.counting.tally import Tally
 from pfmon.errors import RuleError
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.attribution import Blocks
-from pfmon.session.counting import Count, Counting, Value
-from pfmon.session.machine_counts import MachineCounts
-from pfmon.session.qualified import Contribution
-from pfmon.stream.shapes import ShapeTable
-from pfmon.stream.tally import Tally
+from pfmon.session.counting import Count, Counting, Seen, Value
+from pfmon.stream.table import BlockTable
 
 
 class EventSets:
@@ -31,17 +28,17 @@ class EventSets:
     @property
     def wants_addresses(self) -> bool:
         """Whether the stream has to have the addresses of memory accesses in it."""
-        return any(one.wants_addresses for one in self.sets)
+        return any(one.unit.wants_addresses for one in self.sets)
 
     @property
     def wants_machine(self) -> bool:
         """Whether a machine has to run."""
-        return any(one.wants_machine for one in self.sets)
+        return any(one.unit.wants_machine for one in self.sets)
 
-    def attach(self, machine: MachineCounts) -> None:
-        """What the machine recorded, for what is counted from now on."""
-        for one in self.sets:
-            one.machine = machine
+    @property
+    def wants_tally(self) -> bool:
+        """Whether totals of the stream are needed."""
+        return any(one.unit.wants_tally for one in self.sets)
 
     @property
     def monitors(self) -> int:
@@ -49,37 +46,32 @@ class EventSets:
         return sum(len(one.programming.monitors) for one in self.sets)
 
     @property
-    def wants_tally(self) -> bool:
-        """Whether totals of the stream are needed."""
-        return any(one.wants_tally for one in self.sets)
-
-    @property
     def data_ranges(self) -> Sequence[tuple[int, int]]:
         """(address, mask) of the data ranges in force; they are common to all sets."""
-        return self.sets[0].qualifier.data_blocks() or ()
+        return self.sets[0].unit.data_ranges or ()
 
-    def tally(self, shapes: ShapeTable, traced: bool = False) -> Tally:
+    def tally(self, table: BlockTable, traced: bool = False) -> Tally:
         """The reader of the stream that `take` wants; ``traced``: there are addresses in it in any case."""
-        return self.sets[0].tally(shapes, traced)
+        return self.sets[0].unit.tally(table, traced)
 
-    def totals(self, blocks: Blocks, tally: Tally) -> list[int]:
-        """What each monitor counted in everything that the tally has seen, through all sets."""
-        return [total for one in self.sets for total in one.totals(blocks, tally)]
+    def totals(self, seen: Seen) -> list[int]:
+        """What each monitor counted, through all sets."""
+        return [total for one in self.sets for total in one.totals(seen)]
 
-    def take(self, blocks: Blocks, tally: Tally) -> list[int]:
+    def take(self, seen: Seen) -> list[int]:
         """Add the totals to the counters; returns them."""
-        return [total for one in self.sets for total in one.take(blocks, tally)]
+        return [total for one in self.sets for total in one.take(seen)]
 
     def set_secure(self, secure: bool) -> None:
         """Set PSR.sp of every PMU."""
         for one in self.sets:
             one.counters.registers.set_field("psr", "sp", int(secure))
 
-    def read_pmd(self, number: int, blocks: Blocks, tally: Tally) -> int:
+    def read_pmd(self, number: int, seen: Seen) -> int:
         """What a program at level 3 reads from a performance data register: of the PMU that counts in it, the value
-        that what the tally has seen makes it have."""
+        that what has been seen makes it have."""
         for one in self.sets:
-            for monitor, total in zip(one.programming.monitors, one.totals(blocks, tally), strict=True):
+            for monitor, total in zip(one.programming.monitors, one.totals(seen), strict=True):
                 if monitor.pmd == number:
                     return one.counters.read(monitor, total)
         registers = self.sets[0].counters.registers
@@ -89,14 +81,6 @@ class EventSets:
         """The values, in the order in which the events were asked for."""
         found = [count for one in self.sets for count in one.counts()]
         return [found[number] for number in self._order]
-
-    def contributions(self, blocks: Blocks, tally: Tally) -> Iterator[Contribution]:
-        """What each instruction added to each monitor, numbered through all sets."""
-        first = 0
-        for one in self.sets:
-            for part in one.contributions(blocks, tally):
-                yield part._replace(event=first + part.event)
-            first += len(one.programming.monitors)
 
     def values(self, counts: Sequence[int]) -> list[Value]:
         """A value for each name, as `counts` has them, from a count for each monitor."""

@@ -5,24 +5,26 @@ runs, has a slot for each set, and one for what nobody counts. Whatever makes th
 are asked for in one place, EventSets.totals.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from pfmon.engine.ia64.guest import Agenda, Guest
+from pfmon.counting.gate import Gate
+from pfmon.counting.tally import Tally
+from pfmon.counting.unit import MachineRecords
+from pfmon.engine.api import Engine
+from pfmon.errors import LostError
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.controls import Controls
-from pfmon.session.counting import Count, Estimate, Value
+from pfmon.session.counting import Count, Estimate, Seen, Value
 from pfmon.session.event_sets import EventSets
-from pfmon.stream.gate import Gate
-from pfmon.stream.shapes import Consumer
-from pfmon.stream.tally import Tally
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.failure import Failure
 
 if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
     from pfmon.session.machine_run import MachineRun
 
-PSR_UP = 1 << 2
 CODE_GROUP, DATA_GROUP = 0, 1
 
 Interval = tuple[int, list[Value]]
@@ -30,60 +32,90 @@ Interval = tuple[int, list[Value]]
 
 
 class Monitoring:
-    """One run's monitoring. ``consumer`` is for the engine; ``agenda`` is None when there is nothing to stop for."""
+    """One run's monitoring. ``consumer`` is for the engine; this answers the program's reads of counters."""
 
     def __init__(
         self,
         groups: Sequence[EventSets],
         controls: Controls,
-        guest: Guest,
+        engine: Engine,
         nanoseconds: int = 1,
         on_interval: Callable[[Interval], None] = lambda _: None,
         machine: "MachineFigures | None" = None,
+        threaded: bool = True,
+        memo: bool = True,
     ) -> None:
         """``nanoseconds``: what an instruction takes; ``on_interval``: gets the counts of every interval; ``machine``:
-        what the program runs on, if that is counted."""
+        what the program runs on, if that is counted, ``threaded`` in a thread of its own, with its ``memo``."""
         self._groups = groups
         self._controls = controls
-        self._processor = guest.processor
+        self._engine = engine
         self._nanoseconds = nanoseconds
         self._on_interval = on_interval
         self._turn = 0
         self._printed: list[int] = []
         self._reported = 0
-        traced = self._processor.traced
-        self._tallies = [group.tally(self._processor.shapes, traced) for group in groups]
-        self._witness = groups[0].tally(self._processor.shapes, traced) if controls.true_values else None
+        table, traced = engine.table, engine.traced
+        self._tallies = [group.tally(table, traced) for group in groups]
+        self._witness = groups[0].tally(table, traced) if controls.true_values else None
         self._heeds_up = controls.insecure or controls.dont_start
-        self._gate = self._make_gate() if len(groups) > 1 or controls.triggers or self._heeds_up else None
-        self._prepare_processor()
-        self._machine = self._make_machine(machine) if machine else None
-        self.consumer: Consumer = self._machine.consumer if self._machine else self._gate or self._tallies[0]
-        self.agenda = self._make_agenda()
+        self._alarms = self._make_alarms()
+        gated = len(groups) > 1 or bool(controls.triggers) or self._heeds_up or bool(self._alarms)
+        self._machine = self._make_machine(machine, memo, gated) if machine else None
+        self._gate = self._make_gate() if gated else None
+        engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
+        for group in groups:
+            group.set_secure(not controls.insecure)
+        self.consumer: Consumer = self._feed(threaded)
 
     @property
     def running(self) -> "AbstractContextManager[object]":
         """The program runs within it."""
         return self._machine or nullcontext()
 
-    def _make_machine(self, figures: "MachineFigures") -> "MachineRun":
+    def _make_machine(self, figures: "MachineFigures", memo: bool, gated: bool) -> "MachineRun":
         from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
 
-        group, gate = self._groups[0], self._gate
-        beside = gate or (self._tallies[0] if group.wants_tally else None)
-        slots = len(self._groups) + (1 if gate else 0)
-        return MachineRun(figures, self._processor, group.data_ranges, beside, slots=slots, gate=gate)
+        slots = len(self._groups) + gated
+        return MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, slots)
+
+    def _feed(self, threaded: bool) -> Consumer:
+        """What the engine writes to: the gate hands on to the tallies and the machine."""
+        if self._machine is None:
+            return self._gate or self._tallies[0]
+        if self._gate:
+            return self._machine.feed(self._gate, threaded=threaded)
+        beside = self._tallies[0] if self._groups[0].wants_tally else None
+        return self._machine.feed(beside=beside, threaded=threaded)
 
     @property
     def tally(self) -> Tally:
         """The totals of the first set."""
         return self._tallies[0]
 
+    def seen(self, turn: int = 0) -> Seen:
+        """What one set has counted."""
+        return Seen(self._engine.table, self._tallies[turn], self._records([turn]))
+
+    def _records(self, slots: Sequence[int]) -> MachineRecords | None:
+        return self._machine.records(slots) if self._machine else None
+
+    def check(self) -> None:
+        """Raise what went wrong while the program ran: LostError when the counts would lack something."""
+        if self._gate and self._gate.error:
+            raise self._gate.error
+        nothing_is_lost(self._failures())
+
+    def _failures(self) -> Iterable[Failure]:
+        yield self._engine.table.failure
+        readers: list[Consumer | None] = [*self._tallies, self._witness, self._gate]
+        yield from (reader.failure for reader in readers if reader is not None)
+        if self._machine:
+            yield from self._machine.failures
+
     def counts(self) -> list[Count]:
         """What the events came to, set by set; the counters are loaded with what they counted."""
-        for number, group in enumerate(self._groups):
-            self._attach(group, [number])
-        totals = [group.take(self._processor, tally) for group, tally in zip(self._groups, self._tallies, strict=True)]
+        totals = [group.take(self.seen(number)) for number, group in enumerate(self._groups)]
         if len(self._groups) == 1:
             return self._groups[0].counts()
         active = [tally.instructions() for tally in self._tallies]
@@ -94,8 +126,8 @@ class Monitoring:
             raws = group.values(totals[number])
             trues: Sequence[Value] = [None] * len(values)
             if self._witness:
-                self._attach(group, range(len(self._groups)))
-                trues = group.values(group.totals(self._processor, self._witness))
+                records = self._records(range(len(self._groups)))
+                trues = group.values(group.totals(Seen(self._engine.table, self._witness, records)))
             share = active[number] / sum(active) if any(active) else 0.0
             for count, value, raw, true in zip(group.counts(), values, raws, trues, strict=True):
                 counts.append(count._replace(value=value, estimate=Estimate(number, share, raw, true)))
@@ -103,8 +135,8 @@ class Monitoring:
 
     def finish_interval(self) -> None:
         """Report the last interval, which the end of the program cut."""
-        if self._controls.interval is not None and self._processor.retired != self._reported:
-            self._interval()
+        if self._controls.interval is not None and self._gate and self._gate.retired != self._reported:
+            self._report_interval(self._gate.retired)
 
     def notes(self) -> list[str]:
         """What the user should know of the run: triggers that were never reached."""
@@ -118,35 +150,33 @@ class Monitoring:
     def _make_gate(self) -> Gate:
         triggers = self._controls.triggers
         return Gate(
-            self._processor.shapes,
+            self._engine.table,
             self._tallies,
-            traced=self._processor.traced,
-            triggers=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],
+            traced=self._engine.traced,
+            code=[one.address for one in triggers if not one.data],
+            data=[(one.address, one.reads, one.writes) for one in triggers if one.data],
+            actions=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],
             on=not any(one.starts for one in triggers),
             up=not self._controls.dont_start if self._heeds_up else None,
             witness=self._witness,
+            machine=self._machine.machine if self._machine else None,
+            due=self._alarms.next_stop(),
+            on_due=self._due,
         )
 
-    def _prepare_processor(self) -> None:
-        """PSR.up, PSR.sp and the triggers."""
-        cpu, triggers = self._processor, self._controls.triggers
-        if not self._controls.dont_start:
-            cpu.set_um(cpu.um | PSR_UP)
-        cpu.set_secure(not self._controls.insecure)
-        code = [one.address for one in triggers if not one.data]
-        cpu.set_triggers(code, [(one.address, one.reads, one.writes) for one in triggers if one.data])
-        for group in self._groups:
-            group.set_secure(not self._controls.insecure)
-
-    def _make_agenda(self) -> Agenda | None:
+    def _make_alarms(self) -> Alarms:
         alarms = []
         if self._controls.switch is not None:
             alarms.append(Alarm(self._period(self._controls.switch), self._switch))
         if self._controls.interval is not None:
             alarms.append(Alarm(self._period(self._controls.interval), self._interval))
-        if not alarms and not self._controls.insecure:
-            return None
-        return Alarms(alarms, lambda: self._processor.retired, self._read_pmd)
+        return Alarms(alarms)
+
+    def _due(self) -> int | None:
+        """An alarm is due: the gate stands before an instruction."""
+        assert self._gate
+        self._alarms.ring(self._gate.retired)
+        return self._alarms.next_stop()
 
     def _period(self, time: int) -> int:
         """A time in instructions."""
@@ -156,35 +186,47 @@ class Monitoring:
         assert self._gate
         self._turn = (self._turn + 1) % len(self._groups)
         self._gate.choose(self._turn)
-        if self._machine:
-            self._machine.choose(self._turn)
-
-    def _attach(self, group: EventSets, slots: Sequence[int]) -> None:
-        """The group counts what the machine recorded in these slots."""
-        if self._machine:
-            group.attach(self._machine.counts(slots))
-
-    def _catch_up(self, turn: int) -> None:
-        """What a set has counted is known up to the next instruction."""
-        if self._machine:
-            self._machine.settle()
-            self._attach(self._groups[turn], [turn])
 
     def _interval(self) -> None:
+        assert self._gate
+        if self._machine:
+            self._machine.settle(self._gate.next_address)
+        self._report_interval(self._gate.retired)
+
+    def _report_interval(self, retired: int) -> None:
         group = self._groups[0]
-        self._catch_up(0)
-        self._reported = self._processor.retired
-        now = group.totals(self._processor, self._tallies[0])
+        self._reported = retired
+        now = group.totals(self.seen())
         before = self._printed or [0] * len(now)
         self._printed = now
         deltas = [after - earlier for after, earlier in zip(now, before, strict=True)]
-        self._on_interval((self._processor.retired * self._nanoseconds, group.values(deltas)))
+        self._on_interval((retired * self._nanoseconds, group.values(deltas)))
 
-    def _read_pmd(self, number: int) -> int:
-        """The counter of the set whose turn it is, as it stands."""
-        self._catch_up(self._turn)
-        group, tally = self._groups[self._turn], self._tallies[self._turn]
-        return group.read_pmd(number, self._processor, tally)
+    def read_pmd(self, number: int) -> int:
+        """What the program reads: the counter of the set whose turn it is, as it stands."""
+        if self._machine:
+            self._machine.drain()
+            self._machine.settle(self._engine.ip)
+        return self._groups[self._turn].read_pmd(number, self.seen(self._turn))
+
+
+LOST = {
+    Failure.OUT_OF_MEMORY: "memory ran out",
+    Failure.TOO_MANY_BLOCKS: "the program has more basic blocks than the block table takes",
+    Failure.TOO_MANY_MARKS: "more happened in one block than there was room for",
+    Failure.TOO_MANY_NOTES: "more happened in one cycle than there was room for",
+    Failure.TOO_MANY_WORDS: "a piece of the stream did not fit into the ring",
+    Failure.BAD_STREAM: "the stream holds a word that means nothing",
+    Failure.CANNOT_WRITE: "the recording could not be written",
+}
+"""What happened, by failure."""
+
+
+def nothing_is_lost(failures: Iterable[Failure]) -> None:
+    """LostError when something could not be recorded: counts that lack it are not shown."""
+    for failure in failures:
+        if failure != Failure.NO_FAILURE:
+            raise LostError(f"{LOST[failure]}: the run's counts would lack something, so there are none")
 
 
 def scaled(total: int, active: int, whole: int) -> int:

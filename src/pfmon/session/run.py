@@ -9,19 +9,19 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.ia64.linux.interface import Death, End
-from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.counting.tally import Tally
+from pfmon.engine import api
+from pfmon.engine.api import Ending, Engine, Start
+from pfmon.engine.settings import Settings
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.request import Request
 from pfmon.program.image import Program
 from pfmon.session.controls import Controls
-from pfmon.session.counting import Count, Counting
+from pfmon.session.counting import Count, Counting, Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Interval, Monitoring
 from pfmon.session.supported import check_machine_counts, check_runs_here
-from pfmon.stream.shapes import Consumer
-from pfmon.stream.tally import Tally
+from pfmon.stream.consumer import Consumer
 
 if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
@@ -66,15 +66,14 @@ class Times(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a run ended. ``status`` is the exit status for the shell; ``death`` is set when a signal killed it,
+    """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
     ``stopped`` names what ended it from outside."""
 
     status: int
     counts: list[Count]
     times: Times
     retired: int
-    death: Death | None = None
-    where: str = ""
+    death: Ending | None = None
     stopped: str = ""
     profile: "Profile | None" = None
     listing: Sequence[tuple[int, str]] = ()
@@ -96,18 +95,21 @@ def event_groups(plan: Plan) -> list[EventSets]:
 class Observer:
     """A run on a machine without a PMU: what a report of the whole machine needs."""
 
-    def __init__(self, figures: "MachineFigures", guest: Guest) -> None:
+    def __init__(self, figures: "MachineFigures", engine: Engine) -> None:
         from pfmon.session.machine_run import MachineRun  # most runs need no machine
 
-        self._figures, self._processor = figures, guest.processor
-        self._tally = Tally(guest.processor.shapes, traced=True)
-        self.running = MachineRun(figures, guest.processor, beside=self._tally)
+        self._figures, self._engine = figures, engine
+        self._tally = Tally(engine.table, traced=True)
+        self.running = MachineRun(figures, engine.table)
+        self.consumer = self.running.feed(beside=self._tally)
 
     def breakdown(self, program: Program) -> "Cpi":
         """Where the cycles went."""
         from pfmon.session.cpi import breakdown
+        from pfmon.session.monitoring import nothing_is_lost
 
-        return breakdown(self._figures, self.running.counts(), self._processor, self._tally, program)
+        nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
+        return breakdown(self._figures, Seen(self._engine.table, self._tally, self.running.records()), program)
 
 
 class Session:
@@ -119,21 +121,28 @@ class Session:
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
         self._machine = _machine(plan) if self._wants_machine else None
-        self.guest = Guest(
-            plan.program,
-            plan.arguments,
-            plan.environment,
-            plan.settings,
-            memory_limit=plan.memory_limit,
-            processor=plan.model.name,
-            slow=plan.slow,
-            trace=plan.report or any(group.wants_addresses for group in self.groups),
+        self.engine = api.start(
+            Start(
+                plan.program,
+                plan.arguments,
+                plan.environment,
+                plan.settings,
+                memory_limit=plan.memory_limit,
+                processor=plan.model.name,
+                slow=plan.slow,
+                addresses=self._wants_addresses,
+            )
         )
         self._stopped = ""
 
     @property
     def _wants_machine(self) -> bool:
         return self.plan.report or any(group.wants_machine for group in self.groups)
+
+    @property
+    def _wants_addresses(self) -> bool:
+        data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
+        return self.plan.report or data_triggers or any(group.wants_addresses for group in self.groups)
 
     @property
     def sets(self) -> list[Counting]:
@@ -144,42 +153,40 @@ class Session:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval."""
         scale = self.plan.settings.nanoseconds_per_instruction
         monitoring = (
-            Monitoring(self.groups, self.plan.controls, self.guest, scale, on_interval, self._machine)
+            Monitoring(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine)
             if self.groups
             else None
         )
-        observer = Observer(self._machine, self.guest) if self._machine and not monitoring else None
+        observer = Observer(self._machine, self.engine) if self._machine and not monitoring else None
         before = _now()
         with self._interruptible():
             if observer:
                 with observer.running:
-                    end = self.guest.run(observer.running.consumer)
+                    ending = self.engine.run(observer.consumer)
             elif monitoring:
                 with monitoring.running:
-                    end = self.guest.run(monitoring.consumer, monitoring.agenda)
+                    ending = self.engine.run(monitoring.consumer, monitoring)
             else:
-                end = self.guest.run(Consumer())
+                ending = self.engine.run(Consumer())
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
         counts: list[Count] = []
         notes: list[str] = []
         profile: Profile | None = None
         lines: list[tuple[int, str]] = []
         if monitoring:
+            monitoring.check()
             monitoring.finish_interval()
             counts = monitoring.counts()
             notes = monitoring.notes()
             if self.plan.profile:
-                profile, lines = self._profile(monitoring.tally)
-        death = end if isinstance(end, Death) else None
-        where = self._place() if death else ""
-        self.guest.close()
+                profile, lines = self._profile(monitoring.seen())
+        self.engine.close()
         return Outcome(
-            status=self._status(end),
+            status=self._status(ending),
             counts=counts,
             times=times,
-            retired=self.guest.processor.retired,
-            death=death,
-            where=where,
+            retired=self.engine.retired,
+            death=ending if ending and ending.signal else None,
             stopped=self._stopped,
             profile=profile,
             listing=lines,
@@ -187,23 +194,18 @@ class Session:
             cpi=observer.breakdown(self.plan.program) if observer else None,
         )
 
-    def _profile(self, tally: Tally) -> "tuple[Profile | None, list[tuple[int, str]]]":
-        from pfmon.session.profile import Profile, listing  # as _place
+    def _profile(self, seen: Seen) -> "tuple[Profile | None, list[tuple[int, str]]]":
+        from pfmon.session.profile import Profile  # only those who ask for it need it
 
         if self.counting is None:
             return None, []
-        profile = Profile(self.counting, self.plan.program, self.guest.processor, tally)
-        return profile, listing(self.guest.memory, self.plan.annotate) if self.plan.annotate else []
+        profile = Profile(self.counting, self.plan.program, seen)
+        return profile, self.engine.listing(*self.plan.annotate) if self.plan.annotate else []
 
-    def _status(self, end: End | None) -> int:
-        if end is not None:
-            return end.status & 0xFF
+    def _status(self, ending: Ending | None) -> int:
+        if ending is not None:
+            return ending.status & 0xFF
         return TIMED_OUT if self._stopped == "timeout" else 128 + signal.SIGINT
-
-    def _place(self) -> str:
-        from pfmon.session.place import describe  # only a program that dies needs symbols and a disassembler
-
-        return describe(self.plan.program, self.guest)
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -211,7 +213,7 @@ class Session:
 
         def stop(number: int, _: FrameType | None) -> None:
             self._stopped = self._stopped or ("timeout" if number == signal.SIGALRM else "interrupt")
-            self.guest.stop()
+            self.engine.stop()
 
         old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGALRM)}
         if self.plan.timeout:

@@ -1,10 +1,7 @@
-from pfmon.stream.pipe import Learner
-from pfmon.stream.shapes import Consumer
+from pfmon.stream.consumer import Consumer
 
-class Recorder(Learner):
+class Recorder(Consumer):
     """Keeps the words of a stream."""
-
-    lost: bool
 
     def __init__(self) -> None: ...
     def words(self) -> list[int]: ...

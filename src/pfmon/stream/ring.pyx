@@ -8,6 +8,8 @@ results do not depend on them. What the words name is in the block table before 
 import os
 from threading import Thread
 
+from pfmon.stream import failure as failures
+
 from libc.string cimport memcmp, memcpy
 
 from pfmon.stream.failure cimport Failure
@@ -54,7 +56,7 @@ cdef class Ring:
     @property
     def failure(self):
         """Why words were lost."""
-        return Failure(self.shared.failure)
+        return failures.Failure(self.shared.failure)
 
     cdef void hand_over(self) noexcept nogil:
         """The slot is the reader's; wait until the next one is free."""

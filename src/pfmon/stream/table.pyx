@@ -9,6 +9,7 @@ import os
 from libc.string cimport memcpy, memset
 
 from pfmon.stream.blocks import BlockRecord, InstructionRecord
+from pfmon.stream import failure as failures
 
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
@@ -185,7 +186,7 @@ cdef class BlockTable:
     @property
     def failure(self):
         """Why a block could not be entered."""
-        return Failure(self.c.header.failure)
+        return failures.Failure(self.c.header.failure)
 
     def block(self, uint64_t number):
         """The record of a block; IndexError when there is none of that number."""

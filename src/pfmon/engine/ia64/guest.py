@@ -1,37 +1,27 @@
 """A program running on the IA-64 engine under Linux: the loop between the processor and the system calls."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Self
 
+from pfmon.engine.api import Capabilities, Ending, PerformanceData, Start
 from pfmon.engine.ia64.core.identity import cpuid
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD, Processor
-from pfmon.engine.ia64.linux.interface import End
+from pfmon.engine.ia64.linux.interface import Death, End
 from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.engine.ia64.memory.address_space import AddressSpace
+from pfmon.engine.settings import Settings
 from pfmon.program.image import Program
-from pfmon.stream.marks import Mark
 from pfmon.stream.consumer import Consumer
+from pfmon.stream.table import BlockTable, InstructionSet
+from pfmon.stream.words import Mark
 
 SYSTEM_CALL_BREAK = 0x100000
+PSR_UP = 1 << 2
 FAULT_BREAK = 16
 
 
 class Interrupted(Exception):
     """Raised by a signal handler of the session to end a system call that waits."""
-
-
-class Agenda(Protocol):
-    """What is to be done while a program runs, at exact instructions."""
-
-    def next_stop(self) -> int | None:
-        """With how many instructions retired the next thing is to be done; None: never."""
-
-    def reached(self) -> None:
-        """Do it."""
-
-    def read_pmd(self, number: int) -> int:
-        """What the program reads from a performance data register (PSR.sp is clear)."""
 
 
 class Guest:
@@ -56,37 +46,88 @@ class Guest:
         self.processor.set_cpuid(cpuid(processor))
         self.process = Process(program, arguments, environment, settings, self.memory, self.processor)
         self.process.start()
+        self._program = program
         self._stopping = False
         self._in_call = False
 
-    def run(self, consumer: Consumer, agenda: Agenda | None = None) -> End | None:
-        """Run to the program's end, or until ``stop`` was called (None).
+    @classmethod
+    def start(cls, wanted: Start) -> Self:
+        """The engine for a session (engine/api.py)."""
+        return cls(
+            wanted.program,
+            wanted.arguments,
+            wanted.environment,
+            wanted.settings,
+            memory_limit=wanted.memory_limit,
+            processor=wanted.processor,
+            slow=wanted.slow,
+            trace=wanted.addresses,
+        )
 
-        Timers are exact to the instruction, so that what ``agenda`` stops for does not change when signals come.
-        """
+    instruction_set = InstructionSet.IA64
+    capabilities = Capabilities(addresses=True, performance_data=True)
+
+    @property
+    def table(self) -> BlockTable:
+        """The blocks that its stream names."""
+        return self.processor.table
+
+    @property
+    def traced(self) -> bool:
+        """Whether the addresses of memory accesses are in its stream."""
+        return self.processor.traced
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self.processor.retired
+
+    @property
+    def ip(self) -> int:
+        """Bundle address | slot of the next instruction."""
+        return self.processor.ip
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """PSR.up and PSR.sp as the program finds them."""
+        self.processor.set_um(self.processor.um | PSR_UP if up else self.processor.um & ~PSR_UP)
+        self.processor.set_secure(secure)
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """Run to the program's end, or until ``stop`` was called (None). Timers are exact to the instruction."""
         end: End | None = None
         while end is None and not self._stopping:
             timer = self.process.next_timer()
-            due = agenda.next_stop() if agenda else None
-            self.processor.stop_exactly_at(min((at for at in (timer, due) if at is not None), default=None))
+            self.processor.stop_exactly_at(timer)
             why = self.processor.run(consumer)
             if self._stopping:
                 break
-            reached = due is not None and self.processor.retired >= due
             if why == BREAK:
                 end = self._break(consumer)
             elif why == FAULT:
                 self.processor.emit_mark(consumer, Mark.FAULT, self.processor.fault)
                 end = self._fault(self.processor.fault, self.processor.fault_address, self.processor.fault_code)
-            elif why == PMD and agenda:
-                self.processor.answer_pmd(agenda.read_pmd(self.processor.fault_info))
+            elif why == PMD:
+                number = self.processor.fault_info
+                self.processor.answer_pmd(performance_data.read_pmd(number) if performance_data else 0)
             elif timer is not None and self.processor.retired >= timer:
                 end = self.process.pending_signals()
-            if agenda and reached and end is None:  # what the stop's instruction caused is in the stream by now
-                agenda.reached()
-        if end is not None:
-            self.processor.emit_mark(consumer, Mark.EXIT, end.status)
-        return end
+        if end is None:
+            return None
+        self.processor.emit_mark(consumer, Mark.EXIT, end.status)
+        return self._ending(end)
+
+    def _ending(self, end: End) -> Ending:
+        if not isinstance(end, Death):
+            return Ending(end.status)
+        from pfmon.engine.ia64.place import describe  # only a program that dies needs symbols and a disassembler
+
+        return Ending(end.status, end.signal, end.text, describe(self._program, self.memory, self.processor.ip))
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address | slot and text of every instruction in a range of code."""
+        from pfmon.engine.ia64.place import listing  # as above
+
+        return listing(self.memory, first, beyond)
 
     def stop(self) -> None:
         """Make ``run`` return soon, from a signal handler; raises Interrupted during a system call."""

@@ -1,7 +1,7 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.engine.ia64.core.records import BlockRecord
+from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.table import BlockTable
 

@@ -6,7 +6,7 @@ No time passes while the host waits, unless settings.host_clock says that the ho
 import time
 from collections.abc import Callable
 
-from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.settings import Settings
 
 SECOND = 1_000_000_000
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pfmon.engine.ia64.linux import gate
 from pfmon.engine.ia64.linux.interface import GuestMemoryLimit, Memory
 from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP, in_user_space
-from pfmon.engine.ia64.linux.settings import Settings
+from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.program import stack
 from pfmon.program.elf import PF_R, PF_W, PF_X, PROGRAM_HEADER

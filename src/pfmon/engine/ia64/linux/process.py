@@ -24,12 +24,12 @@ from pfmon.engine.ia64.linux.mappings import Mappings
 from pfmon.engine.ia64.linux.numbers import FIRST, NAMES
 from pfmon.engine.ia64.linux.paths import Paths
 from pfmon.engine.ia64.linux.random import RandomBytes
-from pfmon.engine.ia64.linux.settings import Settings
 from pfmon.engine.ia64.linux.signal_table import SIGBUS
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, Signals, kill_info
 from pfmon.engine.ia64.linux.structures import SIGINFO_FAULT
 from pfmon.engine.ia64.linux.timers import Timers
 from pfmon.engine.ia64.linux.user import WRITE, UserMemory
+from pfmon.engine.settings import Settings
 from pfmon.program.image import Program
 
 EFAULT, ENOMEM, ENOSYS = 14, 12, 38

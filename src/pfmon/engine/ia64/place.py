@@ -2,21 +2,19 @@
 
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.engine.ia64.guest import Guest
-from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
+from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
 from pfmon.program.image import Program
 from pfmon.program.symbols import SymbolTable
 
 
-def describe(program: Program, guest: Guest) -> str:
+def describe(program: Program, memory: AddressSpace, ip: int) -> str:
     """``0x4000000000000bd1 (printf+0x310, slot 1): add r15=r20,r15 ;; *ld1 r15=[r15] nop.i 0x0``"""
-    ip = guest.processor.ip
     bundle, slot = ip & ~15, ip & 3
     parts = [f"slot {slot}"]
     symbol = _symbol(program, bundle)
     if symbol:
         parts.insert(0, symbol)
-    return f"{bundle:#x} ({', '.join(parts)}): {_bundle_text(guest, bundle, slot)}"
+    return f"{bundle:#x} ({', '.join(parts)}): {_bundle_text(memory, bundle, slot)}"
 
 
 def _symbol(program: Program, address: int) -> str:
@@ -28,9 +26,9 @@ def _symbol(program: Program, address: int) -> str:
     return ""
 
 
-def _bundle_text(guest: Guest, address: int, slot: int) -> str:
+def _bundle_text(memory: AddressSpace, address: int, slot: int) -> str:
     try:
-        data = guest.memory.read(address, 16)
+        data = memory.read(address, 16)
     except GuestMemoryFault:
         return "no code there"
     instructions = slots(int.from_bytes(data, "little"))
@@ -43,3 +41,22 @@ def _bundle_text(guest: Guest, address: int, slot: int) -> str:
         stop = " ;;" if instruction.stop else ""
         texts.append(f"{here}{text or f'reserved encoding {instruction.encoding:#x}'}{stop}")
     return " | ".join(texts)
+
+
+def listing(memory: AddressSpace, first: int, beyond: int) -> list[tuple[int, str]]:
+    """Address | slot and text of every instruction in a range of code; no text where there is no code."""
+    lines = []
+    for bundle in range(first, beyond, 16):
+        instructions = slots(int.from_bytes(_read(memory, bundle), "little"))
+        for one in instructions or ():
+            text = disassemble(one.unit, one.encoding, one.extension, bundle) or f"reserved encoding {one.encoding:#x}"
+            lines.append((bundle | one.number, text + (" ;;" if one.stop else "")))
+    return lines
+
+
+def _read(memory: AddressSpace, bundle: int) -> bytes:
+    """The bytes of a bundle; those of a reserved template if there are none."""
+    try:
+        return memory.read(bundle, 16)
+    except GuestMemoryFault:
+        return b"\x06" + bytes(15)

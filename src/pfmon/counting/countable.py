@@ -1,0 +1,61 @@
+"""What can be counted, and whether it takes a machine: known without one."""
+
+from pfmon.errors import PfmonError
+from pfmon.pmu.event import Event
+from pfmon.signals import machine, terms
+
+READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
+MOVED = {
+    "loads_retired": (READS,),
+    "stores_retired": (WRITES,),
+    "data_references": (READS, WRITES),
+    "rse_references.all": (READS, WRITES),
+    "rse_references.load": (READS,),
+    "rse_references.store": (WRITES,),
+}
+"""Signals that count registers which the register stack engine moves, and what each of these does in the machine."""
+
+FAILED_CHECKS = {"loads_retired": (READS, FLOAT_READS), "loads_retired.integer": (READS,)}
+"""Signals that count a check load if it failed, and what it does then; one that found its entry does nothing."""
+
+
+NO_CYCLE = ("front", "ideal", "lost", "entrance")
+"""Kinds of signals of which it is not recorded what single cycles add."""
+
+
+def needs_machine(signal: str, threshold: int) -> bool:
+    """Whether architecture alone does not tell what is counted."""
+    if threshold:
+        return True
+    meaning = machine.meanings().get(signal)
+    return meaning is not None and meaning.kind != "never"
+
+
+def check_countable(event: Event) -> None:
+    """PfmonError for an event whose signal nothing produces."""
+    if event.fidelity == "unmodelled":
+        raise PfmonError(f"{event.name} is not modelled: {event.reason}")
+    if event.signal not in terms.available() and event.signal not in machine.meanings():
+        raise PfmonError(f"{event.name} cannot be counted: nothing produces {event.signal}")
+
+
+def check_threshold(event: Event, threshold: int) -> None:
+    """PfmonError for a threshold on an event of which single cycles are not known."""
+    if not threshold:
+        return
+    signal = event.signal
+    meaning = machine.meanings().get(signal)
+    if meaning and meaning.kind in NO_CYCLE:
+        reason = "the machine records sums of lost bundles, not those of single cycles"
+    elif not meaning and signal not in MOVED and not _weighs_alone(signal):
+        reason = "in which cycle it happens is not recorded"
+    else:
+        return
+    raise PfmonError(f"--event-thresholds: {event.name} takes no threshold here: {reason}")
+
+
+def _weighs_alone(signal: str) -> bool:
+    """Whether instructions make a signal, and not marks of which no cycle is known."""
+    own = terms.terms().get(signal, ())
+    sources = {term.source for term in own}
+    return terms.INSTRUCTION in sources and (terms.MARK not in sources or signal in FAILED_CHECKS)

@@ -1,0 +1,161 @@
+"""The counting unit of one PMU: what its registers say is counted, by whoever wrote them.
+
+Monitors are decoded from register contents and from nothing else. What a run added to each of them comes from a tally of
+the stream (what architecture decides) and from a machine's records (what the machine decides, and thresholds).
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from pfmon.counting.countable import check_countable, check_threshold, needs_machine
+from pfmon.counting.data_tally import DataTally
+from pfmon.counting.increments import Increments
+from pfmon.counting.sink import Sink
+from pfmon.counting.tally import Tally
+from pfmon.counting.totals import add_totals
+from pfmon.counting.weighed import Filter, Weighed
+from pfmon.machine.config import MachineFigures
+from pfmon.machine.machine import Machine
+from pfmon.pmu.event import Event
+from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
+from pfmon.pmu.model import PmuModel
+from pfmon.pmu.monitors import monitors
+from pfmon.pmu.programming import Monitor
+from pfmon.pmu.qualify import Qualifier
+from pfmon.signals import machine as machine_signals
+from pfmon.stream.table import BlockTable
+
+if TYPE_CHECKING:  # exact events alone need no machine
+    from pfmon.counting.looks import Look
+    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine import Machine
+
+
+class MachineRecords(NamedTuple):
+    """A machine with its figures; ``slots``: which of what it recorded is meant, None: all."""
+
+    machine: "Machine"
+    figures: "MachineFigures"
+    slots: Sequence[int] | None = None
+
+
+class CountingUnit:
+    """Counts as the registers of a PMU say; PfmonError when one of its counters cannot count what it is set to."""
+
+    def __init__(self, model: PmuModel, registers: RegisterFile) -> None:
+        self.monitors: tuple[Monitor, ...] = tuple(
+            monitor for monitor in monitors(model, registers) if registers.enabled(monitor.pmd)
+        )
+        self._qualifier = Qualifier(model, registers.contents())
+        self.data_ranges = self._qualifier.data_ranges()
+        for monitor in self.monitors:
+            check_countable(monitor.event)
+            check_threshold(monitor.event, monitor.threshold)
+        self._looks: list[Look] | None = None
+        self._exact: Increments | None = None
+
+    @property
+    def wants_machine(self) -> bool:
+        """Whether a machine has to run."""
+        return any(needs_machine(monitor.signal, monitor.threshold) for monitor in self.monitors)
+
+    @property
+    def wants_tally(self) -> bool:
+        """Whether totals of the stream are needed."""
+        return not all(needs_machine(monitor.signal, monitor.threshold) for monitor in self.monitors)
+
+    @property
+    def wants_addresses(self) -> bool:
+        """Whether the stream has to have the addresses of memory accesses in it."""
+        return self.wants_machine or self.data_ranges is not None
+
+    def tally(self, table: BlockTable, traced: bool = False) -> Tally:
+        """The reader of the stream that `count` wants; ``traced``: there are addresses in it in any case."""
+        return Tally(table, traced) if self.data_ranges is None else DataTally(table, self.data_ranges)
+
+    def count(
+        self, table: BlockTable, tally: Tally | None, records: MachineRecords | None = None, by_place: bool = False
+    ) -> Sink:
+        """What the monitors, in their order, counted in all that a tally has seen and a machine has recorded."""
+        sink = Sink(len(self.monitors), table, by_place)
+        if tally is not None and self.wants_tally:
+            if self.data_ranges is not None and not isinstance(tally, DataTally):
+                raise TypeError("data ranges are programmed: the stream's addresses are wanted")
+            add_totals(tally, self.increments(), sink)
+        if self.wants_machine:
+            if records is None:
+                raise RuntimeError("a machine has to run for these events")
+            self._add_machine(table, records, sink)
+        return sink
+
+    def increments(self) -> Increments:
+        """What architecture decides, compiled; monitors of other signals add nothing."""
+        if self._exact is None:
+            exact = [not needs_machine(monitor.signal, monitor.threshold) for monitor in self.monitors]
+            self._exact = Increments(
+                [
+                    Weighed(monitor.signal if own else "", self._filter(monitor.event), self._ranged(monitor.event))
+                    for monitor, own in zip(self.monitors, exact, strict=True)
+                ]
+            )
+        return self._exact
+
+    def looks(self) -> "list[Look]":
+        """How the monitors look at a machine's records."""
+        from pfmon.counting.looks import look_of
+
+        if self._looks is None:
+            self._looks = [
+                look_of(
+                    monitor.signal,
+                    monitor.threshold,
+                    self._ranged(monitor.event),
+                    monitor.mesi if monitor.event.mesi else None,
+                )
+                for monitor in self.monitors
+            ]
+        return self._looks
+
+    def look_increments(self) -> Increments:
+        """The weights and filters behind the monitors' looks."""
+        return Increments(
+            [
+                Weighed(look.signal, self._filter(monitor.event), look.ranged)
+                for monitor, look in zip(self.monitors, self.looks(), strict=True)
+            ]
+        )
+
+    def _add_machine(self, table: BlockTable, records: MachineRecords, sink: Sink) -> None:
+        from pfmon.counting.machine_totals import MachineTotals
+
+        rate = int(records.figures["rse.rate"])
+        MachineTotals(records.machine, self.looks(), self.look_increments(), table, rate).add(sink, records.slots)
+        for number, monitor in enumerate(self.monitors):
+            if needs_machine(monitor.signal, monitor.threshold):
+                sink.add_elsewhere(number, self._stood(monitor, records))
+
+    def _stood(self, monitor: Monitor, records: MachineRecords) -> int:
+        """What levels and the bus's clock add: these are of no instruction."""
+        from pfmon.counting.machine_totals import level_total
+
+        meaning = machine_signals.meanings().get(monitor.signal)
+        if meaning is None:
+            return 0
+        if meaning.kind == "level":
+            levels = records.machine.levels(records.slots)
+            return sum(level_total(levels, term, monitor.threshold) for term in meaning.terms)
+        if meaning.kind == "cycle" and "BUS" in machine_signals.named(monitor.signal):
+            return records.machine.time(records.slots)[1]
+        return 0
+
+    def _ranged(self, event: Event) -> bool:
+        return event.dar and self.data_ranges is not None
+
+    def _filter(self, event: Event) -> Filter:
+        """What an event does not support does not constrain it (pfmon on Itanium 2, section 4.5)."""
+        channel = self._qualifier.channel(event)
+        return Filter(
+            self._qualifier.code_filter(channel) if event.iar else EVERY_BUNDLE,
+            self._qualifier.opcode_filter(channel) if event.opc else EVERY_OPCODE,
+        )

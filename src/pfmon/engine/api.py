@@ -1,0 +1,139 @@
+"""What an engine is: it executes a program, or a recording of one, and writes what retires into a stream.
+
+A session uses engines through this module alone. Which engine runs a program follows from what the file is.
+"""
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import NamedTuple, Protocol, cast
+
+from pfmon.engine.settings import Settings
+from pfmon.program.image import Program
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.table import BlockTable, InstructionSet
+
+
+class Start(NamedTuple):
+    """What is to be run. ``memory_limit`` is in bytes; ``processor`` is what the program is told that it runs on; ``slow``
+    makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream."""
+
+    program: Program
+    arguments: Sequence[bytes]
+    environment: Sequence[bytes]
+    settings: Settings
+    memory_limit: int
+    processor: str
+    slow: bool = False
+    addresses: bool = False
+
+
+class Capabilities(NamedTuple):
+    """What an engine can do. ``addresses``: its stream has, or can have, the addresses of memory accesses;
+    ``performance_data``: it can ask what the program reads from performance data registers."""
+
+    addresses: bool
+    performance_data: bool
+
+
+class Ending(NamedTuple):
+    """How a program ended: exit status for the shell; ``signal`` that killed it (0: none), why, and where it was."""
+
+    status: int
+    signal: int = 0
+    text: str = ""
+    where: str = ""
+
+
+class PerformanceData(Protocol):
+    """Answers a program's reads of performance data registers."""
+
+    def read_pmd(self, number: int) -> int:
+        """What the program reads from PMD ``number``."""
+
+
+class Engine(Protocol):
+    """A program that can be run once, to its end or until it is stopped."""
+
+    @property
+    def instruction_set(self) -> InstructionSet:
+        """Whose instructions its blocks consist of."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+
+    @property
+    def table(self) -> BlockTable:
+        """The blocks that its stream names."""
+
+    @property
+    def traced(self) -> bool:
+        """Whether the addresses of memory accesses are in its stream."""
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+
+    @property
+    def ip(self) -> int:
+        """The address of the instruction that is next."""
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """PSR.up and PSR.sp as the program finds them: whether user monitors are on, and whether it may neither switch
+        them nor read what they counted."""
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """Give the stream to a consumer; how the program ended, or None when it was stopped."""
+
+    def stop(self) -> None:
+        """Make `run` return soon; from any thread, or from a signal handler."""
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the instructions in a range of code."""
+
+    def close(self) -> None:
+        """Give back what it holds of the host."""
+
+
+class Pattern(NamedTuple):
+    """The opcode bits that a mnemonic stands for: types of slots, value and mask (ones are compared), and the mnemonics of
+    other instructions that have these bits as well."""
+
+    slots: str
+    value: int
+    mask: int
+    others: tuple[str, ...]
+
+
+class Instructions(Protocol):
+    """What is known of an instruction set without running anything."""
+
+    def pattern(self, name: str, slots: str, available: int) -> Pattern:
+        """The bits of a mnemonic with all its completers, of those in ``available``; ``slots``: only in slots of these
+        types (none: all). Raises UnknownNameError, and BadValueError when no such slot takes it."""
+
+    def families(self, mnemonics: Iterable[str], name: str) -> str:
+        """Mnemonics in few words: without completers unless these tell them from ``name``."""
+
+
+ENGINES = {InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest")}
+"""By instruction set: module and class of the engine that runs its programs."""
+
+INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
+"""By instruction set: the module that knows its instructions."""
+
+
+def start(wanted: Start) -> Engine:
+    """The engine that runs a program, with the program loaded. Raises PfmonError."""
+    module, name = ENGINES[InstructionSet.IA64]  # the loader takes no other programs yet
+    return cast(Engine, getattr(import_module(module), name).start(wanted))
+
+
+def replay(path: str, *, partial: bool = False, addresses: bool = False) -> Engine:
+    """The engine that gives a recording again. ``partial``: as far as it is whole. Raises PfmonError."""
+    return cast(Engine, import_module("pfmon.engine.replay.engine").Replay(path, partial=partial, addresses=addresses))
+
+
+def instructions(instruction_set: InstructionSet) -> Instructions:
+    """What is known of an instruction set."""
+    return cast(Instructions, import_module(INSTRUCTIONS[instruction_set]))
