@@ -21,7 +21,7 @@ cdef class Gate(Splitter):
     """
 
     def __cinit__(self, table, readers, *, code=(), data=(), actions=(), bint on=True, up=None, witness=None,
-                  machine=None, due=None, on_due=None, **_):
+                  machine=None, due=None, on_due=None, **__):
         if len(actions) > TRIGGERS:
             raise ValueError(f"{len(actions)} triggers: there is room for {TRIGGERS}")
         self.keep = list(readers)

@@ -29,7 +29,7 @@ cdef class Splitter(Consumer):
     (address, by reads, by writes) each; one is reached when the next instruction to retire accesses that byte. Triggers
     are numbered in this order. A subclass says what to do (`pass_on`, `reach`, `reach_due`, `ends_part`, `heed`)."""
 
-    def __cinit__(self, BlockTable table, *, bint traced, code=(), data=(), **_):
+    def __cinit__(self, BlockTable table, *_, bint traced, code=(), data=(), **__):
         cdef uint32_t place
         if len(code) + len(data) > MOST_TRIGGERS:
             raise ValueError(f"{len(code) + len(data)} triggers: there is room for {MOST_TRIGGERS}")
