@@ -98,6 +98,7 @@ def requests(draw: st.DrawFn, name: str) -> tuple[list[EventRequest], dict[str, 
         "plm": draw(st.integers(1, 15)),
         "system_wide": draw(st.booleans()),
         "check_qualifiers": False,
+        "check_ears": False,
     }
     if draw(st.booleans()):
         made = [one._replace(plm=None) for one in made]
