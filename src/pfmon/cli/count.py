@@ -182,13 +182,15 @@ def _text(
 ) -> str:
     """The results as the options want them; ``said`` are notes on how the run was set up."""
     if config.json:
+        from pfmon.report.header import occasion
         from pfmon.report.json_counts import counts_json
 
         profile, report = _profile_json(config, outcome), _report_json(outcome)
+        where = occasion() if config.with_header else None
         record = _record(config, session)
-        return counts_json(config.pmu, command, outcome, intervals, profile, report, record, said)
+        return counts_json(config.pmu, command, outcome, intervals, profile, report, record, said, where)
     text = ""
-    if config.with_header and session.counting:
+    if config.with_header:
         from pfmon.report.header import header
 
         text += header(config.pmu, command, _record(config, session), said)

@@ -9,13 +9,20 @@ from pfmon.report.programming_record import Record, programming_lines
 from pfmon.version import VERSION
 
 
+def occasion() -> dict[str, str]:
+    """When and where a run was: date, hostname, system."""
+    return {
+        "date": f"{datetime.now().astimezone():%a %b %d %H:%M:%S %Y %z}",
+        "hostname": platform.node(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+
+
 def header(pmu: str, command: Sequence[str], record: Record, notes: Sequence[str] = ()) -> str:
     """What was run when, where and on which machine, which counter counts what, and the registers that make it so;
     ``notes`` say what of the options is not, or not exactly, in force."""
     lines = [
-        f"date: {datetime.now().astimezone():%a %b %d %H:%M:%S %Y %z}",
-        f"hostname: {platform.node()}",
-        f"system: {platform.system()} {platform.release()} {platform.machine()}",
+        *(f"{name}: {text}" for name, text in occasion().items()),
         f"pfmon version: {VERSION}",
         f"pmu: {pmu}",
         f"command: {shlex.join(command)}",
