@@ -4,13 +4,16 @@ A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.event import Event
+from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
-from pfmon.pmu.programming import Monitor
+from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_filters_exist, range_start_is_below_end
 from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
+from pfmon.pmu.values import RegisterValues
 
 IA64_FEATURES: tuple[str, ...] = (
     "irange",
@@ -29,10 +32,18 @@ class Ia64Programmer(Programmer):
     """The steps of the three Itaniums; a processor's class sets the attributes and adds its rules."""
 
     architecture = "ia64"
+    decoder: ClassVar[type[CounterDecoder]]
     overflow_interrupt = True
     deciding_ear_event = 0
     features = IA64_FEATURES
     range_filters: tuple[str, ...] = ()
+
+    def run(self) -> Programming:
+        """As any programming; what its monitors count is read back from the registers, under the names asked for."""
+        made = super().run()
+        values = RegisterValues(self.registers, made.writes)
+        found = {one.pmd: one for one in self.decoder(self.table, self.counters, values).read().monitors}
+        return made._replace(monitors=tuple(found[one.pmd]._replace(event=one.event) for one in made.monitors))
 
     def write(self, name: str, value: int) -> None:
         """Note a register value; a register that is not available is an error."""
