@@ -250,3 +250,24 @@ def test_address_register_that_is_off_leaves_the_event_of_its_code() -> None:
 def test_other_families_are_not_decoded() -> None:
     with pytest.raises(PfmonError, match="not read from registers"):
         read_counters(pmu.get("intel_v2"), {})
+
+
+def test_both_threads_are_counted_as_the_head_of_the_bank_says() -> None:
+    """Montecito manual section 4.8.4: .all of PMC4 holds on PMD5 and PMD8; table 3-6: PMD10 to PMD15 ignore it."""
+    model = pmu.get("montecito")
+    l2d = model.events["L2D_OZQ_ACQUIRE"].code << 8 | 2 << 24 | 8
+    plain = model.events["L2D_MISSES"].code << 8 | 2 << 24 | 8
+    both = 1 << 26
+    found = monitors(model, {"pmc4": l2d | both, "pmc5": l2d, "pmc6": l2d, "pmc7": l2d | both, "pmc10": plain | both})
+    assert {one.pmd: one.all_threads for one in found} == {4: True, 5: True, 6: False, 7: False, 10: False}
+
+
+def test_events_of_both_threads_are_put_where_that_is_counted() -> None:
+    model = pmu.get("montecito")
+    events = [EventRequest("L2D_OZQ_ACQUIRE", all_threads=every) for every in (True, False, True)]
+    made = model.program(events)
+    assert [one.all_threads for one in made.monitors] == [True, False, True]
+    crowd = [EventRequest("L2D_MISSES", all_threads=True)] * 7
+    assert set(model.program(crowd[:6]).counters) == set(range(4, 10))
+    with pytest.raises(PfmonError, match="events_need_free_counters"):
+        model.program(crowd)

@@ -40,7 +40,9 @@ class Programmer(ABC):
     counter_source = ""
     features: tuple[str, ...] = ()
     buffer_register = "pmc12"
+    """Configuration of the branch buffer, where there is one."""
     matchers = (8, 9)
+    """PMCs of the two opcode matchers, where there are any; `opcode_bits` is their width."""
     opcode_bits = 27
     event_options: tuple[str, ...] = ()
     register_file: ClassVar[type[RegisterFile]] = RegisterFile
