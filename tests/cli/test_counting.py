@@ -117,7 +117,7 @@ def test_header_says_what_was_run_and_counted() -> None:
     header = [line for line in text.splitlines() if line.startswith("# ")]
     assert any(line.startswith("# command: ") and line.endswith("noploop 7") for line in header)
     assert "# pmu: montecito" in header
-    assert any(re.fullmatch(r"# PMD\d+: LOADS_RETIRED, plm=u", line) for line in header)
+    assert any(re.fullmatch(r"# PMD\d+: LOADS_RETIRED, plm=u, ia64", line) for line in header)
 
 
 def test_show_time_prints_host_times() -> None:

@@ -93,6 +93,7 @@ def program(name: str, given: dict[str, Any]) -> Programming:
         system_wide=bool(given["pfp_flags"] & 1),
         unavailable=given.get("unavail", ()),
         check_thresholds=False,
+        check_ears=False,
         irange=_range(given.get("irange")),
         drange=_range(given.get("drange")),
         opcodes=(_opcode(name, given.get("opcm1")), _opcode(name, given.get("opcm2"))),

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -30,16 +31,37 @@ def canonical(model: PmuModel, event: Event) -> Event:
     return event if event.alias_of == "-" else model.events[event.alias_of]
 
 
-def same(model: PmuModel, made: Programming, values: Mapping[str, int]) -> bool:
-    """Whether register values decode to the monitors of a programming; a counter of an event address register's
-    captures only has to have their code."""
-    wanted = {monitor.pmd: monitor for monitor in made.monitors}
+def expected(name: str, asked: EventRequest, event: Event, number: int, options: Mapping[str, Any]) -> Monitor:
+    """What a request asks a counter for: its own levels and instruction set or those of all, the rest as they are."""
+    return Monitor(
+        event,
+        number,
+        number,
+        asked.plm or options.get("plm", 8),
+        options.get("system_wide", False),
+        2 if name == "montecito" else (asked.ism or 0),
+        asked.threshold,
+        name != "montecito",  # libpfm sets oi on Itanium and Itanium 2
+        asked.all_threads,
+        sum(1 << "ISEM".index(state) for state in set(asked.mesi)),
+        False,
+    )
+
+
+def same(
+    model: PmuModel,
+    asked: list[EventRequest],
+    made: Programming,
+    values: Mapping[str, int],
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> bool:
+    """Whether register values decode to what was asked for, on the counters of the programming; a counter of an event
+    address register's captures only has to have their code."""
     found = {monitor.pmd: monitor for monitor in monitors(model, values)}
-    for number, monitor in wanted.items():
-        other = found.pop(number)
-        event = canonical(model, monitor.event)
+    for one, number in zip(asked, made.counters, strict=True):
+        event, other = canonical(model, model.events[one.name]), found.pop(number)
         assert (event.code == other.event.code) if event.code in EAR_CODES[model.name] else (event == other.event)
-        assert monitor._replace(event=other.event) == other
+        assert other == expected(model.name, one, other.event, number, options)
     return not found
 
 
@@ -61,8 +83,9 @@ def events_of(name: str) -> list[str]:
 def test_every_event_is_found_in_the_registers_that_count_it(name: str) -> None:
     model = pmu.get(name)
     for event in model.events:
-        made = model.program([EventRequest(event.name, mesi="ME" if event.mesi else "")])
-        assert same(model, made, made.writes), event.name
+        asked = EventRequest(event.name, mesi="ME" if event.mesi else "")
+        made = model.program([asked])
+        assert same(model, [asked], made, made.writes), event.name
 
 
 @pytest.mark.parametrize("name", pmu.IA64)
@@ -98,6 +121,7 @@ def requests(draw: st.DrawFn, name: str) -> tuple[list[EventRequest], dict[str, 
         "plm": draw(st.integers(1, 15)),
         "system_wide": draw(st.booleans()),
         "check_qualifiers": False,
+        "check_ears": False,
     }
     if draw(st.booleans()):
         made = [one._replace(plm=None) for one in made]
@@ -124,7 +148,7 @@ def test_registers_written_in_any_order_decode_to_the_programming(name: str) -> 
             seen[False] += 1
             return
         seen[True] += 1
-        assert same(model, made, written(model, made, seed))
+        assert same(model, events, made, written(model, made, seed), options)
 
     check()
     assert seen[True] > 50
@@ -226,3 +250,24 @@ def test_address_register_that_is_off_leaves_the_event_of_its_code() -> None:
 def test_other_families_are_not_decoded() -> None:
     with pytest.raises(PfmonError, match="not read from registers"):
         read_counters(pmu.get("intel_v2"), {})
+
+
+def test_both_threads_are_counted_as_the_head_of_the_bank_says() -> None:
+    """Montecito manual section 4.8.4: .all of PMC4 holds on PMD5 and PMD8; table 3-6: PMD10 to PMD15 ignore it."""
+    model = pmu.get("montecito")
+    l2d = model.events["L2D_OZQ_ACQUIRE"].code << 8 | 2 << 24 | 8
+    plain = model.events["L2D_MISSES"].code << 8 | 2 << 24 | 8
+    both = 1 << 26
+    found = monitors(model, {"pmc4": l2d | both, "pmc5": l2d, "pmc6": l2d, "pmc7": l2d | both, "pmc10": plain | both})
+    assert {one.pmd: one.all_threads for one in found} == {4: True, 5: True, 6: False, 7: False, 10: False}
+
+
+def test_events_of_both_threads_are_put_where_that_is_counted() -> None:
+    model = pmu.get("montecito")
+    events = [EventRequest("L2D_OZQ_ACQUIRE", all_threads=every) for every in (True, False, True)]
+    made = model.program(events)
+    assert [one.all_threads for one in made.monitors] == [True, False, True]
+    crowd = [EventRequest("L2D_MISSES", all_threads=True)] * 7
+    assert set(model.program(crowd[:6]).counters) == set(range(4, 10))
+    with pytest.raises(PfmonError, match="events_need_free_counters"):
+        model.program(crowd)

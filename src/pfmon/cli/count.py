@@ -11,6 +11,7 @@ from pfmon.cli.config import Config
 from pfmon.cli.find import find_program
 from pfmon.cli.machine_options import machine_of
 from pfmon.cli.output import Results, program_output
+from pfmon.cli.privilege_options import notes as privilege_notes
 from pfmon.cli.profile_options import profile_needs_events, wants_profile
 from pfmon.cli.programming import Symbols, qualifies, request
 from pfmon.cli.report_options import report_stands_alone
@@ -20,9 +21,11 @@ from pfmon.cli.trigger_options import triggers
 from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
+from pfmon.pmu.effects import effects, inexact
 from pfmon.pmu.request import Request
 from pfmon.program import image
 from pfmon.report.counts import count_lines
+from pfmon.report.programming_record import Machine, Record
 from pfmon.report.times import times_line
 from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Interval
@@ -40,7 +43,11 @@ def run(config: Config, command: Sequence[str]) -> int:
     profile_needs_events(config)
     report_stands_alone(config)
     session = Session(_plan(config, command, asked.request, symbols))
-    for warning in [*asked.warnings, *notes(config)]:
+    said = [*asked.warnings, *notes(config), *privilege_notes(config)]
+    programmings = [one.programming for one in session.sets]
+    said += effects(session.plan.model, asked.request, programmings)
+    loose = inexact(programmings)
+    for warning in [*said, *loose] if not config.verbose else said:
         sys.stderr.write(f"pfmon: {warning}\n")
     results = Results(config.outfile, config.append)
     if config.verbose and session.counting:
@@ -53,7 +60,7 @@ def run(config: Config, command: Sequence[str]) -> int:
     with program_output(config.no_cmd_output):
         outcome = session.run(_interval_printer(config, results, intervals))
     _say_how_it_ended(outcome)
-    results.write(_text(config, command, session, outcome, intervals))
+    results.write(_text(config, command, session, outcome, intervals, [*said, *loose]))
     return outcome.status
 
 
@@ -155,21 +162,38 @@ def _say_how_it_ended(outcome: Outcome) -> None:
         sys.stderr.write(f"pfmon: {note}\n")
 
 
+def _record(config: Config, session: Session) -> Record:
+    """How the run was set up."""
+    return Record(
+        session.plan.request,
+        [[one.programming for one in group.sets] for group in session.groups],
+        session.plan.model.programmer.matchers,
+        Machine(config.machine or config.pmu, config.machine_settings),
+    )
+
+
 def _text(
-    config: Config, command: Sequence[str], session: Session, outcome: Outcome, intervals: Sequence[Interval]
+    config: Config,
+    command: Sequence[str],
+    session: Session,
+    outcome: Outcome,
+    intervals: Sequence[Interval],
+    said: Sequence[str],
 ) -> str:
-    """The results as the options want them."""
+    """The results as the options want them; ``said`` are notes on how the run was set up."""
     if config.json:
+        from pfmon.report.header import occasion
         from pfmon.report.json_counts import counts_json
 
-        return counts_json(
-            config.pmu, command, outcome, intervals, _profile_json(config, outcome), _report_json(outcome)
-        )
+        profile, report = _profile_json(config, outcome), _report_json(outcome)
+        where = occasion() if config.with_header else None
+        record = _record(config, session)
+        return counts_json(config.pmu, command, outcome, intervals, profile, report, record, said, where)
     text = ""
-    if config.with_header and session.counting:
+    if config.with_header:
         from pfmon.report.header import header
 
-        text += header(config.pmu, command, [[one.programming for one in group.sets] for group in session.groups])
+        text += header(config.pmu, command, _record(config, session), said)
     if config.show_time:
         text += times_line(outcome.times)
     if config.true_values:

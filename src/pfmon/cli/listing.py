@@ -1,5 +1,6 @@
 """Answers to questions that need no program."""
 
+import sys
 from collections.abc import Sequence
 
 from pfmon.cli.command_line import help_text
@@ -47,11 +48,13 @@ def _machine_text(config: Config) -> str:
 
 
 def check(config: Config, command: Sequence[str] = ()) -> str:
-    """--check-events-only: silence when the events go together, unless --verbose asks for the registers."""
+    """--check-events-only: silence when the events go together and are qualified as asked, unless --verbose asks for
+    the registers."""
     from pfmon.cli.programming import request
     from pfmon.cli.symbols import symbols_of
     from pfmon.cli.trigger_options import triggers
     from pfmon.pmu.derived import plan
+    from pfmon.pmu.effects import effects, inexact
     from pfmon.report.programmed import programmed_text, trigger_text
 
     model = get(config.pmu)
@@ -59,14 +62,18 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     asked = request(config, model, symbols)
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
-    said = [*asked.said, *asked.warnings]
     text = ""
     first = 0
+    programmings = []
     for size in config.set_sizes or [0]:
         part = asked.request._replace(events=asked.request.events[first : first + size])
         wanted = plan(model.events, part.events)
-        text += programmed_text(said if first == 0 else [], wanted, model.fulfil(wanted.request(part)))
+        programmings.append(model.fulfil(wanted.request(part)))
+        text += programmed_text(asked.said if first == 0 else [], wanted, programmings[-1])
         first += size
+    warnings = [*asked.warnings, *effects(model, asked.request, programmings)]
+    for warning in warnings if config.verbose else [*warnings, *inexact(programmings)]:
+        sys.stderr.write(f"pfmon: {warning}\n")
     text += trigger_text(triggers(config, symbols.code, symbols.data))
     return text if config.verbose else ""
 

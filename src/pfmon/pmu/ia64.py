@@ -4,15 +4,26 @@ A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.event import Event
+from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
-from pfmon.pmu.programming import Monitor
+from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_filters_exist, range_start_is_below_end
 from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
+from pfmon.pmu.values import RegisterValues
 
-IA64_FEATURES: tuple[str, ...] = ("irange", "drange", "opcodes", "iear", "dear", "branch_buffer")
+IA64_FEATURES: tuple[str, ...] = (
+    "irange",
+    "drange",
+    "opcodes",
+    "iear",
+    "dear",
+    "branch_buffer",
+    "privileged monitors (--system-wide)",
+)
 IA32_ONLY = 1
 MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
 
@@ -21,10 +32,18 @@ class Ia64Programmer(Programmer):
     """The steps of the three Itaniums; a processor's class sets the attributes and adds its rules."""
 
     architecture = "ia64"
+    decoder: ClassVar[type[CounterDecoder]]
     overflow_interrupt = True
     deciding_ear_event = 0
     features = IA64_FEATURES
     range_filters: tuple[str, ...] = ()
+
+    def run(self) -> Programming:
+        """As any programming; what its monitors count is read back from the registers, under the names asked for."""
+        made = super().run()
+        values = RegisterValues(self.registers, made.writes)
+        found = {one.pmd: one for one in self.decoder(self.table, self.counters, values).read().monitors}
+        return made._replace(monitors=tuple(found[one.pmd]._replace(event=one.event) for one in made.monitors))
 
     def write(self, name: str, value: int) -> None:
         """Note a register value; a register that is not available is an error."""
@@ -45,6 +64,9 @@ class Ia64Programmer(Programmer):
             for event, wanted in self.requested():
                 range_allows_default_plm_only(event, wanted.plm, self.request.plm)
         self.check_ranges()
+        if self.request.check_ears:
+            for kind in ("iear", "dear"):
+                events_agree_on_an_address_register(self.ear_events(kind), getattr(self.request, kind))
         super().check()
 
     def check_ranges(self) -> None:
@@ -159,6 +181,22 @@ def ear_mode_must_exist(ear: EarRequest, modes: Sequence[str], what: str) -> Non
     """An event address register has the modes that its configuration register encodes."""
     if ear.mode not in modes:
         raise BadValueError(f"{what} has no mode {ear.mode!r}: legal are {', '.join(modes)}", "ear_mode_must_exist")
+
+
+def events_agree_on_an_address_register(events: Sequence[Event], requested: EarRequest | None) -> None:
+    """An event address register has one mode and one latency or level, which hold for all events that count its
+    captures (Montecito manual sections 3.3.8 and 3.3.9; pfmon on Itanium 2, section 5).
+    """
+    settings = {(event.ear.partition("_")[2], event.umask) for event in events}
+    if requested and settings:
+        settings.add((requested.mode, requested.umask))
+    if len(settings) > 1:
+        raise RuleError(
+            "events_agree_on_an_address_register",
+            f"{', '.join(event.name for event in events)}: one register captures for all of them, with one mode and "
+            "latency; count them in different event sets, or with --unlimited",
+            "Montecito manual sections 3.3.8 and 3.3.9",
+        )
 
 
 def event_must_support_instruction_ranges(event: Event) -> None:

@@ -84,13 +84,15 @@ class PmuModel:
         branch_buffer: BranchBufferRequest | None = None,
         ip_ear: IpEarRequest | None = None,
         controls: Mapping[str, int] | None = None,
+        check_ears: bool = True,
     ) -> Programming:
         """Register values that count the events; PfmonError, naming the rule, when that cannot be.
 
         `events` are names or `EventRequest`s; `plm` and `ism` are the defaults for all of them;
         `system_wide` makes the monitors privileged (pm). `unavailable` are numbers of PMCs not to be used.
         `check_qualifiers` False accepts events that a range or opcode matcher does not constrain,
-        `check_thresholds` False any threshold that fits its field. `controls` are further fields of control
+        `check_thresholds` False any threshold that fits its field, `check_ears` False events that stand for different
+        settings of one event address register. `controls` are further fields of control
         registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount`, ...).
 
         >>> from pfmon.pmu import get
@@ -114,6 +116,7 @@ class PmuModel:
             branch_buffer,
             ip_ear,
             controls or {},
+            check_ears,
         )
         return self.fulfil(request)
 

@@ -40,6 +40,10 @@ class MontecitoQualification(TaggedQualification):
     constraint_register = "pmc41"
     head_register = "pmc32"
 
+    def channels(self, event: Event) -> tuple[int, ...]:
+        """Fetch events compare demand fetches with pair 0 and prefetches with pair 1 (section 3.3.5.2)."""
+        return (0, 1) if event.code in FETCH else super().channels(event)
+
     def opcode_filter(self, channel: int) -> OpcodeFilter:
         """PMC32 and PMC33 for channels 0 and 2, PMC34 and PMC35 for 1 and 3, where PMC36 does not ignore them."""
         if self.values.field("pmc36", f"ch{channel}_ig_opc"):
@@ -96,6 +100,8 @@ class MontecitoProgrammer(TaggedProgrammer):
     range_register = "pmc38"
     constraint_register = "pmc41"
     buffer_register = "pmc39"
+    matchers = (32, 34)
+    opcode_bits = 41
     range_filters = ("inverse", "demand_fetch", "prefetch_match")
     counter_source = "Montecito manual section 3.3.3"
     overflow_interrupt = False

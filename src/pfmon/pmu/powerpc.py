@@ -157,6 +157,7 @@ class PowerPc604eProgrammer(Programmer):
         """One privilege mask serves all counters."""
         for event, wanted in self.requested():
             counters_share_their_privilege_levels(event, wanted.plm, self.request.plm)
+        states_are_supervisor_and_problem(self.request.plm)
         super().check()
 
     def check_thresholds(self) -> None:
@@ -230,6 +231,16 @@ def threshold_is_a_control_of_mmcr0(event: Event, threshold: int) -> None:
             "threshold_is_a_control_of_mmcr0",
             f"{event.name} has no threshold of its own; set the control `threshold` (0-63 cycles)",
             "PowerPC 604 manual section 9.1.2.2",
+        )
+
+
+def states_are_supervisor_and_problem(plm: int) -> None:
+    """MSR.pr tells two states apart, here levels 0 and 3 (PowerPC 604 manual table 9-1, MMCR0.dp and .du)."""
+    if plm & ~9:
+        raise RuleError(
+            "states_are_supervisor_and_problem",
+            "a PowerPC has supervisor state (-k) and user state (-u), no levels 1 and 2",
+            SECTION,
         )
 
 

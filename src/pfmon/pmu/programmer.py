@@ -40,6 +40,10 @@ class Programmer(ABC):
     counter_source = ""
     features: tuple[str, ...] = ()
     buffer_register = "pmc12"
+    """Configuration of the branch buffer, where there is one."""
+    matchers = (8, 9)
+    """PMCs of the two opcode matchers, where there are any; `opcode_bits` is their width."""
+    opcode_bits = 27
     event_options: tuple[str, ...] = ()
     register_file: ClassVar[type[RegisterFile]] = RegisterFile
     qualification: ClassVar[type[Qualification] | None] = None
@@ -109,6 +113,7 @@ class Programmer(ABC):
         wanted = [name for name in FEATURES if getattr(self.request, name) is not None]
         wanted += ["opcodes"] if any(self.request.opcodes) else []
         wanted += ["controls"] if self.request.controls else []
+        wanted += ["privileged monitors (--system-wide)"] if self.request.system_wide else []
         for name in wanted:
             feature_must_exist(name, self.features, self.pmu)
 

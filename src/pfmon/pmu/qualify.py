@@ -34,6 +34,10 @@ class Qualification(ABC):
     def channel(self, event: Event) -> int:
         """The tag channel that qualifies an event."""
 
+    def channels(self, event: Event) -> tuple[int, ...]:
+        """The tag channels of all that an event counts; more than one where it counts several kinds of things."""
+        return (self.channel(event),)
+
     @abstractmethod
     def code_filter(self, channel: int, cpl: int) -> CodeFilter:
         """The code range of a channel at a privilege level."""
@@ -80,6 +84,12 @@ class Qualifier:
     def channel(self, event: Event) -> int:
         """The tag channel that qualifies an event."""
         return self._reading.channel(event)
+
+    def channels(self, event: Event) -> tuple[int, ...]:
+        """The tag channels of all that an event counts: those of Montecito's fetch events are 0 for demand fetches and
+        1 for prefetches (Montecito manual section 3.3.5.2).
+        """
+        return self._reading.channels(event)
 
     def code_filter(self, channel: int, cpl: int = PROGRAM_LEVEL) -> CodeFilter:
         """The code range of a channel as data; it holds for events that support code ranges (`Event.iar`)."""

@@ -128,6 +128,7 @@ class Request(NamedTuple):
     branch_buffer: BranchBufferRequest | None = None
     ip_ear: IpEarRequest | None = None
     controls: Mapping[str, int] = {}
+    check_ears: bool = True
 
 
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:

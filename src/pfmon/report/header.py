@@ -5,26 +5,28 @@ import shlex
 from collections.abc import Sequence
 from datetime import datetime
 
-from pfmon.pmu.programming import Programming
+from pfmon.report.programming_record import Record, programming_lines
 from pfmon.version import VERSION
 
-LEVELS = "k12u"
-"""Letters of the privilege levels 0 to 3."""
+
+def occasion() -> dict[str, str]:
+    """When and where a run was: date, hostname, system."""
+    return {
+        "date": f"{datetime.now().astimezone():%a %b %d %H:%M:%S %Y %z}",
+        "hostname": platform.node(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
 
 
-def header(pmu: str, command: Sequence[str], sets: Sequence[Sequence[Programming]]) -> str:
-    """What was run when and where, and which counter counts what; ``sets``: what each event set programmed."""
+def header(pmu: str, command: Sequence[str], record: Record, notes: Sequence[str] = ()) -> str:
+    """What was run when, where and on which machine, which counter counts what, and the registers that make it so;
+    ``notes`` say what of the options is not, or not exactly, in force."""
     lines = [
-        f"date: {datetime.now().astimezone():%a %b %d %H:%M:%S %Y %z}",
-        f"hostname: {platform.node()}",
-        f"system: {platform.system()} {platform.release()} {platform.machine()}",
+        *(f"{name}: {text}" for name, text in occasion().items()),
         f"pfmon version: {VERSION}",
         f"pmu: {pmu}",
         f"command: {shlex.join(command)}",
+        *programming_lines(record),
+        *(f"note: {note}" for note in notes),
     ]
-    for number, programmings in enumerate(sets):
-        which = f"set {number} " if len(sets) > 1 else ""
-        for monitor in (monitor for programming in programmings for monitor in programming.monitors):
-            levels = "".join(letter for level, letter in enumerate(LEVELS) if monitor.plm >> level & 1)
-            lines.append(f"{which}PMD{monitor.pmd}: {monitor.event.name}, plm={levels}")
     return "".join(f"# {line}\n" for line in lines)

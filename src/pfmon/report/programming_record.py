@@ -1,0 +1,146 @@
+"""What was programmed, as a record: for --json as it is, for --with-header as lines."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+from pfmon.pmu.request import OpcodeMatch, Request
+
+LEVELS = "k12u"
+"""Letters of the privilege levels 0 to 3."""
+
+SETS = ("both", "ia32", "ia64", "none")
+"""Names of the contents of PMC.ism."""
+
+
+class Machine(NamedTuple):
+    """The machine of a run: its name or file, and what --set changed of it, FIGURE=VALUE."""
+
+    name: str
+    changes: Sequence[str]
+
+
+class Record(NamedTuple):
+    """What a run was set to: the request, the programmings of each event set's PMUs, the machine."""
+
+    request: Request
+    sets: Sequence[Sequence[Programming]]
+    matchers: tuple[int, int]
+    machine: Machine
+
+
+def levels(plm: int) -> str:
+    """The letters of a privilege mask."""
+    return "".join(letter for level, letter in enumerate(LEVELS) if plm >> level & 1)
+
+
+def programming_json(record: Record) -> list[dict[str, Any]]:
+    """An object for each event set: set (its number) and pmus, an object for each PMU that counted in it: registers
+    (name and value in hexadecimal, in the order of writing), monitors, code_range and data_range (null without one),
+    opcode_matchers (null for one that is not used)."""
+    return [
+        {"set": number, "pmus": [_pmu(record, made) for made in programmings]}
+        for number, programmings in enumerate(record.sets)
+    ]
+
+
+def machine_json(machine: Machine) -> dict[str, Any]:
+    """name, and changes: what --set changed, FIGURE=VALUE."""
+    return {"name": machine.name, "changes": list(machine.changes)}
+
+
+def _pmu(record: Record, made: Programming) -> dict[str, Any]:
+    return {
+        "registers": {name: f"0x{value:016x}" for name, value in made.writes.items()},
+        "monitors": [_monitor(monitor) for monitor in made.monitors],
+        "code_range": _range(made.irange, record.request.irange is not None and record.request.irange.inverse),
+        "data_range": _range(made.drange, False),
+        "opcode_matchers": [
+            _matcher(number, matcher) for number, matcher in zip(record.matchers, record.request.opcodes, strict=True)
+        ],
+    }
+
+
+def _monitor(monitor: Monitor) -> dict[str, Any]:
+    return {
+        "event": monitor.event.name,
+        "pmd": monitor.pmd,
+        "plm": levels(monitor.plm),
+        "privileged": monitor.pm,
+        "instruction_set": SETS[monitor.ism],
+        "threshold": monitor.threshold,
+        "all_threads": monitor.all_threads,
+        "mesi": "".join(letter for bit, letter in enumerate("ISEM") if monitor.mesi >> bit & 1),
+    }
+
+
+def _range(programmed: RangeProgramming | None, inverse: bool) -> dict[str, Any] | None:
+    """asked and programmed are [start, end) in hexadecimal; fine: fine mode; pairs: breakpoint pairs of each range."""
+    if programmed is None:
+        return None
+    limits = zip(programmed.limits, programmed.off, strict=True)
+    return {
+        "asked": [[f"{start:#x}", f"{end:#x}"] for start, end in programmed.limits],
+        "programmed": [[f"{start - low:#x}", f"{end + high:#x}"] for (start, end), (low, high) in limits],
+        "inverse": inverse,
+        "fine": programmed.fine,
+        "pairs": list(programmed.pairs),
+    }
+
+
+def _matcher(number: int, matcher: OpcodeMatch | None) -> dict[str, Any] | None:
+    """register, slots, and match and mask as asked for, in hexadecimal."""
+    if matcher is None:
+        return None
+    return {
+        "register": f"pmc{number}",
+        "slots": matcher.slots,
+        "match": f"{matcher.match:#x}",
+        "mask": f"{matcher.mask:#x}",
+    }
+
+
+def programming_lines(record: Record) -> list[str]:
+    """The same in lines."""
+    lines = [f"machine: {record.machine.name}"]
+    lines += [f"machine change: {change}" for change in record.machine.changes]
+    for number, pmus in enumerate(programming_json(record)):
+        for replica, one in enumerate(pmus["pmus"]):
+            which = f"set {number} " if len(record.sets) > 1 else ""
+            which += f"PMU {replica} " if len(pmus["pmus"]) > 1 else ""
+            lines += [f"{which}{line}" for line in _pmu_lines(one)]
+    return lines
+
+
+def _pmu_lines(one: Mapping[str, Any]) -> list[str]:
+    lines = [_monitor_line(monitor) for monitor in one["monitors"]]
+    for kind in ("code_range", "data_range"):
+        if made := one[kind]:
+            lines.append(
+                f"{kind.replace('_', ' ')}: asked {_limits(made['asked'])}, programmed {_limits(made['programmed'])}"
+                f"{', inverse' if made['inverse'] else ''}{', fine mode' if made['fine'] else ''}"
+            )
+    lines += [
+        f"opcode matcher {matcher['register']}: {matcher['slots']}:{matcher['match']}:{matcher['mask']}"
+        for matcher in one["opcode_matchers"]
+        if matcher
+    ]
+    return [*lines, *(f"{name}: {value}" for name, value in one["registers"].items())]
+
+
+def _monitor_line(monitor: Mapping[str, Any]) -> str:
+    """A counter: its event, its levels, and what is special to it."""
+    line = f"PMD{monitor['pmd']}: {monitor['event']}, plm={monitor['plm']}"
+    if monitor["instruction_set"] != "both":
+        line += f", {monitor['instruction_set']}"
+    if monitor["threshold"]:
+        line += f", threshold={monitor['threshold']}"
+    if monitor["mesi"]:
+        line += f", states={monitor['mesi']}"
+    if monitor["privileged"]:
+        line += ", privileged"
+    return f"{line}, all threads" if monitor["all_threads"] else line
+
+
+def _limits(ranges: Sequence[Sequence[str]]) -> str:
+    return " ".join(f"[{start}-{end})" for start, end in ranges)
