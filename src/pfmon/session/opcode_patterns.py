@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from pfmon.engine.ia64.encodings.decoder import find
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.rows import Row
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.opcodes import SLOTS
 from pfmon.pmu.request import OpcodeMatch

@@ -1,5 +1,6 @@
 """Records of basic blocks: what a block number in the stream stands for."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
@@ -37,16 +38,17 @@ class Cut(IntEnum):
 class InstructionRecord:
     """One instruction of a block.
 
-    ``address``: bundle address | slot. ``slots``: 2 for the long instructions of MLX bundles, else 1.
-    ``row``: None for a reserved encoding. ``condition``: bit of the block's mask that says that it executed
-    (for a branch: was taken); None: it always does.
+    ``address``: bundle address | slot. ``slots``: 2 for the long instructions of MLX bundles, else 1. ``number``:
+    of its row among ``rows``, None for a reserved encoding. ``condition``: bit of the block's mask that says that it
+    executed (for a branch: was taken); None: it always does.
     """
 
     address: int
     encoding: int
     extension: int
     slots: int
-    row: Encoding | None
+    number: int | None
+    rows: Callable[[int], Encoding]
     condition: int | None
     qp: int
     stop: bool
@@ -58,6 +60,11 @@ class InstructionRecord:
     """Kind flags of its instruction set (stream.ia64.Ia64Kind)."""
     unit: str
     """Type of its slot: M, I, F, B, X for the two of a long instruction, none in a reserved template."""
+
+    @property
+    def row(self) -> Encoding | None:
+        """What the engine knows of its encoding, None when it is reserved."""
+        return None if self.number is None else self.rows(self.number)
 
     @property
     def slot(self) -> int:

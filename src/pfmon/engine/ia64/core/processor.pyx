@@ -28,9 +28,9 @@ from pfmon.engine.ia64.core.triggers cimport announce
 from pfmon.stream.shapes cimport Code, Consumer, ShapeTable
 from pfmon.stream.stream cimport NO_INSTRUCTION, indexed, mark_word
 
-from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
 from pfmon.engine.ia64.core.identity import cpuid
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.instruction_set import instruction
+from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
 from pfmon.stream.blocks import BlockRecord, Cut, InstructionRecord
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
@@ -228,10 +228,10 @@ cdef class Processor:
         for i in range(block.length):
             ins = &block.instructions[i]
             code = &self.blocks.shapes.shapes[number].code[i]
-            row = None if ins.row == NULL else INSTRUCTIONS[(<Row*>ins.row).number]
             records.append(InstructionRecord(
                 address=ins.address, encoding=ins.encoding, extension=ins.extension,
-                slots=2 if ins.extended else 1, row=row,
+                slots=2 if ins.extended else 1, number=None if ins.row == NULL else (<Row*>ins.row).number,
+                rows=instruction,
                 condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
                 multiway=bool(ins.multiway), kind=code.kind, isa_kind=code.isa_kind,
                 unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))

@@ -23,7 +23,7 @@ from pfmon.engine.ia64.core.triggers cimport is_trigger, watch, watched_kinds
 from pfmon.stream.ia64 cimport LOOP
 from pfmon.stream.kinds cimport NOP
 
-from pfmon.engine.ia64.encodings.formats import TEMPLATES
+from pfmon.engine.ia64.encodings.templates import TEMPLATES
 
 cdef enum:
     NO_UNIT = 255
