@@ -1,10 +1,13 @@
-"""Compiles every .pyx file below src/pfmon into an extension module of the same name."""
+"""Compiles every .pyx file below src/pfmon into an extension module of the same name, and makes their tables."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 SOURCE = Path("src")
 
@@ -28,6 +31,18 @@ def extension(path: Path) -> Extension:
     return Extension(name, [str(path)], extra_compile_args=COMPILE_ARGS, libraries=["m"])
 
 
+class BuildExtensions(build_ext):
+    """Compiles, and then has the decoder's tables made (pfmon.engine.ia64.encodings.snapshot) beside the modules."""
+
+    def run(self) -> None:
+        super().run()
+        root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
+        module = "pfmon.engine.ia64.encodings.snapshot"
+        path = root.joinpath(*module.split(".")[:-1], "tables.bin")
+        environment = {**os.environ, "PYTHONPATH": str(root.resolve())}
+        subprocess.run([sys.executable, "-m", module, str(path)], env=environment, check=True)
+
+
 JOBS = os.cpu_count() or 1
 
 setup(
@@ -37,5 +52,6 @@ setup(
         nthreads=JOBS,
         include_path=[str(SOURCE)],
     ),
+    cmdclass={"build_ext": BuildExtensions},
     options={"build_ext": {"parallel": JOBS}},
 )

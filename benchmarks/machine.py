@@ -24,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 
 from guests import guest, quiet
 
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.guest import Guest
 from pfmon.machine.config import load
 from pfmon.machine.parts import Parts, Stage
@@ -113,7 +112,7 @@ def partly(stage: Stage) -> Callable[[Guest], Consumer]:
     """A reader that does the machine's work up to a stage, in the engine's thread."""
 
     def reader(program: Guest) -> Consumer:
-        parts = Parts(load("montecito"), INSTRUCTIONS)
+        parts = Parts(load("montecito"))
         parts.stage = stage
         return Pipe(program.processor.shapes, parts, threaded=False)
 

@@ -18,8 +18,8 @@ from pfmon.engine.ia64.encodings.attributes import (
 )
 from pfmon.engine.ia64.encodings.decoder import attributes
 from pfmon.engine.ia64.encodings.formats import FORMATS
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.rows import Row
 from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind
 

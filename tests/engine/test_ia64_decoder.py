@@ -16,8 +16,8 @@ from pfmon.engine.ia64.encodings import decoder
 from pfmon.engine.ia64.encodings.assemble import encode
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.rows import Row
 
 DATA = Path(__file__).parent / "data"
 UNITS = "MIFBX"

@@ -3,8 +3,9 @@
 import pytest
 
 from pfmon.engine.ia64.encodings.bundle import slots
-from pfmon.engine.ia64.encodings.formats import FORMATS, TEMPLATES, Format
+from pfmon.engine.ia64.encodings.formats import FORMATS, Format
 from pfmon.engine.ia64.encodings.operands import OPERANDS, operand
+from pfmon.engine.ia64.encodings.templates import TEMPLATES
 
 
 def test_every_format_of_the_manual_is_there() -> None:

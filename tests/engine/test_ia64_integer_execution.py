@@ -9,8 +9,8 @@ from ia64_forms import MASK, draw_immediate, draw_word
 
 from pfmon.engine.ia64.core.single_step import step
 from pfmon.engine.ia64.encodings.assemble import encode
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.rows import Row
 
 ILLEGAL_OPERATION, REGISTER_NAT_CONSUMPTION = 1, 5  # cpu.pxd, Fault
 

@@ -9,8 +9,8 @@ from ia64_execute import CODE, EXECUTE, READ, WRITE
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, STOP, Processor
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.engine.ia64.encodings.formats import TEMPLATES
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.templates import TEMPLATES
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.stream.shapes import Consumer
 

@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from functools import cache
 
 from pfmon.engine.ia64.encodings.assemble import encode
-from pfmon.engine.ia64.encodings.formats import SLOT_BITS, TEMPLATES
+from pfmon.engine.ia64.encodings.formats import SLOT_BITS
+from pfmon.engine.ia64.encodings.instruction import operand_names
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
-from pfmon.engine.ia64.encodings.rows import operand_names
+from pfmon.engine.ia64.encodings.templates import TEMPLATES
 
 BREAK = "break.i 0"
 CODE = 0x100000

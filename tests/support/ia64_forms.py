@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pfmon.engine.ia64.core.single_step import step
 from pfmon.engine.ia64.encodings.assemble import encode, rows_of
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import Operand
-from pfmon.engine.ia64.encodings.rows import Row
 
 DONE = 7  # status of a handler that just went on
 MASK = (1 << 64) - 1

@@ -6,8 +6,9 @@ from ia64_assembly import NUMBERS, join
 from ia64_machine import DATA, DATA_PAGES, FAULT, MASK, PAGE, READ_ONLY, STOP, STORE, STORE_PAGES, UNMAPPED
 
 from pfmon.engine.ia64.core.processor import Processor
-from pfmon.engine.ia64.encodings.formats import TEMPLATES, Field
+from pfmon.engine.ia64.encodings.formats import Field
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.templates import TEMPLATES
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.stream.shapes import Consumer
 from pfmon.stream.tally import Tally

@@ -2,7 +2,7 @@
 
 The driver takes this way while a general register has its NaT bit set, and for a block whose writes may lie
 outside the current frame; the handlers are the same as in fast execution. What NaT bits do to an instruction is its
-row's ``nat`` policy (rows.py; SDM volume 1, 4.4.4 and 5.2.5).
+row's ``nat`` policy (instruction.py; SDM volume 1, 4.4.4 and 5.2.5).
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t

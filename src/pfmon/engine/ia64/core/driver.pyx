@@ -10,7 +10,7 @@ from pfmon.engine.ia64.core.cpu cimport (
     FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
     STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction)
 from pfmon.engine.ia64.core.translate cimport translate
-from pfmon.stream.words cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark
+from pfmon.stream.words cimport INDEX_SHIFT, MARK_SHIFT, Mark, NO_INSTRUCTION
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:

@@ -29,11 +29,11 @@ from pfmon.stream.table cimport BlockInstruction, BlockTable
 from pfmon.stream.ia64 cimport Ia64Payload
 from pfmon.stream.words cimport NO_INSTRUCTION, indexed, mark_word
 
-from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
 from pfmon.engine.ia64.core.identity import cpuid
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.core.records import BlockRecord, InstructionRecord
 from pfmon.stream.table import Cut, InstructionSet
+from pfmon.engine.ia64.encodings.instruction_set import instruction
+from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
 cdef enum:
@@ -207,10 +207,10 @@ cdef class Processor:
         for i in range(block.length):
             ins = &block.instructions[i]
             code = &self.table.c.instructions[self.table.c.heads[number].first + i]
-            row = None if ins.row == NULL else INSTRUCTIONS[(<Row*>ins.row).number]
             records.append(InstructionRecord(
                 address=ins.address, encoding=ins.encoding, extension=ins.extension,
-                slots=2 if ins.extended else 1, row=row,
+                slots=2 if ins.extended else 1,
+                row=None if ins.row == NULL else instruction((<Row*>ins.row).number),
                 condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
                 multiway=bool(ins.multiway), kind=code.kind, isa_kind=code.isa_kind,
                 unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pfmon.engine.ia64.encodings.rows import Row
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.stream.table import Cut
 
 

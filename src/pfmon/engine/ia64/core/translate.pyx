@@ -22,7 +22,7 @@ from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find
 from pfmon.stream.ia64 cimport LOOP
 from pfmon.stream.kinds cimport NOP
 
-from pfmon.engine.ia64.encodings.formats import TEMPLATES
+from pfmon.engine.ia64.encodings.templates import TEMPLATES
 
 cdef enum:
     NO_UNIT = 255

@@ -3,9 +3,9 @@
 from functools import cache
 
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS, Format
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import Operand
-from pfmon.engine.ia64.encodings.rows import Row
 
 
 def rows_of(text: str) -> list[Row]:

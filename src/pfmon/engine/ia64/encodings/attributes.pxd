@@ -148,3 +148,8 @@ cdef struct Attributes:
     uint8_t fp_halves            # half of them when f0 is the addend or f1 a factor
     Operand source[MOST_SOURCES]
     Operand target[MOST_TARGETS]
+
+
+cdef inline int as_int(int member) noexcept nogil:
+    """A member of an enumeration as a plain number, for row(): its Python object is slow to get, and no plain data."""
+    return member

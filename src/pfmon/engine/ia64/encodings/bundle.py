@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from pfmon.engine.ia64.encodings.formats import SLOT_BITS, TEMPLATES, Template
+from pfmon.engine.ia64.encodings.formats import SLOT_BITS
+from pfmon.engine.ia64.encodings.templates import TEMPLATES, Template
 
 _SLOT_MASK = (1 << SLOT_BITS) - 1
 

@@ -7,7 +7,7 @@ that is a special case of another stands before it.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pfmon.engine.ia64.encodings.rows import Row
+from pfmon.engine.ia64.encodings.instruction import Row
 
 WIDEST = 7  # bits that one node looks at: 128 children
 SMALL_LEAF = 2  # rows that are not worth another node

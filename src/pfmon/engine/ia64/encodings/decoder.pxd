@@ -13,18 +13,18 @@ cdef enum Unit:                  # slot types
     UNIT_X = 4                   # the L and X slots together
     UNITS = 5
 
-cdef enum Nat:                   # as rows.NAT
+cdef enum Nat:                   # as instruction.NAT
     NAT_PROPAGATE = 0
     NAT_CONSUME = 1
     NAT_COMPARE = 2
     NAT_OWN = 3
 
-cdef enum Predicated:            # as rows.PREDICATED
+cdef enum Predicated:            # as instruction.PREDICATED
     PREDICATED_GUARD = 0
     PREDICATED_OWN = 1
     PREDICATED_NONE = 2          # no qp field
 
-cdef enum Emit:                  # as rows.EMIT
+cdef enum Emit:                  # as instruction.EMIT
     EMIT_PLAIN = 0
     EMIT_BRANCH = 1
     EMIT_MEMORY = 2
@@ -33,7 +33,7 @@ cdef enum Emit:                  # as rows.EMIT
     EMIT_BREAK = 5
     EMIT_END = 6                 # ends its block: what follows runs under a changed CFM or mode
 
-cdef enum Ctype:                 # as rows.CTYPE
+cdef enum Ctype:                 # as instruction.CTYPE
     CTYPE_NO_COMPARISON = 0
     CTYPE_NONE = 1
     CTYPE_UNC = 2

@@ -1,33 +1,27 @@
 """Decoding: from a 41-bit slot to its row and its operands.
 
-The tables are C copies of what decision_tree.build() makes from the rows, made once when this module is imported.
+The tables (tables.pxd) are made from the rows when pfmon is built, and read when this module is imported.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc
-from libc.string cimport memset
+from libc.stdlib cimport malloc
+from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.core.cpu cimport Handler
-from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS, Attributes, Operand
+from pfmon.engine.ia64.encodings.attributes cimport Attributes
+from pfmon.engine.ia64.encodings.tables cimport Node, TableSizes
 
-from pfmon.engine.ia64.encodings import decision_tree, rows
-from pfmon.engine.ia64.encodings.formats import FORMATS
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.operands import REGISTERS
+from pfmon.engine.ia64.encodings.instruction_set import instruction
+from pfmon.engine.ia64.encodings.rows import HANDLERS
+from pfmon.engine.ia64.encodings.snapshot import table_bytes
+from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
 
-cdef struct Node:
-    uint8_t shift                # lowest bit to look at; in a leaf: how many rows
-    uint8_t width                # bits to look at; 0: leaf
-    uint32_t first               # in links
-
-UNIT_LETTERS = "MIFBX"           # in the order of the Unit enum
-_LAYOUTS = {name: number for number, name in enumerate(FORMATS)}
-FILE_NAMES = ("", "GR", "FR", "PR", "BR", "AR", "CR")  # in the order of RegisterFile
 
 cdef Row* _rows
 cdef Node* _nodes
 cdef uint32_t* _links
 cdef uint32_t _roots[UNITS]
+cdef uint32_t _count
 
 
 cdef inline uint64_t _bits(uint64_t encoding, uint64_t extension, unsigned int low, unsigned int width) noexcept nogil:
@@ -108,123 +102,41 @@ cdef const Attributes* attributes_of(uint32_t number) noexcept nogil:
     return &_rows[number].attributes
 
 
-cdef void _copy_immediate(ImmediateOperand* to, fields, operand):
-    cdef int i
-    to.count = len(operand.fields)
-    for i, name in enumerate(operand.fields):
-        to.low[i] = fields[name].low
-        to.width[i] = fields[name].width
-        to.total += fields[name].width
-    to.is_signed = operand.signed
-    to.relative = operand.relative
-    to.has_table = bool(operand.table)
-    for i, entry in enumerate(operand.table):
-        to.table[i] = entry
-    to.base = operand.base
-    to.step = operand.step
-
-
-cdef void _copy_registers(Row* to, row):
-    cdef RegisterOperand* register
-    for name, field in row.layout.fields.items():
-        # Op has every register field of the format, so that a special case can share the general handler.
-        if name in REGISTERS:
-            register = &to.registers[REGISTERS[name][1]]
-            register.low, register.width = field.low, field.width
-    for operand in row.registers:
-        register = &to.registers[operand.place]
-        register.file = FILE_NAMES.index(operand.file)
-        if operand.source:
-            register.role |= ROLE_SOURCE
-        if operand.target:
-            register.role |= ROLE_TARGET
-        if operand.base:
-            register.role |= ROLE_BASE
-
-
-cdef void _copy_operands(Operand* to, uint8_t* count, int most, uses):
-    cdef int i
-    for i, use in enumerate(uses[:most]):
-        to[i].place, to[i].what, to[i].first = use
-        count[0] = i + 1
-
-
-cdef void _copy_attributes(Attributes* to, row):
-    to.layout = _LAYOUTS[row.layout.name]
-    to.access = 0 if row.access is None else row.access + 1
-    to.access_flags = row.access_flags
-    to.size = row.size
-    to.branch = 0 if row.branch is None else row.branch + 1
-    to.whether, to.many, to.clear = row.whether, row.many, row.clear
-    to.effect = row.effect
-    to.fp_operations, to.fp_halves = row.fp_operations, row.fp_halves
-    _copy_operands(to.source, &to.sources, MOST_SOURCES, row.sources)
-    _copy_operands(to.target, &to.targets, MOST_TARGETS, row.targets)
-
-
-cdef void _copy_row(Row* to, row):
-    fields = row.layout.fields
-    to.run = <Handler><size_t>row.run
-    to.mask = row.mask
-    to.value = row.value
-    to.number = row.number
-    to.kind = row.kind
-    to.isa_kind = row.isa_kind
-    to.nat = rows.NAT.index(row.nat)
-    to.predicated = rows.PREDICATED.index(row.predicated)
-    to.emit = rows.EMIT.index(row.emit)
-    to.ctype = rows.CTYPE.index(row.ctype)
-    to.imm_is_ip = row.ip
-    to.has_qp = row.layout.predicated
-    if row.tie:
-        to.tie_width = fields[row.tie.a].width
-        to.tie_a = fields[row.tie.a].low
-        to.tie_b = fields[row.tie.b].low
-        to.tie_complement = row.tie.complement
-    _copy_registers(to, row)
-    _copy_attributes(&to.attributes, row)
-    for place, _, operand in row.immediates:
-        _copy_immediate(&to.imm if place == "imm" else &to.y if place == "y" else &to.x_operand, fields, operand)
-    if isinstance(row.op_x, str):
-        _copy_immediate(&to.x_operand, fields, rows.Operand((row.op_x,)))
-    else:
-        to.x = row.op_x
-
-
-cdef int _build() except -1:
-    """Copy rows and tree into C arrays, which live as long as the process."""
-    global _rows, _nodes, _links
+cdef int _load(bytes tables) except -1:
+    """Take tables as tables.computed() makes them, with this process's handlers; they live as long as the process."""
+    global _rows, _nodes, _links, _count
+    cdef const char* source = tables
+    cdef TableSizes sizes
     cdef uint32_t i
-    tree = decision_tree.build(INSTRUCTIONS, UNIT_LETTERS)
-    _rows = <Row*>calloc(len(INSTRUCTIONS) + 1, sizeof(Row))
-    _nodes = <Node*>calloc(len(tree.shift), sizeof(Node))
-    _links = <uint32_t*>calloc(len(tree.links) + 1, sizeof(uint32_t))
-    if _rows == NULL or _nodes == NULL or _links == NULL:
+    cdef char* copy = <char*>malloc(len(tables))
+    if copy == NULL:
         raise MemoryError
-    for i, row in enumerate(INSTRUCTIONS):
-        _copy_row(&_rows[i], row)
-    for i in range(len(tree.shift)):
-        _nodes[i].shift, _nodes[i].width, _nodes[i].first = tree.shift[i], tree.width[i], tree.first[i]
-    for i in range(len(tree.links)):
-        _links[i] = tree.links[i]
-    for i, unit in enumerate(UNIT_LETTERS):
-        _roots[i] = tree.roots[unit]
+    memcpy(copy, source, len(tables))
+    sizes = (<TableSizes*>copy)[0]
+    _rows = <Row*>(copy + sizeof(TableSizes))
+    _nodes = <Node*>&_rows[sizes.rows]
+    _links = <uint32_t*>&_nodes[sizes.nodes]
+    _count = sizes.rows
+    for i in range(UNITS):
+        _roots[i] = sizes.roots[i]
+    for i in range(sizes.rows):
+        _rows[i].run = <Handler><size_t>HANDLERS[i]
     return 0
 
 
-_build()
+_load(table_bytes(sizeof(Row)))
 
 
 def find(str unit, uint64_t encoding, uint64_t extension=0):
     """The row (rows.Row) of a 41-bit slot of ``unit`` (M, I, F, B or X), or None when it is reserved."""
     cdef Row* row = decode(UNIT_LETTERS.index(unit), encoding, extension)
-    return None if row == NULL else INSTRUCTIONS[row.number]
+    return None if row == NULL else instruction(row.number)
 
 
 def extract(uint32_t number, uint64_t encoding, uint64_t extension=0, uint64_t bundle_address=0):
     """The operands of a slot that decodes to row ``number``: r1, r2, r3, r4, qp, imm, y, x."""
     cdef Operands out
-    if number >= len(INSTRUCTIONS):
+    if number >= _count:
         raise IndexError(f"no row {number}")
     memset(&out, 0, sizeof(out))
     operands(&_rows[number], encoding, extension, bundle_address, &out)
@@ -234,6 +146,6 @@ def extract(uint32_t number, uint64_t encoding, uint64_t extension=0, uint64_t b
 
 def attributes(uint32_t number):
     """The attributes of row ``number``, as the struct Attributes has them."""
-    if number >= len(INSTRUCTIONS):
+    if number >= _count:
         raise IndexError(f"no row {number}")
     return _rows[number].attributes

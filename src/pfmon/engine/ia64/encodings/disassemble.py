@@ -3,8 +3,8 @@
 import re
 
 from pfmon.engine.ia64.encodings import decoder
+from pfmon.engine.ia64.encodings.instruction import Row, operand_names
 from pfmon.engine.ia64.encodings.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
-from pfmon.engine.ia64.encodings.rows import Row, operand_names
 
 _MASK64 = (1 << 64) - 1
 

@@ -1,9 +1,8 @@
-"""Bundle templates, instruction formats and operands of IA-64, as data.
+"""Instruction formats of IA-64, as data.
 
-Source: Software Developer's Manual, volume 3, chapter 4 ("Instruction Formats"): the template table (formats
-summary in 4.1), the bit diagrams of each format, and table "Immediate Formation" in 4.8. Field names are the
-manual's. A field is written ``name:lowest_bit/width``; the L slot of an X-unit instruction counts as bits 41
-to 81. Bits that no field covers are ignored by the processor.
+Source: Software Developer's Manual, volume 3, chapter 4 ("Instruction Formats"): the bit diagrams of each format,
+and table "Immediate Formation" in 4.8. Field names are the manual's. A field is written ``name:lowest_bit/width``;
+the L slot of an X-unit instruction counts as bits 41 to 81. Bits that no field covers are ignored by the processor.
 """
 
 from dataclasses import dataclass
@@ -33,38 +32,6 @@ class Field:
         """The field's value in ``encoding`` (82 bits: L slot above the slot)."""
         return (encoding >> self.low) & ((1 << self.width) - 1)
 
-
-@dataclass(frozen=True)
-class Template:
-    """What a bundle's 5-bit template says: the unit of each slot, and after which slots a stop follows."""
-
-    units: str
-    stops: tuple[bool, bool, bool]
-
-
-def _template(text: str) -> Template:
-    """``"MI;I;"``: unit letters, each followed by ``;`` where a stop is."""
-    units = text.replace(";", "")
-    stops = []
-    rest = text
-    for unit in units:
-        rest = rest.removeprefix(unit)
-        stops.append(rest.startswith(";"))
-        rest = rest.removeprefix(";")
-    return Template(units, (stops[0], stops[1], stops[2]))
-
-
-# Template numbers that are missing (06, 07, 14, 15, 1A, 1B, 1E, 1F) are reserved. MLX: the X-unit instruction
-# takes slots 1 and 2; slot 1 holds the L part.
-TEMPLATES: dict[int, Template] = {
-    number: _template(text)
-    for number, text in {
-        0x00: "MII", 0x01: "MII;", 0x02: "MI;I", 0x03: "MI;I;", 0x04: "MLX", 0x05: "MLX;",
-        0x08: "MMI", 0x09: "MMI;", 0x0A: "M;MI", 0x0B: "M;MI;", 0x0C: "MFI", 0x0D: "MFI;",
-        0x0E: "MMF", 0x0F: "MMF;", 0x10: "MIB", 0x11: "MIB;", 0x12: "MBB", 0x13: "MBB;",
-        0x16: "BBB", 0x17: "BBB;", 0x18: "MMB", 0x19: "MMB;", 0x1C: "MFB", 0x1D: "MFB;",
-    }.items()
-}  # fmt: skip
 
 # Every format, without the fields that (nearly) all share: op:37/4 and qp:0/6. "-" in front: no qp field.
 _LAYOUTS = """

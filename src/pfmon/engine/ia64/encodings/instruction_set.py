@@ -1,8 +1,15 @@
-"""The list of modules that hold instructions. Importing this fills rows.ROWS, in this order."""
+"""The list of modules that hold instructions. Importing this fills rows.CALLS, in this order."""
 
+from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from pfmon.engine.ia64.encodings.rows import ROWS, Row
+from pfmon.engine.ia64.encodings.rows import CALLS, HANDLERS
+
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.encodings.instruction import Row
+
+    INSTRUCTIONS: tuple[Row, ...]
 
 MODULES = (
     "a",
@@ -30,4 +37,23 @@ MODULES = (
 for _name in MODULES:
     import_module(f"pfmon.engine.ia64.units.{_name}")
 
-INSTRUCTIONS: tuple[Row, ...] = tuple(ROWS)
+
+@cache
+def instruction(number: int) -> "Row":
+    """The row with a number, made when it is first asked for: a run needs few or none."""
+    from pfmon.engine.ia64.encodings.instruction import made
+
+    layout, text, given = CALLS[number]
+    return made(number, layout, text, HANDLERS[number], **given)
+
+
+@cache
+def _instructions() -> "tuple[Row, ...]":
+    return tuple(map(instruction, range(len(CALLS))))
+
+
+def __getattr__(name: str) -> "tuple[Row, ...]":
+    """INSTRUCTIONS: all rows."""
+    if name == "INSTRUCTIONS":
+        return _instructions()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

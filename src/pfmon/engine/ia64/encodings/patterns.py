@@ -12,7 +12,7 @@ from pfmon.engine.api import Pattern
 from pfmon.engine.ia64.encodings.decoder import find
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
-from pfmon.engine.ia64.encodings.rows import Row
+from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.errors import BadValueError, UnknownNameError
 
 SLOTS = "mifb"

@@ -5,7 +5,11 @@ from libc.stdint cimport uint32_t
 from pfmon.engine.ia64.core.cpu cimport FAULT_FP_FAULT, FAULT_FP_TRAP, Cpu, FloatRegister, Op, fault, go, mark_at, unlikely
 from pfmon.engine.ia64.floating_point.core cimport Outcome
 from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_NATVAL, set_float
+from pfmon.stream.kinds cimport FLOAT, FP_OPERATION
 from pfmon.stream.words cimport Mark
+
+cdef enum:
+    ARITHMETIC = FLOAT | FP_OPERATION    # the kinds of what computes in the F unit
 
 
 cdef inline bint fr_is_natval(const Cpu* cpu, int number) noexcept nogil:

@@ -7,8 +7,8 @@ from pfmon.engine.ia64.floating_point.approximate cimport reciprocal, reciprocal
 from pfmon.engine.ia64.floating_point.core cimport PC_DYNAMIC, Environment, Operand, Outcome, environment, set_flags, unpack
 from pfmon.engine.ia64.floating_point.memory cimport INTEGER_BIT
 from pfmon.engine.ia64.core.predicates cimport set_pr
-from pfmon.engine.ia64.units.f cimport clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.units.f cimport (
+    ARITHMETIC, clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval)
 
 from pfmon.engine.ia64.encodings.rows import row
 
@@ -89,7 +89,7 @@ cdef int frsqrta(Cpu* cpu, Op* op) noexcept nogil:
 
 
 for _sf in range(4):
-    row("F6", f"frcpa.s{_sf} f1,p2=f2,f3", <size_t>&frcpa, kind=Kind.FLOAT | Kind.FP_OPERATION, fp_operations=1,
+    row("F6", f"frcpa.s{_sf} f1,p2=f2,f3", <size_t>&frcpa, kind=ARITHMETIC, fp_operations=1,
         predicated="own", reads="ar.fpsr", writes="ar.fpsr", op=0, x=1, q=0, sf=_sf, op_x=_sf)
-    row("F7", f"frsqrta.s{_sf} f1,p2=f3", <size_t>&frsqrta, kind=Kind.FLOAT | Kind.FP_OPERATION, fp_operations=1,
+    row("F7", f"frsqrta.s{_sf} f1,p2=f3", <size_t>&frsqrta, kind=ARITHMETIC, fp_operations=1,
         predicated="own", reads="ar.fpsr", writes="ar.fpsr", op=0, x=1, q=1, sf=_sf, op_x=_sf)

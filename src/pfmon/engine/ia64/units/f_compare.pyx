@@ -28,8 +28,8 @@ from pfmon.engine.ia64.floating_point.core cimport (
 )
 from pfmon.engine.ia64.floating_point.memory cimport INTEGER_BIT
 from pfmon.engine.ia64.core.predicates cimport set_pr_pair
-from pfmon.engine.ia64.units.f cimport clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval, then_go
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.units.f cimport (
+    ARITHMETIC, clear, copy_float, ending, fr_is_natval, interrupt, qualifies, set_natval, then_go)
 
 from pfmon.engine.ia64.encodings.rows import row
 
@@ -120,7 +120,7 @@ def _compare_rows() -> None:
         ("le", 0, 1, ORDER_LESS | ORDER_EQUAL, 0),
         ("unord", 1, 1, ORDER_UNORDERED, X_QUIET),
     )
-    implicit = {"kind": Kind.FLOAT | Kind.FP_OPERATION, "fp_operations": 1, "reads": "ar.fpsr", "writes": "ar.fpsr",
+    implicit = {"kind": ARITHMETIC, "fp_operations": 1, "reads": "ar.fpsr", "writes": "ar.fpsr",
                 "op": 4}
     for name, rb, ra, holds, quiet in relations:
         for sf in range(4):
@@ -187,8 +187,8 @@ cdef int fclass_unc(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-row("F5", "fclass.m p1,p2=f2,fclass9", <size_t>&fclass, kind=Kind.FLOAT | Kind.FP_OPERATION, ctype="none", op=5, ta=0)
-row("F5", "fclass.m.unc p1,p2=f2,fclass9", <size_t>&fclass_unc, kind=Kind.FLOAT | Kind.FP_OPERATION, ctype="unc",
+row("F5", "fclass.m p1,p2=f2,fclass9", <size_t>&fclass, kind=ARITHMETIC, ctype="none", op=5, ta=0)
+row("F5", "fclass.m.unc p1,p2=f2,fclass9", <size_t>&fclass_unc, kind=ARITHMETIC, ctype="unc",
     predicated="own", op=5, ta=1)
 
 
@@ -219,5 +219,5 @@ for _sf in range(4):
         ("famin", 0x16, X_ABSOLUTE),
         ("famax", 0x17, X_ABSOLUTE | X_MAXIMUM),
     ):
-        row("F8", f"{_name}.s{_sf} f1=f2,f3", <size_t>&fminmax, kind=Kind.FLOAT | Kind.FP_OPERATION,
+        row("F8", f"{_name}.s{_sf} f1=f2,f3", <size_t>&fminmax, kind=ARITHMETIC,
             fp_operations=1, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=_x6, sf=_sf, op_x=_sf | _x)

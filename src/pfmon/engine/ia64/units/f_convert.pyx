@@ -17,8 +17,7 @@ from pfmon.engine.ia64.floating_point.core cimport (
     unpack,
 )
 from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_INTEGER, EXPONENT_ONE, INTEGER_BIT, set_float
-from pfmon.engine.ia64.units.f cimport clear, ending, fr_is_natval, set_natval, then_go
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.units.f cimport ARITHMETIC, clear, ending, fr_is_natval, set_natval, then_go
 
 from pfmon.engine.ia64.encodings.rows import row
 
@@ -93,6 +92,7 @@ for _sf in range(4):
         ("fcvt.fxu.trunc", 0x1B, X_TRUNCATE),
     ):
         row("F10", f"{_name}.s{_sf} f1=f2", <size_t>&fcvt_trunc if _x & X_TRUNCATE else <size_t>&fcvt,
-            kind=Kind.FLOAT | Kind.FP_OPERATION, fp_operations=1, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=_x6, sf=_sf, op_x=_sf | _x)
+            kind=ARITHMETIC, fp_operations=1, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=_x6, sf=_sf,
+            op_x=_sf | _x)
 
-row("F11", "fcvt.xf f1=f2", <size_t>&fcvt_xf, kind=Kind.FLOAT | Kind.FP_OPERATION, fp_operations=1, op=0, x=0, x6=0x1C)
+row("F11", "fcvt.xf f1=f2", <size_t>&fcvt_xf, kind=ARITHMETIC, fp_operations=1, op=0, x=0, x6=0x1C)

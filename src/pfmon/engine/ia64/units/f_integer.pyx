@@ -9,8 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 from pfmon.engine.ia64.core.cpu cimport Cpu, FloatRegister, Op, go, unlikely
 from pfmon.engine.ia64.floating_point.core cimport u128
 from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_INTEGER, EXPONENT_SPECIAL, set_float, to_single
-from pfmon.engine.ia64.units.f cimport copy_float, fr_is_natval, set_natval
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.units.f cimport ARITHMETIC, copy_float, fr_is_natval, set_natval
 
 from pfmon.engine.ia64.encodings.rows import row
 
@@ -71,8 +70,8 @@ for _name, _short, _x2, _run in (
     ("xma.h", "xmpy.h", 3, <size_t>&xma_h),
     ("xma.hu", "xmpy.hu", 2, <size_t>&xma_hu),
 ):
-    row("F2", f"{_name} f1=f3,f4,f2", _run, kind=Kind.FLOAT | Kind.FP_OPERATION, op=14, x=1, x2=_x2)
-    row("F2", f"{_short} f1=f3,f4", _run, kind=Kind.FLOAT | Kind.FP_OPERATION, over=f"{_name} f1=f3,f4,f2", op=14, x=1,
+    row("F2", f"{_name} f1=f3,f4,f2", _run, kind=ARITHMETIC, op=14, x=1, x2=_x2)
+    row("F2", f"{_short} f1=f3,f4", _run, kind=ARITHMETIC, over=f"{_name} f1=f3,f4,f2", op=14, x=1,
         x2=_x2, f2=0)
 
 
@@ -83,7 +82,7 @@ cdef int fselect(Cpu* cpu, Op* op) noexcept nogil:
     return write_integer(cpu, op, (cpu.fr[op.r3].significand & mask) | (cpu.fr[op.r4].significand & ~mask))
 
 
-row("F3", "fselect f1=f3,f4,f2", <size_t>&fselect, kind=Kind.FLOAT | Kind.FP_OPERATION, op=14, x=0)
+row("F3", "fselect f1=f3,f4,f2", <size_t>&fselect, kind=ARITHMETIC, op=14, x=0)
 
 
 cdef int fmerge_s(Cpu* cpu, Op* op) noexcept nogil:
@@ -115,15 +114,15 @@ cdef int move(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-row("F9", "fmerge.s f1=f2,f3", <size_t>&fmerge_s, kind=Kind.FLOAT | Kind.FP_OPERATION, op=0, x=0, x6=0x10)
-row("F9", "fmerge.ns f1=f2,f3", <size_t>&fmerge_ns, kind=Kind.FLOAT | Kind.FP_OPERATION, op=0, x=0, x6=0x11)
-row("F9", "fmerge.se f1=f2,f3", <size_t>&fmerge_se, kind=Kind.FLOAT | Kind.FP_OPERATION, op=0, x=0, x6=0x12)
-row("F9", "mov f1=f3", <size_t>&move, kind=Kind.FLOAT | Kind.FP_OPERATION,
+row("F9", "fmerge.s f1=f2,f3", <size_t>&fmerge_s, kind=ARITHMETIC, op=0, x=0, x6=0x10)
+row("F9", "fmerge.ns f1=f2,f3", <size_t>&fmerge_ns, kind=ARITHMETIC, op=0, x=0, x6=0x11)
+row("F9", "fmerge.se f1=f2,f3", <size_t>&fmerge_se, kind=ARITHMETIC, op=0, x=0, x6=0x12)
+row("F9", "mov f1=f3", <size_t>&move, kind=ARITHMETIC,
     over=("fmerge.s f1=f2,f3", "fabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x10)
-row("F9", "fabs f1=f3", <size_t>&fmerge_s, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fmerge.s f1=f2,f3", op=0, x=0, x6=0x10, f2=0)
-row("F9", "fneg f1=f3", <size_t>&fmerge_ns, kind=Kind.FLOAT | Kind.FP_OPERATION,
+row("F9", "fabs f1=f3", <size_t>&fmerge_s, kind=ARITHMETIC, over="fmerge.s f1=f2,f3", op=0, x=0, x6=0x10, f2=0)
+row("F9", "fneg f1=f3", <size_t>&fmerge_ns, kind=ARITHMETIC,
     over=("fmerge.ns f1=f2,f3", "fnegabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x11)
-row("F9", "fnegabs f1=f3", <size_t>&fmerge_ns, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fmerge.ns f1=f2,f3",
+row("F9", "fnegabs f1=f3", <size_t>&fmerge_ns, kind=ARITHMETIC, over="fmerge.ns f1=f2,f3",
     op=0, x=0, x6=0x11, f2=0)
 
 
@@ -250,13 +249,13 @@ for _name, _x6, _run in (
     ("fsxt.r", 0x3C, <size_t>&fsxt_r),
     ("fsxt.l", 0x3D, <size_t>&fsxt_l),
 ):
-    row("F9", f"{_name} f1=f2,f3", _run, kind=Kind.FLOAT | Kind.FP_OPERATION, op=0, x=0, x6=_x6)
+    row("F9", f"{_name} f1=f2,f3", _run, kind=ARITHMETIC, op=0, x=0, x6=_x6)
 
 for _name, _x6, _x in (("fpmerge.s", 0x10, 31), ("fpmerge.ns", 0x11, 256 | 31), ("fpmerge.se", 0x12, 23)):
-    row("F9", f"{_name} f1=f2,f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION, op=1, x=0, x6=_x6, op_x=_x)
-row("F9", "fpabs f1=f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION, over="fpmerge.s f1=f2,f3", op=1, x=0,
+    row("F9", f"{_name} f1=f2,f3", <size_t>&fpmerge, kind=ARITHMETIC, op=1, x=0, x6=_x6, op_x=_x)
+row("F9", "fpabs f1=f3", <size_t>&fpmerge, kind=ARITHMETIC, over="fpmerge.s f1=f2,f3", op=1, x=0,
     x6=0x10, f2=0, op_x=31)
-row("F9", "fpneg f1=f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION,
+row("F9", "fpneg f1=f3", <size_t>&fpmerge, kind=ARITHMETIC,
     over=("fpmerge.ns f1=f2,f3", "fpnegabs f1=f3"), tie="f2=f3", op=1, x=0, x6=0x11, op_x=256 | 31)
-row("F9", "fpnegabs f1=f3", <size_t>&fpmerge, kind=Kind.FLOAT | Kind.FP_OPERATION,
+row("F9", "fpnegabs f1=f3", <size_t>&fpmerge, kind=ARITHMETIC,
     over="fpmerge.ns f1=f2,f3", op=1, x=0, x6=0x11, f2=0, op_x=256 | 31)

@@ -32,8 +32,7 @@ from pfmon.engine.ia64.floating_point.nearest cimport (
     nearest_product,
     no_sum,
 )
-from pfmon.engine.ia64.units.f cimport ending, fr_is_natval, note_tiny, set_natval, then_go
-from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.units.f cimport ARITHMETIC, ending, fr_is_natval, note_tiny, set_natval, then_go
 
 from pfmon.engine.ia64.encodings.rows import row
 
@@ -362,7 +361,7 @@ _OPERATIONS = (
 
 def _rows() -> None:
     """Rows of F1, and of its forms with f0 and f1."""
-    implicit = {"kind": Kind.FLOAT | Kind.FP_OPERATION, "fp_operations": 2, "fp_halves": True, "reads": "ar.fpsr",
+    implicit = {"kind": ARITHMETIC, "fp_operations": 2, "fp_halves": True, "reads": "ar.fpsr",
                 "writes": "ar.fpsr"}
     for completer, fields, low_bit, x, full, product, total in _PRECISIONS:
         for name, opcode, negate, by_f0, by_f1, by_both in _OPERATIONS:

@@ -31,8 +31,7 @@ from pfmon.engine.ia64.floating_point.core cimport (
 from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_INTEGER, from_single, set_float, to_single
 from pfmon.engine.ia64.core.predicates cimport set_pr
 from pfmon.engine.ia64.units.f cimport (
-    clear, ending_pair, fr_is_natval, interrupt, note_tiny, qualifies, set_natval, then_go)
-from pfmon.stream.kinds cimport Kind
+    ARITHMETIC, clear, ending_pair, fr_is_natval, interrupt, note_tiny, qualifies, set_natval, then_go)
 
 from pfmon.engine.ia64.encodings.rows import row
 
@@ -96,7 +95,7 @@ cdef int fpma(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def _multiply_add_rows() -> None:
-    implicit = {"kind": Kind.FLOAT | Kind.FP_OPERATION, "fp_operations": 4, "fp_halves": True, "reads": "ar.fpsr",
+    implicit = {"kind": ARITHMETIC, "fp_operations": 4, "fp_halves": True, "reads": "ar.fpsr",
                 "writes": "ar.fpsr", "x": 1}
     for name, short, opcode, negate in (
         ("fpma", "fpmpy", 9, 0),
@@ -248,7 +247,7 @@ def _rows() -> None:
     opposites = {"eq": "neq", "lt": "nlt", "le": "nle", "unord": "ord"}
     everything = ORDER_LESS | ORDER_EQUAL | ORDER_GREATER | ORDER_UNORDERED
     for sf in range(4):
-        fixed = {"kind": Kind.FLOAT | Kind.FP_OPERATION, "fp_operations": 2, "reads": "ar.fpsr", "writes": "ar.fpsr",
+        fixed = {"kind": ARITHMETIC, "fp_operations": 2, "reads": "ar.fpsr", "writes": "ar.fpsr",
                  "op": 1, "sf": sf}
         for number, (name, holds, quiet) in enumerate(relations):
             row("F8", f"fpcmp.{name}.s{sf} f1=f2,f3", <size_t>&fpcmp, x=0, x6=0x30 + number,

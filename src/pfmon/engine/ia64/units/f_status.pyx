@@ -4,6 +4,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport FAULT_RESERVED_REGISTER_FIELD, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, go
 from pfmon.engine.ia64.floating_point.core cimport field_shift
+from pfmon.engine.ia64.encodings.attributes cimport as_int
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.kinds cimport Kind
 
@@ -53,12 +54,15 @@ cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
 
 
 for _sf in range(4):
-    row("F12", f"fsetc.s{_sf} amask7,omask7", <size_t>&fsetc, kind=Kind.FLOAT, reads="ar.fpsr", writes="ar.fpsr",
+    row("F12", f"fsetc.s{_sf} amask7,omask7", <size_t>&fsetc, kind=as_int(Kind.FLOAT), reads="ar.fpsr",
+        writes="ar.fpsr",
         op=0, x=0, x6=4, sf=_sf, op_x=_sf)
-    row("F13", f"fclrf.s{_sf}", <size_t>&fclrf, kind=Kind.FLOAT, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=5,
+    row("F13", f"fclrf.s{_sf}", <size_t>&fclrf, kind=as_int(Kind.FLOAT), reads="ar.fpsr", writes="ar.fpsr", op=0, x=0,
+        x6=5,
         sf=_sf, op_x=_sf)
-    row("F14", f"fchkf.s{_sf} tgt25", <size_t>&fchkf, kind=Kind.FLOAT, isa_kind=Ia64Kind.CHECK_FLAGS, reads="ar.fpsr",
+    row("F14", f"fchkf.s{_sf} tgt25", <size_t>&fchkf, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_FLAGS),
+        reads="ar.fpsr",
         emit="check", op=0, x=0, x6=8, sf=_sf, op_x=_sf)
-row("F15", "break.f imm21", <size_t>&break_, kind=Kind.SYSTEM, emit="break", op=0, x=0, x6=0)
-row("F16", "nop.f imm21", <size_t>&nop, kind=Kind.NOP, op=0, x=0, x6=1, y=0)
-row("F16", "hint.f imm21", <size_t>&nop, kind=Kind.NOP, op=0, x=0, x6=1, y=1)
+row("F15", "break.f imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x=0, x6=0)
+row("F16", "nop.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=0)
+row("F16", "hint.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=1)

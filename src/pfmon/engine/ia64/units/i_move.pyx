@@ -6,7 +6,7 @@ from libc.stdint cimport uint64_t
 from pfmon.engine.ia64.core.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_RESERVED_REGISTER_FIELD, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, get_nat, go)
 from pfmon.engine.ia64.core.predicates cimport set_unrenamed_predicates, unrenamed_predicates
-from pfmon.engine.ia64.encodings.attributes cimport Effect
+from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.kinds cimport Kind
 
@@ -18,8 +18,8 @@ from pfmon.engine.ia64.encodings.rows import row
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
-row("I18", "nop.i imm21", <size_t>&nop, kind=Kind.NOP, op=0, x3=0, x6=0x01, y=0)
-row("I18", "hint.i imm21", <size_t>&nop, kind=Kind.NOP, op=0, x3=0, x6=0x01, y=1)
+row("I18", "nop.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
+row("I18", "hint.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=1)
 
 
 cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
@@ -27,7 +27,7 @@ cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fault_op = op
     return STATUS_BREAK
 
-row("I19", "break.i imm21", <size_t>&break_, kind=Kind.SYSTEM, emit="break", op=0, x3=0, x6=0x00)
+row("I19", "break.i imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
 
 
 # --- I20: control speculation check ------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ cdef int chk_s(Cpu* cpu, Op* op) noexcept nogil:
         return STATUS_CUT
     return go(cpu, op)
 
-row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s, isa_kind=Ia64Kind.CHECK_NAT, nat="own", emit="check", op=0, x3=1)
+row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=0, x3=1)
 
 
 # --- I21, I22: branch registers ----------------------------------------------------------------------------------
@@ -73,14 +73,16 @@ cdef int mov_to_pr(Cpu* cpu, Op* op) noexcept nogil:
     set_unrenamed_predicates(cpu, (unrenamed_predicates(cpu) & ~mask) | (cpu.gr[op.r2] & mask))
     return go(cpu, op)
 
-row("I23", "mov pr=r2,mask17", <size_t>&mov_to_pr, effect=Effect.EFFECT_ALL_PREDICATES, nat="consume", writes="pr", op=0, x3=3)
+row("I23", "mov pr=r2,mask17", <size_t>&mov_to_pr, effect=as_int(Effect.EFFECT_ALL_PREDICATES), nat="consume",
+    writes="pr", op=0, x3=3)
 
 
 cdef int mov_to_pr_rot(Cpu* cpu, Op* op) noexcept nogil:
     set_unrenamed_predicates(cpu, (cpu.pr & 0xFFFF) | <uint64_t>op.imm)
     return go(cpu, op)
 
-row("I24", "mov pr.rot=imm44", <size_t>&mov_to_pr_rot, effect=Effect.EFFECT_ALL_PREDICATES, writes="pr.rot", op=0, x3=2)
+row("I24", "mov pr.rot=imm44", <size_t>&mov_to_pr_rot, effect=as_int(Effect.EFFECT_ALL_PREDICATES), writes="pr.rot",
+    op=0, x3=2)
 
 
 cdef int mov_from_ip(Cpu* cpu, Op* op) noexcept nogil:

@@ -16,7 +16,7 @@ from pfmon.engine.ia64.memory.map cimport read_span, readable, readable_in_place
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, update_base, write_integer)
 from pfmon.stream.words cimport Mark
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.kinds cimport Kind
 
@@ -33,8 +33,8 @@ cdef uint32_t[5] SPAN = [16, 8, 4, 8, 16]      # alignment and reach in memory; 
 
 FORMS = {EXTENDED: ("e", 10), INTEGER: ("8", 8), SINGLE: ("s", 4), DOUBLE: ("d", 8)}
 HINTS = {
-    0: ("", 0), 1: (".nt1", AccessFlag.ACCESS_NT1), 2: (".d2", AccessFlag.ACCESS_NT2),
-    3: (".nta", AccessFlag.ACCESS_NTA),
+    0: ("", 0), 1: (".nt1", as_int(AccessFlag.ACCESS_NT1)), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
+    3: (".nta", as_int(AccessFlag.ACCESS_NTA)),
 }
 STORE_HINTS = {**HINTS, 1: (".d1", 0)}
 
@@ -44,7 +44,7 @@ def load_rows(mnemonic, x6, plain, immediate, register, *, size, form, isa_kind=
     nat = "own" if own else "consume"
     for hint, (completer, locality) in HINTS.items():
         text = f"{mnemonic}{completer} f1=[r3]"
-        given = {"kind": Kind.LOAD | Kind.FLOAT, "isa_kind": isa_kind, "access_flags": locality, "size": size,
+        given = {"kind": as_int(Kind.LOAD | Kind.FLOAT), "isa_kind": isa_kind, "access_flags": locality, "size": size,
                  "emit": "memory", "hint": hint, "x6": x6, "op_x": form}
         row("M6", text, plain, nat=nat, op=6, m=0, x=0, **given)
         row("M7", f"{text},r2", register, nat="own", op=6, m=1, x=0, **given)
@@ -125,7 +125,7 @@ _LOADS = {
 for _form, (_letter, _size) in FORMS.items():
     load_rows(f"ldf{_letter}", _form, *_LOADS[_form], size=_size, form=_form, own=False)
 load_rows("ldf.fill", 0x1B, <size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register, size=16, form=SPILLED,
-          own=False, isa_kind=Ia64Kind.SPILL_FILL)
+          own=False, isa_kind=as_int(Ia64Kind.SPILL_FILL))
 
 
 # --- speculative loads: ldf.s, ldf.a, ldf.sa
@@ -225,13 +225,14 @@ cdef int ldf_c_nc_register(Cpu* cpu, Op* op) noexcept nogil:
 
 # Completer -> (x6 of the extended form, handlers, kind)
 SPECULATION = {
-    ".s": (0x04, (<size_t>&ldf_s, <size_t>&ldf_s_immediate, <size_t>&ldf_s_register), Ia64Kind.SPECULATIVE),
-    ".a": (0x08, (<size_t>&ldf_a, <size_t>&ldf_a_immediate, <size_t>&ldf_a_register), Ia64Kind.ADVANCED),
+    ".s": (0x04, (<size_t>&ldf_s, <size_t>&ldf_s_immediate, <size_t>&ldf_s_register), as_int(Ia64Kind.SPECULATIVE)),
+    ".a": (0x08, (<size_t>&ldf_a, <size_t>&ldf_a_immediate, <size_t>&ldf_a_register), as_int(Ia64Kind.ADVANCED)),
     ".sa": (0x0C, (<size_t>&ldf_sa, <size_t>&ldf_sa_immediate, <size_t>&ldf_sa_register),
-            Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED),
+            as_int(Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED)),
     ".c.clr": (0x20, (<size_t>&ldf_c_clr, <size_t>&ldf_c_clr_immediate, <size_t>&ldf_c_clr_register),
-               Ia64Kind.LOAD_CHECK),
-    ".c.nc": (0x24, (<size_t>&ldf_c_nc, <size_t>&ldf_c_nc_immediate, <size_t>&ldf_c_nc_register), Ia64Kind.LOAD_CHECK),
+               as_int(Ia64Kind.LOAD_CHECK)),
+    ".c.nc": (0x24, (<size_t>&ldf_c_nc, <size_t>&ldf_c_nc_immediate, <size_t>&ldf_c_nc_register),
+    as_int(Ia64Kind.LOAD_CHECK)),
 }
 for _completer, (_base, _handlers, _kind) in SPECULATION.items():
     for _form, (_letter, _size) in FORMS.items():
@@ -311,10 +312,11 @@ for _mnemonic, _x6, _size, _plain, _immediate, _kind in (
     ("stf8", 0x31, 8, <size_t>&stf8, <size_t>&stf8_immediate, 0),
     ("stfs", 0x32, 4, <size_t>&stfs, <size_t>&stfs_immediate, 0),
     ("stfd", 0x33, 8, <size_t>&stfd, <size_t>&stfd_immediate, 0),
-    ("stf.spill", 0x3B, 16, <size_t>&stf_spill, <size_t>&stf_spill_immediate, Ia64Kind.SPILL_FILL),
+    ("stf.spill", 0x3B, 16, <size_t>&stf_spill, <size_t>&stf_spill_immediate, as_int(Ia64Kind.SPILL_FILL)),
 ):
     for _hint, (_completer, _locality) in STORE_HINTS.items():
-        _given = {"kind": Kind.STORE | Kind.FLOAT, "isa_kind": _kind, "access_flags": _locality, "nat": "consume",
+        _given = {"kind": as_int(Kind.STORE | Kind.FLOAT), "isa_kind": _kind, "access_flags": _locality,
+        "nat": "consume",
                   "size": _size, "emit": "memory", "hint": _hint, "x6": _x6}
         row("M9", f"{_mnemonic}{_completer} [r3]=f2", _plain, op=6, m=0, x=0, **_given)
         row("M10", f"{_mnemonic}{_completer} [r3]=f2,imm9", _immediate, op=7, **_given)
@@ -342,7 +344,7 @@ for _x6, (_letters, _run) in {
     0x1C: ("sig", <size_t>&setf_sig), 0x1D: ("exp", <size_t>&setf_exp), 0x1E: ("s", <size_t>&setf_s),
     0x1F: ("d", <size_t>&setf_d),
 }.items():
-    row("M18", f"setf.{_letters} f1=r2", _run, kind=Kind.FLOAT, nat="own", op=6, m=0, x=1, x6=_x6)
+    row("M18", f"setf.{_letters} f1=r2", _run, kind=as_int(Kind.FLOAT), nat="own", op=6, m=0, x=1, x6=_x6)
 
 
 cdef inline int deliver(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
@@ -371,4 +373,4 @@ for _x6, (_letters, _run) in {
     0x1C: ("sig", <size_t>&getf_sig), 0x1D: ("exp", <size_t>&getf_exp), 0x1E: ("s", <size_t>&getf_s),
     0x1F: ("d", <size_t>&getf_d),
 }.items():
-    row("M19", f"getf.{_letters} r1=f2", _run, kind=Kind.FLOAT, nat="own", op=4, m=0, x=1, x6=_x6)
+    row("M19", f"getf.{_letters} r1=f2", _run, kind=as_int(Kind.FLOAT), nat="own", op=4, m=0, x=1, x6=_x6)

@@ -10,7 +10,7 @@ from pfmon.engine.ia64.memory.map cimport PROTECT_READ, aligned_data, readable
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, read_integer, update_base)
 from pfmon.stream.words cimport Mark
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.kinds cimport Kind
 
@@ -18,8 +18,8 @@ from pfmon.engine.ia64.encodings.rows import row
 
 # Locality hints by field value (volume 3, table 4-34); value 2 has no meaning for loads.
 HINTS = {
-    0: ("", 0), 1: (".nt1", AccessFlag.ACCESS_NT1), 2: (".d2", AccessFlag.ACCESS_NT2),
-    3: (".nta", AccessFlag.ACCESS_NTA),
+    0: ("", 0), 1: (".nt1", as_int(AccessFlag.ACCESS_NT1)), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
+    3: (".nta", as_int(AccessFlag.ACCESS_NTA)),
 }
 SIZES = (1, 2, 4, 8)
 
@@ -29,7 +29,7 @@ def load_rows(mnemonic, x6, plain, immediate, register, *, size, isa_kind=0, acc
     nat = "own" if own else "consume"
     for hint, (completer, locality) in HINTS.items():
         text = f"{mnemonic}{completer} r1=[r3]"
-        given = {"kind": Kind.LOAD, "isa_kind": isa_kind, "access_flags": access_flags | locality, "size": size,
+        given = {"kind": as_int(Kind.LOAD), "isa_kind": isa_kind, "access_flags": access_flags | locality, "size": size,
                  "emit": "memory", "hint": hint, "x6": x6, "op_x": op_x}
         row("M1", text, plain, nat=nat, op=4, m=0, x=0, **given)
         row("M2", f"{text},r2", register, nat="own", op=4, m=1, x=0, **given)
@@ -95,7 +95,8 @@ _ORDINARY = (
     (<size_t>&ld8, <size_t>&ld8_immediate, <size_t>&ld8_register),
 )
 for _type, _base, _flags in (
-    ("", 0x00, 0), (".bias", 0x10, AccessFlag.ACCESS_EXCLUSIVE), (".acq", 0x14, AccessFlag.ACCESS_ACQUIRE),
+    ("", 0x00, 0), (".bias", 0x10, as_int(AccessFlag.ACCESS_EXCLUSIVE)), (".acq", 0x14,
+    as_int(AccessFlag.ACCESS_ACQUIRE)),
 ):
     for _i, _size in enumerate(SIZES):
         load_rows(f"ld{_size}{_type}", _base + _i, *_ORDINARY[_i], size=_size, access_flags=_flags, own=False)
@@ -159,11 +160,11 @@ cdef int ld_sa_register(Cpu* cpu, Op* op) noexcept nogil:
 
 for _i, _size in enumerate(SIZES):
     load_rows(f"ld{_size}.s", 0x04 + _i, <size_t>&ld_s, <size_t>&ld_s_immediate, <size_t>&ld_s_register,
-              size=_size, op_x=_size, isa_kind=Ia64Kind.SPECULATIVE)
+              size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.SPECULATIVE))
     load_rows(f"ld{_size}.a", 0x08 + _i, <size_t>&ld_a, <size_t>&ld_a_immediate, <size_t>&ld_a_register,
-              size=_size, op_x=_size, isa_kind=Ia64Kind.ADVANCED)
+              size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.ADVANCED))
     load_rows(f"ld{_size}.sa", 0x0C + _i, <size_t>&ld_sa, <size_t>&ld_sa_immediate, <size_t>&ld_sa_register,
-              size=_size, op_x=_size, isa_kind=Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED)
+              size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED))
 
 
 # --- check loads: ld.c.clr, ld.c.nc, ld.c.clr.acq. op.x is the size.
@@ -211,11 +212,12 @@ cdef int ld_c_nc_register(Cpu* cpu, Op* op) noexcept nogil:
     return check_load(cpu, op, False, BY_REGISTER)
 
 for _i, _size in enumerate(SIZES):
-    for _type, _base, _flags in ((".c.clr", 0x20, 0), (".c.clr.acq", 0x28, AccessFlag.ACCESS_ACQUIRE)):
+    for _type, _base, _flags in ((".c.clr", 0x20, 0), (".c.clr.acq", 0x28, as_int(AccessFlag.ACCESS_ACQUIRE))):
         load_rows(f"ld{_size}{_type}", _base + _i, <size_t>&ld_c_clr, <size_t>&ld_c_clr_immediate,
-                  <size_t>&ld_c_clr_register, size=_size, op_x=_size, isa_kind=Ia64Kind.LOAD_CHECK, access_flags=_flags)
+                  <size_t>&ld_c_clr_register, size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.LOAD_CHECK),
+                  access_flags=_flags)
     load_rows(f"ld{_size}.c.nc", 0x24 + _i, <size_t>&ld_c_nc, <size_t>&ld_c_nc_immediate,
-              <size_t>&ld_c_nc_register, size=_size, op_x=_size, isa_kind=Ia64Kind.LOAD_CHECK)
+              <size_t>&ld_c_nc_register, size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.LOAD_CHECK))
 
 
 # --- ld8.fill: the NaT bit comes from AR[UNAT], at the position that address bits 8:3 name
@@ -248,7 +250,7 @@ cdef int ld8_fill_register(Cpu* cpu, Op* op) noexcept nogil:
     return fill(cpu, op, BY_REGISTER)
 
 load_rows("ld8.fill", 0x1B, <size_t>&ld8_fill, <size_t>&ld8_fill_immediate, <size_t>&ld8_fill_register, size=8,
-          isa_kind=Ia64Kind.SPILL_FILL)
+          isa_kind=as_int(Ia64Kind.SPILL_FILL))
 
 
 # --- ld16: 8 bytes to the target, 8 to AR[CSD]
@@ -264,7 +266,8 @@ cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (<uint64_t*>data)[1 if cpu.um & 2 else 0]
     return go(cpu, op)
 
-for _x6, _type, _flags in ((0x28, "", 0), (0x2C, ".acq", AccessFlag.ACCESS_ACQUIRE)):
+for _x6, _type, _flags in ((0x28, "", 0), (0x2C, ".acq", as_int(AccessFlag.ACCESS_ACQUIRE))):
     for _hint, (_completer, _locality) in HINTS.items():
-        row("M1", f"ld16{_type}{_completer} r1,ar.csd=[r3]", <size_t>&ld16, kind=Kind.LOAD, nat="consume", size=16,
+        row("M1", f"ld16{_type}{_completer} r1,ar.csd=[r3]", <size_t>&ld16, kind=as_int(Kind.LOAD), nat="consume",
+            size=16,
             access_flags=_flags | _locality, emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, writes="ar.csd")

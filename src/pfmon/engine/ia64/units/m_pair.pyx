@@ -12,7 +12,7 @@ from pfmon.engine.ia64.floating_point.memory cimport from_double, from_significa
 from pfmon.engine.ia64.memory.map cimport PROTECT_READ, UM_BE, probe, readable
 from pfmon.engine.ia64.memory.access cimport BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, fault_here, update_base
 from pfmon.stream.words cimport Mark
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.kinds cimport Kind
 
@@ -31,10 +31,10 @@ cdef enum Speculation:
     CHECK_KEEP = 8
 
 HINTS = {
-    0: ("", 0), 1: (".nt1", AccessFlag.ACCESS_NT1), 2: (".d2", AccessFlag.ACCESS_NT2),
-    3: (".nta", AccessFlag.ACCESS_NTA),
+    0: ("", 0), 1: (".nt1", as_int(AccessFlag.ACCESS_NT1)), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
+    3: (".nta", as_int(AccessFlag.ACCESS_NTA)),
 }
-LINE_HINTS = {**HINTS, 2: (".nt2", AccessFlag.ACCESS_NT2)}
+LINE_HINTS = {**HINTS, 2: (".nt2", as_int(AccessFlag.ACCESS_NT2))}
 
 
 cdef inline uint32_t span(Op* op) noexcept nogil:
@@ -126,17 +126,17 @@ cdef int ldfp_c_nc_update(Cpu* cpu, Op* op) noexcept nogil:
 # Completer -> (x6 base, handlers without and with update, kind)
 PAIRS = {
     "": (0x00, <size_t>&ldfp, <size_t>&ldfp_update, 0),
-    ".s": (0x04, <size_t>&ldfp_s, <size_t>&ldfp_s_update, Ia64Kind.SPECULATIVE),
-    ".a": (0x08, <size_t>&ldfp_a, <size_t>&ldfp_a_update, Ia64Kind.ADVANCED),
-    ".sa": (0x0C, <size_t>&ldfp_sa, <size_t>&ldfp_sa_update, Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED),
-    ".c.clr": (0x20, <size_t>&ldfp_c_clr, <size_t>&ldfp_c_clr_update, Ia64Kind.LOAD_CHECK),
-    ".c.nc": (0x24, <size_t>&ldfp_c_nc, <size_t>&ldfp_c_nc_update, Ia64Kind.LOAD_CHECK),
+    ".s": (0x04, <size_t>&ldfp_s, <size_t>&ldfp_s_update, as_int(Ia64Kind.SPECULATIVE)),
+    ".a": (0x08, <size_t>&ldfp_a, <size_t>&ldfp_a_update, as_int(Ia64Kind.ADVANCED)),
+    ".sa": (0x0C, <size_t>&ldfp_sa, <size_t>&ldfp_sa_update, as_int(Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED)),
+    ".c.clr": (0x20, <size_t>&ldfp_c_clr, <size_t>&ldfp_c_clr_update, as_int(Ia64Kind.LOAD_CHECK)),
+    ".c.nc": (0x24, <size_t>&ldfp_c_nc, <size_t>&ldfp_c_nc_update, as_int(Ia64Kind.LOAD_CHECK)),
 }
 for _completer, (_base, _plain, _update, _kind) in PAIRS.items():
     for _form, (_letter, _size) in {INTEGER: ("8", 16), SINGLE: ("s", 8), DOUBLE: ("d", 16)}.items():
         for _hint, (_locality, _flags) in HINTS.items():
             _text = f"ldfp{_letter}{_completer}{_locality} f1,f2=[r3]"
-            _given = {"kind": Kind.LOAD | Kind.FLOAT, "isa_kind": _kind, "access_flags": _flags, "nat": "own",
+            _given = {"kind": as_int(Kind.LOAD | Kind.FLOAT), "isa_kind": _kind, "access_flags": _flags, "nat": "own",
                       "size": _size, "emit": "memory", "hint": _hint, "x6": _base + _form, "op_x": _form}
             row("M11", _text, _plain, op=6, m=0, x=1, **_given)
             row("M12", f"{_text},{_size}", _update, op=6, m=1, x=1, **_given)
@@ -173,12 +173,12 @@ cdef int lfetch_fault_register(Cpu* cpu, Op* op) noexcept nogil:
     return line_fetch(cpu, op, True, BY_REGISTER)
 
 for _x6, _completer, _faults, _exclusive in (
-    (0x2C, "", False, 0), (0x2D, ".excl", False, AccessFlag.ACCESS_EXCLUSIVE),
-    (0x2E, ".fault", True, 0), (0x2F, ".fault.excl", True, AccessFlag.ACCESS_EXCLUSIVE),
+    (0x2C, "", False, 0), (0x2D, ".excl", False, as_int(AccessFlag.ACCESS_EXCLUSIVE)),
+    (0x2E, ".fault", True, 0), (0x2F, ".fault.excl", True, as_int(AccessFlag.ACCESS_EXCLUSIVE)),
 ):
     for _hint, (_locality, _flags) in LINE_HINTS.items():
         _text = f"lfetch{_completer}{_locality} [r3]"
-        _given = {"kind": Kind.PREFETCH, "access_flags": _exclusive | _flags, "nat": "own", "emit": "memory",
+        _given = {"kind": as_int(Kind.PREFETCH), "access_flags": _exclusive | _flags, "nat": "own", "emit": "memory",
                   "hint": _hint, "x6": _x6}
         row("M13", _text, <size_t>&lfetch_fault if _faults else <size_t>&lfetch, op=6, m=0, x=0, **_given)
         row("M14", f"{_text},r2", <size_t>&lfetch_fault_register if _faults else <size_t>&lfetch_register,

@@ -9,15 +9,16 @@ from pfmon.engine.ia64.memory.map cimport (
     PROTECT_READ, PROTECT_WRITE, aligned_data, readable_in_place, writable, write_slowly)
 from pfmon.engine.ia64.memory.access cimport (
     BY_IMMEDIATE, NO_UPDATE, fault_here, read_integer, update_base, write_integer)
-from pfmon.engine.ia64.encodings.attributes cimport AccessFlag
+from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.rows import row
 
 # Locality hints by field value (volume 3, tables 4-35 and 4-40).
-HINTS = {0: ("", 0), 1: (".d1", 0), 2: (".d2", AccessFlag.ACCESS_NT2), 3: (".nta", AccessFlag.ACCESS_NTA)}
-SEMAPHORE_HINTS = {**HINTS, 1: (".nt1", AccessFlag.ACCESS_NT1)}
+HINTS = {0: ("", 0), 1: (".d1", 0), 2: (".d2", as_int(AccessFlag.ACCESS_NT2)),
+3: (".nta", as_int(AccessFlag.ACCESS_NTA))}
+SEMAPHORE_HINTS = {**HINTS, 1: (".nt1", as_int(AccessFlag.ACCESS_NT1))}
 SIZES = (1, 2, 4, 8)
 
 
@@ -25,7 +26,7 @@ def store_rows(mnemonic, x6, plain, immediate, *, size, isa_kind=0, access_flags
     """The two forms of a store, with all hints."""
     for hint, (completer, locality) in HINTS.items():
         text = f"{mnemonic}{completer} [r3]=r2"
-        given = {"kind": Kind.STORE, "isa_kind": isa_kind, "access_flags": access_flags | locality, "nat": nat,
+        given = {"kind": as_int(Kind.STORE), "isa_kind": isa_kind, "access_flags": access_flags | locality, "nat": nat,
                  "size": size, "emit": "memory", "hint": hint, "x6": x6}
         row("M4", text, plain, op=4, m=0, x=0, **given)
         row("M5", f"{text},imm9", immediate, op=5, **given)
@@ -68,7 +69,7 @@ _STORES = (
     (<size_t>&st4, <size_t>&st4_immediate),
     (<size_t>&st8, <size_t>&st8_immediate),
 )
-for _type, _base, _flags in (("", 0x30, 0), (".rel", 0x34, AccessFlag.ACCESS_RELEASE)):
+for _type, _base, _flags in (("", 0x30, 0), (".rel", 0x34, as_int(AccessFlag.ACCESS_RELEASE))):
     for _i, _size in enumerate(SIZES):
         store_rows(f"st{_size}{_type}", _base + _i, *_STORES[_i], size=_size, access_flags=_flags)
 
@@ -97,7 +98,7 @@ cdef int st8_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
     return spill(cpu, op, BY_IMMEDIATE)
 
 store_rows("st8.spill", 0x3B, <size_t>&st8_spill, <size_t>&st8_spill_immediate, size=8, nat="own",
-           isa_kind=Ia64Kind.SPILL_FILL)
+           isa_kind=as_int(Ia64Kind.SPILL_FILL))
 
 
 # --- 16 bytes: the source and AR[CSD]
@@ -126,9 +127,10 @@ cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
         return fault_here(cpu, op)
     return go(cpu, op)
 
-for _x6, _type, _flags in ((0x30, "", 0), (0x34, ".rel", AccessFlag.ACCESS_RELEASE)):
+for _x6, _type, _flags in ((0x30, "", 0), (0x34, ".rel", as_int(AccessFlag.ACCESS_RELEASE))):
     for _hint, (_completer, _locality) in HINTS.items():
-        row("M4", f"st16{_type}{_completer} [r3]=r2,ar.csd", <size_t>&st16, kind=Kind.STORE, nat="consume", size=16,
+        row("M4", f"st16{_type}{_completer} [r3]=r2,ar.csd", <size_t>&st16, kind=as_int(Kind.STORE), nat="consume",
+            size=16,
             access_flags=_flags | _locality, emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, reads="ar.csd")
 
 
@@ -203,12 +205,12 @@ cdef int fetchadd(Cpu* cpu, Op* op) noexcept nogil:
 def semaphore_rows(layout, text, run, x6, size, access_flags, **given):
     """One semaphore with all hints; ``{hint}`` in the text is where they stand."""
     for hint, (completer, locality) in SEMAPHORE_HINTS.items():
-        row(layout, text.replace("{hint}", completer), run, kind=Kind.LOAD | Kind.STORE | Kind.ATOMIC,
+        row(layout, text.replace("{hint}", completer), run, kind=as_int(Kind.LOAD | Kind.STORE | Kind.ATOMIC),
             access_flags=access_flags | locality, nat="consume", size=size, emit="memory",
             op=4, m=0, x=1, x6=x6, hint=hint, **given)
 
 
-ORDERS = {"acq": AccessFlag.ACCESS_ACQUIRE, "rel": AccessFlag.ACCESS_RELEASE}
+ORDERS = {"acq": as_int(AccessFlag.ACCESS_ACQUIRE), "rel": as_int(AccessFlag.ACCESS_RELEASE)}
 for _i, _size in enumerate(SIZES):
     for _x6, _type in {0: "acq", 4: "rel"}.items():
         semaphore_rows("M16", f"cmpxchg{_size}.{_type}{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, _x6 + _i, _size,

@@ -18,7 +18,7 @@ from pfmon.engine.ia64.memory.map cimport (
 from pfmon.engine.ia64.memory.access cimport any_nat, fault_here
 from pfmon.engine.ia64.core.rse cimport flush_registers, load_registers, make_room
 from pfmon.stream.words cimport Mark
-from pfmon.engine.ia64.encodings.attributes cimport Effect
+from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.kinds cimport Kind
 
@@ -47,8 +47,9 @@ cdef int chk_s_float(Cpu* cpu, Op* op) noexcept nogil:
         return recover(cpu, op)
     return go(cpu, op)
 
-row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, isa_kind=Ia64Kind.CHECK_NAT, nat="own", emit="check", op=1, x3=1)
-row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=Kind.FLOAT, isa_kind=Ia64Kind.CHECK_NAT, emit="check",
+row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=1, x3=1)
+row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_NAT),
+    emit="check",
     op=1, x3=3)
 
 
@@ -73,11 +74,15 @@ cdef int chk_a_nc_float(Cpu* cpu, Op* op) noexcept nogil:
 cdef int chk_a_clr_float(Cpu* cpu, Op* op) noexcept nogil:
     return check_advanced(cpu, op, float_tag(cpu, op.r1), True)
 
-row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, isa_kind=Ia64Kind.CHECK_ALAT, nat="own", emit="check", op=0, x3=4)
-row("M22", "chk.a.clr r1,tgt25", <size_t>&chk_a_clr, isa_kind=Ia64Kind.CHECK_ALAT, nat="own", emit="check", op=0, x3=5)
-row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=Kind.FLOAT, isa_kind=Ia64Kind.CHECK_ALAT, emit="check",
+row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check", op=0,
+    x3=4)
+row("M22", "chk.a.clr r1,tgt25", <size_t>&chk_a_clr, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check",
+    op=0, x3=5)
+row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_ALAT),
+    emit="check",
     op=0, x3=6)
-row("M23", "chk.a.clr f1,tgt25", <size_t>&chk_a_clr_float, kind=Kind.FLOAT, isa_kind=Ia64Kind.CHECK_ALAT, emit="check",
+row("M23", "chk.a.clr f1,tgt25", <size_t>&chk_a_clr_float, kind=as_int(Kind.FLOAT),
+    isa_kind=as_int(Ia64Kind.CHECK_ALAT), emit="check",
     op=0, x3=7)
 
 
@@ -89,7 +94,7 @@ cdef int fence(Cpu* cpu, Op* op) noexcept nogil:
 for _text, _x2, _x4 in (("fwb", 2, 0), ("mf", 2, 2), ("mf.a", 2, 3), ("srlz.d", 3, 0), ("sync.i", 3, 3)):
     row("M24", _text, <size_t>&fence, op=0, x3=0, x2=_x2, x4=_x4)
 # What was written as data is now to be seen as code: the block ends, so that the driver can retranslate.
-row("M24", "srlz.i", <size_t>&fence, kind=Kind.SERIALIZE, effect=Effect.EFFECT_SERIALIZE, emit="end",
+row("M24", "srlz.i", <size_t>&fence, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE), emit="end",
     op=0, x3=0, x2=3, x4=1)
 
 
@@ -130,8 +135,8 @@ cdef int loadrs(Cpu* cpu, Op* op) noexcept nogil:
         return fault_here(cpu, op)
     return go(cpu, op)
 
-row("M25", "flushrs", <size_t>&flushrs, isa_kind=Ia64Kind.RSE_EVENT, op=0, x3=0, x2=0, x4=0xC)
-row("M25", "loadrs", <size_t>&loadrs, isa_kind=Ia64Kind.RSE_EVENT, effect=Effect.EFFECT_LOADRS,
+row("M25", "flushrs", <size_t>&flushrs, isa_kind=as_int(Ia64Kind.RSE_EVENT), op=0, x3=0, x2=0, x4=0xC)
+row("M25", "loadrs", <size_t>&loadrs, isa_kind=as_int(Ia64Kind.RSE_EVENT), effect=as_int(Effect.EFFECT_LOADRS),
     op=0, x3=0, x2=0, x4=0xA)
 
 
@@ -156,8 +161,8 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.pfs
     return go(cpu, op)
 
-row("M34", "alloc r1=ar.pfs,sof,sol,sor", <size_t>&alloc, isa_kind=Ia64Kind.ALLOC | Ia64Kind.RSE_EVENT,
-    effect=Effect.EFFECT_ALLOC, nat="own", emit="alloc", reads="ar.pfs", op=1, x3=6)
+row("M34", "alloc r1=ar.pfs,sof,sol,sor", <size_t>&alloc, isa_kind=as_int(Ia64Kind.ALLOC | Ia64Kind.RSE_EVENT),
+    effect=as_int(Effect.EFFECT_ALLOC), nat="own", emit="alloc", reads="ar.pfs", op=1, x3=6)
 
 
 # --- application registers
@@ -272,8 +277,10 @@ row("M39", "probe.w r1=r3,imm2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6
 row("M40", "probe.rw.fault r3,imm2", <size_t>&probe_rw_fault, nat="consume", op=1, x3=0, x6=0x31)
 row("M40", "probe.r.fault r3,imm2", <size_t>&probe_r_fault, nat="consume", op=1, x3=0, x6=0x32)
 row("M40", "probe.w.fault r3,imm2", <size_t>&probe_w_fault, nat="consume", op=1, x3=0, x6=0x33)
-row("M28", "fc r3", <size_t>&probe_r_fault, effect=Effect.EFFECT_FLUSH_LINE, nat="consume", op=1, x=0, x3=0, x6=0x30)
-row("M28", "fc.i r3", <size_t>&probe_r_fault, effect=Effect.EFFECT_FLUSH_LINE, nat="consume", op=1, x=1, x3=0, x6=0x30)
+row("M28", "fc r3", <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", op=1, x=0, x3=0,
+    x6=0x30)
+row("M28", "fc.i r3", <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", op=1, x=1, x3=0,
+    x6=0x30)
 
 
 # --- translation hashes, with Linux's settings: 16 KB pages, short format, a linear table of 2^40 bytes a region
@@ -327,9 +334,9 @@ cdef int break_m(Cpu* cpu, Op* op) noexcept nogil:
 cdef int nop_m(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
-row("M37", "break.m imm21", <size_t>&break_m, kind=Kind.SYSTEM, emit="break", op=0, x3=0, x2=0, x4=0)
-row("M48", "nop.m imm21", <size_t>&nop_m, kind=Kind.NOP, op=0, x3=0, x2=0, x4=1, y=0)
-row("M48", "hint.m imm21", <size_t>&nop_m, kind=Kind.NOP, op=0, x3=0, x2=0, x4=1, y=1)
+row("M37", "break.m imm21", <size_t>&break_m, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x2=0, x4=0)
+row("M48", "nop.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=0)
+row("M48", "hint.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=1)
 
 
 # --- privileged instructions
@@ -354,6 +361,6 @@ PRIVILEGED = (
     ("M46", "tpa r1=r3", {"x6": 0x1E}), ("M46", "tak r1=r3", {"x6": 0x1F}), ("M47", "ptc.e r3", {"x6": 0x34}),
 )
 for _layout, _text, _fields in PRIVILEGED:
-    row(_layout, _text, <size_t>&privileged, kind=Kind.PRIVILEGED, nat="own", op=1, x3=0, **_fields)
-row("M44", "ssm imm24", <size_t>&privileged, kind=Kind.PRIVILEGED, op=0, x3=0, x4=6)
-row("M44", "rsm imm24", <size_t>&privileged, kind=Kind.PRIVILEGED, op=0, x3=0, x4=7)
+    row(_layout, _text, <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), nat="own", op=1, x3=0, **_fields)
+row("M44", "ssm imm24", <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), op=0, x3=0, x4=6)
+row("M44", "rsm imm24", <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), op=0, x3=0, x4=7)

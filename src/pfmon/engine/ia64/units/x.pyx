@@ -3,6 +3,7 @@
 from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport STATUS_BREAK, Cpu, Op, go
+from pfmon.engine.ia64.encodings.attributes cimport as_int
 from pfmon.stream.kinds cimport Kind
 
 from pfmon.engine.ia64.encodings.rows import row
@@ -18,8 +19,8 @@ row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
-row("X5", "nop.x imm62", <size_t>&nop, kind=Kind.NOP, op=0, x3=0, x6=0x01, y=0)
-row("X5", "hint.x imm62", <size_t>&nop, kind=Kind.NOP, op=0, x3=0, x6=0x01, y=1)
+row("X5", "nop.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
+row("X5", "hint.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=1)
 
 
 cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
@@ -27,4 +28,4 @@ cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fault_op = op
     return STATUS_BREAK
 
-row("X1", "break.x imm62", <size_t>&break_, kind=Kind.SYSTEM, emit="break", op=0, x3=0, x6=0x00)
+row("X1", "break.x imm62", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)

@@ -1,0 +1,296 @@
+"""A row of the instruction set as an object: what the arguments of row() (rows.py) mean."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from pfmon.engine.ia64.encodings import operand_uses
+from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
+from pfmon.engine.ia64.encodings.formats import FORMATS, Format
+from pfmon.engine.ia64.encodings.operand_uses import OperandUse, Register
+from pfmon.engine.ia64.encodings.operands import OPERANDS, REGISTERS, SMALL, Operand, operand
+from pfmon.stream.ia64 import Ia64Kind
+from pfmon.stream.kinds import Kind
+
+# How NaT bits of general registers are treated when the engine goes instruction by instruction:
+#   propagate  the target's NaT bit is the OR of the sources'
+#   consume    a source's NaT bit is a Register NaT Consumption fault; targets get 0
+#   compare    a source's NaT bit decides the predicate targets, as ``ctype`` says
+#   own        the handler reads and writes NaT bits
+NAT = ("propagate", "consume", "compare", "own")
+
+# Who tests the qualifying predicate: the translator's guard, the handler, or nobody (no qp field).
+PREDICATED = ("guard", "own", "none")
+
+# What the translator does with a row. Append here, and to decoder.pxd's Emit, in the same order.
+EMIT = ("plain", "branch", "memory", "check", "alloc", "break", "end")
+
+# Comparison types (SDM volume 3, cmp: table of comparison types); "none" is the normal type.
+CTYPE = ("", "none", "unc", "and", "or", "or.andcm")
+
+_TOKEN = re.compile(r"[a-z]+[0-9]*")
+
+# Kinds as plain integers: there are thousands of rows, and operations on flags are slow.
+LOAD, STORE, ATOMIC, PREFETCH = int(Kind.LOAD), int(Kind.STORE), int(Kind.ATOMIC), int(Kind.PREFETCH)
+FLOAT, CALLS = int(Kind.FLOAT), int(Kind.CALL | Kind.RETURN)
+RSE_EVENT, SLOT_B = int(Ia64Kind.RSE_EVENT), int(Ia64Kind.SLOT_B)
+
+# What the kinds of a load or store say of its access.
+FLAGS_BY_KIND = {
+    int(Ia64Kind.SPECULATIVE): int(AccessFlag.ACCESS_SPECULATIVE),
+    int(Ia64Kind.ADVANCED): int(AccessFlag.ACCESS_ADVANCED),
+    int(Ia64Kind.LOAD_CHECK): int(AccessFlag.ACCESS_CHECK),
+    int(Ia64Kind.SPILL_FILL): int(AccessFlag.ACCESS_SPILL_FILL),
+}
+ACCESS_LOAD, ACCESS_FLOAT_LOAD = int(AccessKind.ACCESS_LOAD), int(AccessKind.ACCESS_FLOAT_LOAD)
+ACCESS_STORE, ACCESS_FLOAT_STORE = int(AccessKind.ACCESS_STORE), int(AccessKind.ACCESS_FLOAT_STORE)
+ACCESS_SEMAPHORE, ACCESS_LFETCH = int(AccessKind.ACCESS_SEMAPHORE), int(AccessKind.ACCESS_LFETCH)
+
+# What follows the brackets of a memory operand, when it is added to the base register.
+_UPDATE = re.compile(r"\](=[^,]*)?,(?!ar\.)[^=]*$")
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A condition between two fields of one width: a == b, or a == ~b."""
+
+    a: str
+    b: str
+    complement: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One encoding of one instruction. ``mask`` and ``value``: the fixed bits; the rest as given to row().
+
+    ``access``: AccessKind, None without an access. ``access_flags``: with those that follow from the kinds.
+    ``sources`` and ``targets``: the registers that it reads and writes, implicit ones as well.
+    """
+
+    number: int
+    layout: Format
+    units: tuple[str, ...]
+    text: str
+    run: int
+    kind: int
+    isa_kind: int
+    nat: str
+    predicated: str
+    size: int
+    access: int | None
+    access_flags: int
+    branch: int | None
+    whether: int
+    many: bool
+    clear: bool
+    effect: int
+    fp_operations: int
+    fp_halves: bool
+    op_x: int | str
+    ip: bool
+    emit: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    ctype: str
+    over: tuple[str, ...]
+    tie: Tie | None
+    mask: int
+    value: int
+    registers: tuple[Register, ...]
+    immediates: tuple[tuple[str, str, Operand], ...]  # (place: imm, y or x; name in the text; operand)
+    sources: tuple[OperandUse, ...]
+    targets: tuple[OperandUse, ...]
+
+    @property
+    def mnemonic(self) -> str:
+        """The part of the text before the operands."""
+        return self.text.split(" ", 1)[0]
+
+
+def made(
+    number: int,
+    layout: str,
+    text: str,
+    run: int,
+    *,
+    kind: int = 0,
+    isa_kind: int = 0,
+    nat: str = "propagate",
+    predicated: str = "guard",
+    size: int = 0,
+    access_flags: int = 0,
+    branch: int | None = None,
+    whether: int = 0,
+    many: bool = False,
+    clear: bool = False,
+    effect: int = 0,
+    fp_operations: int = 0,
+    fp_halves: bool = False,
+    op_x: int | str = 0,
+    ip: bool = False,
+    emit: str = "plain",
+    reads: str = "",
+    writes: str = "",
+    ctype: str = "",
+    units: str = "",
+    over: str | tuple[str, ...] = (),
+    tie: str = "",
+    **fixed: int,
+) -> Row:
+    """The row of a call of row() (rows.py says what the arguments are). ValueError for what does not fit."""
+    form = FORMATS[layout]
+    _check_choices(text, nat=(nat, NAT), predicated=(predicated, PREDICATED), emit=(emit, EMIT), ctype=(ctype, CTYPE))
+    mask, value = _fixed_bits(form, text, fixed)
+    kind, isa_kind = int(kind), int(isa_kind)
+    slots = tuple(units.split()) if units else {"A": ("M", "I")}.get(form.unit, (form.unit,))
+    if kind & CALLS:
+        isa_kind |= RSE_EVENT
+    if slots == ("B",):
+        isa_kind |= SLOT_B
+    updates = bool(kind & (LOAD | STORE | PREFETCH)) and not kind & ATOMIC
+    operands = text.partition(" ")[2]
+    registers = _registers(layout, operands, updates)
+    read, written = tuple(reads.split()), tuple(writes.split())
+    if not form.predicated and predicated == "guard":
+        predicated = "none"
+    return Row(
+        number=number,
+        layout=form,
+        units=slots,
+        text=text,
+        run=run,
+        kind=kind,
+        isa_kind=isa_kind,
+        nat=nat,
+        predicated=predicated,
+        size=size,
+        access=_access(kind),
+        access_flags=int(access_flags) | _flags(isa_kind),
+        branch=None if branch is None else int(branch),
+        whether=int(whether),
+        many=many,
+        clear=clear,
+        effect=int(effect),
+        fp_operations=fp_operations,
+        fp_halves=fp_halves,
+        op_x=op_x,
+        ip=ip,
+        emit=emit,
+        reads=read,
+        writes=written,
+        ctype=ctype,
+        over=(over,) if isinstance(over, str) else over,
+        tie=_tie(form, text, tie),
+        mask=mask,
+        value=value,
+        registers=registers,
+        immediates=_immediates(layout, operands),
+        sources=_sources(layout, registers, read, kind, isa_kind),
+        targets=_targets(layout, registers, written, kind),
+    )
+
+
+def _access(kind: int) -> int | None:
+    """The access that an instruction of a kind makes (AccessKind)."""
+    if kind & ATOMIC:
+        return ACCESS_SEMAPHORE
+    if kind & PREFETCH:
+        return ACCESS_LFETCH
+    if kind & LOAD:
+        return ACCESS_FLOAT_LOAD if kind & FLOAT else ACCESS_LOAD
+    if kind & STORE:
+        return ACCESS_FLOAT_STORE if kind & FLOAT else ACCESS_STORE
+    return None
+
+
+@cache
+def _flags(isa_kind: int) -> int:
+    return sum(flag for kind, flag in FLAGS_BY_KIND.items() if isa_kind & kind)
+
+
+@cache
+def _sources(
+    layout: str, registers: tuple[Register, ...], reads: tuple[str, ...], kind: int, isa_kind: int
+) -> tuple[OperandUse, ...]:
+    return tuple(operand_uses.sources(FORMATS[layout], registers, reads, kind, isa_kind))
+
+
+@cache
+def _targets(
+    layout: str, registers: tuple[Register, ...], writes: tuple[str, ...], kind: int
+) -> tuple[OperandUse, ...]:
+    return tuple(operand_uses.targets(FORMATS[layout], registers, writes, kind))
+
+
+def _check_choices(text: str, **given: tuple[str, tuple[str, ...]]) -> None:
+    for name, (choice, choices) in given.items():
+        if choice not in choices:
+            raise ValueError(f"{text}: {name} is {choice!r}, not one of {', '.join(choices)}")
+
+
+def _fixed_bits(form: Format, text: str, fixed: dict[str, int]) -> tuple[int, int]:
+    mask = value = 0
+    for name, number in {**{zero: 0 for zero in form.fields if zero == "zero"}, **fixed}.items():
+        if name not in form.fields:
+            raise ValueError(f"{text}: format {form.name} has no field {name}")
+        mask |= form.fields[name].mask
+        value |= form.fields[name].put(number)
+    if "op" not in fixed:
+        raise ValueError(f"{text}: no major opcode given")
+    return mask, value
+
+
+def _tie(form: Format, text: str, tie: str) -> Tie | None:
+    if not tie:
+        return None
+    a, sign, b = re.split(r"([=~])", tie)
+    if form.fields[a].width != form.fields[b].width:
+        raise ValueError(f"{text}: {a} and {b} differ in width")
+    return Tie(a, b, sign == "~")
+
+
+@cache
+def operand_names(operands: str) -> list[str]:
+    """The operand names in an assembler form (without its mnemonic), in order."""
+    return [
+        token.group()
+        for token in _TOKEN.finditer(operands)
+        if (token.group() in REGISTERS or token.group() in OPERANDS)
+        and operands[token.start() - 1 : token.start()] not in (".", "@")
+    ]
+
+
+# Rows come by the thousand, and most differ from others only in completers: hence the caches.
+@cache
+def _immediates(layout: str, operands: str) -> tuple[tuple[str, str, Operand], ...]:
+    found = []
+    free = ["imm", "y"]
+    for name in operand_names(operands):
+        if name in REGISTERS:
+            continue
+        way = operand(FORMATS[layout], name)
+        if way is None:
+            raise ValueError(f"{operands}: format {layout} has no operand {name}")
+        found.append(("x" if name in SMALL else free.pop(0), name, way))
+    return tuple(found)
+
+
+@cache
+def _registers(layout: str, operands: str, updates: bool) -> tuple[Register, ...]:
+    """Register operands with their roles: left of "=" targets, elsewhere sources; [r3] always a source, and a
+    target too when something follows the brackets and ``updates`` (loads, stores, line prefetches)."""
+    left, equals, _ = operands.partition("=")
+    update = _UPDATE.search(operands) if updates else None
+    found = []
+    for name in dict.fromkeys(operand_names(operands)):
+        if name not in REGISTERS:
+            continue
+        if name not in FORMATS[layout].fields:
+            raise ValueError(f"{operands}: format {layout} has no field {name}")
+        file, place = REGISTERS[name]
+        bracketed = f"[{name}]" in operands
+        target = bool(equals) and name in _TOKEN.findall(left) and not bracketed
+        source = not target or name in _TOKEN.findall(operands.partition("=")[2])
+        base = bracketed and update is not None
+        found.append(Register(name, file, place, source, target or base, bracketed, base))
+    return tuple(found)

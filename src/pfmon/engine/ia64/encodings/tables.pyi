@@ -1,0 +1,4 @@
+ROW_SIZE: int
+FILE_NAMES: tuple[str, ...]
+
+def computed() -> bytes: ...

@@ -1,0 +1,133 @@
+"""Makes the decoder's tables: C copies of the rows, and of what decision_tree.build() makes from them."""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS, Attributes, Operand
+from pfmon.engine.ia64.encodings.decoder cimport (
+    ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, ImmediateOperand, RegisterOperand, Row)
+
+from pfmon.engine.ia64.encodings import decision_tree, instruction
+from pfmon.engine.ia64.encodings.formats import FORMATS
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.operands import REGISTERS
+from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
+
+FILE_NAMES = ("", "GR", "FR", "PR", "BR", "AR", "CR")  # in the order of RegisterFile
+ROW_SIZE = sizeof(Row)
+_LAYOUTS = {name: number for number, name in enumerate(FORMATS)}
+
+
+cdef void _copy_immediate(ImmediateOperand* to, fields, operand):
+    cdef int i
+    to.count = len(operand.fields)
+    for i, name in enumerate(operand.fields):
+        to.low[i] = fields[name].low
+        to.width[i] = fields[name].width
+        to.total += fields[name].width
+    to.is_signed = operand.signed
+    to.relative = operand.relative
+    to.has_table = bool(operand.table)
+    for i, entry in enumerate(operand.table):
+        to.table[i] = entry
+    to.base = operand.base
+    to.step = operand.step
+
+
+cdef void _copy_registers(Row* to, row):
+    cdef RegisterOperand* register
+    for name, field in row.layout.fields.items():
+        # Op has every register field of the format, so that a special case can share the general handler.
+        if name in REGISTERS:
+            register = &to.registers[REGISTERS[name][1]]
+            register.low, register.width = field.low, field.width
+    for operand in row.registers:
+        register = &to.registers[operand.place]
+        register.file = FILE_NAMES.index(operand.file)
+        if operand.source:
+            register.role |= ROLE_SOURCE
+        if operand.target:
+            register.role |= ROLE_TARGET
+        if operand.base:
+            register.role |= ROLE_BASE
+
+
+cdef void _copy_operands(Operand* to, uint8_t* count, int most, uses):
+    cdef int i
+    for i, use in enumerate(uses[:most]):
+        to[i].place, to[i].what, to[i].first = use
+        count[0] = i + 1
+
+
+cdef void _copy_attributes(Attributes* to, row):
+    to.layout = _LAYOUTS[row.layout.name]
+    to.access = 0 if row.access is None else row.access + 1
+    to.access_flags = row.access_flags
+    to.size = row.size
+    to.branch = 0 if row.branch is None else row.branch + 1
+    to.whether, to.many, to.clear = row.whether, row.many, row.clear
+    to.effect = row.effect
+    to.fp_operations, to.fp_halves = row.fp_operations, row.fp_halves
+    _copy_operands(to.source, &to.sources, MOST_SOURCES, row.sources)
+    _copy_operands(to.target, &to.targets, MOST_TARGETS, row.targets)
+
+
+cdef void _copy_row(Row* to, row):
+    fields = row.layout.fields
+    to.mask = row.mask
+    to.value = row.value
+    to.number = row.number
+    to.kind = row.kind
+    to.isa_kind = row.isa_kind
+    to.nat = instruction.NAT.index(row.nat)
+    to.predicated = instruction.PREDICATED.index(row.predicated)
+    to.emit = instruction.EMIT.index(row.emit)
+    to.ctype = instruction.CTYPE.index(row.ctype)
+    to.imm_is_ip = row.ip
+    to.has_qp = row.layout.predicated
+    if row.tie:
+        to.tie_width = fields[row.tie.a].width
+        to.tie_a = fields[row.tie.a].low
+        to.tie_b = fields[row.tie.b].low
+        to.tie_complement = row.tie.complement
+    _copy_registers(to, row)
+    _copy_attributes(&to.attributes, row)
+    for place, _, operand in row.immediates:
+        _copy_immediate(&to.imm if place == "imm" else &to.y if place == "y" else &to.x_operand, fields, operand)
+    if isinstance(row.op_x, str):
+        _copy_immediate(&to.x_operand, fields, instruction.Operand((row.op_x,)))
+    else:
+        to.x = row.op_x
+
+
+cdef void _fill(void* place, tree):
+    """Rows without handlers, nodes and links, one behind the other."""
+    cdef TableSizes* sizes = <TableSizes*>place
+    cdef Row* rows = <Row*>&sizes[1]
+    cdef Node* nodes = <Node*>&rows[len(INSTRUCTIONS)]
+    cdef uint32_t* links = <uint32_t*>&nodes[len(tree.shift)]
+    cdef uint32_t i
+    sizes.rows, sizes.nodes, sizes.links = len(INSTRUCTIONS), len(tree.shift), len(tree.links)
+    for i, unit in enumerate(UNIT_LETTERS):
+        sizes.roots[i] = tree.roots[unit]
+    for i, row in enumerate(INSTRUCTIONS):
+        _copy_row(&rows[i], row)
+    for i in range(sizes.nodes):
+        nodes[i].shift, nodes[i].width, nodes[i].first = tree.shift[i], tree.width[i], tree.first[i]
+    for i in range(sizes.links):
+        links[i] = tree.links[i]
+
+
+def computed() -> bytes:
+    """The tables of the instruction set."""
+    tree = decision_tree.build(INSTRUCTIONS, UNIT_LETTERS)
+    cdef size_t size = (sizeof(TableSizes) + len(INSTRUCTIONS) * sizeof(Row) + len(tree.shift) * sizeof(Node)
+                        + len(tree.links) * sizeof(uint32_t))
+    cdef char* place = <char*>calloc(size, 1)
+    if place == NULL:
+        raise MemoryError
+    try:
+        _fill(place, tree)
+        return place[:size]
+    finally:
+        free(place)

@@ -1,0 +1,69 @@
+"""The decoder's tables: those made when pfmon was built are those that the rows make, and no others are taken."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pfmon.engine.ia64.encodings import snapshot
+from pfmon.engine.ia64.encodings.tables import ROW_SIZE, computed
+
+
+@pytest.fixture(name="path")
+def path_of_a_snapshot(tmp_path: Path) -> str:
+    path = str(tmp_path / "tables.bin")
+    snapshot.write(path)
+    return path
+
+
+def test_the_build_left_the_tables_that_the_rows_make() -> None:
+    assert snapshot.stored(ROW_SIZE) == computed()
+
+
+def test_a_snapshot_is_read_as_it_was_written(path: str) -> None:
+    assert snapshot.stored(ROW_SIZE, path) == computed()
+
+
+def test_another_process_takes_a_snapshot_for_its_own(path: str) -> None:
+    code = f"from pfmon.engine.ia64.encodings import snapshot; print(snapshot.stored({ROW_SIZE}, {path!r}) is not None)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+def test_no_snapshot_is_none(tmp_path: Path) -> None:
+    assert snapshot.stored(ROW_SIZE, str(tmp_path / "tables.bin")) is None
+
+
+@pytest.mark.parametrize("changed", [("text", "nop.i imm20"), ("keyword", {"op": 1}), ("order", None)])
+def test_a_snapshot_of_other_rows_is_refused(
+    path: str, changed: tuple[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = list(snapshot.CALLS)
+    layout, text, given = calls[0]
+    match changed:
+        case ("text", str(other)):
+            calls[0] = (layout, other, given)
+        case ("keyword", dict(other)):
+            calls[0] = (layout, text, {**given, **other})
+        case _:
+            calls[0], calls[1] = calls[1], calls[0]
+    monkeypatch.setattr(snapshot, "CALLS", calls)
+    assert snapshot.stored(ROW_SIZE, path) is None
+
+
+def test_a_snapshot_of_another_structure_is_refused(path: str) -> None:
+    assert snapshot.stored(ROW_SIZE + 8, path) is None
+
+
+def test_a_snapshot_of_other_sources_is_refused(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in snapshot.SOURCES:
+        content = Path(snapshot.HERE, name).read_bytes()
+        (tmp_path / name).write_bytes(content + (b"# changed" if name == "formats.py" else b""))
+    monkeypatch.setattr(snapshot, "HERE", str(tmp_path))
+    assert snapshot.stored(ROW_SIZE, path) is None
+
+
+def test_without_a_snapshot_the_rows_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "FILE", str(tmp_path / "none"))
+    monkeypatch.setattr(snapshot.stored, "__defaults__", (snapshot.FILE,))
+    assert snapshot.table_bytes(ROW_SIZE) == computed()
