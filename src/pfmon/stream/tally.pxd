@@ -6,10 +6,15 @@ from pfmon.stream.shapes cimport Consumer, ShapeTable
 from pfmon.stream.stream cimport BLOCK_MASK, MARK_SHIFT
 
 cdef enum:
+    WORDS = 4096                         # a power of two
     PLANES = 10
     CONDITIONS = 31
     SMALL_VALUES = 4
     NO_BLOCK = 0xFFFFFFFF                # in the place of a block's number: before the first one
+
+cdef struct WordTally:                   # runs of a block with the same conditions, not yet in its BlockTally
+    uint64_t word
+    uint64_t runs
 
 cdef struct BlockTally:
     uint64_t runs
@@ -32,6 +37,8 @@ cdef class Tally(Consumer):
     """Totals of a stream; see tally.pyx."""
 
     cdef ShapeTable shapes
+    cdef WordTally* words                # direct-mapped by block and conditions
+    cdef bint unsettled                  # some of them have runs
     cdef BlockTally* blocks
     cdef uint64_t capacity
     cdef Site* sites                     # open-addressed hash
@@ -41,6 +48,8 @@ cdef class Tally(Consumer):
     cdef bint traced
 
     cdef int grow(self) noexcept nogil
+    cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil
+    cdef void settle(self) noexcept nogil
     cdef int grow_sites(self) noexcept nogil
     cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil
 
@@ -48,6 +57,11 @@ cdef class Tally(Consumer):
 cdef inline uint64_t site_key(uint64_t word, uint64_t block) noexcept nogil:
     """Kind, instruction and block of a mark."""
     return <uint64_t>1 << 63 | (word >> MARK_SHIFT & 0x7F) << 40 | (word >> 32 & 0xFF) << 32 | block & BLOCK_MASK
+
+
+cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
+    """Where among ``words`` a block's word is counted."""
+    return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
 
 
 cdef inline void count_mark(MarkTally* tally, uint64_t word) noexcept nogil:

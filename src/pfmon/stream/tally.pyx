@@ -1,7 +1,8 @@
 """Counting the stream: how often each block ran, and how often each of its conditional instructions executed.
 
-A block's conditions are counted by bit slices: plane k holds bit k of the counters of all 31 conditions, so that one
-run costs a carry chain of about two words however many conditions held.
+Most blocks run under few different conditions. So a run is counted with its word, in a small table that stays in the
+host's cache; a word that makes room for another takes what it counted to its block. There the conditions are counted by
+bit slices: plane k holds bit k of the counters of all 31 conditions, so that one addition does for all that held.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -21,8 +22,12 @@ cdef class Tally(Consumer):
         self.shapes = shapes
         self.traced = traced
         self.last = NO_BLOCK
+        self.words = <WordTally*>calloc(WORDS, sizeof(WordTally))
+        if self.words == NULL:
+            raise MemoryError
 
     def __dealloc__(self):
+        free(self.words)
         free(self.blocks)
         free(self.sites)
 
@@ -37,31 +42,45 @@ cdef class Tally(Consumer):
         self.capacity = capacity
         return 1
 
+    cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil:
+        """Count ``runs`` runs of the block and with the conditions of ``word``."""
+        cdef BlockTally* block = &self.blocks[word & BLOCK_MASK]
+        block.runs += runs
+        if word >> 32:
+            add_repeated(block, <uint32_t>(word >> 32), runs)
+
+    cdef void settle(self) noexcept nogil:
+        """Everything is counted by block: what reads ``blocks`` calls this first."""
+        cdef uint64_t i
+        if not self.unsettled:
+            return
+        for i in range(WORDS):
+            if self.words[i].runs:
+                self.add_runs_of(self.words[i].word, self.words[i].runs)
+                self.words[i].runs = 0
+        self.unsettled = False
+
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, word, runs, last = self.last
-        cdef BlockTally* block
+        cdef uint64_t i = 0, word, last = self.last
+        cdef WordTally* place
         cdef Shape* shape
         if self.shapes.c.count > self.capacity and not self.grow():
             return
+        self.unsettled = True
         while i < count:
             word = words[i]
             i += 1
             if word >> 63:
                 self.add_mark(word, last)
                 continue
-            runs = 1
-            if not self.traced:
-                while i < count and words[i] == word:    # a loop of one block
-                    i += 1
-                    runs += 1
             last = word & BLOCK_MASK
-            block = &self.blocks[last]
-            block.runs += runs
-            if word >> 32:
-                if runs == 1:
-                    add_conditions(block, <uint32_t>(word >> 32))
-                else:
-                    add_repeated(block, <uint32_t>(word >> 32), runs)
+            place = &self.words[word_place(word)]
+            if place.word != word:
+                if place.runs:
+                    self.add_runs_of(place.word, place.runs)
+                place.word = word
+                place.runs = 0
+            place.runs += 1
             if self.traced:
                 shape = &self.shapes.c.shapes[last]
                 i += shape.accesses + popcount(word & shape.access_mask)
@@ -73,18 +92,21 @@ cdef class Tally(Consumer):
     def instructions(self) -> int:
         """How many instructions retired."""
         cdef uint64_t number, total = 0
+        self.settle()
         for number in range(min(self.capacity, self.shapes.c.count)):
             total += self.blocks[number].runs * self.shapes.c.shapes[number].length
         return total
 
     def runs(self, uint64_t number) -> int:
         """How often block ``number`` ran."""
+        self.settle()
         return self.blocks[number].runs if number < self.capacity else 0
 
     def executed(self, uint64_t number) -> list[int]:
         """How often each of its 31 conditions held."""
         cdef int condition, plane
         cdef uint64_t total
+        self.settle()
         if number >= self.capacity:
             return [0] * CONDITIONS
         counts = []
