@@ -21,6 +21,8 @@ cdef enum:
     TLB_SIZE = 1024              # host-side translation cache, no part of the machine model
     JUMP_CACHE_SIZE = 4096
     ALAT_SIZE = 32
+    ALAT_REGISTERS = 128         # classes of registers, and of lines, that entries are counted by
+    ALAT_LINES = 256
     STACKED_PHYSICAL = 96        # physical stacked registers
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
@@ -221,6 +223,9 @@ cdef struct Cpu:
     FloatRegister fr[128]        # f32 upwards in the order that the program sees
     AlatEntry alat[ALAT_SIZE]
     uint32_t alat_next
+    uint8_t alat_registers[ALAT_REGISTERS]  # entries by class of their register
+    uint8_t alat_latest[ALAT_REGISTERS]     # the youngest of them
+    uint8_t alat_lines[ALAT_LINES]          # entries by class of a line that they touch
     Translation tlb[TLB_SIZE]
     Block* jump_cache[JUMP_CACHE_SIZE]
 

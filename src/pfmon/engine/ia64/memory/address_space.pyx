@@ -7,7 +7,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
 
-from pfmon.engine.ia64.core.alat cimport alat_store
+from pfmon.engine.ia64.core.alat cimport alat_overlap
 from pfmon.engine.ia64.core.cpu cimport PAGE_SIZE, Cpu
 from pfmon.engine.ia64.memory.map cimport (
     PROTECT_READ, PROTECT_WRITE, Region, find_region, flush_tlb, is_code, writes_code)
@@ -218,7 +218,7 @@ cdef class AddressSpace:
             if self.c.code_used and writes_code(&self.c, start, len(data)):
                 self.c.code_written = 1
             if self.cpu != NULL and self.cpu.alat_used:
-                alat_store(self.cpu, start, len(data))
+                alat_overlap(self.cpu, start, len(data))
 
     def detach(self):
         """The processor that used this memory is gone."""
