@@ -1,9 +1,10 @@
 """The records of all blocks that ever were: made, found again, cut, forgotten (see blocks.pxd)."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from pfmon.engine.ia64.core.arena cimport free_arena, take, take_back
 from pfmon.engine.ia64.core.cpu cimport NO_CONDITION, Block, Cpu, Instruction
 from pfmon.engine.ia64.encodings.decoder cimport Row
 from pfmon.stream.shapes cimport NO_ROW, Code, Shape, add_access, add_shape
@@ -71,13 +72,14 @@ cdef Code* described(Instruction* code, uint32_t length) noexcept nogil:
 
 cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
     """A block with a number of its own and a copy of ``code``; NULL when there is no memory."""
-    cdef Block* block = <Block*>calloc(1, sizeof(Block))
+    cdef Block* block = <Block*>take(&blocks.records, sizeof(Block))
     cdef Block** grown
     cdef uint64_t at
     cdef uint32_t i, accesses = 0
     cdef Shape shape
     if block == NULL:
         return NULL
+    memset(block, 0, sizeof(Block))
     block.instructions = <Instruction*>malloc(length * sizeof(Instruction))
     if blocks.count == blocks.capacity:
         grown = <Block**>realloc(blocks.by_number, (blocks.capacity + 512) * 2 * sizeof(Block*))
@@ -86,7 +88,6 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
             blocks.capacity = (blocks.capacity + 512) * 2
     if block.instructions == NULL or blocks.count == blocks.capacity:
         free(block.instructions)
-        free(block)
         return NULL
     memcpy(block.instructions, code, length * sizeof(Instruction))
     block.ip = ip
@@ -112,7 +113,6 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
     shape.code = described(code, length)
     if shape.code == NULL:
         free(block.instructions)
-        free(block)
         return NULL
     add_shape(blocks.shapes, blocks.count, shape)
     blocks.by_number[blocks.count] = block
@@ -160,13 +160,13 @@ cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil:
     """Drop all operations (the records stay): code has changed."""
     cdef Block* block = blocks.translated
     while block != NULL:
-        free(block.ops)
         block.ops = NULL
         block.exit.taken.block = NULL
         block.exit.next.block = NULL
         blocks.by_ip[hashed(block.ip)] = NULL
         block = block.translated
     blocks.translated = NULL
+    take_back(&blocks.operations)
     memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
     cpu.miss_link = NULL
 
@@ -175,7 +175,7 @@ cdef void free_blocks(Blocks* blocks) noexcept nogil:
     """Give all memory back."""
     cdef uint64_t i
     for i in range(blocks.count):
-        free(blocks.by_number[i].ops)
         free(blocks.by_number[i].instructions)
-        free(blocks.by_number[i])
     free(blocks.by_number)
+    free_arena(&blocks.records)
+    free_arena(&blocks.operations)

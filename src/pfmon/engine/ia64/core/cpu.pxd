@@ -130,19 +130,19 @@ cdef struct Link:
 
 cdef struct Exit:                # what a block's last operation needs
     uint64_t id                  # of the block
-    uint64_t length              # instructions
+    uint32_t length              # instructions
+    uint32_t need_sof            # smallest CFM.sof under which all the block's writes are legal
     uint64_t return_ip           # the bundle after its last one
     Link taken
     Link next
 
-cdef struct Block:
+cdef struct Block:               # ops and exit are a line of the host's cache: what a run needs
     Op* ops
-    Instruction* instructions
     Exit exit
+    Instruction* instructions
     uint64_t ip                  # bundle | slot of its first instruction
     uint32_t length              # instructions
     uint32_t op_count
-    uint32_t need_sof            # smallest CFM.sof under which all its writes are legal
     uint32_t conditions          # conditional instructions
     uint32_t accesses            # most memory accesses in one run
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
@@ -151,6 +151,10 @@ cdef struct Block:
     Block* same                  # the next one in its chain of Blocks.by_code
     Block* beside                # while it has operations: the next one in its chain of Blocks.by_ip
     Block* translated            # ... and of all that have
+
+cdef struct Jump:                # where an indirect branch to ``ip`` goes
+    uint64_t ip
+    Block* block
 
 cdef struct Cpu:
     uint64_t gr[128]             # r32 upwards: the current frame, in the order that the program sees
@@ -227,7 +231,7 @@ cdef struct Cpu:
     uint8_t alat_latest[ALAT_REGISTERS]     # the youngest of them
     uint8_t alat_lines[ALAT_LINES]          # entries by class of a line that they touch
     Translation tlb[TLB_SIZE]
-    Block* jump_cache[JUMP_CACHE_SIZE]
+    Jump jump_cache[JUMP_CACHE_SIZE]
 
 
 cdef inline int go(Cpu* cpu, Op* op) noexcept nogil:
