@@ -7,10 +7,15 @@ from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BANKS, BlockTable
 from pfmon.stream.words cimport BLOCK_MASK, MARK_SHIFT
 
 cdef enum:
+    WORDS = 4096                 # a power of two
     PLANES = 14                  # with them a block's tally fills a line of the host's cache
     CONDITIONS = 31
     SMALL_VALUES = 4
     NO_BLOCK = 0xFFFFFFFF        # in the place of a block's number: before the first one
+
+cdef struct WordTally:           # runs of a block with the same conditions, not yet in its BlockTally
+    uint64_t word
+    uint64_t runs
 
 cdef struct BlockTally:
     uint64_t runs
@@ -35,6 +40,8 @@ cdef class Tally(Consumer):
     """Totals of a stream; see tally.pyx."""
 
     cdef BlockTable table
+    cdef WordTally* words        # direct-mapped by block and conditions
+    cdef bint unsettled          # some of them have runs
     cdef BlockTally* blocks[BANKS]
     cdef Executed* executed_[BANKS]
     cdef uint64_t capacity[BANKS]
@@ -46,6 +53,8 @@ cdef class Tally(Consumer):
 
     cdef bint room(self) noexcept nogil
     cdef bint grow(self, uint32_t bank) noexcept nogil
+    cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil
+    cdef void settle(self) noexcept nogil
     cdef bint grow_sites(self) noexcept nogil
     cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil
     cdef uint64_t held(self, uint64_t number, uint32_t condition) noexcept nogil
@@ -62,6 +71,11 @@ cdef inline BlockTally* tally_of(Tally tally, uint64_t number) noexcept nogil:
 cdef inline uint64_t site_key(uint64_t word, uint64_t block) noexcept nogil:
     """Kind, instruction and block of a mark."""
     return <uint64_t>1 << 63 | (word >> MARK_SHIFT & 0x7F) << 40 | (word >> 32 & 0xFF) << 32 | block & BLOCK_MASK
+
+
+cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
+    """Where among ``words`` a block's word is counted."""
+    return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
 
 
 cdef inline void count_mark(MarkTally* tally, uint64_t word) noexcept nogil:

@@ -1,7 +1,8 @@
 """Counting the stream: how often each block ran, and how often each of its conditional instructions executed.
 
-A block's conditions are counted by bit slices: plane k holds bit k of the counters of all 31 conditions, so that one
-run costs a carry chain of about two words however many conditions held.
+Most blocks run under few different conditions. So a run is counted with its word, in a small table that stays in the
+host's cache; a word that makes room for another takes what it counted to its block. There the conditions are counted by
+bit slices: plane k holds bit k of the counters of all 31 conditions, so that one addition does for all that held.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -22,9 +23,13 @@ cdef class Tally(Consumer):
         self.table = table
         self.traced = traced
         self.last = NO_BLOCK
+        self.words = <WordTally*>calloc(WORDS, sizeof(WordTally))
+        if self.words == NULL:
+            raise MemoryError
 
     def __dealloc__(self):
         cdef uint32_t bank
+        free(self.words)
         for bank in range(BANKS):
             free(self.blocks[bank])
             free(self.executed_[bank])
@@ -55,30 +60,43 @@ cdef class Tally(Consumer):
         self.capacity[bank] = capacity
         return True
 
+    cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil:
+        """Count ``runs`` runs of the block and with the conditions of ``word``."""
+        tally_of(self, word & BLOCK_MASK).runs += runs
+        if word >> 32:
+            self.add_repeated(word & BLOCK_MASK, <uint32_t>(word >> 32), runs)
+
+    cdef void settle(self) noexcept nogil:
+        """Everything is counted by block: what reads ``blocks`` calls this first."""
+        cdef uint64_t i
+        if not self.unsettled:
+            return
+        for i in range(WORDS):
+            if self.words[i].runs:
+                self.add_runs_of(self.words[i].word, self.words[i].runs)
+                self.words[i].runs = 0
+        self.unsettled = False
+
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, word, runs, last = self.last
-        cdef BlockTally* block
+        cdef uint64_t i = 0, word, last = self.last
+        cdef WordTally* place
         if not self.room():
             return
+        self.unsettled = True
         while i < count:
             word = words[i]
             i += 1
             if word >> 63:
                 self.add_mark(word, last)
                 continue
-            runs = 1
-            if not self.traced:
-                while i < count and words[i] == word:    # a loop of one block
-                    i += 1
-                    runs += 1
             last = word & BLOCK_MASK
-            block = tally_of(self, last)
-            block.runs += runs
-            if word >> 32:
-                if runs == 1:
-                    add_conditions(self, block, last, <uint32_t>(word >> 32))
-                else:
-                    self.add_repeated(last, <uint32_t>(word >> 32), runs)
+            place = &self.words[word_place(word)]
+            if place.word != word:
+                if place.runs:
+                    self.add_runs_of(place.word, place.runs)
+                place.word = word
+                place.runs = 0
+            place.runs += 1
             if self.traced:
                 i += accesses_of(&self.table.c.heads[last], word)
         self.last = last
@@ -102,6 +120,7 @@ cdef class Tally(Consumer):
     def instructions(self) -> int:
         """How many instructions retired."""
         cdef uint64_t bank, i, total = 0
+        self.settle()
         for bank in range(BANKS):
             for i in range(min(self.capacity[bank], self.table.c.header.bank[bank].blocks)):
                 total += self.blocks[bank][i].runs * self.table.c.heads[(bank << BANK_SHIFT) + i].length
@@ -109,11 +128,13 @@ cdef class Tally(Consumer):
 
     def runs(self, uint64_t number) -> int:
         """How often block ``number`` ran."""
+        self.settle()
         return tally_of(self, number).runs if number & BANK_MASK < self.capacity[number >> BANK_SHIFT] else 0
 
     def executed(self, uint64_t number) -> list[int]:
         """How often each of its 31 conditions held."""
         cdef uint32_t condition
+        self.settle()
         if number & BANK_MASK >= self.capacity[number >> BANK_SHIFT]:
             return [0] * CONDITIONS
         return [self.held(number, condition) for condition in range(CONDITIONS)]

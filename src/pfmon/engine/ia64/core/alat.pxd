@@ -1,16 +1,23 @@
 """The advanced load address table (SDM volume 1, 4.4.5): 32 entries, fully associative, as Itanium 2 has it.
 
 An entry is found by its physical register; a store removes the entries whose bytes it touches. When the table is
-full the oldest entry makes room.
+full the oldest entry makes room. The host looks at all entries only when one may be meant: it keeps how many entries
+there are for registers of each of 128 classes, and how many lie in lines of 16 bytes of each of 256 classes.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport ALAT_SIZE, Cpu, Op, mark_at
+from pfmon.engine.ia64.core.cpu cimport (
+    ALAT_LINES, ALAT_REGISTERS, ALAT_SIZE, Cpu, Op, likely, mark_at, unlikely)
 from pfmon.stream.words cimport Mark
 
 cdef enum:
     FLOAT_TAG = 1 << 31
+    LINE_SHIFT = 4
+
+cdef int alat_search(Cpu* cpu, uint32_t tag) noexcept nogil
+cdef void alat_overlap(Cpu* cpu, uint64_t address, uint64_t size) noexcept nogil
+cdef void alat_clear(Cpu* cpu) noexcept nogil
 
 
 cdef inline uint32_t general_tag(Cpu* cpu, uint32_t r) noexcept nogil:
@@ -34,21 +41,44 @@ cdef inline uint32_t float_tag(Cpu* cpu, uint32_t f) noexcept nogil:
     return FLOAT_TAG + 32 + (f - 32 + cpu.rrb_fr) % 96
 
 
+cdef inline uint32_t line_of(uint64_t address) noexcept nogil:
+    """The class of the line that a byte is in."""
+    return (address >> LINE_SHIFT) & (ALAT_LINES - 1)
+
+
 cdef inline int alat_find(Cpu* cpu, uint32_t tag) noexcept nogil:
     """The index of the entry for ``tag``, or -1."""
-    cdef int i
-    if cpu.alat_used:
-        for i in range(ALAT_SIZE):
-            if cpu.alat[i].size and cpu.alat[i].tag == tag:
-                return i
-    return -1
+    cdef uint32_t register = tag & (ALAT_REGISTERS - 1)
+    cdef int i = cpu.alat_latest[register]
+    if likely(cpu.alat_registers[register] == 0):
+        return -1
+    if likely(cpu.alat[i].size and cpu.alat[i].tag == tag):
+        return i
+    return alat_search(cpu, tag)
+
+
+cdef inline void alat_count(Cpu* cpu, int i, int by) noexcept nogil:
+    """The entry is one more, or one less, of its classes."""
+    cdef uint64_t line = cpu.alat[i].address >> LINE_SHIFT
+    cdef uint64_t last = (cpu.alat[i].address + cpu.alat[i].size - 1) >> LINE_SHIFT
+    cpu.alat_used += by
+    cpu.alat_registers[cpu.alat[i].tag & (ALAT_REGISTERS - 1)] += by
+    cpu.alat_lines[line & (ALAT_LINES - 1)] += by
+    while line != last:
+        line += 1
+        cpu.alat_lines[line & (ALAT_LINES - 1)] += by
+
+
+cdef inline void alat_free(Cpu* cpu, int i) noexcept nogil:
+    """An entry goes."""
+    alat_count(cpu, i, -1)
+    cpu.alat[i].size = 0
 
 
 cdef inline void alat_remove(Cpu* cpu, uint32_t tag) noexcept nogil:
     cdef int i = alat_find(cpu, tag)
     if i >= 0:
-        cpu.alat[i].size = 0
-        cpu.alat_used -= 1
+        alat_free(cpu, i)
 
 
 cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, uint32_t size) noexcept nogil:
@@ -60,29 +90,18 @@ cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, u
             break
         if cpu.alat_used == ALAT_SIZE:
             mark_at(cpu, op, Mark.ALAT_REPLACE, cpu.alat[cpu.alat_next].tag >= FLOAT_TAG)
-            cpu.alat_used -= 1
+            alat_free(cpu, cpu.alat_next)
             break
         cpu.alat_next = (cpu.alat_next + 1) % ALAT_SIZE
     cpu.alat[cpu.alat_next].tag = tag
     cpu.alat[cpu.alat_next].address = address
     cpu.alat[cpu.alat_next].size = size
-    cpu.alat_used += 1
+    alat_count(cpu, cpu.alat_next, 1)
+    cpu.alat_latest[tag & (ALAT_REGISTERS - 1)] = cpu.alat_next
     cpu.alat_next = (cpu.alat_next + 1) % ALAT_SIZE
 
 
-cdef inline void alat_store(Cpu* cpu, uint64_t address, uint64_t size) noexcept nogil:
-    """A store of ``size`` bytes: entries that overlap it are gone."""
-    cdef int i
-    for i in range(ALAT_SIZE):
-        if cpu.alat[i].size and address < cpu.alat[i].address + cpu.alat[i].size \
-                and cpu.alat[i].address < address + size:
-            cpu.alat[i].size = 0
-            cpu.alat_used -= 1
-
-
-cdef inline void alat_clear(Cpu* cpu) noexcept nogil:
-    """invala."""
-    cdef int i
-    for i in range(ALAT_SIZE):
-        cpu.alat[i].size = 0
-    cpu.alat_used = 0
+cdef inline void alat_store(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
+    """A store of ``size`` bytes, at most as many as a line has: entries that overlap it are gone."""
+    if unlikely(cpu.alat_lines[line_of(address)] | cpu.alat_lines[line_of(address + size - 1)]):
+        alat_overlap(cpu, address, size)

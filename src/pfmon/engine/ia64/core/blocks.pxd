@@ -2,6 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
+from pfmon.engine.ia64.core.arena cimport Arena
 from pfmon.engine.ia64.core.cpu cimport Block, Cpu, Instruction
 from pfmon.stream.table cimport Table
 
@@ -12,6 +13,8 @@ cdef struct Blocks:
     Block** by_number
     uint64_t count
     uint64_t capacity
+    Arena records                # the blocks, for ever
+    Arena operations             # of the translated ones
     Block* by_code[TABLE_SIZE]   # all, by what they consist of, chained through Block.same
     Block* by_ip[TABLE_SIZE]     # those that have operations, chained through Block.beside
     Block* translated            # the same, chained through Block.translated

@@ -1,9 +1,10 @@
 """The records of all blocks that ever were: made, found again, cut, forgotten (see blocks.pxd)."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from pfmon.engine.ia64.core.arena cimport free_arena, take, take_back
 from pfmon.engine.ia64.core.cpu cimport NO_CONDITION, Block, Cpu, Instruction
 from pfmon.engine.ia64.encodings.decoder cimport Row
 from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
@@ -120,13 +121,14 @@ cdef void describe(const Instruction* ins, BlockInstruction* out, Ia64Payload* p
 
 cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut) noexcept nogil:
     """A block with a number of its own and a copy of ``code``; NULL when there is no memory."""
-    cdef Block* block = <Block*>calloc(1, sizeof(Block))
+    cdef Block* block = <Block*>take(&blocks.records, sizeof(Block))
     cdef Block** grown
     cdef uint64_t at, first
     cdef uint32_t i
     cdef Table* table = blocks.table
     if block == NULL:
         return NULL
+    memset(block, 0, sizeof(Block))
     block.instructions = <Instruction*>malloc(length * sizeof(Instruction))
     if blocks.count == blocks.capacity:
         grown = <Block**>realloc(blocks.by_number, (blocks.capacity + 512) * 2 * sizeof(Block*))
@@ -135,7 +137,6 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
             blocks.capacity = (blocks.capacity + 512) * 2
     if block.instructions == NULL or blocks.count == blocks.capacity or not make_room(table, 0, length):
         free(block.instructions)
-        free(block)
         return NULL
     memcpy(block.instructions, code, length * sizeof(Instruction))
     block.ip = ip
@@ -190,13 +191,13 @@ cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil:
     """Drop all operations (the records stay): code has changed."""
     cdef Block* block = blocks.translated
     while block != NULL:
-        free(block.ops)
         block.ops = NULL
         block.exit.taken.block = NULL
         block.exit.next.block = NULL
         blocks.by_ip[hashed(block.ip)] = NULL
         block = block.translated
     blocks.translated = NULL
+    take_back(&blocks.operations)
     memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
     cpu.miss_link = NULL
 
@@ -205,7 +206,7 @@ cdef void free_blocks(Blocks* blocks) noexcept nogil:
     """Give all memory back."""
     cdef uint64_t i
     for i in range(blocks.count):
-        free(blocks.by_number[i].ops)
         free(blocks.by_number[i].instructions)
-        free(blocks.by_number[i])
     free(blocks.by_number)
+    free_arena(&blocks.records)
+    free_arena(&blocks.operations)

@@ -3,12 +3,13 @@
 from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport (
-    JUMP_CACHE_SIZE, STATUS_LIMIT, STATUS_MISS, Block, Cpu, Exit, Link, unlikely)
+    JUMP_CACHE_SIZE, STATUS_LIMIT, STATUS_MISS, Block, Cpu, Exit, Jump, Link, unlikely)
 
 
 cdef inline int start(Cpu* cpu, Block* block) noexcept nogil:
     """Run ``block``, unless the driver has something to do first (it finds ``cpu.ip`` and no running block)."""
-    if unlikely(cpu.out >= cpu.limit or cpu.sof < block.need_sof):
+    if unlikely(cpu.out >= cpu.limit or cpu.sof < block.exit.need_sof):
+        cpu.ip = block.ip
         return STATUS_LIMIT
     cpu.block = block
     cpu.block_word = cpu.out
@@ -26,8 +27,8 @@ cdef inline void complete(Cpu* cpu, Exit* exit) noexcept nogil:
 cdef inline int enter(Cpu* cpu, Exit* exit, Link* link) noexcept nogil:
     """The running block is complete; the next one is where ``link`` leads."""
     complete(cpu, exit)
-    cpu.ip = link.ip
     if unlikely(link.block == NULL):
+        cpu.ip = link.ip
         cpu.miss_link = link
         return STATUS_MISS
     return start(cpu, link.block)
@@ -35,10 +36,10 @@ cdef inline int enter(Cpu* cpu, Exit* exit, Link* link) noexcept nogil:
 
 cdef inline int jump(Cpu* cpu, Exit* exit, uint64_t ip) noexcept nogil:
     """The running block is complete; the next one is at ``ip`` (a bundle address)."""
-    cdef Block* block = cpu.jump_cache[(ip >> 4) & (JUMP_CACHE_SIZE - 1)]
+    cdef Jump* known = &cpu.jump_cache[(ip >> 4) & (JUMP_CACHE_SIZE - 1)]
     complete(cpu, exit)
-    cpu.ip = ip
-    if unlikely(block == NULL or block.ip != ip):
+    if unlikely(known.block == NULL or known.ip != ip):
+        cpu.ip = ip
         cpu.miss_link = NULL
         return STATUS_MISS
-    return start(cpu, block)
+    return start(cpu, known.block)

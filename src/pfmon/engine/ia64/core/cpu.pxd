@@ -21,6 +21,8 @@ cdef enum:
     TLB_SIZE = 1024              # host-side translation cache, no part of the machine model
     JUMP_CACHE_SIZE = 4096
     ALAT_SIZE = 32
+    ALAT_REGISTERS = 128         # classes of registers, and of lines, that entries are counted by
+    ALAT_LINES = 256
     STACKED_PHYSICAL = 96        # physical stacked registers
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
@@ -122,19 +124,19 @@ cdef struct Link:
 
 cdef struct Exit:                # what a block's last operation needs
     uint64_t id                  # of the block
-    uint64_t length              # instructions
+    uint32_t length              # instructions
+    uint32_t need_sof            # smallest CFM.sof under which all the block's writes are legal
     uint64_t return_ip           # the bundle after its last one
     Link taken
     Link next
 
-cdef struct Block:
+cdef struct Block:               # ops and exit are a line of the host's cache: what a run needs
     Op* ops
-    Instruction* instructions
     Exit exit
+    Instruction* instructions
     uint64_t ip                  # bundle | slot of its first instruction
     uint32_t length              # instructions
     uint32_t op_count
-    uint32_t need_sof            # smallest CFM.sof under which all its writes are legal
     uint32_t conditions          # conditional instructions
     uint32_t accesses            # most memory accesses in one run
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
@@ -142,6 +144,10 @@ cdef struct Block:
     Block* same                  # the next one in its chain of Blocks.by_code
     Block* beside                # while it has operations: the next one in its chain of Blocks.by_ip
     Block* translated            # ... and of all that have
+
+cdef struct Jump:                # where an indirect branch to ``ip`` goes
+    uint64_t ip
+    Block* block
 
 cdef struct Cpu:
     uint64_t gr[128]             # r32 upwards: the current frame, in the order that the program sees
@@ -210,8 +216,11 @@ cdef struct Cpu:
     FloatRegister fr[128]        # f32 upwards in the order that the program sees
     AlatEntry alat[ALAT_SIZE]
     uint32_t alat_next
+    uint8_t alat_registers[ALAT_REGISTERS]  # entries by class of their register
+    uint8_t alat_latest[ALAT_REGISTERS]     # the youngest of them
+    uint8_t alat_lines[ALAT_LINES]          # entries by class of a line that they touch
     Translation tlb[TLB_SIZE]
-    Block* jump_cache[JUMP_CACHE_SIZE]
+    Jump jump_cache[JUMP_CACHE_SIZE]
 
 
 cdef inline int go(Cpu* cpu, Op* op) noexcept nogil:

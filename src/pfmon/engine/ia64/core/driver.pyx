@@ -8,7 +8,7 @@ from pfmon.engine.ia64.core.careful cimport run_carefully
 from pfmon.engine.ia64.core.control cimport complete, start
 from pfmon.engine.ia64.core.cpu cimport (
     FAULT_FP_TRAP, JUMP_CACHE_SIZE, MAX_BLOCK, NO_CONDITION, STATUS_BREAK, STATUS_CAREFUL, STATUS_CUT,
-    STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction)
+    STATUS_EDGE, STATUS_FAULT, STATUS_PMD, Instruction, Jump)
 from pfmon.engine.ia64.core.translate cimport translate
 from pfmon.stream.words cimport INDEX_SHIFT, MARK_SHIFT, Mark, NO_INSTRUCTION
 
@@ -62,6 +62,7 @@ cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexce
 cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
     """The block at cpu.ip, translated if need be, and linked from where control came. NULL: it faults."""
     cdef Block* block = find_block(blocks, cpu.ip)
+    cdef Jump* known
     if block == NULL:
         block = translate(cpu, blocks, cpu.ip)
         if block == NULL:
@@ -70,7 +71,9 @@ cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
         cpu.miss_link.block = block
         cpu.miss_link = NULL
     if cpu.ip & 15 == 0:
-        cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)] = block
+        known = &cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)]
+        known.ip = cpu.ip
+        known.block = block
     return block
 
 
@@ -119,7 +122,7 @@ cdef uint64_t following(Block* block, uint32_t index) noexcept nogil:
 cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
     """Run ``block`` and what follows it, until a chain comes back for a reason other than NaT bits."""
     cdef int status
-    if cpu.nat[0] | cpu.nat[1] or cpu.sof < block.need_sof:
+    if cpu.nat[0] | cpu.nat[1] or cpu.sof < block.exit.need_sof:
         return run_carefully(cpu, block, 0, MAX_BLOCK)
     status = start(cpu, block)
     if status == STATUS_CAREFUL:

@@ -9,10 +9,14 @@ registers, current frame included, are outside the backing store.
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memmove
 
-from pfmon.engine.ia64.core.cpu cimport STACKED_PHYSICAL, STACKED_RING, Cpu, FloatRegister, unlikely
+from pfmon.engine.ia64.core.cpu cimport STACKED_PHYSICAL, STACKED_RING, Cpu, FloatRegister, likely, unlikely
 
 cdef enum:
     RING = STACKED_RING - 1
+    CHUNK = 8                    # registers that calls and returns move at a time
+
+cdef struct Chunk:
+    uint64_t registers[CHUNK]
 
 cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil
 cdef int make_room(Cpu* cpu, int64_t sof) noexcept nogil
@@ -62,18 +66,54 @@ cdef inline bint fits(Cpu* cpu, int64_t bottom, int64_t sof, int64_t sol) noexce
     return sof <= STACKED_PHYSICAL and sol <= sof and bottom + sof - STACKED_PHYSICAL <= min(bottom, cpu.store)
 
 
+cdef inline bint in_chunks(int64_t place, int64_t sol, int64_t outputs) noexcept nogil:
+    """Whether a frame can be moved by whole chunks: they end within the ring and within the registers. What they write
+    too much is outside of the frame then, or where no saved register is: 96 of the ring's 128 hold one at the most."""
+    return place + sol <= STACKED_RING - CHUNK and sol <= STACKED_PHYSICAL - CHUNK and outputs <= CHUNK
+
+
+cdef inline void save_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
+    """The locals go to the ring, the outputs down to r32."""
+    cdef int64_t place = cpu.bof & RING, i = 0
+    cdef Chunk moved
+    if likely(in_chunks(place, sol, outputs)):
+        while i < sol:
+            (<Chunk*>&cpu.stacked[place + i])[0] = (<Chunk*>&cpu.gr[32 + i])[0]
+            i += CHUNK
+        moved = (<Chunk*>&cpu.gr[32 + sol])[0]
+        (<Chunk*>&cpu.gr[32])[0] = moved
+        return
+    for i in range(sol):
+        cpu.stacked[(cpu.bof + i) & RING] = cpu.gr[32 + i]
+    for i in range(outputs):
+        cpu.gr[32 + i] = cpu.gr[32 + sol + i]
+
+
+cdef inline void bring_back_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
+    """The registers from r32 on become the outputs again, the locals come from the ring."""
+    cdef int64_t place = (cpu.bof - sol) & RING, i = 0
+    cdef Chunk moved
+    if likely(in_chunks(place, sol, outputs)):
+        moved = (<Chunk*>&cpu.gr[32])[0]
+        while i < sol:
+            (<Chunk*>&cpu.gr[32 + i])[0] = (<Chunk*>&cpu.stacked[place + i])[0]
+            i += CHUNK
+        (<Chunk*>&cpu.gr[32 + sol])[0] = moved
+        return
+    memmove(&cpu.gr[32 + sol], &cpu.gr[32], outputs << 3)
+    for i in range(sol):
+        cpu.gr[32 + i] = cpu.stacked[(cpu.bof - sol + i) & RING]
+
+
 cdef inline void push_frame(Cpu* cpu) noexcept nogil:
     """br.call: the outputs of the current frame become the new one. AR[PFS] gets the old marker and AR[EC]."""
-    cdef int64_t sol = cpu.sol, outputs = cpu.sof - cpu.sol, i
+    cdef int64_t sol = cpu.sol, outputs = cpu.sof - cpu.sol
     cpu.pfs = pack_cfm(cpu) | cpu.ec << 52 | <uint64_t>3 << 62
     if unlikely((cpu.rrb_gr | cpu.rrb_fr | cpu.rrb_pr) != 0):
         physical_order(cpu)
     if unlikely(nat_anywhere(cpu)):
         save_nats(cpu, sol)
-    for i in range(sol):
-        cpu.stacked[(cpu.bof + i) & RING] = cpu.gr[32 + i]
-    for i in range(outputs):
-        cpu.gr[32 + i] = cpu.gr[32 + sol + i]
+    save_frame(cpu, sol, outputs)
     cpu.bof += sol
     cpu.sof = <uint32_t>outputs
     cpu.sol = 0
@@ -82,7 +122,7 @@ cdef inline void push_frame(Cpu* cpu) noexcept nogil:
 
 cdef inline int pop_frame(Cpu* cpu) noexcept nogil:
     """br.ret: the frame of AR[PFS] becomes the current one again. 0 when the backing store could not be read."""
-    cdef int64_t sof = cpu.pfs & 0x7F, sol = (cpu.pfs >> 7) & 0x7F, i
+    cdef int64_t sof = cpu.pfs & 0x7F, sol = (cpu.pfs >> 7) & 0x7F
     cdef int64_t outputs
     if unlikely(not fits(cpu, cpu.bof - sol, sof, sol)):
         empty_frame(cpu, sol)
@@ -97,9 +137,7 @@ cdef inline int pop_frame(Cpu* cpu) noexcept nogil:
     if unlikely(nat_anywhere(cpu)):
         restore_nats(cpu, sol, outputs)
     if sol:
-        memmove(&cpu.gr[32 + sol], &cpu.gr[32], outputs << 3)
-        for i in range(sol):
-            cpu.gr[32 + i] = cpu.stacked[(cpu.bof - sol + i) & RING]
+        bring_back_frame(cpu, sol, outputs)
         cpu.bof -= sol
         if unlikely(cpu.store > cpu.bof):
             lower_store(cpu)

@@ -6,9 +6,9 @@ before it, a traced memory access a trace operation.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport malloc
 from libc.string cimport memset
 
+from pfmon.engine.ia64.core.arena cimport take
 from pfmon.engine.ia64.core.blocks cimport Blocks, block_of, note_translation
 from pfmon.engine.ia64.core.control cimport enter
 from pfmon.engine.ia64.core.cpu cimport (
@@ -316,7 +316,7 @@ cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
     cdef Instruction* ins
     cdef Row* row
     cdef Op* op
-    block.need_sof = 0
+    block.exit.need_sof = 0
     for i in range(block.length):
         ins = &block.instructions[i]
         row = <Row*>ins.row
@@ -327,12 +327,12 @@ cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
             needed = frame_needed(row, ins)
             if sof >= 0:
                 illegal[i] = needed > sof
-            elif needed > block.need_sof:
-                block.need_sof = needed
+            elif needed > block.exit.need_sof:
+                block.exit.need_sof = needed
         ins.first_op = <uint16_t>(total - 1)
         ins.op_count = <uint16_t>op_count(blocks, row, ins, illegal[i])
         total += ins.op_count
-    block.ops = <Op*>malloc(total * sizeof(Op))
+    block.ops = <Op*>take(&blocks.operations, total * sizeof(Op))
     if block.ops == NULL:
         return 0
     op = block.ops

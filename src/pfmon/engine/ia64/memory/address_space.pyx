@@ -7,10 +7,18 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
 
-from pfmon.engine.ia64.core.alat cimport alat_store
+from pfmon.engine.ia64.core.alat cimport alat_overlap
 from pfmon.engine.ia64.core.cpu cimport PAGE_SIZE, Cpu
 from pfmon.engine.ia64.memory.map cimport (
     PROTECT_READ, PROTECT_WRITE, Region, find_region, flush_tlb, is_code, writes_code)
+
+cdef extern from "sys/mman.h" nogil:
+    int MADV_HUGEPAGE
+    int madvise(void* address, size_t length, int advice)
+
+cdef enum:
+    LARGE = 1 << 22              # mappings from here on get the host's huge pages: its page faults cost more than
+                                 # clearing what is never used
 
 
 class GuestMemoryFault(Exception):
@@ -103,6 +111,8 @@ cdef class AddressSpace:
         cdef void* host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
         if host == MAP_FAILED:
             raise GuestMemoryLimit(f"the host has no {size} bytes of address space left")
+        if size >= LARGE:
+            madvise(host, size, MADV_HUGEPAGE)   # a hint: no harm when the host has none
         self.mapped += size
         i = bisect_right(self.regions, start, key=lambda region: region[0])
         self.regions.insert(i, (start, end, <uint64_t>host, protection))
@@ -218,7 +228,7 @@ cdef class AddressSpace:
             if self.c.code_used and writes_code(&self.c, start, len(data)):
                 self.c.code_written = 1
             if self.cpu != NULL and self.cpu.alat_used:
-                alat_store(self.cpu, start, len(data))
+                alat_overlap(self.cpu, start, len(data))
 
     def detach(self):
         """The processor that used this memory is gone."""

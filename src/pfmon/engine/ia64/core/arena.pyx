@@ -1,0 +1,53 @@
+"""Memory given out piece by piece (see arena.pxd)."""
+
+from libc.stdlib cimport free
+
+cdef extern from "stdlib.h" nogil:
+    void* aligned_alloc(size_t alignment, size_t size)
+
+cdef enum:
+    LINE = 64                    # bytes of a line of the host's cache: all pieces begin with one
+    PIECE_SIZE = 1 << 18
+
+
+cdef void* take(Arena* arena, uint64_t size) noexcept nogil:
+    """``size`` bytes, less than PIECE_SIZE - LINE; NULL when there is no memory."""
+    cdef uint64_t rounded = (size + LINE - 1) & ~<uint64_t>(LINE - 1)
+    if arena.current == NULL or arena.used + rounded > PIECE_SIZE:
+        if not next_piece(arena):
+            return NULL
+    arena.used += rounded
+    return <char*>arena.current + arena.used - rounded
+
+
+cdef bint next_piece(Arena* arena) noexcept nogil:
+    """Go on in the next piece: one from before, or a new one."""
+    cdef Piece* piece = arena.first if arena.current == NULL else arena.current.next
+    if piece == NULL:
+        piece = <Piece*>aligned_alloc(LINE, PIECE_SIZE)
+        if piece == NULL:
+            return False
+        piece.next = NULL
+        if arena.current == NULL:
+            arena.first = piece
+        else:
+            arena.current.next = piece
+    arena.current = piece
+    arena.used = LINE
+    return True
+
+
+cdef void take_back(Arena* arena) noexcept nogil:
+    """Nothing of what was given out is used any more."""
+    arena.current = NULL
+
+
+cdef void free_arena(Arena* arena) noexcept nogil:
+    """Give all memory back to the host."""
+    cdef Piece* piece = arena.first
+    cdef Piece* following
+    while piece != NULL:
+        following = piece.next
+        free(piece)
+        piece = following
+    arena.first = arena.current = NULL
