@@ -29,7 +29,7 @@ def _do(words: Sequence[str]) -> int:
         sys.stdout.write(answer(config, command))
         sys.stdout.flush()
         return 0
-    if not command:
+    if not command and not config.replay:
         raise PfmonError(f"no program given; {USAGE}")
     from pfmon.cli.count import run
 

@@ -14,6 +14,7 @@ from pfmon.cli import (
     privilege_options,
     profile_options,
     range_options,
+    recording_options,
     report_options,
     session_options,
     trigger_options,
@@ -34,6 +35,7 @@ CONCERNS = (
     profile_options,
     report_options,
     output_options,
+    recording_options,
     guest_options,
     listing_options,
 )
@@ -48,8 +50,9 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
     given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words)
     for one in given:
         owner[one.name].apply(config, one)
-    for concern in (range_options, machine_options, trigger_options, session_options):
+    for concern in (range_options, machine_options, trigger_options, session_options, recording_options):
         concern.finish(config)
+    recording_options.no_program_is_given(config, command)
     return config, command
 
 

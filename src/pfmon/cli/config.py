@@ -85,6 +85,10 @@ class Config:
 
     session_timeout: float | None = None
 
+    record: str = ""
+    replay: str = ""
+    partial: bool = False
+
     sysroot: str | None = None
     host_clock: bool = False
     host_random: bool = False

@@ -18,12 +18,15 @@ from pfmon.cli.report_options import report_stands_alone
 from pfmon.cli.session_options import notes
 from pfmon.cli.symbols import symbols_of
 from pfmon.cli.trigger_options import triggers
+from pfmon.engine import api
+from pfmon.engine.api import Recording
 from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
 from pfmon.pmu.request import Request
 from pfmon.program import image
+from pfmon.program.image import Program
 from pfmon.report.counts import count_lines
 from pfmon.report.programming_record import Machine, Record
 from pfmon.report.times import times_line
@@ -35,14 +38,16 @@ FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
 
 
 def run(config: Config, command: Sequence[str]) -> int:
-    """Run ``command`` as ``config`` says; the exit status. Raises PfmonError before the program starts."""
+    """Run ``command``, or a recording, as ``config`` says; the exit status. PfmonError before the program starts."""
     _expand_events(config)
-    symbols = symbols_of(command, config.sysroot, config.symbol_file)
+    recording = api.replay(config.replay) if config.replay else None
+    command = recording.command if recording else command
+    symbols = symbols_of(_loader(config, command, recording), config.symbol_file)
     asked = request(config, get(config.pmu), symbols)
     options_need_events(config, asked.request)
     profile_needs_events(config)
     report_stands_alone(config)
-    session = Session(_plan(config, command, asked.request, symbols))
+    session = Session(_plan(config, command, asked.request, symbols, recording))
     said = [*asked.warnings, *notes(config), *privilege_notes(config)]
     programmings = [one.programming for one in session.sets]
     said += effects(session.plan.model, asked.request, programmings)
@@ -62,6 +67,13 @@ def run(config: Config, command: Sequence[str]) -> int:
     _say_how_it_ended(outcome)
     results.write(_text(config, command, session, outcome, intervals, [*said, *loose]))
     return outcome.status
+
+
+def _loader(config: Config, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:
+    """What loads the program, when it is needed."""
+    if recording:
+        return lambda: recording.program(config.sysroot)
+    return lambda: image.load(find_program(command[0]), config.sysroot)
 
 
 def _interval_printer(config: Config, results: Results, kept: list[Interval]) -> Callable[[Interval], None]:
@@ -98,9 +110,12 @@ def options_need_events(config: Config, wanted: Request) -> None:
         raise PfmonError("ranges, levels, matchers and filters say how events count: give -e EVENT,... too")
 
 
-def _plan(config: Config, command: Sequence[str], wanted: Request, symbols: Symbols) -> Plan:
+def _plan(
+    config: Config, command: Sequence[str], wanted: Request, symbols: Symbols, recording: Recording | None
+) -> Plan:
+    needed = not recording or wants_profile(config) or config.report
     return Plan(
-        program=image.load(find_program(command[0]), config.sysroot),
+        program=_loader(config, command, recording)() if needed else None,
         arguments=[os.fsencode(word) for word in command],
         environment=[os.fsencode(entry) for entry in _environment(config)],
         settings=Settings(
@@ -129,6 +144,9 @@ def _plan(config: Config, command: Sequence[str], wanted: Request, symbols: Symb
         ),
         machine=lambda: machine_of(config),
         report=bool(config.report),
+        record=config.record,
+        replay=config.replay,
+        partial=config.partial,
     )
 
 

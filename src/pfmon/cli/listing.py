@@ -50,15 +50,18 @@ def _machine_text(config: Config) -> str:
 def check(config: Config, command: Sequence[str] = ()) -> str:
     """--check-events-only: silence when the events go together and are qualified as asked, unless --verbose asks for
     the registers."""
+    from pfmon.cli.find import find_program
     from pfmon.cli.programming import request
     from pfmon.cli.symbols import symbols_of
     from pfmon.cli.trigger_options import triggers
     from pfmon.pmu.derived import plan
     from pfmon.pmu.effects import effects, inexact
+    from pfmon.program import image
     from pfmon.report.programmed import programmed_text, trigger_text
 
     model = get(config.pmu)
-    symbols = symbols_of(command, config.sysroot, config.symbol_file)
+    load = (lambda: image.load(find_program(command[0]), config.sysroot)) if command else None
+    symbols = symbols_of(load, config.symbol_file)
     asked = request(config, model, symbols)
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")

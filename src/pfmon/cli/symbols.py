@@ -1,32 +1,30 @@
 """Names in ranges: looked up in the program that is to run, and only if there are any."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from pfmon.cli.find import find_program
 from pfmon.cli.programming import NO_SYMBOLS, Symbols
 from pfmon.errors import PfmonError
 from pfmon.pmu.options import Resolve
+from pfmon.program.image import Program
 
 
-def symbols_of(command: Sequence[str], sysroot: str | None, symbol_file: str = "") -> Symbols:
-    """How names become addresses in the program of ``command``."""
-    if not command:
+def symbols_of(load: Callable[[], Program] | None, symbol_file: str = "") -> Symbols:
+    """How names become addresses in the program that ``load`` gives; None: there is none."""
+    if load is None:
         return NO_SYMBOLS
     approximated: set[str] = set()
-    code, data = (_when_asked(command[0], sysroot, symbol_file, kind, approximated) for kind in ("code", "data"))
+    code, data = (_when_asked(load, symbol_file, kind, approximated) for kind in ("code", "data"))
     return Symbols(code, data, approximated)
 
 
-def _when_asked(name: str, sysroot: str | None, symbol_file: str, kind: str, approximated: set[str]) -> Resolve:
+def _when_asked(load: Callable[[], Program], symbol_file: str, kind: str, approximated: set[str]) -> Resolve:
     """A resolver that reads the program when it is called."""
 
     def resolve(text: str) -> tuple[int, int]:
-        from pfmon.program import image
         from pfmon.session.ranges import resolver
 
-        program = image.load(find_program(name), sysroot)
-        return resolver(program, kind, _contents(symbol_file) if symbol_file else None, approximated)(text)
+        return resolver(load(), kind, _contents(symbol_file) if symbol_file else None, approximated)(text)
 
     return resolve
 

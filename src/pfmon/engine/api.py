@@ -3,7 +3,7 @@
 A session uses engines through this module alone. Which engine runs a program follows from what the file is.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
@@ -115,6 +115,9 @@ class Instructions(Protocol):
     def families(self, mnemonics: Iterable[str], name: str) -> str:
         """Mnemonics in few words: without completers unless these tell them from ``name``."""
 
+    def listing(self, read: Callable[[int], bytes], first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the instructions in a range of code, of which ``read`` gives 16 bytes."""
+
 
 ENGINES = {InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest")}
 """By instruction set: module and class of the engine that runs its programs."""
@@ -129,9 +132,21 @@ def start(wanted: Start) -> Engine:
     return cast(Engine, getattr(import_module(module), name).start(wanted))
 
 
-def replay(path: str, *, partial: bool = False, addresses: bool = False) -> Engine:
-    """The engine that gives a recording again. ``partial``: as far as it is whole. Raises PfmonError."""
-    return cast(Engine, import_module("pfmon.engine.replay.engine").Replay(path, partial=partial, addresses=addresses))
+class Recording(Engine, Protocol):
+    """A recorded run. ``command`` is what was run; ``damage`` says where a damaged one ended."""
+
+    command: list[str]
+    damage: str
+
+    def program(self, sysroot: str | None = None) -> Program:
+        """The program that was recorded. PfmonError: it is not there any more, or was changed."""
+
+
+def replay(path: str, *, partial: bool = False, addresses: bool = False) -> Recording:
+    """The engine that gives a recording again. ``partial``: as far as it is whole; ``addresses``: with those of memory
+    accesses. Raises PfmonError."""
+    module = import_module("pfmon.engine.replay.engine")
+    return cast(Recording, module.Replay(path, partial=partial, addresses=addresses))
 
 
 def instructions(instruction_set: InstructionSet) -> Instructions:

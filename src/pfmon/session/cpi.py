@@ -78,7 +78,7 @@ class Cpi(NamedTuple):
         return sum(self.parts[part].values())
 
 
-def breakdown(figures: MachineFigures, seen: Seen, program: Program) -> Cpi:
+def breakdown(figures: MachineFigures, seen: Seen, program: Program | None) -> Cpi:
     """The breakdown of a run that a machine recorded and a tally added up. The pieces of PARTS, and the retired
     instructions behind them, are counted like the monitors of a PMU."""
     looks = [Look(CYCLES, retiring=not causes, causes=sum(1 << cause for cause in causes)) for _, causes in _pieces()]
@@ -92,7 +92,7 @@ def breakdown(figures: MachineFigures, seen: Seen, program: Program) -> Cpi:
     return Cpi(str(figures["machine.name"]), cycles, instructions, parts, ratios, _functions(sink, program))
 
 
-def _functions(sink: Sink, program: Program) -> list[FunctionRow]:
+def _functions(sink: Sink, program: Program | None) -> list[FunctionRow]:
     """Cycles and instructions by function, the one with most cycles first."""
     lookup = FunctionNames(program)
     boundaries = lookup.boundaries()

@@ -24,7 +24,7 @@ class Profile:
     """The counts of a run, split. A mark that no retired instruction caused (a system call's change of level, a
     register spilled when a signal is delivered) is where the block before it ended."""
 
-    def __init__(self, counting: EventSets, program: Program, seen: Seen) -> None:
+    def __init__(self, counting: EventSets, program: Program | None, seen: Seen) -> None:
         self.names = [count.name for count in counting.counts()]
         self._sets = counting.sets
         self._compute = counting.values
@@ -83,8 +83,8 @@ class Profile:
 class FunctionNames:
     """Names of code addresses, looked up once for each bundle."""
 
-    def __init__(self, program: Program) -> None:
-        images = [image for image in (program.image, program.interpreter) if image is not None]
+    def __init__(self, program: Program | None) -> None:
+        images = [image for image in (program.image, program.interpreter) if image is not None] if program else []
         self._tables = [SymbolTable(image.data, image.bias) for image in images]
         self._known: dict[int, tuple[str, int]] = {}
 

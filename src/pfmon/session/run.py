@@ -5,7 +5,7 @@ import resource
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
     from pfmon.session.cpi import Cpi
     from pfmon.session.profile import Profile
+    from pfmon.session.recording import RunRecording
 
 TIMED_OUT = 124
 """Exit status of a run that --session-timeout ended, as timeout(1) has it."""
@@ -37,9 +38,11 @@ class Plan(NamedTuple):
     where the counts come from; ``annotate``: a range of code whose instructions are to be listed; ``unlimited``:
     count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
     are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
-    None: that of the PMU's processor; ``report``: break the cycles down; there are no events then."""
+    None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
+    that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
+    whole), whose ``program`` is needed for names alone."""
 
-    program: Program
+    program: Program | None
     arguments: Sequence[bytes]
     environment: Sequence[bytes]
     settings: Settings
@@ -55,6 +58,9 @@ class Plan(NamedTuple):
     controls: Controls = Controls()
     machine: "Callable[[], MachineFigures] | None" = None
     report: bool = False
+    record: str = ""
+    replay: str = ""
+    partial: bool = False
 
 
 class Times(NamedTuple):
@@ -103,7 +109,7 @@ class Observer:
         self.running = MachineRun(figures, engine.table)
         self.consumer = self.running.feed(beside=self._tally)
 
-    def breakdown(self, program: Program) -> "Cpi":
+    def breakdown(self, program: Program | None) -> "Cpi":
         """Where the cycles went."""
         from pfmon.session.cpi import breakdown
         from pfmon.session.monitoring import nothing_is_lost
@@ -121,19 +127,35 @@ class Session:
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
         self._machine = _machine(plan) if self._wants_machine else None
-        self.engine = api.start(
-            Start(
-                plan.program,
-                plan.arguments,
-                plan.environment,
-                plan.settings,
-                memory_limit=plan.memory_limit,
-                processor=plan.model.name,
-                slow=plan.slow,
-                addresses=self._wants_addresses,
-            )
-        )
+        self.engine: Engine = self._open()
+        self._recording = self._record() if plan.record else None
         self._stopped = ""
+
+    def _open(self) -> Engine:
+        plan = self.plan
+        if plan.replay:
+            return api.replay(plan.replay, partial=plan.partial, addresses=self._wants_addresses)
+        return api.start(self._start())
+
+    def _start(self) -> Start:
+        plan = self.plan
+        if plan.program is None:
+            raise ValueError("there is no program to run")
+        return Start(
+            plan.program,
+            plan.arguments,
+            plan.environment,
+            plan.settings,
+            memory_limit=plan.memory_limit,
+            processor=plan.model.name,
+            slow=plan.slow,
+            addresses=self._wants_addresses,
+        )
+
+    def _record(self) -> "RunRecording":
+        from pfmon.session.recording import RunRecording  # as the machine: most runs need none
+
+        return RunRecording(self.plan.record, self._start(), self.engine)
 
     @property
     def _wants_machine(self) -> bool:
@@ -142,7 +164,12 @@ class Session:
     @property
     def _wants_addresses(self) -> bool:
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
-        return self.plan.report or data_triggers or any(group.wants_addresses for group in self.groups)
+        return (
+            bool(self.plan.record)
+            or self.plan.report
+            or data_triggers
+            or any(group.wants_addresses for group in self.groups)
+        )
 
     @property
     def sets(self) -> list[Counting]:
@@ -158,16 +185,14 @@ class Session:
             else None
         )
         observer = Observer(self._machine, self.engine) if self._machine and not monitoring else None
+        reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
+        if self._recording:
+            reader = self._recording.consumer(reader)
         before = _now()
-        with self._interruptible():
-            if observer:
-                with observer.running:
-                    ending = self.engine.run(observer.consumer)
-            elif monitoring:
-                with monitoring.running:
-                    ending = self.engine.run(monitoring.consumer, monitoring)
-            else:
-                ending = self.engine.run(Consumer())
+        with self._interruptible(), observer.running if observer else _running(monitoring):
+            ending = self.engine.run(reader, monitoring)
+        if self._recording:
+            self._recording.finish(ending)
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
         counts: list[Count] = []
         notes: list[str] = []
@@ -181,6 +206,8 @@ class Session:
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen())
         self.engine.close()
+        if damage := getattr(self.engine, "damage", ""):
+            notes = [*notes, f"{damage}; the counts are those up to there"]
         return Outcome(
             status=self._status(ending),
             counts=counts,
@@ -224,6 +251,10 @@ class Session:
             signal.setitimer(signal.ITIMER_REAL, 0)
             for number, handler in old.items():
                 signal.signal(number, handler)
+
+
+def _running(monitoring: Monitoring | None) -> "AbstractContextManager[object]":
+    return monitoring.running if monitoring else nullcontext()
 
 
 def _machine(plan: Plan) -> "MachineFigures":

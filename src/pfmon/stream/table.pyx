@@ -184,6 +184,11 @@ cdef class BlockTable:
         return InstructionSet(self.c.header.instruction_set)
 
     @property
+    def payload_bytes(self):
+        """Bytes that an instruction carries for those who know its instruction set."""
+        return self.c.header.payload_bytes
+
+    @property
     def failure(self):
         """Why a block could not be entered."""
         return failures.Failure(self.c.header.failure)

@@ -8,7 +8,7 @@ from pfmon.engine.ia64.core.identity import cpuid
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD, Processor
 from pfmon.engine.ia64.linux.interface import Death, End
 from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.memory.address_space import AddressSpace
+from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
 from pfmon.engine.settings import Settings
 from pfmon.program.image import Program
 from pfmon.stream.consumer import Consumer
@@ -125,9 +125,15 @@ class Guest:
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
-        from pfmon.engine.ia64.place import listing  # as above
+        from pfmon.engine.ia64.encodings.listing import listing  # as above
 
-        return listing(self.memory, first, beyond)
+        return listing(self._bundle, first, beyond)
+
+    def _bundle(self, address: int) -> bytes:
+        try:
+            return self.memory.read(address, 16)
+        except GuestMemoryFault:
+            return b""
 
     def stop(self) -> None:
         """Make ``run`` return soon, from a signal handler; raises Interrupted during a system call."""

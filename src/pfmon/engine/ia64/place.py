@@ -41,22 +41,3 @@ def _bundle_text(memory: AddressSpace, address: int, slot: int) -> str:
         stop = " ;;" if instruction.stop else ""
         texts.append(f"{here}{text or f'reserved encoding {instruction.encoding:#x}'}{stop}")
     return " | ".join(texts)
-
-
-def listing(memory: AddressSpace, first: int, beyond: int) -> list[tuple[int, str]]:
-    """Address | slot and text of every instruction in a range of code; no text where there is no code."""
-    lines = []
-    for bundle in range(first, beyond, 16):
-        instructions = slots(int.from_bytes(_read(memory, bundle), "little"))
-        for one in instructions or ():
-            text = disassemble(one.unit, one.encoding, one.extension, bundle) or f"reserved encoding {one.encoding:#x}"
-            lines.append((bundle | one.number, text + (" ;;" if one.stop else "")))
-    return lines
-
-
-def _read(memory: AddressSpace, bundle: int) -> bytes:
-    """The bytes of a bundle; those of a reserved template if there are none."""
-    try:
-        return memory.read(bundle, 16)
-    except GuestMemoryFault:
-        return b"\x06" + bytes(15)

@@ -11,9 +11,12 @@ from random import Random
 from pfmon.engine.api import Pattern
 from pfmon.engine.ia64.encodings.decoder import find
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.instruction import Row
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.listing import listing
 from pfmon.errors import BadValueError, UnknownNameError
+
+__all__ = ["families", "listing", "pattern"]
 
 SLOTS = "mifb"
 ALL_BITS = (1 << SLOT_BITS) - 1

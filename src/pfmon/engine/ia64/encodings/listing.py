@@ -1,0 +1,21 @@
+"""The instructions in a range of code, as text."""
+
+from collections.abc import Callable
+
+from pfmon.engine.ia64.encodings.bundle import slots
+from pfmon.engine.ia64.encodings.disassemble import disassemble
+
+RESERVED = b"\x06" + bytes(15)
+"""A bundle of a reserved template: what stands where there is no code."""
+
+
+def listing(read: Callable[[int], bytes], first: int, beyond: int) -> list[tuple[int, str]]:
+    """Address | slot and text of every instruction from ``first`` to before ``beyond``; ``read`` gives the 16 bytes of a
+    bundle, fewer where there is no code."""
+    lines = []
+    for bundle in range(first, beyond, 16):
+        data = read(bundle)
+        for one in slots(int.from_bytes(data if len(data) == 16 else RESERVED, "little")) or ():
+            text = disassemble(one.unit, one.encoding, one.extension, bundle) or f"reserved encoding {one.encoding:#x}"
+            lines.append((bundle | one.number, text + (" ;;" if one.stop else "")))
+    return lines

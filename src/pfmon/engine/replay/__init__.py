@@ -1,0 +1,1 @@
+"""Recordings run again: the second engine."""

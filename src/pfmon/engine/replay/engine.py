@@ -1,0 +1,102 @@
+"""The engine that gives a recording again, word by word: any event can be counted, on any machine, as often as one likes."""
+
+from typing import Any
+
+from pfmon.engine import api
+from pfmon.engine.api import Capabilities, Ending, PerformanceData
+from pfmon.errors import PfmonError
+from pfmon.program import image
+from pfmon.program.image import Program
+from pfmon.stream.chunks import Decoder, enter_blocks
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.file import BLOCKS, END, STREAM, Damaged, Reader, digest
+from pfmon.stream.table import BlockTable, InstructionSet
+
+
+class Replay:
+    """A recorded run. ``partial``: give what is whole of a damaged recording; ``addresses``: with those of accesses."""
+
+    capabilities = Capabilities(addresses=True, performance_data=False)
+
+    def __init__(self, path: str, *, partial: bool = False, addresses: bool = False) -> None:
+        """Read the head of a recording. Raises PfmonError."""
+        self._reader = Reader(path)
+        self._head = self._reader.head
+        self._partial = partial
+        self._stopping = False
+        self._listed: Program | None = None
+        self.damage = ""
+        """Where the recording is damaged, once a partial run came there."""
+        try:
+            self.instruction_set = InstructionSet(int(self._head["instruction_set"]))
+            self.traced = bool(self._head["traced"]) and addresses
+            self.table = BlockTable(self.instruction_set, int(self._head["payload_bytes"]))
+            self.command: list[str] = [str(word) for word in self._head["command"]]
+            self._files: list[dict[str, Any]] = list(self._head["files"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise PfmonError(f"{path}: its head is not that of a recording: {error}") from None
+        self.retired = 0
+        self.ip = 0
+
+    def program(self, sysroot: str | None = None) -> Program:
+        """The program that was recorded, for its symbols. PfmonError: it is not there any more, or was changed."""
+        if self._listed is None:
+            path = str(self._files[0]["path"])
+            loaded = image.load(path, sysroot or self._head.get("sysroot"))
+            images = [one for one in (loaded.image, loaded.interpreter) if one is not None]
+            for one, recorded in zip(images, self._files, strict=False):
+                if digest(one.data) != recorded["sha256"]:
+                    raise PfmonError(f"{one.path}: has changed since {self._reader.path} was recorded")
+            self._listed = loaded
+        return self._listed
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """A recording cannot be told anything: PfmonError when the program is to read counters."""
+        if not secure:
+            raise PfmonError("--insecure: a recorded program cannot read counters; run the program itself")
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """Give the stream again. Damaged: the recording is not whole (without ``partial``)."""
+        decoder = Decoder(self.table, bool(self._head["traced"]), self.traced)
+        try:
+            for piece in self._reader.pieces():
+                if self._stopping:
+                    return None
+                if piece.kind == BLOCKS:
+                    enter_blocks(self.table, piece.data)
+                elif piece.kind == STREAM:
+                    decoder.decode(piece.data, consumer)
+                elif piece.kind == END:
+                    end = self._reader.json(piece)
+                    self.retired = int(end["retired"])
+                    return Ending(*end["ending"]) if end["ending"] else None
+        except (ValueError, Damaged) as error:
+            damage = error if isinstance(error, Damaged) else Damaged(f"{self._reader.path}: damaged: {error}")
+            if not self._partial:
+                raise damage from None
+            self.damage = str(damage).partition("; --partial")[0]
+        return None
+
+    def stop(self) -> None:
+        """Make `run` return behind the next chunk."""
+        self._stopping = True
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address | slot and text of every instruction in a range of code, as it is in the program's file."""
+        instructions = api.instructions(self.instruction_set)
+        return instructions.listing(lambda address: image_bytes(self.program(), address), first, beyond)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._reader.close()
+
+
+def image_bytes(program: Program, address: int) -> bytes:
+    """The 16 bytes at an address of a program's segments; nothing where there is none."""
+    for one in (program.image, program.interpreter):
+        for segment in one.elf.segments if one else ():
+            start = segment.address + one.bias if one else 0
+            if one and start <= address and address + 16 <= start + segment.file_size:
+                offset = segment.offset + address - start
+                return one.data[offset : offset + 16]
+    return b""

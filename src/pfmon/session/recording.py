@@ -1,0 +1,80 @@
+"""A run that is recorded while it is counted."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pfmon.engine.api import Ending, Engine, Start
+from pfmon.errors import LostError, PfmonError
+from pfmon.program.image import Image
+from pfmon.stream.chunks import Encoder
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.failure import Failure
+from pfmon.stream.file import Writer, digest
+from pfmon.stream.tee import Tee
+from pfmon.version import VERSION
+
+
+class RunRecording:
+    """Writes what an engine gives to a file, which stays as it was until the recording is whole."""
+
+    def __init__(self, path: str, start: Start, engine: Engine) -> None:
+        """Raises PfmonError when the file cannot be written."""
+        self._path = Path(path)
+        self._engine = engine
+        device = self._path.exists() and not self._path.is_file()
+        self._target = self._path if device else self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        try:
+            self._file = self._target.open("wb")
+        except (OSError, ValueError) as error:
+            raise PfmonError(f"--record={path}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from None
+        self._writer = Writer(self._file, _head(start, engine))
+        self._encoder = Encoder(engine.table, engine.traced, self._writer.chunk)
+
+    def consumer(self, reader: Consumer) -> Consumer:
+        """What the engine writes to, with another reader behind the recording."""
+        return Tee(self._encoder, reader)
+
+    def finish(self, ending: Ending | None) -> None:
+        """The program has ended. LostError when the recording could not be written; what the file held is kept."""
+        try:
+            self._encoder.finish()
+            if self._encoder.error:
+                raise self._encoder.error
+            if self._encoder.failure != Failure.NO_FAILURE:
+                raise LostError(f"--record={self._path}: {self._encoder.failure.name}")
+            self._writer.finish({"retired": self._engine.retired, "ending": list(ending) if ending else None})
+            self._file.close()
+        except OSError as error:
+            self.abandon()
+            reason = (error.strerror or str(error)).lower()
+            raise LostError(f"--record={self._path}: the recording could not be written: {reason}") from None
+        if self._target != self._path:
+            self._target.replace(self._path)
+
+    def abandon(self) -> None:
+        """There will be no recording."""
+        self._file.close() if not self._file.closed else None
+        if self._target != self._path:
+            self._target.unlink(missing_ok=True)
+
+
+def _head(start: Start, engine: Engine) -> dict[str, Any]:
+    """What a recording says of the run: keys as in docs/stream.md."""
+    images = [one for one in (start.program.image, start.program.interpreter) if one is not None]
+    return {
+        "pfmon": VERSION,
+        "instruction_set": int(engine.instruction_set),
+        "payload_bytes": engine.table.payload_bytes,
+        "traced": engine.traced,
+        "command": [os.fsdecode(word) for word in start.arguments],
+        "processor": start.processor,
+        "sysroot": start.settings.sysroot,
+        "nanoseconds_per_instruction": start.settings.nanoseconds_per_instruction,
+        "files": [_file(image) for image in images],
+    }
+
+
+def _file(image: Image) -> dict[str, Any]:
+    """What a recording says of a file that was mapped."""
+    return {"path": str(Path(image.path).absolute()), "sha256": digest(image.data), "bias": image.bias}

@@ -1,0 +1,169 @@
+"""Recordings: the stream in a file (docs/stream.md).
+
+``pfmonrec``, version, then pieces: kind, length, length when unpacked, CRC-32 of what follows, and that, compressed by
+zstandard. The first piece is the head (JSON), the last one the end (JSON); between them blocks (B) stand before the
+chunks of the stream (S) that name them. A file without its end was cut short.
+"""
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from io import BufferedReader
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+from typing import Any, BinaryIO, NamedTuple
+
+import zstandard
+
+from pfmon.errors import PfmonError
+
+MAGIC = b"pfmonrec"
+VERSION = 1
+START = struct.Struct("<8sI")
+PIECE = struct.Struct("<cIII")
+HEAD, BLOCKS, STREAM, END = b"H", b"B", b"S", b"E"
+LEVEL = 1
+WAITING = 4
+"""Pieces that wait for the thread that compresses them."""
+LARGEST = 1 << 30
+
+
+class Damaged(PfmonError):
+    """A recording that is cut short, or holds something else than what was written."""
+
+
+class Writer:
+    """Writes a recording; pieces are compressed in a thread of its own. OSError when the file takes no more."""
+
+    def __init__(self, file: BinaryIO, head: Mapping[str, Any]) -> None:
+        self._file = file
+        self._compressor = zstandard.ZstdCompressor(level=LEVEL)
+        self._error: OSError | None = None
+        self._queue: Queue[tuple[bytes, bytes] | None] = Queue(WAITING)
+        file.write(START.pack(MAGIC, VERSION))
+        self._put(HEAD, json.dumps(head).encode())
+        self._thread = Thread(target=self._work, name="pfmon recording", daemon=True)
+        self._thread.start()
+
+    def chunk(self, blocks: bytes, chunk: bytes) -> None:
+        """The next chunk of the stream, and the blocks that are new in it."""
+        if self._error:
+            raise self._error
+        if blocks:
+            self._queue.put((BLOCKS, blocks))
+        self._queue.put((STREAM, chunk))
+
+    def finish(self, end: Mapping[str, Any]) -> None:
+        """Write what is left, and how the program ended."""
+        self._queue.put((END, json.dumps(end).encode()))
+        self._queue.put(None)
+        self._thread.join()
+        if self._error:
+            raise self._error
+        self._file.flush()
+
+    def _work(self) -> None:
+        while piece := self._queue.get():
+            if self._error is None:
+                try:
+                    self._put(*piece)
+                except OSError as error:  # raised where the next piece comes from
+                    self._error = error
+
+    def _put(self, kind: bytes, data: bytes) -> None:
+        packed = self._compressor.compress(data)
+        self._file.write(PIECE.pack(kind, len(packed), len(data), zlib.crc32(packed)))
+        self._file.write(packed)
+
+
+class Piece(NamedTuple):
+    """One piece of a recording, unpacked."""
+
+    kind: bytes
+    data: bytes
+
+
+class Reader:
+    """Reads a recording; Damaged says where it is not whole."""
+
+    def __init__(self, path: str) -> None:
+        """Read the head. PfmonError: there is no such file, or it is no recording."""
+        self.path = path
+        try:
+            self._file: BufferedReader = Path(path).open("rb")  # noqa: SIM115 - closed by `close`
+        except (OSError, ValueError) as error:
+            raise PfmonError(f"{path}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from None
+        try:
+            self.head = self._head()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def pieces(self) -> Iterator[Piece]:
+        """The pieces behind the head, the end among them. Damaged: the file is cut short or spoiled."""
+        while True:
+            piece = self._piece()
+            yield piece
+            if piece.kind == END:
+                return
+
+    def _head(self) -> dict[str, Any]:
+        try:
+            start = self._file.read(START.size)
+        except OSError as error:
+            raise PfmonError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
+        if len(start) < START.size or start[:8] != MAGIC:
+            raise PfmonError(f"{self.path}: is not a recording; pfmon --record={self.path} PROGRAM makes one")
+        version = START.unpack(start)[1]
+        if version != VERSION:
+            raise PfmonError(f"{self.path}: is a recording of version {version}; this pfmon reads version {VERSION}")
+        piece = self._piece()
+        if piece.kind != HEAD:
+            raise self._damaged(START.size, "its head is missing")
+        return self.json(piece)
+
+    def json(self, piece: Piece) -> dict[str, Any]:
+        """A piece of JSON."""
+        try:
+            found = json.loads(piece.data)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise self._damaged(self._file.tell(), "it holds no JSON where it should")
+        return found
+
+    def _piece(self) -> Piece:
+        at = self._file.tell()
+        raw = self._file.read(PIECE.size)
+        if len(raw) < PIECE.size:
+            raise self._damaged(at, "it ends there")
+        kind, packed, length, check = PIECE.unpack(raw)
+        if kind not in (HEAD, BLOCKS, STREAM, END) or length > LARGEST:
+            raise self._damaged(at, "what follows is no piece of a recording")
+        data = self._file.read(packed)
+        if len(data) < packed:
+            raise self._damaged(at, "it ends in the piece that begins there")
+        if zlib.crc32(data) != check:
+            raise self._damaged(at, "the piece there has another checksum")
+        try:
+            unpacked = zstandard.ZstdDecompressor().decompress(data, max_output_size=length)
+        except zstandard.ZstdError:
+            raise self._damaged(at, "the piece there cannot be unpacked") from None
+        if len(unpacked) != length:
+            raise self._damaged(at, "the piece there has another length")
+        return Piece(kind, unpacked)
+
+    def _damaged(self, at: int, why: str) -> Damaged:
+        return Damaged(f"{self.path}: damaged at byte {at}: {why}; --partial gives the counts up to there")
+
+
+def digest(data: bytes) -> str:
+    """What tells a file that was mapped from another: its SHA-256."""
+    return hashlib.sha256(data).hexdigest()
