@@ -1,7 +1,6 @@
 """Names in ranges: looked up in the program that is to run, and only if there are any."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pfmon.cli.find import find_program
 from pfmon.cli.programming import NO_SYMBOLS, Symbols
@@ -32,6 +31,8 @@ def _when_asked(name: str, sysroot: str | None, symbol_file: str, kind: str, app
 
 
 def _contents(path: str) -> bytes:
+    from pathlib import Path  # takes long to load, and is wanted for files only
+
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Protocol
 
-from pfmon.machine.causes import Cause, FrontCause
-from pfmon.machine.occurrences import Occurrence
 from pfmon.signals import machine
 from pfmon.stream.marks import NO_INSTRUCTION
 
@@ -61,6 +59,10 @@ class Recorded(Protocol):
 @cache
 def names(kind: str) -> dict[str, int]:
     """What the terms of signals of a kind stand for."""
+    # Here, because only runs on a machine need them, and large enumerations take long to load.
+    from pfmon.machine.causes import Cause, FrontCause
+    from pfmon.machine.occurrences import Occurrence
+
     if kind == "occurrence":
         return {name: int(value) for name, value in Occurrence.__members__.items()}
     if kind == "cycle":

@@ -36,6 +36,8 @@ def needs_machine(monitor: Monitor) -> bool:
     """Whether architecture alone does not tell what a monitor counts."""
     if monitor.threshold:
         return True
+    if monitor.signal in retired.available():  # without a look at the machine's signals: that takes long
+        return False
     meaning = machine.meanings().get(monitor.signal)
     return meaning is not None and meaning.kind != "never"
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from pfmon.errors import PfmonError
-from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu.event import Event
 from pfmon.session.attribution import Blocks
 from pfmon.session.machine_counts import MachineCounts, Note, Part, Place, occurrences_of
@@ -70,6 +69,8 @@ def _marked(signal: str) -> bool:
 
 
 def _numbers(names: Sequence[str]) -> frozenset[int]:
+    from pfmon.machine.occurrences import Occurrence  # takes long to load, and only runs on a machine need it
+
     return frozenset(int(Occurrence[name]) for name in names)
 
 

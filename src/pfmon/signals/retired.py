@@ -6,6 +6,7 @@ instructions, its runs times ``retired`` plus its executions times ``executed``.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from pfmon.stream.blocks import BlockRecord, Cut, InstructionRecord
@@ -233,6 +234,7 @@ BLOCKS: dict[str, Callable[[BlockRecord], int]] = {
 }
 
 
+@cache
 def available() -> frozenset[str]:
     """The signals that can be counted without a machine."""
     return frozenset(WEIGHTS) | frozenset(MARKS) | frozenset(BLOCKS)

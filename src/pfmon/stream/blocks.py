@@ -1,9 +1,8 @@
 """Records of basic blocks: what a block number in the stream stands for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Encoding(Protocol):
@@ -34,8 +33,7 @@ class Cut(IntEnum):
     """It was left for a stop, a data trigger or a read of performance data."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionRecord:
+class InstructionRecord(NamedTuple):
     """One instruction of a block.
 
     ``address``: bundle address | slot. ``slots``: 2 for the long instructions of MLX bundles, else 1. ``number``:
@@ -72,8 +70,7 @@ class InstructionRecord:
         return self.address & 3
 
 
-@dataclass(frozen=True, slots=True)
-class BlockRecord:
+class BlockRecord(NamedTuple):
     """A basic block: ``number`` in the stream, ``ip`` of its first instruction."""
 
     number: int
