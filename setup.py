@@ -40,7 +40,7 @@ class BuildExtensions(build_ext):
         module = "pfmon.engine.ia64.encodings.snapshot"
         path = root.joinpath(*module.split(".")[:-1], "tables.bin")
         environment = {**os.environ, "PYTHONPATH": str(root.resolve())}
-        subprocess.run([sys.executable, "-m", module, str(path)], env=environment, check=True)
+        subprocess.run([sys.executable, "-B", "-m", module, str(path)], env=environment, check=True)
 
 
 JOBS = os.cpu_count() or 1

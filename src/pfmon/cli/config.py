@@ -1,21 +1,18 @@
 """What the command line asks for."""
 
-from dataclasses import dataclass, field
 
-
-@dataclass
 class Config:
-    """The options' values, with their defaults."""
+    """The options' values, with their defaults (what holds several values begins empty)."""
 
     pmu: str = "itanium2"
     pmu_given: bool = False
     machine: str = ""
     """A machine's name or file, "" for that of the PMU."""
-    machine_settings: list[str] = field(default_factory=list)
+    machine_settings: list[str]
     """Changes of its figures, FIGURE=VALUE."""
-    events: list[str] = field(default_factory=list)
+    events: list[str]
     """Those of all event sets."""
-    set_sizes: list[int] = field(default_factory=list)
+    set_sizes: list[int]
     """How many events each -e gave."""
     action: str = ""
     """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check, decode."""
@@ -37,7 +34,7 @@ class Config:
     system_wide: bool = False
     all_threads: bool = False
     check_qualifiers: bool = True
-    controls: dict[str, int] = field(default_factory=dict)
+    controls: dict[str, int]
     """Fields of control registers (Intel, PowerPC)."""
 
     irange: str = ""
@@ -47,9 +44,9 @@ class Config:
     irange_demand_fetch: bool = False
     irange_prefetch_match: bool = False
 
-    opcode_matches: dict[str, str] = field(default_factory=dict)
+    opcode_matches: dict[str, str]
     """Option name -> [mifb]:match:mask."""
-    branch_filters: list[str] = field(default_factory=list)
+    branch_filters: list[str]
     """Options --btb-... and --etb-... by name."""
     ip_ear: int | None = None
     """The delay of Montecito's IP-EAR."""
@@ -77,11 +74,11 @@ class Config:
     print_interval: int | None = None
     insecure: bool = False
     dont_start: bool = False
-    idle_options: list[str] = field(default_factory=list)
+    idle_options: list[str]
     """Options that were given and change nothing while a program runs."""
-    triggers: dict[str, list[str]] = field(default_factory=dict)
+    triggers: dict[str, list[str]]
     """Option --trigger-...-addresses -> its addresses, as texts."""
-    trigger_flags: set[str] = field(default_factory=set)
+    trigger_flags: set[str]
 
     session_timeout: float | None = None
 
@@ -94,7 +91,19 @@ class Config:
     host_random: bool = False
     host_ids: bool = False
     host_env: bool = False
-    environment: list[str] = field(default_factory=list)
+    environment: list[str]
     seed: int = 0
     memory_limit: int | None = None
     slow: bool = False
+
+    def __init__(self) -> None:
+        self.machine_settings = []
+        self.events = []
+        self.set_sizes = []
+        self.controls = {}
+        self.opcode_matches = {}
+        self.branch_filters = []
+        self.idle_options = []
+        self.triggers = {}
+        self.trigger_flags = set()
+        self.environment = []

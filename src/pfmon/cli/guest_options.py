@@ -1,7 +1,5 @@
 """What the program sees of the world, and how long it may run. By default all is fixed: counts repeat."""
 
-from pathlib import Path
-
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
 from pfmon.cli.values import seconds, size, whole_number
@@ -38,6 +36,8 @@ def apply(config: Config, given: Given) -> None:
     text = given.value or ""
     match given.name:
         case "sysroot":
+            from pathlib import Path  # takes long to load, and is wanted for files only
+
             if not Path(text).is_dir():
                 raise BadValueError(f"--sysroot={text}: a directory is wanted")
             config.sysroot = text

@@ -4,9 +4,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pfmon.errors import PfmonError
+
+if TYPE_CHECKING:
+    from pathlib import Path  # takes long to load, and is wanted for files only
 
 
 class Results:
@@ -14,7 +17,7 @@ class Results:
 
     def __init__(self, outfile: str, append: bool) -> None:
         """Raises PfmonError when the file could not be written."""
-        self.outfile = Path(outfile) if outfile else None
+        self.outfile = _path(outfile) if outfile else None
         self.append = append
         self._early = ""
         self._standard = -1 if outfile else _standard_output()
@@ -24,7 +27,7 @@ class Results:
             self._check(self.outfile)
 
     @staticmethod
-    def _check(path: Path) -> None:
+    def _check(path: "Path") -> None:
         target = path if path.exists() else path.absolute().parent
         if path.is_dir():
             raise PfmonError(f"--outfile={path}: is a directory")
@@ -56,13 +59,19 @@ class Results:
             self._replace(self.outfile, text)
 
     @staticmethod
-    def _replace(path: Path, text: str) -> None:
+    def _replace(path: "Path", text: str) -> None:
         if path.exists() and not path.is_file():  # a device or a pipe
             path.write_text(text)
             return
         fresh = path.with_name(f".{path.name}.{os.getpid()}")
         fresh.write_text(text)
         fresh.replace(path)
+
+
+def _path(name: str) -> "Path":
+    from pathlib import Path
+
+    return Path(name)
 
 
 def _standard_output() -> int:

@@ -24,7 +24,8 @@ from pfmon.pmu.request import (
     privilege_mask,
 )
 
-MNEMONIC = re.compile(r"(?:(?P<slots>[mifb]*):)?(?P<name>[a-z][\w.]*)", re.IGNORECASE)
+# Compiled when used: every run loads this module.
+MNEMONIC = r"(?i:(?:(?P<slots>[mifb]*):)?(?P<name>[a-z][\w.]*))"
 """A matcher given by a mnemonic: br.cloop, or b:br.cloop for some types of slots only."""
 
 YES_NO = {"": False, "n": False, "y": True}
@@ -179,7 +180,7 @@ def _opcodes(
         same = [name for name, other in MATCHERS.items() if model.name in other.pmus]
         option_belongs_to_the_pmu(option, matcher.pmus, model, same)
         with _naming(option):
-            named = MNEMONIC.fullmatch(text)
+            named = re.fullmatch(MNEMONIC, text)
             found[matcher.number] = (
                 _by_mnemonic(option, matcher.bits, named["slots"] or "", named["name"], said, warnings)
                 if named

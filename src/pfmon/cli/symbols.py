@@ -1,7 +1,6 @@
 """Names in ranges: looked up in the program that is to run, and only if there are any."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from pfmon.cli.programming import NO_SYMBOLS, Symbols
 from pfmon.errors import PfmonError
@@ -30,6 +29,8 @@ def _when_asked(load: Callable[[], Program], symbol_file: str, kind: str, approx
 
 
 def _contents(path: str) -> bytes:
+    from pathlib import Path  # takes long to load, and is wanted for files only
+
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:

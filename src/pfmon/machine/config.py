@@ -8,8 +8,7 @@ machine. ``[variants.NAME]`` are machines that differ in a few figures, given by
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import resources
-from pathlib import Path
+from os.path import dirname, join
 from typing import Any
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
@@ -148,7 +147,7 @@ def _variants() -> dict[str, str]:
 
 @cache
 def _builtin(name: str) -> Tree:
-    return tomllib.loads(resources.files("pfmon.machine").joinpath(f"configs/{name}.toml").read_text())
+    return _read_toml(join(dirname(__file__), "configs", f"{name}.toml"))
 
 
 def _read(reading: _Reading, machine: str) -> str:
@@ -169,9 +168,14 @@ def _read(reading: _Reading, machine: str) -> str:
     return place
 
 
+def _read_toml(path: str) -> Tree:
+    with open(path, "rb") as file:
+        return tomllib.load(file)
+
+
 def _parse(path: str) -> Tree:
     try:
-        return tomllib.loads(Path(path).read_text())
+        return _read_toml(path)
     except OSError as error:
         raise PfmonError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

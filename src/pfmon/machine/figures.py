@@ -7,7 +7,7 @@ policies), a condition under which alone it is needed (``predictor.kind=itanium`
 import csv
 import re
 from functools import cache
-from importlib import resources
+from os.path import dirname, join
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError
@@ -119,6 +119,6 @@ OPTIONAL_TABLES = {"l2", "l2d", "l2i", "dtlb2", "itlb2"}
 @cache
 def figures() -> dict[str, Figure]:
     """Every figure by its full name, such as l3.size."""
-    text = resources.files("pfmon.machine").joinpath("configs/figures.csv").read_text()
-    rows = [Figure(tuple(row.pop("tables").split()), **row) for row in csv.DictReader(text.splitlines())]
+    with open(join(dirname(__file__), "configs", "figures.csv"), newline="", encoding="utf-8") as table:
+        rows = [Figure(tuple(row.pop("tables").split()), **row) for row in csv.DictReader(table)]
     return {f"{table}.{row.key}": row for row in rows for table in row.tables}

@@ -9,15 +9,16 @@ import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
+from os.path import dirname, exists, join
 from typing import NamedTuple
 
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.pmu.event import EventTable
 from pfmon.pmu.request import EventRequest, OpcodeMatch, Request
 
-TABLES = Path(__file__).with_name("formulas")
-TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))")
+TABLES = join(dirname(__file__), "formulas")
+# Compiled when used: every run loads this module.
+TOKEN = r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))"
 WIDE_OPCODES = 41
 
 # Matcher, slot types, opcode bits to match and to ignore, of 41 (IA-64 manual volume 3: I20, M20, M21).
@@ -74,10 +75,10 @@ class Plan(NamedTuple):
 @cache
 def load_derived(pmu: str) -> dict[str, Derived]:
     """The derived events of a PMU by name."""
-    path = TABLES / f"{pmu}.csv"
-    if not path.exists():
+    path = join(TABLES, f"{pmu}.csv")
+    if not exists(path):
         return {}
-    with path.open(newline="", encoding="utf-8") as table:
+    with open(path, newline="", encoding="utf-8") as table:
         rows = csv.reader(table)
         next(rows)
         return {row[0]: Derived(*row) for row in rows}
@@ -191,7 +192,7 @@ def _narrow(opcode: int) -> int:
 
 def parse(formula: str, derived: Mapping[str, Derived]) -> Tree:
     """A formula as a tree; derived names within it are replaced by their formulas."""
-    tokens = TOKEN.findall(formula)
+    tokens = re.findall(TOKEN, formula)
     if "".join(a + b + c for a, b, c in tokens) != re.sub(r"\s", "", formula):
         raise PfmonError(f"bad formula {formula!r}")
     reader = _Reader([a or b or c for a, b, c in tokens], formula, derived)

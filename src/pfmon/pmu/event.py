@@ -4,12 +4,12 @@ import csv
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from os.path import dirname, exists, join
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 
-TABLES = Path(__file__).with_name("events")
+TABLES = join(dirname(__file__), "events")
 
 
 class Event(NamedTuple):
@@ -142,12 +142,12 @@ class EventTable:
 @cache
 def load_events(pmu: str) -> EventTable:
     """The event table of a PMU, read once."""
-    path = TABLES / f"{pmu}.csv"
-    if not path.exists():
+    path = join(TABLES, f"{pmu}.csv")
+    if not exists(path):
         raise PfmonError(f"no event table for PMU {pmu!r}")
-    with path.open(newline="", encoding="utf-8") as table:
+    with open(path, newline="", encoding="utf-8") as table:
         rows = csv.reader(table)
         header = next(rows)
         if tuple(header) != Event._fields:
-            raise PfmonError(f"{path.name}: columns are not {','.join(Event._fields)}")
+            raise PfmonError(f"{pmu}.csv: columns are not {','.join(Event._fields)}")
         return EventTable(pmu, [_event(row) for row in rows])

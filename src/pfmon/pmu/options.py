@@ -26,7 +26,8 @@ BRANCH_FILTERS = {
 }
 
 
-LINES = re.compile(r"(?P<first>[^:]+:\d+)(?:-(?P<last>[^:]+:\d+|\d+))?")
+# Compiled when used: every run loads this module.
+LINES = r"(?P<first>[^:]+:\d+)(?:-(?P<last>[^:]+:\d+|\d+))?"
 """Source lines as a range: one, or from one to another."""
 
 
@@ -38,7 +39,7 @@ def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
     >>> parse_range("0x1000-0x1590")
     (4096, 5520)
     """
-    if resolve and (lines := LINES.fullmatch(text)):
+    if resolve and (lines := re.fullmatch(LINES, text)):
         if lines["last"] is None or lines["last"].isdigit():
             return resolve(text)
         return resolve(lines["first"])[0], resolve(lines["last"])[1]

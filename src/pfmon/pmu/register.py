@@ -10,12 +10,12 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
+from os.path import dirname, exists, join
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 
-TABLES = Path(__file__).with_name("registers")
+TABLES = join(dirname(__file__), "registers")
 WORD = (1 << 64) - 1
 
 
@@ -136,13 +136,20 @@ def _positions(bits: str) -> tuple[int, int]:
     return int(low or high), int(high) - int(low or high) + 1
 
 
+def _numbered(name: str) -> tuple[str, int]:
+    """A name without the number at its end, and that number, -1 without one."""
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :] or -1)
+
+
 def _names(registers: str) -> list[str]:
     """Register names from `pmc4-7,pmc9`."""
     names = []
     for part in registers.split(","):
-        match = re.fullmatch(r"(.*\D)(\d+)-(\d+)", part)
-        if match:
-            names += [f"{match[1]}{n}" for n in range(int(match[2]), int(match[3]) + 1)]
+        first, dash, last = part.partition("-")
+        if dash:
+            stem, low = _numbered(first)
+            names += [f"{stem}{n}" for n in range(low, int(last) + 1)]
         else:
             names.append(part)
     return names
@@ -163,13 +170,12 @@ def _register(name: str, head: list[str], fields: tuple[Field, ...]) -> Register
     named = 0
     for field in fields:
         named |= field.mask
-    number = re.search(r"\d+$", name)
     kept = _bits(fields, "rsv") | _bits(fields, "ro") | (~named & WORD if rest == "rsv" else 0)
     zero = _bits(fields, "gp") | (~named & WORD if rest == "gp" else 0)
     writable = _bits(fields, "rw") | _bits(fields, "wo")
     return Register(
         name,
-        int(number[0]) if number else -1,
+        _numbered(name)[1],
         meaning,
         source,
         reset & (writable | kept),
@@ -185,11 +191,11 @@ def _register(name: str, head: list[str], fields: tuple[Field, ...]) -> Register
 @cache
 def load_registers(pmu: str) -> RegisterSet:
     """The registers of a PMU, read once."""
-    path = TABLES / f"{pmu}.csv"
-    if not path.exists():
+    path = join(TABLES, f"{pmu}.csv")
+    if not exists(path):
         raise PfmonError(f"no register table for PMU {pmu!r}")
     heads: list[tuple[list[str], list[Field]]] = []
-    with path.open(newline="", encoding="utf-8") as table:
+    with open(path, newline="", encoding="utf-8") as table:
         rows = csv.reader(table)
         next(rows)
         for row in rows:

@@ -28,7 +28,7 @@ import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
+from os.path import dirname, join
 from typing import NamedTuple
 
 DISPERSAL = {
@@ -45,8 +45,9 @@ DISPERSAL = {
 NAMED = {"cycle": ("CORE", "RETIRING", "BUS"), "qualified": ("CORE",)}
 """Terms that are not names of what is recorded, by kind."""
 
-LEVEL = re.compile(r"(\w+):(?:(\d+)-(\d+)|(full)|(\d+)\+)")
-PER_CYCLE = re.compile(r"([\w.]+):(\d+)-(\d+)")
+# Compiled when used: every run loads this module.
+LEVEL = r"(\w+):(?:(\d+)-(\d+)|(full)|(\d+)\+)"
+PER_CYCLE = r"([\w.]+):(\d+)-(\d+)"
 
 
 class Meaning(NamedTuple):
@@ -74,7 +75,7 @@ class LevelFunction(NamedTuple):
 @cache
 def meanings() -> dict[str, Meaning]:
     """Every signal that the machine produces."""
-    with Path(__file__).with_name("machine.csv").open(newline="", encoding="utf-8") as table:
+    with open(join(dirname(__file__), "machine.csv"), newline="", encoding="utf-8") as table:
         return {row["signal"]: _meaning(row["kind"], row["terms"]) for row in csv.DictReader(table)}
 
 
@@ -118,7 +119,7 @@ def named(signal: str) -> Sequence[str]:
 
 def level_function(term: str) -> LevelFunction:
     """A term of kind level. ValueError: it is none."""
-    match = LEVEL.fullmatch(term)
+    match = re.fullmatch(LEVEL, term)
     if match is None:
         raise ValueError(f"{term}: NAME:HIGH-LOW, NAME:full or NAME:FROM+ is wanted")
     name, high, low, full, least = match.groups()
@@ -129,7 +130,7 @@ def level_function(term: str) -> LevelFunction:
 
 def per_cycle(term: str) -> tuple[str, int, int]:
     """A term of kind per_cycle: signal, upper and lower bit. ValueError: it is none."""
-    match = PER_CYCLE.fullmatch(term)
+    match = re.fullmatch(PER_CYCLE, term)
     if match is None:
         raise ValueError(f"{term}: SIGNAL:HIGH-LOW is wanted")
     return match[1], int(match[2]), int(match[3])

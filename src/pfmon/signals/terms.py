@@ -20,7 +20,7 @@ A number before what is added multiplies it.
 
 import csv
 from functools import cache
-from pathlib import Path
+from os.path import dirname, join
 from typing import NamedTuple
 
 from pfmon.stream.ia64 import Ia64Kind
@@ -69,7 +69,7 @@ class Term(NamedTuple):
 def terms() -> dict[str, tuple[Term, ...]]:
     """The terms of every signal that can be counted without a machine; none for what cannot happen."""
     found: dict[str, list[Term]] = {}
-    with Path(__file__).with_name("retired.csv").open(newline="", encoding="utf-8") as table:
+    with open(join(dirname(__file__), "retired.csv"), newline="", encoding="utf-8") as table:
         for row in csv.DictReader(table):
             own = found.setdefault(row["signal"], [])
             if row["source"] != NEVER:

@@ -5,13 +5,12 @@ and table "Immediate Formation" in 4.8. Field names are the manual's. A field is
 the L slot of an X-unit instruction counts as bits 41 to 81. Bits that no field covers are ignored by the processor.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 SLOT_BITS = 41
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """A contiguous run of bits in an instruction slot (or, from bit 41, in its L slot)."""
 
     low: int
@@ -161,8 +160,7 @@ X5  i:36/1 x3:33/3 x6:27/6 y:26/1 imm20a:6/20 imm41:41/41
 """
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """An instruction format: its name, the unit letter it starts with, and its fields."""
 
     name: str

@@ -33,13 +33,12 @@ def fingerprint(row_size: int) -> bytes:
 
 def stored(row_size: int, path: str = FILE) -> bytes | None:
     """The tables in a snapshot, or None when there is none that fits."""
+    mark = fingerprint(row_size)
     try:
         with open(path, "rb") as file:
-            content = file.read()
+            return file.read() if file.read(len(mark)) == mark else None
     except OSError:
         return None
-    mark = fingerprint(row_size)
-    return content[len(mark) :] if content.startswith(mark) else None
 
 
 def table_bytes(row_size: int) -> bytes:
