@@ -133,10 +133,10 @@ class CountingUnit:
         MachineTotals(records.machine, self.looks(), self.look_increments(), table, rate).add(sink, records.slots)
         for number, monitor in enumerate(self.monitors):
             if needs_machine(monitor.signal, monitor.threshold):
-                sink.add_elsewhere(number, self._stood(monitor, records))
+                sink.add_elsewhere(number, self.stood(monitor, records))
 
-    def _stood(self, monitor: Monitor, records: MachineRecords) -> int:
-        """What levels and the bus's clock add: these are of no instruction."""
+    def stood(self, monitor: Monitor, records: MachineRecords) -> int:
+        """What levels and the bus's clock added in all: these are of no instruction; 0 for other signals."""
         from pfmon.counting.machine_totals import level_total
 
         meaning = machine_signals.meanings().get(monitor.signal)

@@ -13,4 +13,5 @@ cdef class Machine(Timing):
 
     cdef void change_slot(self) noexcept nogil
     cdef void share(self) noexcept nogil
+    cdef void late_marks(self) noexcept nogil
     cdef void advance(self, uint64_t next_ip) noexcept nogil

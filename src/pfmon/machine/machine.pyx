@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from pfmon.machine.code cimport Plan
+from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
@@ -44,7 +45,7 @@ cdef class Machine(Timing):
             if self.block != NULL:
                 self.block_ran(head.ip)
             elif self.mark_count:
-                self.apply_late_marks()
+                self.late_marks()
             if self.due:
                 self.change_slot()
             length = 1 + accesses_of(head, word)
@@ -88,7 +89,7 @@ cdef class Machine(Timing):
             self.block_ran(next_ip)
             self.block = NULL
         elif self.mark_count:
-            self.apply_late_marks()
+            self.late_marks()
         if self.due:
             self.change_slot()
 
@@ -103,16 +104,35 @@ cdef class Machine(Timing):
         self.memo.write_out()
         self.share()
 
+    cdef void late_marks(self) noexcept nogil:
+        """Marks of a block that is not held any more."""
+        cdef uint32_t marks = self.mark_count
+        if self.items is not None:
+            self.records.begin_log()
+            self.ran = NULL
+        self.apply_late_marks()
+        if self.items is not None:
+            self.show_items(marks)
+
     # --- what Python reads
+
+    def show(self, Items items):
+        """Show what is recorded to ``items`` when it is, block by block. Before the stream begins."""
+        self.items = items
 
     def finish(self):
         """The stream has ended: bring the records up to date. May be called again."""
         self.advance(0)
+        if self.items is not None:
+            self.records.begin_log()
+            self.ran = NULL
         self.go_on_here()
         if self.pipeline.open:
             self.pipeline.close(0, NULL, 0)
         if self.pipeline.earliest - 1 > self.now:    # the register stack engine worked last
             self.now = self.pipeline.now = self.pipeline.earliest - 1
+        if self.items is not None:
+            self.show_items(0)
         self.memo.write_out()
         set_level(&self.current_registers, self.now, 0)
         set_level(&self.dirty_registers, self.now, 0)

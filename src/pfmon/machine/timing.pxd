@@ -5,8 +5,9 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 from pfmon.machine.code cimport Plan, Plans
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.levels cimport Level
+from pfmon.machine.items cimport BlockItems, Items
 from pfmon.machine.lower cimport LowerLevels
-from pfmon.machine.memo cimport Memo
+from pfmon.machine.memo cimport Memo, Node
 from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.run cimport Run
@@ -40,9 +41,12 @@ cdef class Timing(Slotted):
     cdef Level current_registers, dirty_registers
     cdef uint64_t last           # number of the block that ran last
     cdef readonly uint64_t repeated, simulated
+    cdef Items items             # who looks at what is recorded; None: nobody
+    cdef const Node* ran         # the memo's node that the block at hand was looked up in; NULL: it was simulated
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
     cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil
+    cdef void show_items(self, uint32_t marks) noexcept nogil
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
     cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil

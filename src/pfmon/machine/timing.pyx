@@ -59,6 +59,7 @@ cdef class Timing(Slotted):
         """The block that was held ran, and control went to ``next_ip``."""
         cdef Run run
         cdef uint64_t word = self.block[0], outcome = 0
+        cdef uint32_t marks = 0
         cdef const Plan* plan = self.plans.plan(word & BLOCK_MASK)
         if plan == NULL:
             return
@@ -66,6 +67,10 @@ cdef class Timing(Slotted):
         run.number = word & BLOCK_MASK
         run.word = word
         run.addresses = self.block + 1
+        if self.items is not None:
+            self.records.begin_log()
+            self.ran = NULL
+            marks = self.mark_count
         if plan.has_branch:
             run.taken = not plan.branch.conditional or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1
             self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
@@ -88,6 +93,20 @@ cdef class Timing(Slotted):
         if self.mark_count:
             self.apply_marks(plan, run.number)
         self.last = run.number
+        if self.items is not None:
+            self.show_items(marks)
+
+    cdef void show_items(self, uint32_t marks) noexcept nogil:
+        """Show what was recorded of the block that is held, or of none."""
+        cdef BlockItems block
+        self.records.logging = False
+        block.words, block.marks, block.mark_count = self.block, self.marks, marks
+        block.items, block.item_count = self.records.log, self.records.log_count
+        block.node, block.node_items, block.node_item_count, block.generation = 0, NULL, 0, self.memo.flushes
+        if self.ran != NULL:
+            block.node, block.node_items = <uint32_t>(self.ran - self.memo.nodes), self.memo.logs + self.ran.log
+            block.node_item_count = self.ran.log_count
+        self.items.take(&block)
 
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil:
         """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
@@ -152,6 +171,7 @@ cdef class Timing(Slotted):
             node = &self.memo.nodes[number]
         times = self.memo.times
         times[number] += 1
+        self.ran = node
         self.now += node.cycles
         self.state = node.after
         self.node = number
@@ -169,7 +189,7 @@ cdef class Timing(Slotted):
         if remember:
             self.records.begin_log()
         self.pipeline.run(plan, run)
-        self.records.logging = False
+        self.records.logging = self.items is not None
         self.now = self.pipeline.now
         self.simulated += 1
         if not remember:

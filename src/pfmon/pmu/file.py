@@ -5,6 +5,7 @@ Montecito). A carry out of them sets the counter's bit in PMC0 and, when PMC.oi 
 freezes all monitoring, and the interrupt (Montecito manual sections 3.3.2, 3.3.4 and 3.3.11).
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pfmon.errors import BadValueError
@@ -136,6 +137,21 @@ class RegisterFile:
             return False
         self._overflow(pmd)
         return True
+
+    def add_together(self, increments: Mapping[int, int]) -> list[int]:
+        """Add to several counters at once, as one instruction or cycle does: what wraps does so together, and the freeze
+        that this brings about comes behind all of it. The counters that wrapped."""
+        if self._held["pmc0"] & 1:
+            return []
+        wrapped = []
+        for pmd, increment in increments.items():
+            count = self._held[f"pmd{pmd}"] + increment
+            self._held[f"pmd{pmd}"] = count & (self._limit - 1)
+            if count >= self._limit:
+                wrapped.append(pmd)
+        for pmd in wrapped:
+            self._overflow(pmd)
+        return wrapped
 
     def _overflow(self, pmd: int) -> None:
         """A counter wrapped: its bit in PMC0, and with PMC.oi the freeze and one interrupt.

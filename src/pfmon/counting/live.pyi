@@ -1,0 +1,31 @@
+from collections.abc import Callable, Sequence
+
+from pfmon.counting.cycles import CycleCounts
+from pfmon.counting.increments import Increments
+from pfmon.machine.items import Items
+from pfmon.stream.table import BlockTable
+
+class Live(Items):
+    """A countdown to the next overflow of each counter."""
+
+    retired: int
+    error: BaseException | None
+
+    def __init__(
+        self,
+        table: BlockTable,
+        increments: Increments,
+        traced: bool,
+        on_overflow: Callable[[list[int], int, int], None],
+        ranges: Sequence[tuple[int, int]] | None = None,
+        cycles: CycleCounts | None = None,
+    ) -> None: ...
+    def program(
+        self,
+        increments: Increments,
+        ranges: Sequence[tuple[int, int]] | None = None,
+        cycles: CycleCounts | None = None,
+    ) -> None: ...
+    def counts(self) -> list[int]: ...
+    def load(self, monitor: int, left: int | None) -> None: ...
+    def freeze(self, frozen: bool) -> None: ...

@@ -1,0 +1,111 @@
+"""A PMU that counts while the program runs: registers, overflow, freeze.
+
+The register file is the one truth: whoever writes it, before the run or from a listener, programs the counters. What is
+counted reaches it at every overflow and when somebody asks.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pfmon.counting.cycles import CycleCounts
+from pfmon.counting.increments import Increments
+from pfmon.counting.live import Live
+from pfmon.counting.unit import CountingUnit, MachineRecords
+from pfmon.errors import PfmonError
+from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.model import PmuModel
+from pfmon.stream.table import BlockTable
+
+class Overflow(NamedTuple):
+    """Counters that wrapped together: their PMDs, the address of the instruction that did it (0: none), and how many
+    instructions have retired, itself included."""
+
+    pmds: tuple[int, ...]
+    address: int
+    retired: int
+
+
+class LiveUnit:
+    """Counts as the registers of a PMU say, while a program runs.
+
+    ``consumer`` reads the stream; with a machine it is shown the machine's records instead (`Machine.show`). ``listener``
+    is called at every overflow, with the counts in the registers; what it writes there holds from the next instruction
+    on. Levels and the bus's clock count at the end of the run (`finish`), and do not overflow.
+    """
+
+    def __init__(
+        self,
+        model: PmuModel,
+        registers: RegisterFile,
+        table: BlockTable,
+        traced: bool,
+        listener: Callable[[Overflow], None],
+        records: MachineRecords | None = None,
+    ) -> None:
+        """PfmonError when a counter cannot count what it is set to."""
+        self._model = model
+        self.registers = registers
+        self._table = table
+        self._listener = listener
+        self._records = records
+        self._unit = CountingUnit(model, registers)
+        self._programmed = self._configuration()
+        self.consumer = Live(table, self._exact(), traced, self._overflowed, self._unit.data_ranges, self._cycles())
+        self._taken = [0] * len(self._unit.monitors)
+        self._reload()
+        if records:
+            records.machine.show(self.consumer)
+
+    def sync(self) -> None:
+        """Bring the registers up to what has been counted."""
+        counts = self.consumer.counts()
+        deltas = [now - before for now, before in zip(counts, self._taken, strict=True)]
+        self._taken = counts
+        self.registers.add_together(
+            {monitor.pmd: delta for monitor, delta in zip(self._unit.monitors, deltas, strict=True)}
+        )
+
+    def finish(self) -> None:
+        """The run has ended: bring the registers up to date. Raises what the listener raised."""
+        if self.consumer.error:
+            raise self.consumer.error
+        self.sync()
+        if self._records is None:
+            return
+        for monitor in self._unit.monitors:
+            self.registers.add_together({monitor.pmd: self._unit.stood(monitor, self._records)})
+
+    def _overflowed(self, monitors: list[int], address: int, retired: int) -> None:
+        pmds = tuple(self._unit.monitors[number].pmd for number in monitors)
+        self.sync()
+        self._listener(Overflow(pmds, address, retired))
+        self._reload()
+
+    def _reload(self) -> None:
+        """Take what the registers say: the configuration if it was changed, how far each counter is from its end."""
+        configuration = self._configuration()
+        if configuration != self._programmed:
+            self._programmed = configuration
+            self._unit = CountingUnit(self._model, self.registers)
+            self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles())
+            self._taken = [0] * len(self._unit.monitors)
+        self.consumer.freeze(self.registers.frozen)
+        for number, monitor in enumerate(self._unit.monitors):
+            self.consumer.load(number, self.registers.headroom(monitor.pmd))
+
+    def _configuration(self) -> dict[str, int]:
+        """All registers but the counters and their status."""
+        contents = self.registers.contents()
+        return {name: value for name, value in contents.items() if not name.startswith("pmd") and name != "pmc0"}
+
+    def _exact(self) -> Increments:
+        return self._unit.increments()
+
+    def _cycles(self) -> CycleCounts | None:
+        """The monitors' looks at the machine's records. PfmonError: there is no machine and one is needed."""
+        if not self._unit.wants_machine:
+            return None
+        if self._records is None:
+            raise PfmonError("a machine has to run for these events")
+        machine, rate = self._records.machine, int(self._records.figures["rse.rate"])
+        return CycleCounts(self._unit.looks(), self._unit.look_increments(), self._table, machine.records, rate)
