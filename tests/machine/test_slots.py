@@ -11,11 +11,11 @@ from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
 from pfmon.engine.ia64.guest import Guest
 from pfmon.machine.machine import Machine
 from pfmon.program.symbols import SymbolTable
+from pfmon.stream.consumer import Consumer
 from pfmon.stream.gate import Gate
 from pfmon.stream.marks import Mark
-from pfmon.stream.pipe import Pipe
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.shapes import Consumer
+from pfmon.stream.ring import Pipe
 
 MACHINES = ["itanium", "itanium2", "montecito"]
 SIGNALS = str(EXAMPLES.parent.parent / "tests" / "linux" / "programs" / "signals")
@@ -82,7 +82,7 @@ def run(
 ) -> Machine:
     """The machine after the program has run; ``act`` gets it at every place, with the next instruction's address."""
     found, guest = machine_and_guest(program, machine, memo=memo, slots=slots, arguments=arguments)
-    with Pipe(guest.processor.shapes, found, threaded=threaded) as pipe:
+    with Pipe(found, threaded=threaded) as pipe:
 
         def at(ip: int) -> None:
             pipe.drain()
@@ -240,10 +240,10 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
     for in_stream in (False, True):
         machine, guest = machine_and_guest(program, "montecito", memo=memo, slots=2)
         guest.processor.set_triggers(triggers, [])
-        with Pipe(guest.processor.shapes, machine) as pipe:
+        with Pipe(machine) as pipe:
             if in_stream:
                 kinds = [(True, 0, repeats), (False, 0, repeats)]
-                gate = Gate(guest.processor.shapes, [Consumer()], traced=True, triggers=kinds, on=False)
+                gate = Gate(guest.processor.table, [Consumer()], traced=True, triggers=kinds, on=False)
                 machine.follow_gate(gate)
                 guest.run(pipe, Stops(guest, [place for place, _ in changes], lambda ip: None))
             else:
