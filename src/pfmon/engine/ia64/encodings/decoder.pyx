@@ -9,7 +9,7 @@ from libc.string cimport memset
 
 from pfmon.engine.ia64.core.cpu cimport Handler
 
-from pfmon.engine.ia64.encodings import decision_tree, rows
+from pfmon.engine.ia64.encodings import decision_tree, guarded, rows
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import REGISTERS
 
@@ -137,6 +137,7 @@ cdef void _copy_registers(Row* to, row):
 cdef void _copy_row(Row* to, row):
     fields = row.layout.fields
     to.run = <Handler><size_t>row.run
+    to.guarded = <Handler><size_t>guarded.HANDLERS.get(row.run, 0)
     to.mask = row.mask
     to.value = row.value
     to.number = row.number

@@ -3,7 +3,9 @@
 from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport STATUS_BREAK, Cpu, Op, go
+from pfmon.engine.ia64.core.predicates cimport write_if_qualified
 
+from pfmon.engine.ia64.encodings.guarded import guarded
 from pfmon.engine.ia64.encodings.rows import row
 from pfmon.stream.kinds import Kind
 
@@ -12,7 +14,11 @@ cdef int movl(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm
     return go(cpu, op)
 
+cdef int movl_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, <uint64_t>op.imm)
+
 row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
+guarded(<size_t>&movl, <size_t>&movl_guarded)
 
 
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
