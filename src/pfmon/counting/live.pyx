@@ -15,8 +15,7 @@ from pfmon.counting.increments cimport Counted, MarkTerm, Weight, mark_increment
 from pfmon.counting.sink cimport NO_BLOCK
 from pfmon.stream.table cimport (
     ALWAYS, BlockAccess, BlockHead, BlockInstruction, Cut, accesses_of, executed, most_accesses)
-from pfmon.stream.words cimport (
-    BLOCK_MASK, NO_INSTRUCTION, Mark, mark_instruction, mark_kind, unpacked_address)
+from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, mark_instruction, mark_kind, unpacked_address
 
 cdef enum:
     BUBBLE_FLAG = 0x80000000     # of an item (machine/records.pyx)

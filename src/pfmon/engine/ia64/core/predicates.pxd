@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.cpu cimport Cpu, Op, likely
+from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go, likely
 
 
 cdef inline void set_pr(Cpu* cpu, unsigned int p, uint64_t value) noexcept nogil:
@@ -60,3 +60,12 @@ cdef inline void compare_or(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
 cdef inline void compare_or_andcm(Cpu* cpu, Op* op, uint64_t relation) noexcept nogil:
     """Type or.andcm: when the relation is true, p1 is set and p2 cleared."""
     cpu.pr = (cpu.pr | (relation << op.r1)) & ~(relation << op.r4) | 1
+
+
+cdef inline int write_if_qualified(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
+    """r1 = value if the qualifying predicate is 1, without a branch: compilers predicate where a branch would often be
+    mispredicted, and the host would do so as well. op.y is the instruction's condition bit in the block's word."""
+    cdef uint64_t qualified = 0 - ((cpu.pr >> op.qp) & 1)
+    cpu.mask |= <uint64_t>op.y & qualified
+    cpu.gr[op.r1] = (value & qualified) | (cpu.gr[op.r1] & ~qualified)
+    return go(cpu, op)

@@ -2,7 +2,7 @@
 
 A block begins where control arrives and ends with a branch, a break, an instruction after which code or mode may
 differ (emit "end"), a page, or its greatest length. Nops become nothing; a predicated instruction gets a guard
-before it, a traced memory access a trace operation.
+before it unless its handler tests the predicate, a traced memory access a trace operation.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -156,7 +156,7 @@ cdef bint is_guarded(Row* row, Instruction* ins, bint illegal) noexcept nogil:
         return True
     if illegal:
         return row.ctype != CTYPE_UNC
-    return row.predicated == PREDICATED_GUARD
+    return row.predicated == PREDICATED_GUARD and row.guarded == NULL
 
 
 cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:
@@ -203,6 +203,9 @@ cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, 
         op += 1
     op[0] = plain
     op.run = row.run
+    if ins.condition != NO_CONDITION and row.guarded != NULL:
+        op.run = row.guarded
+        op.y = <int64_t>bit
     if row.emit == EMIT_BRANCH:
         op.imm = <int64_t>&block.exit
     if row.emit == EMIT_BRANCH or row.predicated == PREDICATED_OWN:

@@ -75,6 +75,7 @@ cdef struct ImmediateOperand:    # count 0: none
 
 cdef struct Row:
     Handler run
+    Handler guarded              # does the same if the qualifying predicate is 1; NULL: it needs a guard
     uint64_t mask                # fixed bits
     uint64_t value
     uint32_t number              # in instruction_set.INSTRUCTIONS

@@ -11,6 +11,7 @@ from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.attributes cimport Attributes
 from pfmon.engine.ia64.encodings.tables cimport Node, TableSizes
 
+from pfmon.engine.ia64.encodings.guarded import HANDLERS as GUARDED
 from pfmon.engine.ia64.encodings.instruction_set import instruction
 from pfmon.engine.ia64.encodings.rows import HANDLERS
 from pfmon.engine.ia64.encodings.snapshot import table_bytes
@@ -121,6 +122,7 @@ cdef int _load(bytes tables) except -1:
         _roots[i] = sizes.roots[i]
     for i in range(sizes.rows):
         _rows[i].run = <Handler><size_t>HANDLERS[i]
+        _rows[i].guarded = <Handler><size_t>GUARDED.get(HANDLERS[i], 0)
     return 0
 
 

@@ -3,7 +3,9 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
+from pfmon.engine.ia64.core.predicates cimport write_if_qualified
 
+from pfmon.engine.ia64.encodings.guarded import guarded
 from pfmon.engine.ia64.encodings.rows import row
 
 
@@ -15,11 +17,18 @@ cdef inline uint64_t region(uint64_t sum, uint64_t base) noexcept nogil:
 
 # --- A1, A2: register and register ---------------------------------------------------------------------------
 
+cdef inline uint64_t add_value(Cpu* cpu, Op* op) noexcept nogil:
+    return cpu.gr[op.r2] + cpu.gr[op.r3]
+
 cdef int add(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = cpu.gr[op.r2] + cpu.gr[op.r3]
+    cpu.gr[op.r1] = add_value(cpu, op)
     return go(cpu, op)
 
+cdef int add_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, add_value(cpu, op))
+
 row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
+guarded(<size_t>&add, <size_t>&add_guarded)
 
 
 cdef int add_one(Cpu* cpu, Op* op) noexcept nogil:
@@ -29,11 +38,18 @@ cdef int add_one(Cpu* cpu, Op* op) noexcept nogil:
 row("A1", "add r1=r2,r3,1", <size_t>&add_one, op=8, x2a=0, ve=0, x4=0, x2b=1)
 
 
+cdef inline uint64_t sub_value(Cpu* cpu, Op* op) noexcept nogil:
+    return cpu.gr[op.r2] - cpu.gr[op.r3]
+
 cdef int sub(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = cpu.gr[op.r2] - cpu.gr[op.r3]
+    cpu.gr[op.r1] = sub_value(cpu, op)
     return go(cpu, op)
 
+cdef int sub_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, sub_value(cpu, op))
+
 row("A1", "sub r1=r2,r3", <size_t>&sub, op=8, x2a=0, ve=0, x4=1, x2b=1)
+guarded(<size_t>&sub, <size_t>&sub_guarded)
 
 
 cdef int sub_one(Cpu* cpu, Op* op) noexcept nogil:
@@ -50,11 +66,18 @@ cdef int addp4(Cpu* cpu, Op* op) noexcept nogil:
 row("A1", "addp4 r1=r2,r3", <size_t>&addp4, op=8, x2a=0, ve=0, x4=2, x2b=0)
 
 
+cdef inline uint64_t and_value(Cpu* cpu, Op* op) noexcept nogil:
+    return cpu.gr[op.r2] & cpu.gr[op.r3]
+
 cdef int and_(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = cpu.gr[op.r2] & cpu.gr[op.r3]
+    cpu.gr[op.r1] = and_value(cpu, op)
     return go(cpu, op)
 
+cdef int and_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, and_value(cpu, op))
+
 row("A1", "and r1=r2,r3", <size_t>&and_, op=8, x2a=0, ve=0, x4=3, x2b=0)
+guarded(<size_t>&and_, <size_t>&and_guarded)
 
 
 cdef int andcm(Cpu* cpu, Op* op) noexcept nogil:
@@ -78,11 +101,18 @@ cdef int xor(Cpu* cpu, Op* op) noexcept nogil:
 row("A1", "xor r1=r2,r3", <size_t>&xor, op=8, x2a=0, ve=0, x4=3, x2b=3)
 
 
+cdef inline uint64_t shladd_value(Cpu* cpu, Op* op) noexcept nogil:
+    return (cpu.gr[op.r2] << op.imm) + cpu.gr[op.r3]
+
 cdef int shladd(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = (cpu.gr[op.r2] << op.imm) + cpu.gr[op.r3]
+    cpu.gr[op.r1] = shladd_value(cpu, op)
     return go(cpu, op)
 
+cdef int shladd_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, shladd_value(cpu, op))
+
 row("A2", "shladd r1=r2,count2,r3", <size_t>&shladd, op=8, x2a=0, ve=0, x4=4)
+guarded(<size_t>&shladd, <size_t>&shladd_guarded)
 
 
 cdef int shladdp4(Cpu* cpu, Op* op) noexcept nogil:
@@ -131,26 +161,47 @@ row("A3", "xor r1=imm8,r3", <size_t>&xor_immediate, op=8, x2a=0, ve=0, x4=11, x2
 
 # --- A4, A5: longer immediates -------------------------------------------------------------------------------
 
+cdef inline uint64_t add_immediate_value(Cpu* cpu, Op* op) noexcept nogil:
+    return <uint64_t>op.imm + cpu.gr[op.r3]
+
 cdef int add_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = <uint64_t>op.imm + cpu.gr[op.r3]
+    cpu.gr[op.r1] = add_immediate_value(cpu, op)
     return go(cpu, op)
+
+cdef int add_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, add_immediate_value(cpu, op))
 
 row("A4", "adds r1=imm14,r3", <size_t>&add_immediate, op=8, x2a=2, ve=0)
 row("A5", "addl r1=imm22,r3", <size_t>&add_immediate, op=9)
+guarded(<size_t>&add_immediate, <size_t>&add_immediate_guarded)
 
+
+cdef inline uint64_t move_value(Cpu* cpu, Op* op) noexcept nogil:
+    return cpu.gr[op.r3]
 
 cdef int move(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = cpu.gr[op.r3]
+    cpu.gr[op.r1] = move_value(cpu, op)
     return go(cpu, op)
+
+cdef int move_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, move_value(cpu, op))
 
 row("A4", "mov r1=r3", <size_t>&move, over="adds r1=imm14,r3", op=8, x2a=2, ve=0, s=0, imm6d=0, imm7b=0)
+guarded(<size_t>&move, <size_t>&move_guarded)
 
+
+cdef inline uint64_t move_immediate_value(Cpu* cpu, Op* op) noexcept nogil:
+    return <uint64_t>op.imm
 
 cdef int move_immediate(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = <uint64_t>op.imm
+    cpu.gr[op.r1] = move_immediate_value(cpu, op)
     return go(cpu, op)
 
+cdef int move_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, move_immediate_value(cpu, op))
+
 row("A5", "mov r1=imm22", <size_t>&move_immediate, over="addl r1=imm22,r3", op=9, r3=0)
+guarded(<size_t>&move_immediate, <size_t>&move_immediate_guarded)
 
 
 cdef int addp4_immediate(Cpu* cpu, Op* op) noexcept nogil:

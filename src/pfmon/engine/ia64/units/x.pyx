@@ -5,7 +5,9 @@ from libc.stdint cimport uint64_t
 from pfmon.engine.ia64.core.cpu cimport STATUS_BREAK, Cpu, Op, go
 from pfmon.engine.ia64.encodings.attributes cimport as_int
 from pfmon.stream.kinds cimport Kind
+from pfmon.engine.ia64.core.predicates cimport write_if_qualified
 
+from pfmon.engine.ia64.encodings.guarded import guarded
 from pfmon.engine.ia64.encodings.rows import row
 
 
@@ -13,7 +15,11 @@ cdef int movl(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm
     return go(cpu, op)
 
+cdef int movl_guarded(Cpu* cpu, Op* op) noexcept nogil:
+    return write_if_qualified(cpu, op, <uint64_t>op.imm)
+
 row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
+guarded(<size_t>&movl, <size_t>&movl_guarded)
 
 
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
