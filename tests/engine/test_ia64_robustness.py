@@ -17,6 +17,7 @@ from ia64_fuzz import Fuzz
 first, last = {first}, {last}
 fuzz = None
 for seed in range(first, last):
+    fuzz = None  # a processor has a table of blocks, which takes half of the address space that there is here
     fuzz = Fuzz(Random(seed), max_block=1 if seed % 5 == 3 else 96, trace=seed % 3 == 1)
     for _ in range(2):
         fuzz.new_program()

@@ -13,7 +13,8 @@ from libc.string cimport memcpy, memset
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport (
-    BANK_BLOCKS, BlockHead, BlockInstruction, BlockTable, Table, accesses_of, enter_block, fresh_instruction, make_room)
+    BANK_BLOCKS, MOST_LENGTH, BlockHead, BlockInstruction, BlockTable, Table, accesses_of, enter_block, fresh_instruction,
+    is_block, make_room)
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_kind, mark_word, packed_address, unpacked_address
 
 cdef enum:
@@ -23,6 +24,7 @@ cdef enum:
     DISTANCES = 3
     PARTS = 4
     OUT_WORDS = 1 << 15          # a decoder hands over so many at a time, like an engine
+    OUT_SLACK = 1 << 10          # words of a block with its addresses and marks
     ADDRESS_SITE = 0             # of where the register stack engine stores and loads
 
 cdef uint64_t RSE_WORD = mark_word(Mark.RSE_ADDRESS, 0)
@@ -126,6 +128,11 @@ cdef class Encoder(Consumer):
             return
         while i < count:
             word = words[i]
+            # A chunk ends before a block: marks are in that of the block before them.
+            if (word >> 63 == 0 and (self.in_chunk >= CHUNK_WORDS or self.has_less(SLACK))) or self.has_less(SLACK // 2):
+                self.end_chunk()
+                if self.failure:
+                    return
             i += 1
             self.in_chunk += 1
             if word >> 63 and mark_kind(word) == Mark.RSE_ADDRESS:
@@ -144,13 +151,14 @@ cdef class Encoder(Consumer):
                 for k in range(addresses):
                     self.put_address(site + k, words[i + k])
                 i += addresses
-            if self.parts[LITERALS].count + SLACK > self.parts[LITERALS].capacity \
-                    or self.parts[DISTANCES].count + SLACK > self.parts[DISTANCES].capacity \
-                    or self.parts[WORDS].count + SLACK > self.parts[WORDS].capacity \
-                    or self.parts[HITS].count + SLACK > self.parts[HITS].capacity:
-                self.end_chunk()
-        if self.in_chunk >= CHUNK_WORDS:
-            self.end_chunk()
+
+    cdef inline bint has_less(self, uint64_t bytes) noexcept nogil:
+        """Whether a part of the chunk has room for less than so many bytes."""
+        cdef int i
+        cdef bint found = False
+        for i in range(PARTS):
+            found |= self.parts[i].count + bytes > self.parts[i].capacity
+        return found
 
     cdef bint room(self) noexcept nogil:
         """A site for every access of the table."""
@@ -249,7 +257,9 @@ cdef class Decoder:
         cdef int i
         if size < 8:
             raise ValueError("a chunk of the stream is cut short")
-        count = (<const uint64_t*>data)[0]
+        memcpy(&count, data, 8)
+        if count > 2 * CHUNK_WORDS:
+            raise ValueError("a chunk of the stream is longer than an encoder makes it")
         for i in range(PARTS):
             if at + 8 > size:
                 raise ValueError("a chunk of the stream is cut short")
@@ -264,10 +274,11 @@ cdef class Decoder:
         with nogil:
             i = self.read(count, begin, end, consumer)
         if not i:
-            raise ValueError("a chunk of the stream names a block that is not there")
+            raise ValueError("a chunk of the stream is damaged")
         self.words += count
 
     cdef bint read(self, uint64_t count, const uint8_t** at, const uint8_t** end, Consumer consumer) noexcept nogil:
+        """Give the words away; False: one names a block that is not there, or not everything belongs to a word."""
         cdef uint64_t hits = get(&at[WORDS], end[WORDS]), far = get(&at[HITS], end[HITS])
         cdef uint64_t n, word, place, used = 0, k, addresses, site, blocks = self.table.c.header.bank[0].blocks
         cdef Guesses* guesses = self.guesses
@@ -281,12 +292,10 @@ cdef class Decoder:
                 word = self.literal(&at[LITERALS], end[LITERALS])
                 hits = get(&at[WORDS], end[WORDS])
             remember(guesses, place, word)
-            if used + 256 > OUT_WORDS:
-                if word >> 63 == 0:          # marks belong to the block before them
-                    consumer.consume(self.out, used)
-                    used = 0
-                elif used + 8 > OUT_WORDS:
-                    return False
+            # Marks go with the block before them.
+            if (word >> 63 == 0 and used + OUT_SLACK > OUT_WORDS) or used + MOST_LENGTH + 1 > OUT_WORDS:
+                consumer.consume(self.out, used)
+                used = 0
             if word >> 63:
                 if word == RSE_WORD:
                     if not self.addresses:
@@ -307,7 +316,9 @@ cdef class Decoder:
                     self.out[used + k] = self.address(site + k, &far, at, end)
                 used += addresses
         consumer.consume(self.out, used)
-        return True
+        if self.addresses and (far or at[HITS] != end[HITS] or at[DISTANCES] != end[DISTANCES]):
+            return False
+        return hits == 0 and at[WORDS] == end[WORDS] and at[LITERALS] == end[LITERALS]
 
     cdef inline uint64_t literal(self, const uint8_t** at, const uint8_t* end) noexcept nogil:
         cdef uint64_t value = get(at, end), word
@@ -366,7 +377,7 @@ def enter_blocks(BlockTable table, bytes data):
         memcpy(&entry, raw + at, sizeof(Entry))
         at += sizeof(Entry)
         wanted = entry.length * (sizeof(BlockInstruction) + payload)
-        if entry.length == 0 or entry.length > 1 << 16 or wanted > size - at:
+        if entry.length == 0 or entry.length > MOST_LENGTH or wanted > size - at:
             raise ValueError("blocks are cut short")
         if not make_room(&table.c, 0, entry.length):
             raise MemoryError("there is no room for the table of blocks")
@@ -374,5 +385,7 @@ def enter_blocks(BlockTable table, bytes data):
         memcpy(table.c.instructions + first, raw + at, entry.length * sizeof(BlockInstruction))
         memcpy(table.c.payloads + first * payload, raw + at + entry.length * sizeof(BlockInstruction),
                entry.length * payload)
+        if not is_block(table.c.instructions + first, entry.length):
+            raise ValueError("these are no blocks")
         at += wanted
         enter_block(&table.c, 0, entry.ip, entry.length, entry.cut)

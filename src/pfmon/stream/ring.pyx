@@ -14,6 +14,9 @@ from libc.string cimport memcmp, memcpy
 
 from pfmon.stream.failure cimport Failure
 
+cdef extern from "<unistd.h>" nogil:
+    int close(int)
+
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
     int munmap(void*, size_t)
@@ -51,7 +54,7 @@ cdef class Ring:
         if self.shared != NULL:
             munmap(self.shared, sizeof(Shared))
         if self.descriptor is not None:
-            os.close(self.descriptor)
+            close(self.descriptor)
 
     @property
     def failure(self):

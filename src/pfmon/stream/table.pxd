@@ -41,6 +41,8 @@ cpdef enum BranchKind:
     RETURN_BRANCH = 5
 
 cdef enum:
+    MOST_LENGTH = 255            # instructions of a block: a mark names one by 8 bits, 255 is none
+    MOST_CONDITIONS = 31         # of a block: bits 32 to 62 of its word
     TABLE_VERSION = 1
     ALWAYS = 255                 # BlockInstruction.condition of one that always executes
     BANKS = 2                    # bank 0: the writer's blocks; bank 1: parts of them, which a reader made
@@ -104,6 +106,7 @@ cdef struct Table:               # a table as a process sees it
     int descriptor
 
 cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
+cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil
 cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut) noexcept nogil
 
 
@@ -136,5 +139,5 @@ cdef class BlockTable:
     cdef Table c
     cdef readonly object descriptor
 
-    cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes)
+    cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes, bint made=*)
     cdef void attach(self)

@@ -11,6 +11,9 @@ from libc.string cimport memcpy, memset
 from pfmon.stream.blocks import BlockRecord, InstructionRecord
 from pfmon.stream import failure as failures
 
+cdef extern from "<unistd.h>" nogil:
+    int close(int)
+
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
     int munmap(void*, size_t)
@@ -30,6 +33,7 @@ cdef enum:
     LEAST_STEP = 1 << 16
     GREATEST_STEP = 1 << 22
     LEAST_CAPACITY = 1 << 12
+    MOST_PAYLOAD = 1 << 8        # bytes of an instruction
 
 cdef extern from *:
     """
@@ -98,6 +102,22 @@ cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t len
     return number
 
 
+cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil:
+    """Whether this describes a block; readers rely on it. Conditions are numbered in the order of the instructions."""
+    cdef uint32_t i, conditions = 0
+    if length == 0 or length > MOST_LENGTH:
+        return False
+    for i in range(length):
+        if instructions[i].access > AccessKind.FETCH_LINE or instructions[i].branch > BranchKind.RETURN_BRANCH \
+                or instructions[i].privilege > 3:
+            return False
+        if instructions[i].condition != ALWAYS:
+            if instructions[i].condition != conditions or conditions == MOST_CONDITIONS:
+                return False
+            conditions += 1
+    return True
+
+
 cdef class BlockTable:
     """Descriptions of blocks. ``payload_bytes``: what an instruction carries for those who know its instruction set;
     ``capacity``: blocks at the most; ``attach``: a descriptor of a table that another process writes.
@@ -125,10 +145,11 @@ cdef class BlockTable:
         if self.c.header != NULL:
             munmap(self.c.header, self.c.mapped)
         if self.c.descriptor >= 0:
-            os.close(self.c.descriptor)
+            close(self.c.descriptor)
 
-    cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes):
-        """Map the file, laid out for so many blocks; False when the address space has no room."""
+    cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes, bint made=False):
+        """Map the file, laid out for so many blocks; False when the address space has no room. ``made``: by another
+        process; ValueError when it is too short for that."""
         cdef uint64_t at = PAGE
         cdef uint64_t* share = self.c.share
         cdef void* place
@@ -143,6 +164,8 @@ cdef class BlockTable:
             at -= at % PAGE
         self.c.mapped = at
         if os.fstat(self.c.descriptor).st_size < at:
+            if made:
+                raise ValueError("this is no table of blocks: it is too short")
             os.ftruncate(self.c.descriptor, at)
         place = mmap(NULL, at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, self.c.descriptor, 0)
         if place == MAP_FAILED:
@@ -166,7 +189,9 @@ cdef class BlockTable:
         memcpy(&header, <const char*>raw, sizeof(TableHeader))
         if header.magic[:8] != MAGIC or header.version != TABLE_VERSION:
             raise ValueError("this is no table of blocks of this version")
-        if not self.map_all(header.capacity, header.payload_bytes):
+        if not 0 < header.capacity <= BANK_BLOCKS or header.payload_bytes > MOST_PAYLOAD:
+            raise ValueError("this is no table of blocks: its header is damaged")
+        if not self.map_all(header.capacity, header.payload_bytes, made=True):
             raise MemoryError("there is no room for the table of blocks")
 
     def __len__(self):
@@ -211,10 +236,15 @@ cdef class BlockTable:
         return BlockRecord(number, head.ip, tuple(found), head.cut, head.whole, head.offset)
 
     def enter(self, record, uint32_t bank=0):
-        """Enter a block from its record; its number. MemoryError when there is no room."""
+        """Enter a block from its record; its number. MemoryError when there is no room; ValueError: this is no block."""
         cdef uint32_t length = len(record.instructions), i, payload = self.c.header.payload_bytes
-        cdef uint64_t first = fresh_instruction(&self.c, bank)
+        cdef uint64_t first
         cdef BlockInstruction* place
+        if bank >= BANKS:
+            raise IndexError(f"no bank {bank}")
+        if not 0 < length <= MOST_LENGTH:
+            raise ValueError(f"a block has 1 to {MOST_LENGTH} instructions")
+        first = fresh_instruction(&self.c, bank)
         if not make_room(&self.c, bank, length):
             raise MemoryError(f"no room for another block: {self.failure.name}")
         for i, one in enumerate(record.instructions):
@@ -227,4 +257,6 @@ cdef class BlockTable:
             if len(one.payload) != payload:
                 raise ValueError(f"a payload has {payload} bytes here")
             memcpy(self.c.payloads + (first + i) * payload, <const char*>one.payload, payload)
+        if not is_block(self.c.instructions + first, length):
+            raise ValueError("conditions are numbered in the order of the instructions; access, branch and privilege are known")
         return enter_block(&self.c, bank, record.ip, length, record.cut)
