@@ -1,6 +1,7 @@
 """A run that is recorded while it is counted."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,8 @@ class RunRecording:
 
     def abandon(self) -> None:
         """There will be no recording."""
-        self._file.close() if not self._file.closed else None
+        with suppress(OSError):  # what could not be written is not written now
+            self._file.close()
         if self._target != self._path:
             self._target.unlink(missing_ok=True)
 

@@ -206,8 +206,8 @@ class Session:
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen())
         self.engine.close()
-        if damage := getattr(self.engine, "damage", ""):
-            notes = [*notes, f"{damage}; the counts are those up to there"]
+        if self._damage:
+            notes = [*notes, f"{self._damage}; the counts are those up to there"]
         return Outcome(
             status=self._status(ending),
             counts=counts,
@@ -232,7 +232,14 @@ class Session:
     def _status(self, ending: Ending | None) -> int:
         if ending is not None:
             return ending.status & 0xFF
+        if self._damage:
+            return 0
         return TIMED_OUT if self._stopped == "timeout" else 128 + signal.SIGINT
+
+    @property
+    def _damage(self) -> str:
+        """Where a recording that is run as far as it is whole was damaged."""
+        return str(getattr(self.engine, "damage", ""))
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

@@ -1,9 +1,11 @@
 """Records of IA-64 blocks with all that the engine knows of their instructions, for tests and tools."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.stream.table import Cut
+
+if TYPE_CHECKING:  # a run needs no rows
+    from pfmon.engine.ia64.encodings.instruction import Row
 
 
 class InstructionRecord(NamedTuple):
@@ -20,7 +22,7 @@ class InstructionRecord(NamedTuple):
     encoding: int
     extension: int
     slots: int
-    row: Row | None
+    row: "Row | None"
     condition: int | None
     qp: int
     stop: bool
