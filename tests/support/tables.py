@@ -83,4 +83,6 @@ def some_marks(length: int, pick: random.Random, *, traced: bool = True) -> list
         found.append(1 << 63 | kind << 56 | instruction << 32 | pick.choice((0, 1, 2, 3, pick.getrandbits(32))))
         if traced and kind in (4, 5):
             found.append(1 << 63 | 13 << 56 | pick.getrandbits(56))
+        if instruction == NO_INSTRUCTION:
+            break  # what no instruction did comes behind what the instructions of the block did
     return found

@@ -1,0 +1,44 @@
+"""An engine that gives words which were made up, or recorded, instead of running a program."""
+
+from collections.abc import Iterable, Sequence
+
+from pfmon.engine.api import Capabilities, Ending, PerformanceData
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.recorder import Recorder
+from pfmon.stream.table import BlockTable, InstructionSet
+
+
+class FedEngine:
+    """Gives each of ``pieces`` at once; ``traced``: there are addresses in them."""
+
+    capabilities = Capabilities(addresses=True, performance_data=False)
+    ip = 0
+
+    def __init__(self, table: BlockTable, pieces: Iterable[Sequence[int]], traced: bool) -> None:
+        self.table, self.traced = table, traced
+        self.retired = 0
+        self._pieces: list[Recorder] = []
+        for piece in pieces:
+            self._pieces.append(Recorder())
+            self._pieces[-1].load(piece)
+
+    @property
+    def instruction_set(self) -> InstructionSet:
+        return self.table.instruction_set
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """There is no program that could see it."""
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        for piece in self._pieces:
+            piece.replay(consumer)
+        return Ending(0)
+
+    def stop(self) -> None:
+        """It ends soon in any case."""
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        return []
+
+    def close(self) -> None:
+        """It holds nothing."""
