@@ -70,10 +70,10 @@ class LiveUnit:
         if self.consumer.error:
             raise self.consumer.error
         self.sync()
-        if self._records is None:
-            return
-        for monitor in self._unit.monitors:
-            self.registers.add_together({monitor.pmd: self._unit.stood(monitor, self._records)})
+        if records := self._records:
+            self.registers.add_together(
+                {monitor.pmd: self._unit.stood(monitor, records) for monitor in self._unit.monitors}
+            )
 
     def _overflowed(self, monitors: list[int], address: int, retired: int) -> None:
         pmds = tuple(self._unit.monitors[number].pmd for number in monitors)
