@@ -17,7 +17,7 @@ cpdef enum Occurrence:
     DTLB_WALKED                  # the walker found the entry
     DTLB_FILLED                  # the operating system put it in
     LFETCH_DROPPED               # no translation
-    # L2 (lower.pyx), L3, bus (outer.pyx)
+    # L2 (l2.pyx), L3, bus (l3.pyx)
     L2_DATA_READ
     L2_DATA_WRITE                # a semaphore is a read and a write
     L2_DATA_HIT                  # on the first look

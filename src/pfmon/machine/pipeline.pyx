@@ -274,7 +274,7 @@ cdef class Pipeline:
         if self.access < run.made:
             if self.access < 64 and run.plain >> self.access & 1:
                 self.data.note_plain(&self.notes)
-                return self.now + self.data.lower.latency
+                return self.now + self.data.l2.latency
             self.data.note_quick(&self.notes, step.access - 1)
             return self.now + self.data.quick_latency[step.access - 1]
         served.stalls = 0

@@ -5,25 +5,25 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 from pfmon.machine.code cimport Plan, Plans
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.levels cimport Level
-from pfmon.machine.lower cimport LowerLevels
+from pfmon.machine.l2 cimport L2
 from pfmon.machine.memo cimport Memo
 from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
-from pfmon.stream.consumer cimport Slotted
+from pfmon.stream.consumer cimport EventSetConsumer
 
 cdef enum:
     MOST_HELD = 128              # words of a block and its addresses
     MOST_MARKS = 512
 
 
-cdef class Timing(Slotted):
+cdef class Timing(EventSetConsumer):
     cdef readonly Plans plans
     cdef readonly Records records
     cdef readonly Pipeline pipeline
-    cdef readonly LowerLevels lower
+    cdef readonly L2 l2
     cdef readonly DataMemory data
     cdef readonly InstructionFetch fetch
     cdef readonly BranchPredictor predictor

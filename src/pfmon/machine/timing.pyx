@@ -35,16 +35,17 @@ cdef inline bint is_repeatable(const Run* run) noexcept nogil:
     return run.quick and not run.ranged[0] | run.ranged[1]
 
 
-cdef class Timing(Slotted):
-    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is simulated: slow, and the same results. ``slots``: of the records."""
+cdef class Timing(EventSetConsumer):
+    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
+    simulated: slow, and the same results. ``event_sets``: how many the records keep apart."""
 
-    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t slots=1):
+    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1):
         self.plans = Plans(config, table)
-        self.records = Records(slots)
-        self.lower = LowerLevels(config)
-        self.data = DataMemory(config, self.lower)
+        self.records = Records(event_sets)
+        self.l2 = L2(config)
+        self.data = DataMemory(config, self.l2)
         self.predictor = branch_predictor(config)
-        self.fetch = InstructionFetch(config, self.lower, self.predictor)
+        self.fetch = InstructionFetch(config, self.l2, self.predictor)
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
