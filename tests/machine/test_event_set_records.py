@@ -41,7 +41,7 @@ class Stops:
 
 @dataclass(frozen=True)
 class Records:
-    """All that a machine recorded in some slots."""
+    """All that a machine recorded in some event sets."""
 
     cycles: Counter[object]
     occurrences: Counter[object]
@@ -58,15 +58,17 @@ class Records:
         return self.cycles, self.occurrences, self.bubbles, self.levels
 
 
-def recorded(machine: Machine, slots: Iterable[int] | None = None) -> Records:
-    slots = None if slots is None else tuple(slots)
-    bubbles = Counter({(kind, *key): n for kind in range(5) for *key, n in machine.records.bubbles(kind, slots)})
-    levels = {(name, value): n for name, cycles in machine.levels(slots).items() for value, n in enumerate(cycles) if n}
+def recorded(machine: Machine, event_sets: Iterable[int] | None = None) -> Records:
+    event_sets = None if event_sets is None else tuple(event_sets)
+    bubbles = Counter({(kind, *key): n for kind in range(5) for *key, n in machine.records.bubbles(kind, event_sets)})
+    levels = {
+        (name, value): n for name, cycles in machine.levels(event_sets).items() for value, n in enumerate(cycles) if n
+    }
     assert all(0 < n < 1 << 60 for n in levels.values()), {k: n - (1 << 64) for k, n in levels.items() if n >> 60}
     groups: Counter[object] = Counter()
-    for parts, count in machine.groups(slots):
+    for parts, count in machine.groups(event_sets):
         groups[parts] += count
-    return Records(groups, Counter(machine.occurrences(slots)), bubbles, Counter(levels), machine.time(slots))
+    return Records(groups, Counter(machine.occurrences(event_sets)), bubbles, Counter(levels), machine.time(event_sets))
 
 
 def run(
@@ -75,13 +77,13 @@ def run(
     places: Iterable[int],
     act: Callable[[Machine, Pipe, int], None],
     *,
-    slots: int = 1,
+    event_sets: int = 1,
     memo: bool = True,
     threaded: bool = False,
     arguments: list[str] | None = None,
 ) -> Machine:
     """The machine after the program has run; ``act`` gets it at every place, with the next instruction's address."""
-    found, guest = machine_and_guest(program, machine, memo=memo, slots=slots, arguments=arguments)
+    found, guest = machine_and_guest(program, machine, memo=memo, event_sets=event_sets, arguments=arguments)
     with Pipe(guest.processor.shapes, found, threaded=threaded) as pipe:
 
         def at(ip: int) -> None:
@@ -105,12 +107,12 @@ def somewhere(seed: int, most: int = 60_000, count: int = 60) -> list[int]:
     return sorted(places | {place + pick.randrange(1, 4) for place in places})
 
 
-def in_turn(slots: int, settles: float = 0.3) -> Callable[[Machine, Pipe, int], None]:
-    """A random slot each time; ``settles``: how often the records are brought up to date besides."""
-    turns = random.Random(slots)
+def in_turn(event_sets: int, settles: float = 0.3) -> Callable[[Machine, Pipe, int], None]:
+    """A random event set each time; ``settles``: how often the records are brought up to date besides."""
+    turns = random.Random(event_sets)
 
     def act(machine: Machine, pipe: Pipe, ip: int) -> None:
-        machine.set_slot(turns.randrange(slots))
+        machine.switch_event_set(turns.randrange(event_sets))
         if turns.random() < settles:
             machine.settle(ip)
 
@@ -119,56 +121,56 @@ def in_turn(slots: int, settles: float = 0.3) -> Callable[[Machine, Pipe, int], 
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("program", ["fib", "sort", "hashmap"])
-def test_all_slots_together_are_the_whole_run(program: str, machine: str) -> None:
+def test_all_event_sets_together_are_the_whole_run(program: str, machine: str) -> None:
     _check_sum(program, machine)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("program", sorted(PROGRAMS))
-def test_all_slots_together_are_the_whole_run_on_any_example(program: str, machine: str) -> None:
+def test_all_event_sets_together_are_the_whole_run_on_any_example(program: str, machine: str) -> None:
     _check_sum(program, machine)
 
 
 def _check_sum(program: str, machine: str) -> None:
     places = somewhere(len(program))
     whole = recorded(run(program, machine, places, nothing))
-    found = run(program, machine, places, in_turn(4), slots=4)
-    parts = [recorded(found, [slot]) for slot in range(4)]
+    found = run(program, machine, places, in_turn(4), event_sets=4)
+    parts = [recorded(found, [event_set]) for event_set in range(4)]
     assert all(part.time[0] > 0 and part.cycles and part.bubbles for part in parts)
     assert parts[0] + parts[1] + parts[2] + parts[3] == whole == recorded(found)
     assert recorded(found, [1, 3]) == parts[1] + parts[3]
 
 
 @pytest.mark.parametrize("letter", ["a", "f", "m", "o"])
-def test_slots_of_programs_with_signals_are_the_whole_run(letter: str) -> None:
+def test_event_sets_of_programs_with_signals_are_the_whole_run(letter: str) -> None:
     """Borders before instructions that fault, in handlers, and at returns from them."""
     places = somewhere(6, 60_000, 600)
     whole = recorded(run(SIGNALS, "montecito", places, nothing, arguments=[letter]))
-    found = run(SIGNALS, "montecito", places, in_turn(3, settles=0), slots=3, arguments=[letter])
-    parts = [recorded(found, [slot]) for slot in range(3)]
+    found = run(SIGNALS, "montecito", places, in_turn(3, settles=0), event_sets=3, arguments=[letter])
+    parts = [recorded(found, [event_set]) for event_set in range(3)]
     assert parts[0] + parts[1] + parts[2] == whole
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("program", ["fib", "sort"])
-def test_slots_do_not_depend_on_the_memo_nor_on_threads(program: str, machine: str) -> None:
+def test_event_sets_do_not_depend_on_the_memo_nor_on_threads(program: str, machine: str) -> None:
     places = somewhere(7)
     plain, simulated, threaded = (
-        run(program, machine, places, in_turn(3), slots=3, memo=memo, threaded=threaded)
+        run(program, machine, places, in_turn(3), event_sets=3, memo=memo, threaded=threaded)
         for memo, threaded in ((True, False), (False, False), (True, True))
     )
     assert plain.repeated and not simulated.repeated
-    for slot in range(3):
-        assert recorded(plain, [slot]) == recorded(simulated, [slot]) == recorded(threaded, [slot])
+    for event_set in range(3):
+        assert recorded(plain, [event_set]) == recorded(simulated, [event_set]) == recorded(threaded, [event_set])
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_slot_has_the_cycles_of_its_time_but_for_those_that_borders_cut(machine: str) -> None:
+def test_an_event_set_has_the_cycles_of_its_time_but_for_those_that_borders_cut(machine: str) -> None:
     places = somewhere(3)
-    found = run("lz", machine, places, in_turn(3), slots=3)
-    for slot in range(3):
-        part = recorded(found, [slot])
+    found = run("lz", machine, places, in_turn(3), event_sets=3)
+    for event_set in range(3):
+        part = recorded(found, [event_set])
         cycles = sum(n for parts, n in part.cycles.items() if parts[-1][1] <= parts[-1][2])
         bubbles = sum(n for key, n in part.bubbles.items() if key[0] == 0)
         assert abs(cycles + bubbles - part.time[0]) <= len(places)
@@ -234,11 +236,11 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
     def act(machine: Machine, pipe: Pipe, ip: int) -> None:
         _, number = next(by_hand)
         assert ip == triggers[number]
-        machine.set_slot(number)
+        machine.switch_event_set(number)
 
     found = []
     for in_stream in (False, True):
-        machine, guest = machine_and_guest(program, "montecito", memo=memo, slots=2)
+        machine, guest = machine_and_guest(program, "montecito", memo=memo, event_sets=2)
         guest.processor.set_triggers(triggers, [])
         with Pipe(guest.processor.shapes, machine) as pipe:
             if in_stream:
@@ -247,7 +249,7 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
                 machine.follow_gate(gate)
                 guest.run(pipe, Stops(guest, [place for place, _ in changes], lambda ip: None))
             else:
-                machine.set_slot(1)
+                machine.switch_event_set(1)
 
                 def at(ip: int, machine: Machine = machine, pipe: Pipe = pipe) -> None:
                     pipe.drain()
@@ -256,6 +258,6 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
                 guest.run(pipe, Stops(guest, [place for place, _ in changes], at))
         machine.finish()
         guest.close()
-        found.append([recorded(machine, [slot]) for slot in range(2)])
+        found.append([recorded(machine, [event_set]) for event_set in range(2)])
     assert found[0] == found[1]
     assert all(part.cycles and part.time[0] for part in found[0])
