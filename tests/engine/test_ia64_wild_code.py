@@ -12,7 +12,7 @@ from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.templates import TEMPLATES
 from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.stream.shapes import Consumer
+from pfmon.stream.consumer import Consumer
 
 DATA = 0x2000000000100000
 BACKING_STORE = 0x2000000000200000

@@ -18,7 +18,7 @@ from pfmon.engine.ia64.linux.signals import Action
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.engine.settings import Settings
 from pfmon.program import image
-from pfmon.stream.shapes import Consumer
+from pfmon.stream.consumer import Consumer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAMS = Path(__file__).parent / "programs"

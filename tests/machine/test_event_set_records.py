@@ -4,39 +4,40 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import pytest
 from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
 
+from pfmon.counting.gate import Gate
 from pfmon.engine.ia64.guest import Guest
 from pfmon.machine.machine import Machine
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.gate import Gate
-from pfmon.stream.marks import Mark
-from pfmon.stream.pipe import Pipe
+from pfmon.stream.consumer import Consumer
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.shapes import Consumer
+from pfmon.stream.ring import Pipe
 
 MACHINES = ["itanium", "itanium2", "montecito"]
 SIGNALS = str(EXAMPLES.parent.parent / "tests" / "linux" / "programs" / "signals")
-Action = Callable[[int], None]
+Action = Callable[[Machine, Gate], None]
 
 
 class Stops:
-    """An agenda that does something at certain numbers of retired instructions."""
+    """Alarms at certain numbers of retired instructions: ``act`` gets the machine and the gate before it."""
 
-    def __init__(self, guest: Guest, places: Iterable[int], action: Action) -> None:
-        self._guest, self._places, self._action = guest, list(places), action
+    def __init__(self, machine: Machine, places: Iterable[int], act: Action) -> None:
+        self._machine, self._places, self._act = machine, list(places), act
+        self.gate: Gate | None = None
 
-    def next_stop(self) -> int | None:
+    @property
+    def first(self) -> int | None:
         return self._places[0] if self._places else None
 
-    def reached(self) -> None:
-        self._places.pop(0)
-        self._action(self._guest.processor.ip)
-
-    def read_pmd(self, number: int) -> int:
-        raise AssertionError(f"pmd{number} was read")
+    def reached(self) -> int | None:
+        assert self.gate and self.gate.retired == self._places.pop(0)
+        self._act(self._machine, self.gate)
+        return self.first
 
 
 @dataclass(frozen=True)
@@ -75,28 +76,31 @@ def run(
     program: str,
     machine: str,
     places: Iterable[int],
-    act: Callable[[Machine, Pipe, int], None],
+    act: Action,
     *,
     event_sets: int = 1,
     memo: bool = True,
     threaded: bool = False,
     arguments: list[str] | None = None,
 ) -> Machine:
-    """The machine after the program has run; ``act`` gets it at every place, with the next instruction's address."""
+    """The machine after the program has run; ``act`` is called at every place."""
     found, guest = machine_and_guest(program, machine, memo=memo, event_sets=event_sets, arguments=arguments)
-    with Pipe(guest.processor.shapes, found, threaded=threaded) as pipe:
-
-        def at(ip: int) -> None:
-            pipe.drain()
-            act(found, pipe, ip)
-
-        guest.run(pipe, Stops(guest, places, at))
+    stops = Stops(found, places, act)
+    stops.gate = gated(guest, found, event_sets, due=stops.first, on_due=stops.reached)
+    with Pipe(stops.gate, threaded=threaded) as pipe:
+        guest.run(pipe)
     found.finish()
     guest.close()
+    assert stops.gate.error is None
     return found
 
 
-def nothing(machine: Machine, pipe: Pipe, ip: int) -> None:
+def gated(guest: Guest, machine: Machine, event_sets: int, **given: Any) -> Gate:
+    """A gate before a machine alone."""
+    return Gate(guest.table, [Consumer()] * event_sets, traced=True, machine=machine, **given)
+
+
+def nothing(machine: Machine, gate: Gate) -> None:
     """The program's blocks are cut where those of another run are."""
 
 
@@ -107,14 +111,14 @@ def somewhere(seed: int, most: int = 60_000, count: int = 60) -> list[int]:
     return sorted(places | {place + pick.randrange(1, 4) for place in places})
 
 
-def in_turn(event_sets: int, settles: float = 0.3) -> Callable[[Machine, Pipe, int], None]:
+def in_turn(event_sets: int, settles: float = 0.3) -> Action:
     """A random event set each time; ``settles``: how often the records are brought up to date besides."""
     turns = random.Random(event_sets)
 
-    def act(machine: Machine, pipe: Pipe, ip: int) -> None:
-        machine.switch_event_set(turns.randrange(event_sets))
+    def act(machine: Machine, gate: Gate) -> None:
+        gate.choose(turns.randrange(event_sets))
         if turns.random() < settles:
-            machine.settle(ip)
+            machine.settle(gate.next_address)
 
     return act
 
@@ -182,8 +186,8 @@ def test_an_event_set_has_the_cycles_of_its_time_but_for_those_that_borders_cut(
 def test_what_is_settled_on_the_way_grows_to_the_whole_and_changes_no_time(machine: str) -> None:
     seen: list[Records] = []
 
-    def look(found: Machine, pipe: Pipe, ip: int) -> None:
-        found.settle(ip)
+    def look(found: Machine, gate: Gate) -> None:
+        found.settle(gate.next_address)
         seen.append(recorded(found))
 
     places = somewhere(5)
@@ -205,17 +209,13 @@ def trigger_addresses(program: str) -> list[int]:
 
 
 def reached(program: str, triggers: list[int]) -> list[tuple[int, int]]:
-    """At how many retired instructions which trigger was reached: from the recorded stream."""
+    """At how many retired instructions control came to which trigger: from the recorded stream."""
     _, guest = machine_and_guest(program, "itanium2", trace=False)
-    guest.processor.set_triggers(triggers, [])
     recorder = Recorder()
     guest.run(recorder)
-    retired, found = 0, []
-    for word in recorder.words():
-        if not word >> 63:
-            retired += len(guest.processor.block(word & 0xFFFFFFFF).instructions)
-        elif word >> 56 & 0x7F == Mark.TRIGGER:
-            found.append((retired, word & 0xFFFFFFFF))
+    code = [[one.address for one in guest.table.block(number).instructions] for number in range(len(guest.table))]
+    addresses = chain.from_iterable(code[word & 0xFFFFFFFF] for word in recorder.words() if not word >> 63)
+    found = [(retired, triggers.index(at)) for retired, at in enumerate(addresses) if at in triggers]
     guest.close()
     return found
 
@@ -230,34 +230,34 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
         if number == (changes[-1][1] ^ 1 if changes else 0) and (repeats or len(changes) < 2):
             changes.append((place, number))
     assert len(changes) == 2 if not repeats else len(changes) > 2 or program == "sort"
-
     by_hand = iter(changes)
 
-    def act(machine: Machine, pipe: Pipe, ip: int) -> None:
+    def act(machine: Machine, gate: Gate) -> None:
         _, number = next(by_hand)
-        assert ip == triggers[number]
-        machine.switch_event_set(number)
+        assert gate.next_address == triggers[number]
+        gate.choose(number)
 
     found = []
     for in_stream in (False, True):
         machine, guest = machine_and_guest(program, "montecito", memo=memo, event_sets=2)
-        guest.processor.set_triggers(triggers, [])
-        with Pipe(guest.processor.shapes, machine) as pipe:
-            if in_stream:
-                kinds = [(True, 0, repeats), (False, 0, repeats)]
-                gate = Gate(guest.processor.shapes, [Consumer()], traced=True, triggers=kinds, on=False)
-                machine.follow_gate(gate)
-                guest.run(pipe, Stops(guest, [place for place, _ in changes], lambda ip: None))
-            else:
-                machine.switch_event_set(1)
-
-                def at(ip: int, machine: Machine = machine, pipe: Pipe = pipe) -> None:
-                    pipe.drain()
-                    act(machine, pipe, ip)
-
-                guest.run(pipe, Stops(guest, [place for place, _ in changes], at))
+        stops = Stops(machine, [place for place, _ in changes], act)
+        if (
+            in_stream
+        ):  # event_set 0 while counting is on, event_set 1 while it is off; the parts end where they do by hand
+            stops = Stops(machine, [place for place, _ in changes], nothing)
+            actions = [(True, 0, repeats), (False, 0, repeats)]
+            stops.gate = gated(guest, machine, 1, code=triggers, actions=actions, on=False, due=stops.first,
+                               on_due=stops.reached)  # fmt: skip
+        else:  # triggers that never change anything: parts end at all of them
+            actions = [(True, 0, True), (True, 0, True)]
+            stops.gate = gated(guest, machine, 2, code=triggers, actions=actions, due=stops.first, on_due=stops.reached)
+            stops.gate.choose(1)
+        with Pipe(stops.gate) as pipe:
+            guest.run(pipe)
         machine.finish()
         guest.close()
+        assert stops.gate.error is None
         found.append([recorded(machine, [event_set]) for event_set in range(2)])
     assert found[0] == found[1]
     assert all(part.cycles and part.time[0] for part in found[0])
+    assert next(by_hand, None) is None

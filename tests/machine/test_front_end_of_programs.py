@@ -5,16 +5,16 @@ from collections import Counter
 import pytest
 from machine_code import run_code
 from machine_runs import EXAMPLES, PROGRAMS, run_machine
+from totals import signal_totals
 
+from pfmon.counting.tally import Tally
 from pfmon.engine.ia64.guest import Guest
 from pfmon.engine.settings import Settings
 from pfmon.machine.causes import FrontCause
 from pfmon.machine.machine import Machine
 from pfmon.machine.occurrences import Occurrence
 from pfmon.program import image
-from pfmon.session.counting import signal_totals
 from pfmon.signals.machine import meanings, select
-from pfmon.stream.tally import Tally
 
 NUMBERS = {name: int(number) for name, number in Occurrence.__members__.items()}
 KINDS = ("all", "iprel", "return", "nretind")
@@ -61,9 +61,9 @@ def retired(program: str, machine: str, signals: tuple[str, ...]) -> dict[str, i
         memory_limit=1 << 33,
         processor=machine,
     )
-    tally = Tally(guest.processor.shapes)
+    tally = Tally(guest.processor.table)
     guest.run(tally)
-    return signal_totals(signals, guest.processor, tally)
+    return signal_totals(signals, guest.table, tally)
 
 
 def check(program: str, machine: str) -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pfmon.counting.looks import names
 from pfmon.machine.config import load
 from pfmon.machine.l2 import L2
 from pfmon.machine.memory import DataMemory
 from pfmon.machine.occurrences import Occurrence
-from pfmon.session.machine_counts import names
 from pfmon.signals.machine import select
 
 READ, FLOAT_READ, WRITE, SEMAPHORE, PREFETCH, FETCH, FETCH_AHEAD, WALK = range(8)  # l2.pxd, RequestKind

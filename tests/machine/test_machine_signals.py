@@ -4,7 +4,7 @@ import pytest
 
 from pfmon.machine.causes import Cause, FrontCause
 from pfmon.machine.occurrences import Occurrence
-from pfmon.signals import machine, retired
+from pfmon.signals import machine, terms
 from pfmon.signals.machine import LevelFunction, level_function, meanings, select
 from pfmon.signals.names import signals
 
@@ -26,7 +26,7 @@ def of_kind(kind: str) -> list[str]:
 
 def test_every_signal_is_named_and_is_not_decided_by_architecture() -> None:
     assert not set(meanings()) - set(signals())
-    assert not set(meanings()) & retired.available()
+    assert not set(meanings()) & terms.available()
 
 
 @pytest.mark.parametrize("kind", RECORDED)
@@ -49,7 +49,7 @@ def test_levels_and_bits_are_well_formed() -> None:
             level_function(term)
     for signal in of_kind("per_cycle"):
         whole, high, low = machine.per_cycle(meanings()[signal].terms[0])
-        assert whole in retired.available() and high >= low
+        assert whole in terms.available() and high >= low
 
 
 def test_every_back_end_cause_is_in_exactly_one_of_the_five_parts() -> None:

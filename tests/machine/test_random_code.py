@@ -9,8 +9,8 @@ from ia64_fuzz import Fuzz
 from pfmon.machine.config import FILES, load
 from pfmon.machine.machine import Machine
 from pfmon.signals.machine import DISPERSAL
-from pfmon.stream.pipe import Pipe
 from pfmon.stream.recorder import Recorder
+from pfmon.stream.ring import Pipe
 
 INSTRUCTIONS_EACH = 4000
 
@@ -28,8 +28,8 @@ def stream(seed: int) -> tuple[Fuzz, Recorder]:
 
 def results(machine: str, fuzz: Fuzz, recorder: Recorder, memo: bool, ranges: Any = ()) -> dict[str, Any]:
     """Everything that a machine makes of a stream."""
-    found = Machine(load(machine), ranges, memo)
-    recorder.replay(Pipe(fuzz.cpu.shapes, found, threaded=False))
+    found = Machine(load(machine), fuzz.cpu.table, ranges, memo)
+    recorder.replay(Pipe(found, threaded=False))
     found.finish()
     occurrences: dict[tuple[int | None, int, int], int] = {}
     for (block, instruction, occurrence, _), times in found.occurrences().items():

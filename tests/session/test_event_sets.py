@@ -8,6 +8,7 @@ from guests import guest, quiet
 from pfmon.errors import PfmonError, RuleError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
+from pfmon.session.counting import Seen
 from pfmon.session.event_patterns import check_counters, expand
 from pfmon.session.event_sets import EventSets
 
@@ -24,11 +25,11 @@ def request_of(names: list[str], **given: Any) -> Request:
 
 def values(sets: EventSets) -> dict[str, int | float | None]:
     program = guest("epic", trace=sets.wants_addresses)
-    tally = sets.tally(program.processor.shapes)
+    tally = sets.tally(program.table)
     with quiet():
         program.run(tally)
     program.close()
-    sets.take(program.processor, tally)
+    sets.take(Seen(program.table, tally))
     return {count.name: count.value for count in sets.counts()}
 
 

@@ -4,40 +4,41 @@ import re
 
 import pytest
 from guests import guest, quiet
+from totals import signal_totals
 
-from pfmon.engine.ia64.core.processor import Processor
+from pfmon.counting.tally import Tally
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.counting import Counting, signal_totals
-from pfmon.stream.tally import Tally
+from pfmon.session.counting import Counting, Seen
+from pfmon.stream.table import BlockTable
 
 PMUS = ("itanium", "itanium2", "montecito")
 
 
 @pytest.fixture(scope="module")
-def run() -> tuple[Processor, Tally]:
+def run() -> tuple[BlockTable, Tally]:
     """A finished run of epic: blocks and totals."""
     program = guest("epic")
-    tally = Tally(program.processor.shapes)
+    tally = Tally(program.table)
     with quiet():
         program.run(tally)
     program.close()
-    return program.processor, tally
+    return program.table, tally
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-def test_every_exact_event_counts_its_signal(pmu: str, run: tuple[Processor, Tally]) -> None:
-    blocks, tally = run
+def test_every_exact_event_counts_its_signal(pmu: str, run: tuple[BlockTable, Tally]) -> None:
+    table, tally = run
     model = get(pmu)
     exact = [event for event in model.events if event.fidelity == "exact"]
     assert len(exact) > 30
     for event in exact:
         counting = Counting(model, Request((EventRequest(event.name),)))
-        counting.take(blocks, tally)
-        total = signal_totals([event.signal], blocks, tally)[event.signal]
+        counting.take(Seen(table, tally))
+        total = signal_totals([event.signal], table, tally)[event.signal]
         assert [count.value for count in counting.counts()] == [total], event.name
-        assert not counting.wants_machine, event.name
+        assert not counting.unit.wants_machine, event.name
 
 
 @pytest.mark.parametrize("pmu", PMUS)

@@ -2,13 +2,14 @@
 
 import pytest
 
+from pfmon.counting.looks import names
 from pfmon.machine.config import FILES, load
 from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu import get
 from pfmon.pmu import names as pmus
 from pfmon.session.cpi import RATIOS
-from pfmon.session.machine_counts import names
-from pfmon.signals import machine, retired
+from pfmon.signals import machine, terms
+from pfmon.stream.table import BlockTable
 
 FOR_TESTS = {"DTLB_FILLED", "ITLB_FILLED", "LFETCH_DROPPED", "L2_WRITE_BACK"}
 """Occurrences that no event counts."""
@@ -21,7 +22,7 @@ def counted(pmu: str) -> set[str]:
 
 @pytest.mark.parametrize("pmu", FILES)
 def test_every_modelled_signal_is_produced(pmu: str) -> None:
-    assert counted(pmu) - retired.available() - set(machine.meanings()) == set()
+    assert counted(pmu) - terms.available() - set(machine.meanings()) == set()
 
 
 def test_every_signal_of_the_machine_is_counted_by_some_event() -> None:
@@ -45,7 +46,7 @@ def test_every_occurrence_is_part_of_some_signal_or_for_the_tests_of_its_mechani
 def test_every_level_that_a_signal_reads_is_there(machine_name: str) -> None:
     from pfmon.machine.machine import Machine
 
-    levels = Machine(load(machine_name)).levels()
+    levels = Machine(load(machine_name), BlockTable()).levels()
     wanted = {
         machine.level_function(term).level
         for signal in counted(machine_name)

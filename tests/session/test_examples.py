@@ -3,10 +3,10 @@
 import pytest
 from command import example, pfmon
 from guests import SMALL, expected, guest, quiet
+from totals import signal_totals
 
-from pfmon.session.counting import signal_totals
-from pfmon.signals import retired
-from pfmon.stream.tally import Tally
+from pfmon.counting.tally import Tally
+from pfmon.signals import terms
 
 
 @pytest.mark.parametrize("name", expected())
@@ -19,12 +19,12 @@ def test_example_gives_expected_output_and_status(name: str) -> None:
 def totals(name: str, *, slow: bool, trace: bool) -> dict[str, int]:
     """Every signal's increments over a run of an example."""
     program = guest(name, SMALL[name], slow=slow, trace=trace)
-    tally = Tally(program.processor.shapes, program.processor.traced)
+    tally = Tally(program.processor.table, program.processor.traced)
     with quiet():
         end = program.run(tally)
     program.close()
     assert end is not None and end.status == 0
-    return signal_totals(sorted(retired.available()), program.processor, tally)
+    return signal_totals(sorted(terms.available()), program.table, tally)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -46,9 +46,9 @@ def test_two_runs_count_the_same(name: str) -> None:
 
 def test_processor_and_tally_agree_on_retired_instructions() -> None:
     program = guest("sort", SMALL["sort"])
-    tally = Tally(program.processor.shapes)
+    tally = Tally(program.processor.table)
     with quiet():
         program.run(tally)
-    counted = signal_totals(["inst_retired"], program.processor, tally)
+    counted = signal_totals(["inst_retired"], program.table, tally)
     program.close()
     assert counted["inst_retired"] == program.processor.retired

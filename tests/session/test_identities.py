@@ -1,23 +1,21 @@
 """What the manuals say of sums of events holds exactly, in every run: every example on every machine."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
 import pytest
 from guests import SMALL, guest, quiet
+from totals import machine_totals, signal_totals
 
-from pfmon.engine.ia64.core.processor import Processor
+from pfmon.counting.looks import Look, look_of
+from pfmon.counting.tally import Tally
 from pfmon.machine.config import FILES, load
-from pfmon.pmu import get
-from pfmon.pmu.qualify import Qualifier
-from pfmon.session.counting import signal_totals
-from pfmon.session.machine_counts import MachineCounts
-from pfmon.session.machine_monitors import Records
+from pfmon.machine.machine import Machine
 from pfmon.session.machine_run import MachineRun
-from pfmon.session.per_cycle import PerCycle
-from pfmon.session.tags import Tags
-from pfmon.signals.machine import meanings
-from pfmon.stream.tally import Tally
+from pfmon.session.monitoring import nothing_is_lost
+from pfmon.signals.machine import meanings, named
+from pfmon.stream.table import BlockTable
 
 QUICK = ("epic", "sort", "matmul")
 RUNS = [
@@ -65,38 +63,39 @@ def run(
     """An example's small run."""
     program = guest(name, SMALL[name], trace=True)
     processor = program.processor
-    tally = Tally(processor.shapes, traced=True)
-    on = MachineRun(load(machine), processor, ranges, beside=tally, threaded=threaded, memo=memo)
+    tally = Tally(processor.table, traced=True)
+    figures = load(machine)
+    on = MachineRun(figures, program.table, ranges, memo)
+    consumer = on.feed(beside=tally, threaded=threaded)
     with quiet(), on:
-        program.run(on.consumer)
+        program.run(consumer)
     program.close()
-    counts = on.counts()
-    totals = {
-        signal: sum(increment for _, increment in counts.increments(signal))
+    nothing_is_lost([program.table.failure, tally.failure, *on.failures])
+    found, rate = on.machine, int(figures["rse.rate"])
+    signals = [
+        signal
         for signal, meaning in meanings().items()
-        if meaning.kind not in ("level", "per_cycle", "qualified", "stops")
-    }
-    ranged = {signal: sum(increment for _, increment in counts.increments(signal, ranged=True)) for signal in OF_DATA}
-    levels = counts.recorded.levels()
-    totals |= {f"level {name}": sum(cycles) for name, cycles in levels.items()}
-    by_cycle = cycle_by_cycle(machine, processor, counts)
+        if meaning.kind not in ("level", "per_cycle", "qualified", "stops") and "BUS" not in named(signal)
+    ]
+    totals = summed(signals, [look_of(signal, 0, False, None) for signal in signals], program.table, found, rate)
+    ranged = summed(OF_DATA, [look_of(signal, 0, True, None) for signal in OF_DATA], program.table, found, rate)
+    totals |= {f"level {name}": sum(cycles) for name, cycles in found.levels().items()}
+    by_cycle = summed(BY_CYCLE, [cycle_by_cycle(signal) for signal in BY_CYCLE], program.table, found, rate)
     blocks = range(processor.block_count())
     pairs = sum(tally.runs(n) * sum(one.slots - 1 for one in processor.block(n).instructions) for n in blocks)
-    retiring = sum(cycles for *_, cycles in counts.recorded.dispersal())
-    return Run(
-        totals, signal_totals(EXACT, processor, tally), pairs, counts.recorded.cycles, retiring, ranged, by_cycle
-    )
+    retiring = sum(cycles for *_, cycles in found.records.dispersal())
+    return Run(totals, signal_totals(EXACT, program.table, tally), pairs, found.cycles, retiring, ranged, by_cycle)
 
 
-def cycle_by_cycle(pmu: str, processor: Processor, counts: MachineCounts) -> dict[str, int]:
-    """What the cycles of a run add to signals that architecture decides."""
-    model = get(pmu)
-    per_cycle = PerCycle(counts, Records(processor), Tags(Qualifier(model, {})))
-    event = next(iter(model.events))._replace(iar=False, opc=False)
-    return {
-        signal: sum(n for _, n in per_cycle.increments(event._replace(signal=signal), 0, False, None))
-        for signal in BY_CYCLE
-    }
+def summed(
+    signals: Sequence[str], looks: Sequence[Look], table: BlockTable, machine: Machine, rate: int
+) -> dict[str, int]:
+    return dict(zip(signals, machine_totals(looks, table, machine, rate), strict=True))
+
+
+def cycle_by_cycle(signal: str) -> Look:
+    """A look that adds up what each cycle adds to a signal that architecture decides, without a threshold."""
+    return look_of(signal, 1, False, None)._replace(threshold=0)
 
 
 @pytest.mark.parametrize(("name", "machine"), RUNS)

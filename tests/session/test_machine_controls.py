@@ -8,6 +8,7 @@ import pytest
 from command import pfmon
 from guests import SMALL, guest, quiet
 from ia64_program import EXIT, write_program
+from monitored import monitored
 
 from pfmon.errors import PfmonError
 from pfmon.machine.config import load
@@ -17,8 +18,8 @@ from pfmon.program.symbols import SymbolTable
 from pfmon.session.controls import Controls, Trigger
 from pfmon.session.counting import Counting, Value
 from pfmon.session.event_sets import EventSets
-from pfmon.session.monitoring import Interval, Monitoring
-from pfmon.stream.shapes import Consumer
+from pfmon.session.monitoring import Interval
+from pfmon.stream.consumer import Consumer
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "ia64"
 CASES = [
@@ -52,17 +53,15 @@ def groups(pmu: str, count: int = 1) -> list[EventSets]:
 def run(
     name: str, pmu: str, controls: Controls, sets: int = 1, cuts: tuple[int, ...] = ()
 ) -> tuple[list[list[Value]], list[Interval]]:
-    """What each set counted itself, and the intervals; ``cuts``: code addresses where blocks begin in any case."""
+    """What each set counted itself, and the intervals; ``cuts``: code addresses where parts of the stream end in any
+    case, as triggers there start what has begun with the first instruction."""
     program = guest(name, SMALL[name], trace=True)
     intervals: list[Interval] = []
-    monitoring = Monitoring(groups(pmu, sets), controls, program, 1, intervals.append, load(pmu))
     if cuts:
-        program.processor.set_triggers(list(cuts), [])
-    with quiet(), monitoring.running:
-        program.run(monitoring.consumer, monitoring.agenda)
-    monitoring.finish_interval()
+        starts = [Trigger("c", "c", address, True) for address in (program.ip, *cuts)]
+        controls = controls._replace(triggers=(*starts, *controls.triggers))
+    monitoring = monitored(program, groups(pmu, sets), controls, on_interval=intervals.append, machine=load(pmu))
     counts = monitoring.counts()
-    program.close()
     if sets == 1:
         return [[count.value for count in counts]], intervals
     size = len(counts) // sets

@@ -9,13 +9,14 @@ from command import example, pfmon, refused
 from guests import EXAMPLES, guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
+from monitored import monitored
 
 from pfmon.engine.ia64.guest import Guest
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.controls import Controls
 from pfmon.session.event_sets import EventSets
-from pfmon.session.monitoring import Monitoring, scaled
+from pfmon.session.monitoring import scaled
 from pfmon.stream.recorder import Recorder
 
 SETS = ("-e", "ia64_inst_retired,nops_retired", "-e", "loads_retired", "-e", "predicate_squashed_retired")
@@ -56,10 +57,7 @@ def test_sets_count_their_share_of_the_run_exactly() -> None:
         request = Request((EventRequest("NOPS_RETIRED"), EventRequest("IA64_INST_RETIRED")))
         groups = [EventSets(get("itanium2"), request) for _ in range(sets)]
         program = guest("fib", ["9"])
-        monitoring = Monitoring(groups, Controls(switch=size, true_values=True), program)
-        with quiet():
-            program.run(monitoring.consumer, monitoring.agenda)
-        program.close()
+        monitoring = monitored(program, groups, Controls(switch=size, true_values=True))
         turns = [[b for i, b in enumerate(blocks) if i // size % sets == turn] for turn in range(sets)]
         raws = [count.estimate.raw for count in monitoring.counts() if count.estimate]
         assert raws == [value for turn in turns for value in (sum(b in nops for b in turn), len(turn))]

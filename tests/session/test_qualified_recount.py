@@ -16,13 +16,13 @@ from guests import guest, quiet
 from instruction_log import SIGNALS, Step, logged_steps
 from register_rules import bits, code_passes, data_constrained, data_passes, opcode_passes
 
-from pfmon.engine.ia64.core.processor import Processor
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.pmu.programming import Programming
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.counting import Counting
+from pfmon.session.counting import Counting, Seen
 from pfmon.stream.recorder import Recorder
+from pfmon.stream.table import BlockTable
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}
 
@@ -52,14 +52,14 @@ def log(name: str) -> Log:
 
 
 @cache
-def recorded(name: str, trace: bool) -> tuple[Recorder, Processor]:
+def recorded(name: str, trace: bool) -> tuple[Recorder, BlockTable]:
     """The stream of the fast path."""
     program = guest(name, PROGRAMS[name], trace=trace)
     recorder = Recorder()
     with quiet():
         program.run(recorder)
     program.close()
-    return recorder, program.processor
+    return recorder, program.table
 
 
 def recount(made: Programming, name: str) -> list[int]:
@@ -135,10 +135,10 @@ def compare(name: str, cases: int, seed: int) -> int:
             counting = Counting(get(pmu), request)
         except PfmonError:
             continue
-        recorder, processor = recorded(name, counting.wants_addresses)
-        tally = counting.tally(processor.shapes)
+        recorder, table = recorded(name, counting.unit.wants_addresses)
+        tally = counting.unit.tally(table)
         recorder.replay(tally)
-        counting.take(processor, tally)
+        counting.take(Seen(table, tally))
         values = [count.value for count in counting.counts()]
         assert values == recount(counting.programming, name), (pmu, request)
         counted += any(values)

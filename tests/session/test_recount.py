@@ -8,12 +8,12 @@ from collections import Counter
 
 import pytest
 from guests import guest, quiet
+from totals import signal_totals
 
+from pfmon.counting.tally import Tally
+from pfmon.engine.ia64.core.records import InstructionRecord
 from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.session.counting import signal_totals
-from pfmon.stream.blocks import InstructionRecord
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.tally import Tally
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}
 
@@ -128,11 +128,11 @@ SIGNALS = [
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_counts_equal_a_recount_from_the_instruction_log(name: str) -> None:
     program = guest(name, PROGRAMS[name])
-    tally = Tally(program.processor.shapes)
+    tally = Tally(program.processor.table)
     with quiet():
         program.run(tally)
     program.close()
-    counted = signal_totals(SIGNALS, program.processor, tally)
+    counted = signal_totals(SIGNALS, program.table, tally)
     again = recount(name, PROGRAMS[name])
     assert counted == {signal: again[signal] for signal in SIGNALS}
 
@@ -140,10 +140,10 @@ def test_counts_equal_a_recount_from_the_instruction_log(name: str) -> None:
 def test_deep_recursion_spills_and_fills_registers() -> None:
     # epic's part 6: 40 nested frames of 24 registers do not fit into 96.
     program = guest("epic")
-    tally = Tally(program.processor.shapes)
+    tally = Tally(program.processor.table)
     with quiet():
         program.run(tally)
     program.close()
-    counted = signal_totals(["rse_references.load", "rse_references.store"], program.processor, tally)
+    counted = signal_totals(["rse_references.load", "rse_references.store"], program.table, tally)
     assert counted["rse_references.store"] >= 40 * 23 - 96
     assert counted["rse_references.load"] == counted["rse_references.store"]

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from guests import SMALL, guest, quiet
 
+from pfmon.counting.countable import check_countable
 from pfmon.pmu import get
 from pfmon.pmu.ranges import checkpoint_range
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
-from pfmon.session.counting import check_countable
+from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.profile import Profile
 from pfmon.session.ranges import resolver
@@ -27,12 +28,13 @@ def ran(name: str, arguments: list[str], request: Request, pmu: str = "itanium2"
     """Counters after a run, and where their counts come from."""
     counting = EventSets(get(pmu), request)
     program = guest(name, arguments, trace=counting.wants_addresses)
-    tally = counting.tally(program.processor.shapes)
+    tally = counting.tally(program.table)
     with quiet():
         program.run(tally)
     program.close()
-    counting.take(program.processor, tally)
-    return counting, Profile(counting, program.process.program, program.processor, tally)
+    seen = Seen(program.table, tally)
+    counting.take(seen)
+    return counting, Profile(counting, program.process.program, seen)
 
 
 def count(name: str, arguments: list[str], event: str, pmu: str = "itanium2", **given: Any) -> int:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from guests import Settings, image
+from totals import signal_totals
 
+from pfmon.counting.tally import Tally
 from pfmon.engine.ia64.guest import Guest
-from pfmon.session.counting import signal_totals
-from pfmon.stream.tally import Tally
 
 PROGRAM = Path(__file__).parent / "data" / "signals.elf"
 
@@ -59,8 +59,8 @@ EXPECTED = {
 @pytest.mark.parametrize("slow", [False, True])
 def test_each_rare_happening_is_counted(slow: bool) -> None:
     program = Guest(image.load(str(PROGRAM)), [b"signals"], [], Settings(), memory_limit=1 << 30, slow=slow)
-    tally = Tally(program.processor.shapes)
+    tally = Tally(program.processor.table)
     end = program.run(tally)
     program.close()
     assert end is not None and end.status == 3
-    assert signal_totals(list(EXPECTED), program.processor, tally) == EXPECTED
+    assert signal_totals(list(EXPECTED), program.table, tally) == EXPECTED

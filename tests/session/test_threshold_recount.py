@@ -13,14 +13,14 @@ import pytest
 from machine_runs import PROGRAMS, run_with_guest
 from register_rules import bits, code_passes, opcode_passes
 
+from pfmon.counting.tally import Tally
+from pfmon.counting.unit import MachineRecords
 from pfmon.errors import PfmonError
 from pfmon.machine.config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
-from pfmon.session.counting import Counting
-from pfmon.session.machine_counts import MachineCounts
-from pfmon.session.machine_run import MachineRecords
-from pfmon.stream.tally import Tally
+from pfmon.session.counting import Counting, Seen
+from pfmon.stream.table import BlockTable
 
 
 class Issued(NamedTuple):
@@ -35,11 +35,11 @@ class Issued(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A finished run: cycles by what issued in them, the records, the blocks, and a tally of nothing."""
+    """A finished run: cycles by what issued in them, the records, the blocks' table, and a tally of nothing."""
 
     cycles: list[tuple[tuple[Issued, ...], int]]
     records: MachineRecords
-    blocks: object
+    table: BlockTable
     tally: Tally
 
 
@@ -65,7 +65,7 @@ def finished(name: str, pmu: str) -> Run:
                 issued.append(Issued(one.address & ~15, slot, one.encoding, name_of, one.qp, held))
         if issued:
             cycles.append((tuple(issued), count))
-    return Run(cycles, MachineRecords(machine, load(pmu)), guest.processor, Tally(guest.processor.shapes, True))
+    return Run(cycles, MachineRecords(machine, load(pmu)), guest.table, Tally(guest.table, True))
 
 
 def some_request(run: Run, pmu: str, pick: random.Random) -> Request:
@@ -119,8 +119,7 @@ def compare(name: str, cases: int, seed: int) -> int:
             counting = Counting(get(pmu), request)
         except PfmonError:
             continue
-        counting.machine = MachineCounts(run.records)
-        counting.take(run.blocks, run.tally)
+        counting.take(Seen(run.table, run.tally, run.records))
         (found,) = counting.counts()
         assert found.value == recount(run, counting), (pmu, request)
         counted += bool(found.value)

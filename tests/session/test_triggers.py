@@ -7,13 +7,13 @@ from functools import cache
 import pytest
 from guests import guest, quiet
 from instruction_log import SIGNALS, Step, head_of, is_check_load, is_load, is_store, logged_steps
+from monitored import monitored
 
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.controls import Controls, Trigger
 from pfmon.session.counting import Value
 from pfmon.session.event_sets import EventSets
-from pfmon.session.monitoring import Monitoring
 from pfmon.stream.recorder import Recorder
 
 PROGRAMS = {"epic": [], "fib": ["7"], "queens": ["4"], "nbody": ["1"], "strings": ["10"], "sort": ["40"]}
@@ -76,16 +76,14 @@ def recount(name: str, triggers: Sequence[Trigger]) -> list[int]:
 
 def count(name: str, triggers: Sequence[Trigger], *, drange: bool = False, slow: bool = False) -> list[Value]:
     """The counts of the fast path; ``drange``: with addresses in the stream."""
-    program = guest(name, PROGRAMS[name], trace=drange, slow=slow)
+    addresses = drange or any(trigger.data for trigger in triggers)
+    program = guest(name, PROGRAMS[name], trace=addresses, slow=slow)
     # Loads and stores are of different sets on a PMU of this kind: as many PMUs as it takes.
     groups = [EventSets(get("montecito"), Request(tuple(map(EventRequest, EVENTS))), unlimited=True)]
-    monitoring = Monitoring(groups, Controls(triggers=tuple(triggers)), program)
-    with quiet():
-        program.run(monitoring.consumer, monitoring.agenda)
+    monitoring = monitored(program, groups, Controls(triggers=tuple(triggers)))
     values = [count.value for count in monitoring.counts()]
     unreached = [t for t in triggers if not any(t in list(fired(step, triggers)) for step in log(name))]
     assert len(monitoring.notes()) == len(unreached)
-    program.close()
     return values
 
 

@@ -6,14 +6,14 @@ import pytest
 from ia64_assembly import BREAK
 from ia64_machine import DATA, Machine
 
-from pfmon.stream.data_tally import DataTally
+from pfmon.counting.data_tally import DataTally
 
 MASK_56 = (1 << 56) - 1
 
 
 def inside(m: Machine, ranges: list[tuple[int, int]]) -> dict[int, int]:
     """By address of the instruction: how many of its accesses were in the ranges."""
-    tally = DataTally(m.cpu.shapes, ranges)
+    tally = DataTally(m.cpu.table, ranges)
     m.cpu.run(tally)
     counts: dict[int, int] = {}
     for number in range(m.cpu.block_count()):

@@ -3,9 +3,10 @@
 import pytest
 from guests import SMALL, guest, quiet
 
-from pfmon.stream.pipe import Pipe
+from pfmon.counting.tally import Tally
+from pfmon.stream.failure import Failure
 from pfmon.stream.recorder import Recorder
-from pfmon.stream.tally import Tally
+from pfmon.stream.ring import Pipe
 
 
 def words_of(name: str, *, threaded: bool, piped: bool = True, trace: bool = False) -> list[int]:
@@ -14,9 +15,9 @@ def words_of(name: str, *, threaded: bool, piped: bool = True, trace: bool = Fal
     recorder = Recorder()
     with quiet():
         if piped:
-            with Pipe(program.processor.shapes, recorder, threaded=threaded) as pipe:
+            with Pipe(recorder, threaded=threaded) as pipe:
                 program.run(pipe)
-            assert not pipe.lost
+            assert pipe.failure == Failure.NO_FAILURE
         else:
             program.run(recorder)
     program.close()
@@ -36,8 +37,8 @@ def test_addresses_pass_through() -> None:
 
 def test_a_second_reader_stands_beside() -> None:
     program = guest("sort", SMALL["sort"])
-    recorder, tally = Recorder(), Tally(program.processor.shapes)
-    with quiet(), Pipe(program.processor.shapes, recorder, tally) as pipe:
+    recorder, tally = Recorder(), Tally(program.processor.table)
+    with quiet(), Pipe(recorder, tally) as pipe:
         program.run(pipe)
     blocks = [word & 0xFFFFFFFF for word in recorder.words() if not word >> 63]
     for number in set(blocks):
@@ -48,7 +49,7 @@ def test_a_second_reader_stands_beside() -> None:
 def test_drain_waits_for_the_reader() -> None:
     program = guest("sort", SMALL["sort"])
     recorder = Recorder()
-    with quiet(), Pipe(program.processor.shapes, recorder) as pipe:
+    with quiet(), Pipe(recorder) as pipe:
         program.run(pipe)
         pipe.drain()
         seen = len(recorder.words())
@@ -59,6 +60,6 @@ def test_drain_waits_for_the_reader() -> None:
 
 def test_a_pipe_ends_when_the_program_fails_to_start() -> None:
     program = guest("sort", SMALL["sort"])
-    with pytest.raises(RuntimeError), Pipe(program.processor.shapes, Recorder()):
+    with pytest.raises(RuntimeError), Pipe(Recorder()):
         raise RuntimeError
     program.close()

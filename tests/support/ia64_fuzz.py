@@ -5,13 +5,13 @@ from random import Random
 from ia64_assembly import NUMBERS, join
 from ia64_machine import DATA, DATA_PAGES, FAULT, MASK, PAGE, READ_ONLY, STOP, STORE, STORE_PAGES, UNMAPPED
 
+from pfmon.counting.tally import Tally
 from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.encodings.formats import Field
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.templates import TEMPLATES
 from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.stream.shapes import Consumer
-from pfmon.stream.tally import Tally
+from pfmon.stream.consumer import Consumer
 
 CODE = 0x100000
 BUNDLES = 256
@@ -95,7 +95,7 @@ class Fuzz:
         self.memory.map(READ_ONLY, PAGE, 1)
         self.memory.map(STORE, STORE_PAGES * PAGE, 3)
         self.cpu = Processor(self.memory, max_block=max_block, trace=trace)
-        self.tally: Consumer = Tally(self.cpu.shapes, trace)
+        self.tally: Consumer = Tally(self.cpu.table, trace)
 
     def new_program(self) -> None:
         """Random code and registers."""

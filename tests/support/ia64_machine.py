@@ -5,10 +5,10 @@ from typing import Protocol
 
 from ia64_assembly import CODE, Line, assemble
 
+from pfmon.counting.tally import Tally
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, STOP, Processor
 from pfmon.engine.ia64.memory.address_space import AddressSpace
-from pfmon.stream.shapes import Consumer
-from pfmon.stream.tally import Tally
+from pfmon.stream.consumer import Consumer
 
 __all__ = ["BREAK", "FAULT", "STOP"]
 
@@ -52,7 +52,7 @@ class Machine:
         self.cpu.set_ar("rsc", 0xC)
         self.cpu.set_cfm(frame)
         self.cpu.set_ip(base)
-        self.tally = Tally(self.cpu.shapes, trace)
+        self.tally = Tally(self.cpu.table, trace)
 
     def set(self, gr: dict[int, int] | None = None, **application: int) -> "Machine":
         """Set general registers, and application registers, pr or um by name."""

@@ -12,7 +12,7 @@ from ia64_machine import Machine as Guest
 from pfmon.machine.causes import Cause
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
-from pfmon.stream.pipe import Pipe
+from pfmon.stream.ring import Pipe
 
 NOP = {"M": "nop.m 0", "I": "nop.i 0", "F": "nop.f 0", "B": "nop.b 0"}
 FRAME = 96 | 32 << 7  # all registers, 32 of them local
@@ -25,8 +25,8 @@ def run_code(lines: Sequence[Line], machine: str, overrides: Sequence[str] = (),
     guest = Guest([*lines, BREAK], trace=True, frame=FRAME)
     guest.set({20: DATA, 21: DATA + 64, 22: DATA}, fpsr=FPSR, **registers)
     guest.put(DATA, DATA)
-    found = Machine(load(machine, overrides))
-    with Pipe(guest.cpu.shapes, found, threaded=False) as pipe:
+    found = Machine(load(machine, overrides), guest.cpu.table)
+    with Pipe(found, threaded=False) as pipe:
         assert guest.cpu.run(pipe) == BREAK_REACHED
     found.finish()
     return found

@@ -8,7 +8,7 @@ from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
 from pfmon.program import image
 from pfmon.program.symbols import SymbolTable
-from pfmon.stream.pipe import Pipe
+from pfmon.stream.ring import Pipe
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples" / "ia64"
 PROGRAMS = {
@@ -54,7 +54,7 @@ def run_with_guest(
 ) -> tuple[Machine, Guest]:
     """The same, and what ran the program."""
     found, guest = machine_and_guest(program, machine, arguments=arguments, memo=memo, overrides=overrides)
-    with Pipe(guest.processor.shapes, found, threaded=False) as pipe:
+    with Pipe(found, threaded=False) as pipe:
         guest.run(pipe)
     found.finish()
     return found, guest
@@ -81,7 +81,7 @@ def machine_and_guest(
         processor=machine,
         trace=trace,
     )
-    return Machine(load(machine, overrides or []), (), memo, event_sets), guest
+    return Machine(load(machine, overrides or []), guest.table, (), memo, event_sets), guest
 
 
 def cycles_by_function(found: Machine, guest: Guest, program: str) -> dict[str, int]:

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from pfmon.pmu.filters import Filter
+from pfmon.counting.weighed import Filter
 
 class Counts(Protocol):
     """What one monitor counts of architecture."""

@@ -96,7 +96,7 @@ cdef void add_term(Counted* counted, term):
     if term.source == MARK:
         mark = &counted.mark_term[counted.mark_terms]
         counted.mark_terms += 1
-        mark.kind, mark.count, mark.low = term.mark, term.count, term.low
+        mark.kind, mark.count, mark.low = term.mark, term.each, term.low
         mark.values = sum(1 << value for value in term.values) if term.values else ANY_VALUE
         return
     instruction = &counted.term[counted.terms]

@@ -1,7 +1,7 @@
 """The counting unit of one PMU: what its registers say is counted, by whoever wrote them.
 
-Monitors are decoded from register contents and from nothing else. What a run added to each of them comes from a tally of
-the stream (what architecture decides) and from a machine's records (what the machine decides, and thresholds).
+Monitors are decoded from register contents and from nothing else. What a run added to each of them comes from a tally
+of the stream (what architecture decides) and from a machine's records (what the machine decides, and thresholds).
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,6 @@ from pfmon.counting.sink import Sink
 from pfmon.counting.tally import Tally
 from pfmon.counting.totals import add_totals
 from pfmon.counting.weighed import Filter, Weighed
-from pfmon.machine.config import MachineFigures
-from pfmon.machine.machine import Machine
 from pfmon.pmu.event import Event
 from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE

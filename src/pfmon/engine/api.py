@@ -14,8 +14,8 @@ from pfmon.stream.table import BlockTable, InstructionSet
 
 
 class Start(NamedTuple):
-    """What is to be run. ``memory_limit`` is in bytes; ``processor`` is what the program is told that it runs on; ``slow``
-    makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream."""
+    """What is to be run. ``memory_limit`` is in bytes; ``processor`` is what the program is told that it runs on;
+    ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -96,8 +96,8 @@ class Engine(Protocol):
 
 
 class Pattern(NamedTuple):
-    """The opcode bits that a mnemonic stands for: types of slots, value and mask (ones are compared), and the mnemonics of
-    other instructions that have these bits as well."""
+    """The opcode bits that a mnemonic stands for: types of slots, value and mask (ones are compared), and the mnemonics
+    of other instructions that have these bits as well."""
 
     slots: str
     value: int

@@ -53,7 +53,7 @@ class Kinds(NamedTuple):
 
 class Term(NamedTuple):
     """One row: an instruction adds ``retired``, and ``executed`` more when its condition holds; a mark of kind ``mark``
-    whose value is among ``values`` (empty: any) adds ``count`` and ``low`` times bits 15:0 of its value."""
+    whose value is among ``values`` (empty: any) adds ``each`` and ``low`` times bits 15:0 of its value."""
 
     source: str
     kinds: Kinds = Kinds()
@@ -61,7 +61,7 @@ class Term(NamedTuple):
     executed: int = 0
     mark: int = 0
     values: tuple[int, ...] = ()
-    count: int = 0
+    each: int = 0
     low: int = 0
 
 
@@ -88,7 +88,7 @@ def _term(source: str, of: str, adds: str) -> Term:
     if source.startswith(MARK):
         values = tuple(map(int, of.split()))
         kind = Mark[source.partition(" ")[2]]
-        return Term(MARK, mark=kind, values=values, count=factor * (what == "count"), low=factor * (what == "low"))
+        return Term(MARK, mark=kind, values=values, each=factor * (what == "count"), low=factor * (what == "low"))
     retired, executed = EXECUTION[what]
     return Term(source, _kinds(of), factor * retired, factor * executed)
 

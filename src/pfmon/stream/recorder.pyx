@@ -32,6 +32,14 @@ cdef class Recorder(Consumer):
         memcpy(self.kept + self.count, words, count * sizeof(uint64_t))
         self.count += count
 
+    def load(self, words):
+        """Take words that no engine wrote. MemoryError: there is no room for them."""
+        cdef uint64_t word
+        for word in words:
+            self.consume(&word, 1)
+        if self.failure:
+            raise MemoryError("there is no room for the stream")
+
     def words(self) -> list[int]:
         """The words so far, in order (docs/stream.md)."""
         return [self.kept[i] for i in range(self.count)]

@@ -165,7 +165,7 @@ cdef class Splitter(Consumer):
                     self.pass_part(ran, start, i)
                 start = i
                 self.retired = began + i
-                self.stop_before(ran, head, i, ran.addresses[access - 1] if access else 0)
+                self.stop_before(ran, head, i, ran.addresses[access - 1] if self.traced and access else 0)
         self.retired = began + head.length
         self.pass_part(ran, start, head.length)
 

@@ -11,8 +11,8 @@ from random import Random
 from pfmon.engine.api import Pattern
 from pfmon.engine.ia64.encodings.decoder import find
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.instruction import Row
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.errors import BadValueError, UnknownNameError
 
 SLOTS = "mifb"

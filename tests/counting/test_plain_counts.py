@@ -1,22 +1,20 @@
-"""Counts from what a machine recorded: a made-up record of a few cycles, recounted by hand."""
+"""The plain recount of a machine's records, which others are compared with: made-up cycles, counted by hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
 from guests import SMALL, guest, quiet
+from plain_counts import BACK, FRONT, LOST, NOBODY, Part, PlainCounts
 
+from pfmon.counting.looks import occurrences_of
 from pfmon.errors import PfmonError
 from pfmon.machine.causes import Cause, FrontCause
 from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
 from pfmon.session.counting import Counting
-from pfmon.session.machine_counts import BACK, FRONT, LOST, MachineCounts, Part, occurrences_of
-from pfmon.session.machine_monitors import machine_contributions
-from pfmon.stream.tally import Tally
-
-NOBODY = 255
+from pfmon.stream.consumer import Consumer
 
 
 class Record:
@@ -32,17 +30,9 @@ class Record:
     ) -> None:
         self._groups, self._bubbles, self._levels, self._left = groups, bubbles or {}, levels or {}, left
 
-    @property
-    def cycles(self) -> int:
-        return sum(count for _, count in self._groups) + sum(cycles for *_, cycles in self.bubbles(BACK))
-
-    @property
-    def bus_cycles(self) -> int:
-        return self.cycles // 8
-
-    @property
-    def stack_rate(self) -> int:
-        return 2
+    def time(self) -> tuple[int, int]:
+        cycles = sum(count for _, count in self._groups) + sum(cycles for *_, cycles in self.bubbles(BACK))
+        return cycles, cycles // 8
 
     def occurrences(self) -> Mapping[tuple[int | None, int, int, int], int]:
         found: dict[tuple[int | None, int, int, int], int] = {}
@@ -68,13 +58,12 @@ class Record:
 
 @pytest.fixture(scope="module")
 def program() -> Any:
-    """A finished run: blocks to refer to, and their totals."""
+    """A finished run: blocks to refer to."""
     started = guest("fib", SMALL["fib"])
-    tally = Tally(started.processor.shapes)
     with quiet():
-        started.run(tally)
+        started.run(Consumer())
     started.close()
-    return started.processor, tally
+    return started
 
 
 def longest(blocks: Any) -> int:
@@ -84,14 +73,15 @@ def longest(blocks: Any) -> int:
 
 def count(program: Any, record: Record, event: str, pmu: str = "montecito", **request: Any) -> int:
     """What one event comes to."""
-    blocks, tally = program
     options = {name: request.pop(name) for name in ("threshold", "mesi") if name in request}
     counting = Counting(get(pmu), Request((EventRequest(event, **options),), **request))
-    counting.machine = MachineCounts(record)
-    counting.take(blocks, tally)
-    (found,) = counting.counts()
-    assert isinstance(found.value, int)
-    return found.value
+    (monitor,) = counting.unit.monitors
+    return plain(program, record, counting).count(monitor)
+
+
+def plain(program: Any, record: Record, counting: Counting) -> PlainCounts:
+    registers = counting.counters.registers
+    return PlainCounts(record, program.table.block, get(counting.programming.pmu), registers.contents(), 2)
 
 
 def test_occurrences_add_up_over_cycles(program: Any) -> None:
@@ -119,7 +109,7 @@ def test_a_threshold_counts_cycles_with_more(program: Any) -> None:
 
 
 def test_a_threshold_on_retired_instructions_looks_at_what_issued_together(program: Any) -> None:
-    blocks, _ = program
+    blocks = program.processor
     block = longest(blocks)
     record = Record(
         groups=[
@@ -132,7 +122,7 @@ def test_a_threshold_on_retired_instructions_looks_at_what_issued_together(progr
 
 
 def test_an_instruction_that_is_predicated_off_retires_and_does_not_execute(program: Any) -> None:
-    blocks, _ = program
+    blocks = program.processor
     block, place = next(
         (number, place)
         for number in range(blocks.block_count())
@@ -203,7 +193,7 @@ def test_cycles_are_bubbles_and_cycles_that_retire(program: Any) -> None:
 
 
 def test_qualified_cycles_are_those_in_which_a_qualified_instruction_retired(program: Any) -> None:
-    blocks, _ = program
+    blocks = program.processor
     block = longest(blocks)
     first, other = blocks.block(block).instructions[0], blocks.block(0).instructions[0]
     assert first.address & ~0xFFF != other.address & ~0xFFF or first.address != other.address
@@ -234,7 +224,7 @@ def test_syllables_are_read_from_what_dispersal_left_over(program: Any) -> None:
 
 
 def test_code_ranges_qualify_what_happened(program: Any) -> None:
-    blocks, _ = program
+    blocks = program.processor
     block = longest(blocks)
     bundle = blocks.block(block).instructions[0].address & ~15
     miss = int(Occurrence.L1D_READ_MISS)
@@ -262,15 +252,12 @@ def test_a_threshold_that_cannot_be_honoured_is_refused(program: Any, event: str
         count(program, Record(), event, threshold=1)
 
 
-def test_contributions_name_the_instruction(program: Any) -> None:
-    blocks, _ = program
+def test_increments_name_the_instruction(program: Any) -> None:
     miss = int(Occurrence.L1D_READ_MISS)
     record = Record(groups=[(((0, 0, 1, 3, [(1, miss, 0, 1)]),), 5)])
     counting = Counting(get("montecito"), Request((EventRequest("L1D_READ_MISSES_ALL"),)))
-    monitors = counting.programming.monitors
-    (part,) = machine_contributions(counting.qualifier, monitors, blocks, MachineCounts(record))
-    assert (part.number, part.increment) == (1, 5)
-    assert part.totals.record == blocks.block(0)
+    (monitor,) = counting.unit.monitors
+    assert plain(program, record, counting).by_place(monitor) == {(0, 1): 5}
 
 
 def test_registers_that_the_stack_engine_moves_count_in_cycles_of_their_own(program: Any) -> None:
