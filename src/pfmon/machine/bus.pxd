@@ -40,3 +40,4 @@ cdef class Bus:
     cdef int64_t request(self, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil

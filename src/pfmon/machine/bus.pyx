@@ -95,6 +95,11 @@ cdef class Bus:
         watch_queue(shares, &self.writes)
         watch_queue(shares, &self.castout)
 
+    cdef bint lost(self) noexcept nogil:
+        """Whether a queue had too many entries."""
+        return (self.requests.lost or self.memory_reads.lost or self.system.lost or self.in_order.lost
+                or self.writes.lost or self.castout.lost)
+
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.requests, now)
         finish_queue(&self.memory_reads, now)

@@ -75,6 +75,7 @@ cdef class InstructionFetch:
     cdef void note_flush(self, Notes* notes) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil
     # The cycle before which everything has been done, if the front end has come to cycle ``now``.
     cdef int64_t settled(self, int64_t now) noexcept nogil
 

@@ -318,6 +318,10 @@ cdef class InstructionFetch:
         """These levels are shared among event sets."""
         watch_queue(shares, &self.requests)
 
+    cdef bint lost(self) noexcept nogil:
+        """Whether a queue had too many entries."""
+        return self.requests.lost or self.hints.lost
+
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.requests, now)
         finish_queue(&self.hints, now)

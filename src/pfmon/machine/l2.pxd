@@ -37,7 +37,7 @@ cdef class L2:
     cdef TagStore first_level    # L1D, if lines that leave L2 leave it too
     cdef bint split
     cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
-    cdef int64_t look_cycles     # between looks for a line under way; 0: only when it has come
+    cdef int64_t look_cycles     # between looks for a line on its way; 0: only when it has come
     cdef int64_t write_cycles    # a victim's way to L3
     cdef int64_t float_extra, l3_float_extra
     cdef int64_t busy_until      # before this cycle something is in the way of what could be quick
@@ -62,12 +62,13 @@ cdef class L2:
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil
 
     cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil
     # The cycle in which order lets an access go on that would in cycle `start`.
     cdef int64_t in_order(self, Notes* notes, int kind, uint32_t flags, int64_t start) noexcept nogil
-    # Why an access comes round again: its line is under way; a write that hits; a miss.
+    # Why an access recirculates: its line is on its way; a write that hits; a miss.
     cdef void note_recirculation(self, Notes* notes, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil
     # How often it looks in so many cycles.

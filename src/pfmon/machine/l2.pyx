@@ -126,10 +126,10 @@ cdef class L2:
     cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t start) noexcept nogil:
         cdef int64_t done, ready = self.data.infos[place].ready
-        cdef bint in_flight = ready > start
+        cdef bint on_its_way = ready > start
         cdef bint passes = 0     # the queue: it leaves no trace there
-        note_reference(notes, kind, not in_flight)
-        if in_flight:
+        note_reference(notes, kind, not on_its_way)
+        if on_its_way:
             self.note_recirculation(notes, address, kind, start, ready)
         elif writes(kind):
             self.note_sibling(notes, address, start)
@@ -139,12 +139,12 @@ cdef class L2:
             done = start + self.semaphore_latency
         elif start >= self.busy_until:
             done = start + self.latency
-            passes = not in_flight
+            passes = not on_its_way
             if passes:
                 note(notes, Occurrence.L2_BYPASS_SHORT, 1)
         else:
             done = start + self.queued_latency
-            if not in_flight and start == self.taken:
+            if not on_its_way and start == self.taken:
                 note(notes, Occurrence.L2_BYPASS_LONG, 1)
         if writes(kind):
             if self.data.infos[place].state == SHARED:
@@ -267,8 +267,8 @@ cdef class L2:
     cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil:
         cdef int64_t place = quick_find(self.code, address), start = room_in_queue(&self.fetches, now), done
         cdef uint32_t ahead = kind == REQUEST_FETCH_PREFETCH
-        cdef bint in_flight = place != ABSENT and self.code.infos[place].ready > start
-        if in_flight:
+        cdef bint on_its_way = place != ABSENT and self.code.infos[place].ready > start
+        if on_its_way:
             self.note_fetch_again(notes, Occurrence.L2_FETCH_CONFLICT_DEMAND + ahead,
                                   self.code.infos[place].ready - start)
         elif start > now and place != ABSENT:
@@ -344,6 +344,12 @@ cdef class L2:
         watch_queue(shares, &self.acquires)
         watch_queue(shares, &self.releases)
         self.l3.bus.watch(shares)
+
+    cdef bint lost(self) noexcept nogil:
+        """Whether a queue had too many entries, here or below."""
+        return (self.ozq.lost or self.fills.lost or self.victims.lost or self.data_buffer.lost or self.acquires.lost
+                or self.releases.lost or self.fetches.lost or self.write_buffers.lost or self.mshrs.lost
+                or self.leaving_victims.lost or self.l3.tracked.lost or self.l3.bus.lost())
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.ozq, now)

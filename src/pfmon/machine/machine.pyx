@@ -51,9 +51,13 @@ cdef class Machine(Timing):
             self.block = words + i
             self.block_count = length
             i += length
-        if self.block != NULL and self.block != self.held and self.block_count <= MOST_HELD:
+        if self.block != NULL and self.block_count > MOST_HELD:
+            self.fail(Failure.BLOCK_TOO_LONG)    # its words do not stay: it is left out
+            self.block = NULL
+        if self.block != NULL and self.block != self.held:
             memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
             self.block = self.held
+        self.look_for_losses()
 
     # --- event sets
 
@@ -102,6 +106,7 @@ cdef class Machine(Timing):
         self.advance(next_ip)
         self.memo.write_out()
         self.share()
+        self.look_for_losses()
 
     # --- what Python reads
 
@@ -120,6 +125,7 @@ cdef class Machine(Timing):
         self.fetch.finish(self.now)
         self.l2.finish(self.now)
         self.shares.share(self.event_set, self.now, self.now)
+        self.look_for_losses()
 
     @property
     def cycles(self) -> int:

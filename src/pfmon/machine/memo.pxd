@@ -42,6 +42,8 @@ cdef class Memo:
     cdef Shift shifts[SHIFTS]
     cdef readonly uint64_t flushes
     cdef uint64_t most_bytes
+    cdef readonly bint lost      # sticky: a state that has to be gone on from could not be kept
+    cdef public uint32_t most_states     # tests lower it
 
     cdef void use(self, uint32_t event_set) noexcept nogil
     cdef void free_states(self) noexcept nogil

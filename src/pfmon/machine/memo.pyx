@@ -47,6 +47,7 @@ cdef class Memo:
         self.records = records
         self.event_sets = records.event_sets
         self.most_bytes = most_bytes
+        self.most_states = ~<uint32_t>0
         self.state_count = self.node_count = 1
         self.state_table_size = self.node_table_size = FIRST_TABLE
         self.state_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
@@ -91,13 +92,15 @@ cdef class Memo:
         return at
 
     cdef uint32_t state(self, const State* state) noexcept nogil:
-        """The number of a state; NONE when there is no memory."""
+        """The number of a state; NONE when there is no memory: the caller then goes on without the memo."""
         cdef uint32_t at = self.state_place(state), i, capacity
         cdef State** fresh
         cdef uint32_t* table
         cdef State* copy
         if self.state_table[at]:
             return self.state_table[at]
+        if self.state_count > self.most_states:
+            return NONE
         if self.state_count >= self.state_capacity:
             capacity = self.state_capacity * 2 if self.state_capacity else FIRST_TABLE
             fresh = <State**>realloc(self.states, capacity * sizeof(State*))
@@ -128,11 +131,14 @@ cdef class Memo:
         return self.states[number]
 
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
-        """A state after r32 moved up by ``moved`` places, or after a rotation; NONE when there is no memory."""
+        """A state after r32 moved up by ``moved`` places, or after a rotation; NONE, and a loss, when there is no memory:
+        the pipeline itself does not know the state that it would have to go on from."""
         cdef uint64_t key = <uint64_t>number << 16 | (moved & 0xFF) << 8 | <uint64_t>rotate << 7 | <uint64_t>rotating
         cdef Shift* known = &self.shifts[mix(5, key) & (SHIFTS - 1)]
         if known.key != key:
             known.result = self.shift(number, moved, rotate, rotating)
+            if known.result == NONE:
+                self.lost = True
             known.key = key
         return known.result
 
@@ -177,7 +183,8 @@ cdef class Memo:
 
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
                       int32_t cycles) noexcept nogil:
-        """A node with the records' log of what was just simulated; NONE when there is no memory."""
+        """A node with the records' log of what was just simulated; NONE when there is no memory: the block is then
+        simulated again when it runs again, to the same end."""
         cdef Node* node
         cdef uint32_t count = self.records.log_count
         if not self.room(count):

@@ -15,7 +15,7 @@ from pfmon.machine.tags cimport Info, Known, TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef enum:
-    MOST_STALLS = 6
+    MOST_STALLS = 6              # of one access; the most are five: L1D_HPW, XPN, order, conflict, L1D_L2BPRESS
 
 cdef struct Served:              # how an access went
     int64_t ready                # cycle from which a loaded value can be used by an integer operation
@@ -66,6 +66,7 @@ cdef class DataMemory:
                      Served* out) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil
 
     # Cycles from issue to use of what quick() said yes to, by kind.
     cdef int64_t quick_latency[ACCESS_KINDS]

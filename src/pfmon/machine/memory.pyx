@@ -353,6 +353,10 @@ cdef class DataMemory:
         """These levels are shared among event sets."""
         watch_queue(shares, &self.fills)
 
+    cdef bint lost(self) noexcept nogil:
+        """Whether a queue had too many entries."""
+        return self.fills.lost or self.fills.level.lost or self.store_buffer.lost
+
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.fills, now)
         self.l2.finish(now)

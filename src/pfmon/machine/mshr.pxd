@@ -1,4 +1,4 @@
-"""Lines on their way: those that L2 asked for and that have not come, and those that left it and have not arrived."""
+"""Miss status holding registers: lines that L2 asked for and that have not come, or that left it and have not arrived."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -6,7 +6,7 @@ from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.tags cimport TagStore
 
 cdef enum:
-    MOST_MSHRS = 64          # a power of two; the oldest is forgotten
+    MOST_MSHRS = 64              # a power of two
 
 cdef enum AskedBy:
     ASKED_BY_DATA = 0
@@ -22,56 +22,72 @@ cdef struct Mshr:
     bint awaited                 # a later access waits for it
 
 cdef struct MshrFile:
-    uint32_t first               # counts that run on: lines first .. next - 1
+    uint32_t first               # counts that run on: registers first .. next - 1 are in use, or were
     uint32_t next
-    Mshr lines[MOST_MSHRS]
+    bint lost                    # sticky: a line on its way found no register
+    Mshr mshrs[MOST_MSHRS]
 
 
-cdef inline void release_filled(MshrFile* lines, int64_t now) noexcept nogil:
+cdef inline void release_filled(MshrFile* file, int64_t now) noexcept nogil:
     """Lines before all that are still on their way are no longer looked at."""
-    while lines.first != lines.next and lines.lines[lines.first & (MOST_MSHRS - 1)].ready <= now:
-        lines.first += 1
+    while file.first != file.next and file.mshrs[file.first & (MOST_MSHRS - 1)].ready <= now:
+        file.first += 1
 
 
-cdef inline Mshr* allocate_mshr(MshrFile* lines, uint64_t number, int64_t now, int64_t ready) noexcept nogil:
+cdef inline void close_up(MshrFile* file, int64_t now) noexcept nogil:
+    """Room for one more: registers whose line has come go, wherever they are. That none has is a loss; with the
+    machines of configs/ the fill buffers and the queue before them bound the lines on their way to fewer."""
+    cdef uint32_t i = file.first, kept = file.first
+    while i != file.next:
+        if file.mshrs[i & (MOST_MSHRS - 1)].ready > now:
+            file.mshrs[kept & (MOST_MSHRS - 1)] = file.mshrs[i & (MOST_MSHRS - 1)]
+            kept += 1
+        i += 1
+    file.next = kept
+    if file.next - file.first == MOST_MSHRS:
+        file.lost = 1
+        file.first += 1
+
+
+cdef inline Mshr* allocate_mshr(MshrFile* file, uint64_t number, int64_t now, int64_t ready) noexcept nogil:
     """One more line; the caller says the rest of it."""
     cdef Mshr* line
-    release_filled(lines, now)
-    if lines.next - lines.first == MOST_MSHRS:
-        lines.first += 1
-    line = &lines.lines[lines.next & (MOST_MSHRS - 1)]
-    lines.next += 1
+    release_filled(file, now)
+    if file.next - file.first == MOST_MSHRS:
+        close_up(file, now)
+    line = &file.mshrs[file.next & (MOST_MSHRS - 1)]
+    file.next += 1
     line.number, line.asked, line.sent, line.ready = number, now, now, ready
     line.asked_by, line.awaited = ASKED_BY_DATA, 0
     return line
 
 
-cdef inline Mshr* find_mshr(MshrFile* lines, uint64_t number, int64_t now) noexcept nogil:
+cdef inline Mshr* find_mshr(MshrFile* file, uint64_t number, int64_t now) noexcept nogil:
     """The line of that number, if it is on its way in cycle ``now``, or NULL."""
     cdef uint32_t i
     cdef Mshr* line
-    release_filled(lines, now)
-    i = lines.next
-    while i != lines.first:
+    release_filled(file, now)
+    i = file.next
+    while i != file.first:
         i -= 1
-        line = &lines.lines[i & (MOST_MSHRS - 1)]
+        line = &file.mshrs[i & (MOST_MSHRS - 1)]
         if line.number == number:
             return line if line.ready > now else NULL
     return NULL
 
 
 cdef inline bint missed_same_index(
-    MshrFile* lines, TagStore tags, uint64_t address, int64_t start, bint siblings
+    MshrFile* file, TagStore tags, uint64_t address, int64_t start, bint siblings
 ) noexcept nogil:
-    """Whether data missed a line of the same set: one that is under way, or, of ``siblings``, in the same cycle."""
+    """Whether data missed a line of the same set: one on its way, or, of ``siblings``, in the same cycle."""
     cdef uint64_t number = address >> tags.shift
     cdef uint32_t i
     cdef const Mshr* line
-    release_filled(lines, start)
-    i = lines.next
-    while i != lines.first:
+    release_filled(file, start)
+    i = file.next
+    while i != file.first:
         i -= 1
-        line = &lines.lines[i & (MOST_MSHRS - 1)]
+        line = &file.mshrs[i & (MOST_MSHRS - 1)]
         if siblings and line.asked != start:
             continue
         if (number ^ line.number) & tags.set_mask or line.asked_by != ASKED_BY_DATA or line.ready <= start:
@@ -82,7 +98,7 @@ cdef inline bint missed_same_index(
 
 
 cdef inline uint32_t recirculation_of(const Mshr* line, int64_t start) noexcept nogil:
-    """Why data comes round again in cycle ``start`` whose line is under way (NULL: for a right to write)."""
+    """Why data recirculates in cycle ``start`` whose line is on its way (NULL: for a right to write)."""
     if line == NULL:
         return Occurrence.L2_RECIRC_FILL_HIT
     if line.asked_by == ASKED_BY_FETCH:

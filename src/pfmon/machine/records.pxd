@@ -51,6 +51,8 @@ cdef class Records:
     cdef uint32_t* log           # while `logging`: parts (bit 31 clear) and bubbles (set), each with a number of times
     cdef uint32_t log_count, log_capacity
     cdef bint logging
+    cdef readonly bint lost      # sticky: something could not be written down
+    cdef public uint32_t most_records   # of each sort; tests lower it
     cdef uint32_t event_sets, event_set    # how many; the one in force
     cdef uint64_t** parts_of     # counts by event set
     cdef uint64_t** bubbles_of

@@ -14,6 +14,9 @@ Part = tuple[int | None, int, int, int, tuple[tuple[int, int, int, int], ...]]
 class Records:
     """What issued together and which cycles were lost, in some event sets or in all."""
 
+    lost: bool
+    most_records: int
+
     def cycles_with_issue(self, event_sets: Iterable[int] | None = None) -> int: ...
     def bubbles(self, kind: int, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
     def groups(self, event_sets: Iterable[int] | None = None) -> Iterator[tuple[tuple[Part, ...], int]]: ...

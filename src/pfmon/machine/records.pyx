@@ -73,6 +73,7 @@ cdef class Records:
         if self.parts_of == NULL or self.bubbles_of == NULL:
             raise MemoryError
         self.event_sets = event_sets
+        self.most_records = BUBBLE_FLAG - 1      # so that the log can tell parts from bubbles
         memset(&nothing, 0, sizeof(nothing))
         if not self.room_for_part() or not self.room_for_bubble() or not self.room_for_notes(0):
             raise MemoryError
@@ -126,7 +127,7 @@ cdef class Records:
 
     cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t cut, uint32_t before,
                        uint32_t notes) noexcept nogil:
-        """The number of a part; NO_PART when there is no memory."""
+        """The number of a part; NO_PART, and a loss, when there is no memory."""
         cdef Part wanted
         cdef uint32_t at, number
         wanted.code = code
@@ -139,7 +140,8 @@ cdef class Records:
                     and self.parts[number].chain == wanted.chain:
                 return number
             at = (at + 1) & (self.part_table_size - 1)
-        if not self.room_for_part():
+        if self.part_count == self.most_records or not self.room_for_part():
+            self.lost = True
             return NO_PART
         number = self.part_count
         self.parts[number] = wanted
@@ -204,7 +206,8 @@ cdef class Records:
         at = self.note_place(notes.items, count)
         if self.note_table[at]:
             return self.note_table[at]
-        if not self.room_for_notes(count):
+        if self.note_count == self.most_records or not self.room_for_notes(count):
+            self.lost = True
             return 0
         at = self.note_place(notes.items, count)
         self.note_starts[self.note_count] = self.note_used
@@ -246,7 +249,8 @@ cdef class Records:
             if self.bubble_keys[self.bubble_table[at] - 1] == key:
                 return self.bubble_table[at] - 1
             at = (at + 1) & (self.bubble_table_size - 1)
-        if not self.room_for_bubble():
+        if self.bubble_count == self.most_records or not self.room_for_bubble():
+            self.lost = True
             return 0
         at = <uint32_t>mix(1, key) & (self.bubble_table_size - 1)
         while self.bubble_table[at]:
@@ -277,6 +281,7 @@ cdef class Records:
         if self.log_count + 2 > self.log_capacity:
             fresh = <uint32_t*>realloc(self.log, (self.log_capacity + 512) * 2 * sizeof(uint32_t))
             if fresh == NULL:
+                self.lost = True
                 return
             self.log = fresh
             self.log_capacity = (self.log_capacity + 512) * 2

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.code cimport Plan, Plans
+from pfmon.machine.code cimport MOST_CODE, Plan, Plans
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.levels cimport Level
 from pfmon.machine.l2 cimport L2
@@ -15,7 +15,7 @@ from pfmon.machine.records cimport Records
 from pfmon.stream.consumer cimport EventSetConsumer
 
 cdef enum:
-    MOST_HELD = 128              # words of a block and its addresses
+    MOST_HELD = MOST_CODE + 1    # words of a block and its addresses
     MOST_MARKS = 512
 
 
@@ -42,6 +42,7 @@ cdef class Timing(EventSetConsumer):
     cdef readonly uint64_t repeated, simulated
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
+    cdef void look_for_losses(self) noexcept nogil
     cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil

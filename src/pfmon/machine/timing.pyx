@@ -19,8 +19,9 @@ from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
-from pfmon.machine.ranges cimport in_ranges
+from pfmon.machine.ranges cimport PAIRS, in_ranges
 from pfmon.machine.state cimport State
+from pfmon.stream.failure cimport Failure
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, mark_kind, unpacked_address
 
 from pfmon.machine.predictors import branch_predictor
@@ -50,6 +51,8 @@ cdef class Timing(EventSetConsumer):
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
         self.last = BLOCK_MASK           # none
+        if len(ranges) > PAIRS:
+            raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of registers")
         self.pipeline.ranges.count = len(ranges)
         for number, (address, mask) in enumerate(ranges):
             self.pipeline.ranges.places[number], self.pipeline.ranges.masks[number] = address & mask, mask
@@ -62,6 +65,7 @@ cdef class Timing(EventSetConsumer):
         cdef uint64_t word = self.block[0], outcome = 0
         cdef const Plan* plan = self.plans.plan(word & BLOCK_MASK)
         if plan == NULL:
+            self.fail(self.plans.failure)
             return
         memset(&run, 0, sizeof(run))
         run.number = word & BLOCK_MASK
@@ -193,6 +197,23 @@ cdef class Timing(EventSetConsumer):
             self.state = 0
             self.node = 0
 
+    # --- losses
+
+    cdef void look_for_losses(self) noexcept nogil:
+        """What a mechanism could not hold is this machine's failure. Each keeps a flag of its own, which stays.
+
+        Not here: what only makes the memo know less (scoreboard.MOST_PENDING, state.MOST_WAITS, accesses beyond 64 of a
+        block that L2 serves): such a block is simulated, to the same end.
+        """
+        if self.records.lost or self.memo.lost or self.pipeline.frames.lost or self.data.table.lost \
+                or self.fetch.table.lost:
+            self.fail(Failure.OUT_OF_MEMORY)
+        if self.pipeline.notes.lost:
+            self.fail(Failure.TOO_MANY_NOTES)
+        if self.pipeline.front_end.lost or self.current_registers.lost or self.dirty_registers.lost \
+                or self.data.lost() or self.fetch.lost() or self.l2.lost():
+            self.fail(Failure.TOO_MANY_ENTRIES)
+
     # --- after a block
 
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil:
@@ -293,3 +314,5 @@ cdef class Timing(EventSetConsumer):
             plan = self.plans.plan(self.last)
             if plan != NULL:
                 self.apply_marks(plan, self.last)
+            else:
+                self.fail(self.plans.failure)

@@ -218,6 +218,8 @@ LOST = {
     Failure.TOO_MANY_WORDS: "a piece of the stream did not fit into the ring",
     Failure.BAD_STREAM: "the stream holds a word that means nothing",
     Failure.CANNOT_WRITE: "the recording could not be written",
+    Failure.TOO_MANY_ENTRIES: "more was under way in the machine than its queues hold",
+    Failure.BLOCK_TOO_LONG: "a block is longer than the machine takes",
 }
 """What happened, by failure."""
 
