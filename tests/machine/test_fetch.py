@@ -10,7 +10,7 @@ from plain_fetch import Plain
 
 from pfmon.machine.config import load
 from pfmon.machine.fetch import InstructionFetch
-from pfmon.machine.lower import LowerLevels
+from pfmon.machine.l2 import L2
 from pfmon.machine.predictors import branch_predictor
 
 MACHINES = ("itanium", "itanium2", "montecito")
@@ -24,7 +24,7 @@ LATER = 10000
 
 def machine(name: str = "itanium2", *figures: str) -> InstructionFetch:
     config = load(name, figures)
-    return InstructionFetch(config, LowerLevels(config))
+    return InstructionFetch(config, L2(config))
 
 
 def own(occurrences: dict[str, int]) -> dict[str, int]:
@@ -237,7 +237,7 @@ def test_too_many_hints_overflow() -> None:
 def test_the_predictor_forgets_the_targets_of_lines_that_left() -> None:
     config = load("itanium2")
     predictor = branch_predictor(config)
-    fetch = InstructionFetch(config, LowerLevels(config), predictor)
+    fetch = InstructionFetch(config, L2(config), predictor)
     now = touched(fetch, 0x4000, 32)
     for _ in range(3):
         bubbles = predictor.predict(0x4002, True, 0x4000, whether=2)[1]

@@ -7,7 +7,7 @@ import pytest
 
 from pfmon.machine.config import load
 from pfmon.machine.fetch import InstructionFetch
-from pfmon.machine.lower import LowerLevels
+from pfmon.machine.l2 import L2
 from pfmon.machine.predictors import branch_predictor
 
 FETCH = [
@@ -37,7 +37,7 @@ def fetched(*figures: str) -> Counter[str]:
     config = load(
         "itanium2", ["l1i.size=4K", "itlb1.entries=16", "itlb1.ways=16", "itlb2.entries=32", "itlb2.ways=32", *figures]
     )
-    fetch, draw, now = InstructionFetch(config, LowerLevels(config)), random.Random(4), 0
+    fetch, draw, now = InstructionFetch(config, L2(config)), random.Random(4), 0
     seen: Counter[str] = Counter()
     address = 0
     for _ in range(6000):

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from pfmon.counting.looks import names
 from pfmon.machine.config import load
-from pfmon.machine.lower import LowerLevels
+from pfmon.machine.l2 import L2
 from pfmon.machine.memory import DataMemory
 from pfmon.machine.occurrences import Occurrence
 from pfmon.signals.machine import select
 
-READ, FLOAT_READ, WRITE, SEMAPHORE, PREFETCH, FETCH, FETCH_AHEAD, WALK = range(8)  # lower.pxd, RequestKind
-ACQUIRE, RELEASE = 2, 4  # lower.pxd, RequestFlag
+READ, FLOAT_READ, WRITE, SEMAPHORE, PREFETCH, FETCH, FETCH_AHEAD, WALK = range(8)  # l2.pxd, RequestKind
+ACQUIRE, RELEASE = 2, 4  # l2.pxd, RequestFlag
 STORE_ACCESS, SEMAPHORE_ACCESS, RELEASE_ACCESS = 2, 4, 2  # memory.pxd, AccessKind and AccessFlag
 LINE = 1 << 20
 NOW = 1 << 20
@@ -26,11 +26,11 @@ CAUSES = (
 )
 
 
-def lower(name: str, *figures: str) -> LowerLevels:
-    return LowerLevels(load(name, figures))
+def l2_of(name: str, *figures: str) -> L2:
+    return L2(load(name, figures))
 
 
-def ask(below: LowerLevels, address: int, kind: int, now: int, flags: int = 0) -> tuple[int, Counter[str]]:
+def ask(below: L2, address: int, kind: int, now: int, flags: int = 0) -> tuple[int, Counter[str]]:
     """A request: cycle in which it is done, and the causes that it met."""
     ready, _, noted = below.request_at(address, kind, now, flags)
     counts: Counter[str] = Counter()
@@ -50,7 +50,7 @@ def signal(name: str, counts: Counter[str]) -> int:
 
 @pytest.mark.parametrize("name", ["itanium2", "montecito"])
 def test_nothing_comes_round_again_where_nothing_is_in_the_way(name: str) -> None:
-    below = lower(name)
+    below = l2_of(name)
     ready, first = ask(below, LINE, READ, NOW)
     assert not first
     assert not ask(below, LINE, READ, ready)[1]
@@ -62,7 +62,7 @@ def test_nothing_comes_round_again_where_nothing_is_in_the_way(name: str) -> Non
     [(0, "L2_RECIRC_SAME_INDEX"), (1, "L2_RECIRC_L1W"), (2, "L2_RECIRC_FILL_HIT"), (100, "L2_RECIRC_FILL_HIT")],
 )
 def test_a_second_access_of_a_line_under_way_is_told_by_how_long_it_comes_behind(cycles: int, cause: str) -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     ask(below, LINE, READ, NOW)
     _, counts = ask(below, LINE + 64, READ, NOW + cycles)
     secondary = {"L2_SECONDARY_READ": 1} if cycles else {}
@@ -70,7 +70,7 @@ def test_a_second_access_of_a_line_under_way_is_told_by_how_long_it_comes_behind
 
 
 def test_a_second_access_while_the_first_waits_for_l3_meets_a_miss_in_the_queue() -> None:
-    below = lower("montecito", "l3.queue=1")
+    below = l2_of("montecito", "l3.queue=1")
     first, _ = ask(below, LINE, READ, NOW)
     _, counts = ask(below, LINE + 128, READ, NOW + 1)  # L3 takes it when the first line is there
     assert counts == {"L3_REJECT_DATA": 1}
@@ -79,7 +79,7 @@ def test_a_second_access_while_the_first_waits_for_l3_meets_a_miss_in_the_queue(
 
 
 def test_secondary_reads_and_writes_are_told_apart_and_semaphores_write() -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     ask(below, LINE, READ, NOW)
     found = [ask(below, LINE, kind, NOW + 8)[1] for kind in (READ, FLOAT_READ, PREFETCH, WRITE, SEMAPHORE)]
     assert [counts["L2_SECONDARY_READ"] for counts in found] == [1, 1, 1, 0, 0]
@@ -87,7 +87,7 @@ def test_secondary_reads_and_writes_are_told_apart_and_semaphores_write() -> Non
 
 
 def test_who_is_not_the_first_to_wait_for_a_line_is_behind_another() -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     ask(below, LINE, READ, NOW)
     assert [ask(below, LINE, READ, NOW + wait)[1]["L2_BEHIND_RECIRC"] for wait in (4, 5, 6)] == [0, 1, 1]
 
@@ -95,14 +95,14 @@ def test_who_is_not_the_first_to_wait_for_a_line_is_behind_another() -> None:
 def test_itanium_2_looks_for_a_line_time_and_again_and_montecito_once() -> None:
     """Montecito manual 2.3.3.2."""
     for name, figure in (("itanium2", 10), ("montecito", 0)):
-        below = lower(name, f"{'l2' if figure else 'l2d'}.look={figure}")
+        below = l2_of(name, f"{'l2' if figure else 'l2d'}.look={figure}")
         ready, _ = ask(below, LINE, READ, NOW)
         for left, looks in ((40, 4), (31, 4), (30, 3), (1, 1)):
             assert ask(below, LINE, READ, ready - left)[1]["L2_LOOK_AGAIN"] == (looks if figure else 1)
 
 
 def test_an_access_before_a_release_that_still_waits_to_miss_the_same_line_meets_it_in_the_queue() -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     ask(below, LINE, READ, NOW)
     ask(below, LINE + 128, WRITE, NOW + 1, RELEASE)  # misses when the first line is there
     assert ask(below, LINE + 128, READ, NOW + 2)[1]["L2_RECIRC_OZQ_MISS"] == 1
@@ -114,7 +114,7 @@ def test_an_access_before_a_release_that_still_waits_to_miss_the_same_line_meets
 def test_a_miss_of_the_same_set_counts_in_its_cycle_and_on_itanium_2_as_long_as_it_lasts() -> None:
     for name, later in (("itanium2", 1), ("montecito", 0)):
         for gap, wanted in ((0, 1), (10, later)):
-            below = lower(name)
+            below = l2_of(name)
             ask(below, LINE, READ, NOW)
             assert ask(below, LINE + 128, READ, NOW)[1] == {}
             assert ask(below, LINE + SAME_SET, READ, NOW + gap)[1]["L2_RECIRC_SAME_INDEX"] == wanted
@@ -122,19 +122,19 @@ def test_a_miss_of_the_same_set_counts_in_its_cycle_and_on_itanium_2_as_long_as_
 
 def test_a_store_that_hits_beside_a_miss_of_its_set_has_no_usable_tag() -> None:
     for kind, offset, gap, wanted in ((WRITE, 0, 0, 1), (READ, 0, 0, 0), (WRITE, 128, 0, 0), (WRITE, 0, 1, 0)):
-        below = lower("montecito")
+        below = l2_of("montecito")
         ask(below, LINE + offset, READ, 0)
         ask(below, LINE + SAME_SET, READ, NOW)
         assert ask(below, LINE + offset, kind, NOW + gap)[1]["L2_RECIRC_TAG_NOTOK"] == wanted
 
 
-def fill_a_set_with_modified_lines(below: LowerLevels) -> None:
+def fill_a_set_with_modified_lines(below: L2) -> None:
     for way in range(8):
         ask(below, LINE + way * SAME_SET, WRITE, way * 1000)
 
 
 def test_a_miss_of_a_line_that_is_on_its_way_out_waits_for_it() -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     fill_a_set_with_modified_lines(below)
     ready, counts = ask(below, LINE + 8 * SAME_SET, READ, NOW)
     assert not counts
@@ -144,7 +144,7 @@ def test_a_miss_of_a_line_that_is_on_its_way_out_waits_for_it() -> None:
 
 
 def test_a_miss_whose_victim_finds_no_buffer_comes_round_again() -> None:
-    below = lower("montecito", "l2d.victims=1")
+    below = l2_of("montecito", "l2d.victims=1")
     for index in range(3):
         for way in range(8):
             dirty = WRITE if index < 2 else READ
@@ -158,20 +158,20 @@ def test_a_miss_whose_victim_finds_no_buffer_comes_round_again() -> None:
 
 @pytest.mark.parametrize(("kind", "cause"), [(FETCH, "L2_SMC_HIT"), (FETCH_AHEAD, "L2_RECIRC_IPF_MISS")])
 def test_data_in_a_line_that_is_being_fetched(kind: int, cause: str) -> None:
-    below = lower("itanium2")
+    below = l2_of("itanium2")
     ask(below, LINE, kind, NOW)
     _, counts = ask(below, LINE, READ, NOW + 4)
     assert counts[cause] == 1
     assert signal("l2_force_recirc.any", counts) == (kind == FETCH_AHEAD)
     assert signal("l2_got_recirc_ozq_acc", counts) == 1
-    apart = lower("montecito")
+    apart = l2_of("montecito")
     ask(apart, LINE, kind, NOW)
     assert not ask(apart, LINE, READ, NOW + 4)[1]
 
 
 @pytest.mark.parametrize("name", ["itanium2", "montecito"])
 def test_a_store_to_a_line_of_instructions_hits_it_shared(name: str) -> None:
-    below = lower(name)
+    below = l2_of(name)
     ask(below, LINE, FETCH, 0)
     ask(below, LINE, READ, 1000)  # Montecito: L3 has it in state S
     assert ask(below, LINE, WRITE, NOW)[1]["L2_STORE_HIT_S"] == 1
@@ -184,24 +184,24 @@ def test_a_store_to_a_line_of_instructions_hits_it_shared(name: str) -> None:
 
 
 def test_a_release_waits_for_what_is_before_it() -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     ask(below, LINE, READ, NOW)
     assert ask(below, LINE + 128, WRITE, NOW + 1, RELEASE)[1] == {"OZQ_CANCEL_RELEASE": 1}
     assert not ask(below, LINE + 128, WRITE, 2 * NOW, RELEASE)[1]
 
 
 def test_what_is_behind_an_acquire_waits_for_it() -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     ask(below, LINE, READ, NOW, ACQUIRE)
     assert ask(below, LINE + 128, FLOAT_READ, NOW + 1)[1] == {"OZQ_CANCEL_ACQUIRE": 1}
     assert not ask(below, LINE + 256, FLOAT_READ, 2 * NOW)[1]
 
 
 def test_order_within_a_cycle_is_found_late() -> None:
-    below = lower("itanium2")
+    below = l2_of("itanium2")
     ask(below, LINE, READ, NOW, ACQUIRE)
     assert ask(below, LINE + 128, FLOAT_READ, NOW)[1] == {"OZQ_CANCEL_LATE_ACQUIRE": 1}
-    below = lower("itanium2")
+    below = l2_of("itanium2")
     ask(below, LINE, READ, NOW)
     assert ask(below, LINE + 128, WRITE, NOW, RELEASE)[1] == {"OZQ_CANCEL_LATE_RELEASE": 1}
 
@@ -209,24 +209,24 @@ def test_order_within_a_cycle_is_found_late() -> None:
 def test_a_store_is_not_quick_as_long_as_a_release_would_wait() -> None:
     """Quick answers do not know which stores are releases."""
     config = load("montecito")
-    memory = DataMemory(config, LowerLevels(config))
+    memory = DataMemory(config, L2(config))
     for step in range(2):
         memory.access_at(LINE, STORE_ACCESS, step * 10_000)
     done, _, _ = memory.access_at(LINE + 64, SEMAPHORE_ACCESS, NOW)
     assert done > NOW + 5
     assert not memory.quick_at(LINE, STORE_ACCESS, done - 1)
     assert Occurrence.OZQ_CANCEL_RELEASE in dict(memory.access_at(LINE, STORE_ACCESS, done - 1, 8, RELEASE_ACCESS)[2])
-    memory = DataMemory(config, LowerLevels(config))
+    memory = DataMemory(config, L2(config))
     for step in range(2):
         memory.access_at(LINE, STORE_ACCESS, step * 10_000)
     done, _, _ = memory.access_at(LINE + 64, SEMAPHORE_ACCESS, NOW)
     assert memory.quick_at(LINE, STORE_ACCESS, done)
-    assert not ask(memory.below(), LINE, WRITE, done, RELEASE)[1]
+    assert not ask(memory.l2, LINE, WRITE, done, RELEASE)[1]
 
 
 @pytest.mark.parametrize(("before", "flags"), [(ACQUIRE, 0), (0, RELEASE)])
 def test_a_semaphore_that_waits_is_counted_as_one(before: int, flags: int) -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     ask(below, LINE, READ, NOW, before)
     counts = ask(below, LINE + 128, SEMAPHORE, NOW + 1, flags)[1]
     assert counts == {"OZQ_CANCEL_SEMAPHORE": 1}
@@ -237,7 +237,7 @@ def test_a_semaphore_that_waits_is_counted_as_one(before: int, flags: int) -> No
 
 
 def test_a_miss_that_finds_all_fill_buffers_taken() -> None:
-    below = lower("itanium2", "l2.fills=2")
+    below = l2_of("itanium2", "l2.fills=2")
     found = [ask(below, LINE + 128 * number, READ, NOW + 4 * number)[1] for number in range(3)]
     assert [counts["L2_FILLS_FULL"] for counts in found] == [0, 0, 1]
 
@@ -248,14 +248,14 @@ def test_a_miss_that_finds_all_fill_buffers_taken() -> None:
 )
 @pytest.mark.parametrize("name", ["itanium2", "montecito"])
 def test_a_request_that_l3_has_no_buffer_for(name: str, kind: int, cause: str) -> None:
-    below = lower(name, "l3.queue=2")
+    below = l2_of(name, "l3.queue=2")
     found = [ask(below, LINE + 128 * number, kind, NOW + 4 * number)[1] for number in range(3)]
     assert [counts[f"L3_REJECT_{cause}"] for counts in found] == [0, 0, 1]
 
 
 @pytest.mark.parametrize(("kind", "which"), [(FETCH, "DEMAND"), (FETCH_AHEAD, "PREFETCH")])
 def test_a_fetch_that_finds_its_line_under_way_comes_round_again(kind: int, which: str) -> None:
-    below = lower("montecito")
+    below = l2_of("montecito")
     ask(below, LINE, FETCH_AHEAD, NOW)
     ready, counts = ask(below, LINE + 64, kind, NOW + 2)
     assert counts == {f"L2_FETCH_CONFLICT_{which}": 1, "L2_FETCH_LOOK_AGAIN": 1}
@@ -264,7 +264,7 @@ def test_a_fetch_that_finds_its_line_under_way_comes_round_again(kind: int, whic
 
 @pytest.mark.parametrize(("place", "found"), [(0, "HIT"), (512, "MISS")])
 def test_a_fetch_that_finds_the_queue_full_comes_round_again(place: int, found: str) -> None:
-    below = lower("montecito", "l2i.queue=1")
+    below = l2_of("montecito", "l2i.queue=1")
     ask(below, LINE, FETCH, 0)
     ask(below, LINE + 256, FETCH, NOW)
     assert ask(below, LINE + place, FETCH, NOW + 2)[1][f"L2_FETCH_QUEUED_{found}_DEMAND"] == 1
@@ -289,7 +289,7 @@ REQUESTS = st.lists(
 def test_every_access_has_one_cause_at_most_and_the_sums_are_sums(
     requests: list[tuple[int, int, int, int]], name: str
 ) -> None:
-    below, now = lower(name), NOW
+    below, now = l2_of(name), NOW
     for address, kind, flags, gap in requests:
         now += gap
         _, _, noted = below.request_at(address, kind, now, flags if kind < PREFETCH else 0)

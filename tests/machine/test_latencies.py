@@ -7,11 +7,11 @@ import pytest
 
 from pfmon.machine.causes import Cause
 from pfmon.machine.config import load
-from pfmon.machine.lower import LowerLevels
+from pfmon.machine.l2 import L2
 from pfmon.machine.memory import DataMemory
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = range(8)  # memory.pxd, AccessKind
-FETCH, FETCH_AHEAD = 5, 6  # lower.pxd, RequestKind
+FETCH, FETCH_AHEAD = 5, 6  # l2.pxd, RequestKind
 NT1, NT2, NTA = 64, 128, 256  # memory.pxd, AccessFlag
 KILO, MEGA = 1 << 10, 1 << 20
 PAGE = 16 * KILO
@@ -43,8 +43,8 @@ class Side:
 
     def __init__(self, machine: str, *figures: str) -> None:
         self.config = load(machine, figures)
-        self.lower = LowerLevels(self.config)
-        self.memory = DataMemory(self.config, self.lower)
+        self.l2 = L2(self.config)
+        self.memory = DataMemory(self.config, self.l2)
         self.now = START
 
     def access(self, address: int, kind: int = LOAD, flags: int = 0, after: int = LONG) -> tuple[int, dict[Cause, int]]:
@@ -108,9 +108,9 @@ def test_a_load_of_what_left_l2_takes_the_time_of_l3(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", FETCHES)
 def test_a_fetch_that_misses_l1i_takes_the_published_time_from_l2(machine: str) -> None:
-    lower = LowerLevels(load(machine))
-    lower.request_at(START, FETCH, 0)
-    assert lower.request_at(START, FETCH, LONG)[0] - LONG == FETCHES[machine]
+    l2 = L2(load(machine))
+    l2.request_at(START, FETCH, 0)
+    assert l2.request_at(START, FETCH, LONG)[0] - LONG == FETCHES[machine]
 
 
 @pytest.mark.parametrize("machine", ["itanium2", "montecito"])
@@ -179,7 +179,7 @@ def test_floating_point_loads_need_the_second_level_alone() -> None:
 def test_a_line_prefetch_without_a_translation_comes_to_nothing() -> None:
     side = Side("itanium2")
     assert side.access(START, LFETCH) == (0, {})
-    assert side.lower.stores()["data"].probe(START) is None
+    assert side.l2.stores()["data"].probe(START) is None
     side.touch([START])
     assert side.access(START + 512, LFETCH)[1] == {}
     assert side.latency(START + 512) == LOADS["itanium2"]["l1d"]
@@ -287,10 +287,10 @@ def test_locality_hints_choose_the_levels_that_keep_a_line(
     side.touch([START])
     place = START + KILO
     side.latency(place, kind, flags)
-    lower = side.lower.stores()
+    l2 = side.l2.stores()
     assert (side.memory.stores()["l1d"].probe(place) is not None) == l1d
-    assert (lower["data"].probe(place) is not None) == data
-    assert (lower["l3"].probe(place) is not None) == l3
+    assert (l2["data"].probe(place) is not None) == data
+    assert (l2["l3"].probe(place) is not None) == l3
 
 
 def test_lines_hinted_not_to_be_used_again_leave_l2_first() -> None:
@@ -299,6 +299,6 @@ def test_lines_hinted_not_to_be_used_again_leave_l2_first() -> None:
     side.touch(same_set[:7])
     side.latency(same_set[7], LOAD, NT2)
     side.touch(same_set[8:])
-    data = side.lower.stores()["data"]
+    data = side.l2.stores()["data"]
     assert data.probe(same_set[7]) is None
     assert all(data.probe(address) is not None for address in same_set[:7])

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from pfmon.machine.causes import Cause
 from pfmon.machine.config import load
-from pfmon.machine.lower import LowerLevels
+from pfmon.machine.l2 import L2
 from pfmon.machine.memory import DataMemory
 from pfmon.machine.occurrences import Occurrence
 
 LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = range(8)  # memory.pxd, AccessKind
 ACQUIRE, RELEASE, CHECK = 1, 2, 16  # memory.pxd, AccessFlag
-FETCH = 5  # lower.pxd, RequestKind
+FETCH = 5  # l2.pxd, RequestKind
 MEGA = 1 << 20
 START = 1 << 20
 LONG = 10_000
@@ -26,7 +26,7 @@ SMALL_L2 = {"itanium2": "l2.size=8K", "montecito": "l2d.size=8K", "itanium": "l2
 
 def machine(name: str, *figures: str) -> DataMemory:
     config = load(name, figures)
-    memory = DataMemory(config, LowerLevels(config))
+    memory = DataMemory(config, L2(config))
     memory.access_at(START, LOAD, 0)
     memory.access_at(START, LOAD, LONG)
     return memory
@@ -76,7 +76,7 @@ def test_quick_answers_change_nothing_that_full_ones_would_not(
             else:
                 early = False
                 assert first.access_at(address, kind, now) == (ready, stalls, noted)
-    for mine, other in ((first.stores(), second.stores()), (first.below().stores(), second.below().stores())):
+    for mine, other in ((first.stores(), second.stores()), (first.l2.stores(), second.l2.stores())):
         assert {name: store.contents() for name, store in mine.items()} == {
             name: store.contents() for name, store in other.items()
         }
@@ -272,7 +272,7 @@ def test_references_are_hits_and_misses_and_traffic_adds_up(trace: list[tuple[in
         now += sum(cycles for _, cycles in stalls)
         counts += notes_of(noted)
         if kind % 3 == 0:
-            counts += notes_of(memory.below().request_at(address, FETCH, now)[2])
+            counts += notes_of(memory.l2.request_at(address, FETCH, now)[2])
 
     def group(*prefixes: str) -> int:
         return sum(times for found, times in counts.items() if found.startswith(prefixes))
@@ -317,8 +317,8 @@ def test_a_release_waits_for_what_is_before_it_and_the_pipeline_does_not() -> No
     done, stalls, _ = memory.access_at(START, STORE, now + 1, 8, RELEASE)
     assert not stalls
     assert done == now + 1
-    memory.below().finish_at(3 * LONG)
-    assert memory.below().levels()["OZQ_RELEASE"][1] == ready - now - 1
+    memory.l2.finish_at(3 * LONG)
+    assert memory.l2.levels()["OZQ_RELEASE"][1] == ready - now - 1
 
 
 def test_a_semaphore_is_a_read_and_a_write_of_l2_and_leaves_its_line_modified() -> None:
@@ -326,17 +326,17 @@ def test_a_semaphore_is_a_read_and_a_write_of_l2_and_leaves_its_line_modified() 
     _, _, noted = memory.access_at(START, SEMAPHORE, 2 * LONG, 8, ACQUIRE)
     counts = notes_of(noted)
     assert (counts["L2_DATA_READ"], counts["L2_DATA_WRITE"], counts["L2_OP_SEMAPHORE"]) == (1, 1, 1)
-    assert memory.below().stores()["data"].probe(START)[0] == "M"
+    assert memory.l2.stores()["data"].probe(START)[0] == "M"
 
 
 def test_a_store_to_a_line_of_instructions_has_to_announce_itself() -> None:
     memory = machine("itanium2")
-    memory.below().request_at(START + 512, FETCH, 2 * LONG)
-    assert memory.below().stores()["data"].probe(START + 512)[0] == "S"
+    memory.l2.request_at(START + 512, FETCH, 2 * LONG)
+    assert memory.l2.stores()["data"].probe(START + 512)[0] == "S"
     memory.access_at(START + 512, FLOAT_LOAD, 3 * LONG)
     counts = notes_of(memory.access_at(START + 512, STORE, 4 * LONG)[2])
     assert counts["BUS_INVALIDATE"] == 1
-    assert memory.below().stores()["data"].probe(START + 512)[0] == "M"
+    assert memory.l2.stores()["data"].probe(START + 512)[0] == "M"
     assert not notes_of(memory.access_at(START + 512, STORE, 5 * LONG)[2])["BUS_INVALIDATE"]
 
 
@@ -355,7 +355,7 @@ def test_two_accesses_of_a_cycle_wait_together() -> None:
 
 def test_fill_buffers_are_full_while_all_have_a_line_under_way() -> None:
     memory = machine("itanium2")
-    below = memory.below()
+    below = memory.l2
     now = 2 * LONG
     ready = [below.request_at(START + 4096 + 128 * number, 1, now)[0] for number in range(16)]
     below.finish_at(10 * LONG)
@@ -366,7 +366,7 @@ def test_fill_buffers_are_full_while_all_have_a_line_under_way() -> None:
 def test_requests_under_way_are_a_histogram_over_all_cycles() -> None:
     """Little's law: what the entries stayed in sum is what the histogram holds in sum."""
     memory = machine("montecito")
-    below = memory.below()
+    below = memory.l2
     below.finish_at(2 * LONG)
     before = sum(level * cycles for level, cycles in enumerate(below.levels()["MEM_READ"]))
     now = 3 * LONG

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from pfmon.machine.config import load
-from pfmon.machine.lower import LowerLevels
+from pfmon.machine.l2 import L2
 from pfmon.machine.memory import DataMemory
 
 TABLES = ("l1d", "l2", "l2d", "l2i", "l3", "memory", "bus", "dtlb1", "dtlb2", "vhpt")
@@ -34,8 +34,8 @@ def base(machine: str) -> list[str]:
 def behaviour(machine: str, overrides: list[str]) -> list[object]:
     """What a mixed trace does: latencies, stalls, occurrences, levels."""
     config = load(machine, [*base(machine), *overrides])
-    lower = LowerLevels(config)
-    memory, choice = DataMemory(config, lower), random.Random(5)
+    l2 = L2(config)
+    memory, choice = DataMemory(config, l2), random.Random(5)
     now, seen = 1000, []
     for step in range(24_000):
         area = choice.choice([1 << 12, 1 << 16, 1 << 19, 1 << 23])
@@ -45,7 +45,7 @@ def behaviour(machine: str, overrides: list[str]) -> list[object]:
         if step % 3000 < 600:  # now and then a burst of lines
             address, kind, flags = (1 << 25) + step * 128, choice.choice([1, 2, 2]), 0
         if step % 5 == 0:
-            seen.append(lower.request_at((1 << 26) + choice.randrange(1 << 18), choice.choice([5, 6]), now)[0])
+            seen.append(l2.request_at((1 << 26) + choice.randrange(1 << 18), choice.choice([5, 6]), now)[0])
         if step % 7 == 0:
             seen.append(memory.access_at(address, 2, now))
             kind = 0
@@ -53,8 +53,8 @@ def behaviour(machine: str, overrides: list[str]) -> list[object]:
         ready, stalls, noted = memory.access_at(address, kind, now, 8, flags)
         seen.append((ready, stalls, noted))
         now += choice.choice([0, 1, 2, 8]) + sum(cycles for _, cycles in stalls)
-    lower.finish_at(now)
-    return [*seen, lower.levels()]
+    l2.finish_at(now)
+    return [*seen, l2.levels()]
 
 
 def cases() -> list[tuple[str, str]]:

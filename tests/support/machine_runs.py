@@ -67,7 +67,7 @@ def machine_and_guest(
     arguments: list[str] | None = None,
     memo: bool = True,
     overrides: list[str] | None = None,
-    slots: int = 1,
+    event_sets: int = 1,
     trace: bool = True,
 ) -> tuple[Machine, Guest]:
     """A machine, and what is to run the program."""
@@ -81,7 +81,7 @@ def machine_and_guest(
         processor=machine,
         trace=trace,
     )
-    return Machine(load(machine, overrides or []), guest.table, (), memo, slots), guest
+    return Machine(load(machine, overrides or []), guest.table, (), memo, event_sets), guest
 
 
 def cycles_by_function(found: Machine, guest: Guest, program: str) -> dict[str, int]:

@@ -4,9 +4,9 @@ from collections import Counter
 
 from pfmon.machine.config import load
 from pfmon.machine.figures import Value
-from pfmon.machine.lower import LowerLevels
+from pfmon.machine.l2 import L2
 
-FETCH, AHEAD, WALK = 5, 6, 7  # lower.pxd, RequestKind
+FETCH, AHEAD, WALK = 5, 6, 7  # l2.pxd, RequestKind
 
 
 class Plain:
@@ -14,7 +14,7 @@ class Plain:
 
     def __init__(self, name: str) -> None:
         self.config: dict[str, Value] = dict(load(name))
-        self.lower = LowerLevels(self.config)
+        self.l2 = L2(self.config)
         self.line = self.figure("l1i.line")
         self.sets = self.figure("l1i.size") // self.line // self.figure("l1i.ways")
         self.piece = min(self.figure("itlb1.page"), self.figure("vhpt.page"))
@@ -47,7 +47,7 @@ class Plain:
         region, offset = address >> 61 << 61, address & (1 << 61) - 1
         entry = region + 0x1FF8000000000000 + offset // size * 8
         level2 = "l2.latency" if "l2.latency" in self.config else "l2d.latency"
-        now = self.lower.request_at(entry, WALK, now)[0] + self.figure("vhpt.walk") - self.figure(level2)
+        now = self.l2.request_at(entry, WALK, now)[0] + self.figure("vhpt.walk") - self.figure(level2)
         if address // size in self.pages:
             self.seen["ITLB_WALKED"] += 1
             return now
@@ -91,7 +91,7 @@ class Plain:
 
     def ask(self, line: int, kind: int, now: int) -> int:
         at = self.room(now, self.figure("l1i.fills"))
-        ready = self.lower.request_at(line, kind, at)[0]
+        ready = self.l2.request_at(line, kind, at)[0]
         self.under_way = [other for other in self.under_way if other > at] + [ready]
         self.seen["ISB_LINE_IN"] += 1
         self.seen["ISB_PAIR_IN"] += self.line // 32

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Sequence
 
-from pfmon.stream.consumer import Consumer, Slotted
+from pfmon.stream.consumer import Consumer, EventSetConsumer
 from pfmon.stream.splitter import Splitter
 from pfmon.stream.table import BlockTable
 
@@ -22,7 +22,7 @@ class Gate(Splitter):
         on: bool = ...,
         up: bool | None = ...,
         witness: Consumer | None = ...,
-        machine: Slotted | None = ...,
+        machine: EventSetConsumer | None = ...,
         due: int | None = ...,
         on_due: Callable[[], int | None] | None = ...,
     ) -> None: ...

@@ -1,7 +1,7 @@
 """The reader of the stream that decides, at exact instructions, what is counted and for whom.
 
 Three things decide: triggers, PSR.up (MODE marks), and whose turn it is. A machine gets the whole stream; what it
-records belongs to the slot that is in force.
+records belongs to the event set that is in force.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -15,9 +15,9 @@ cdef class Gate(Splitter):
 
     ``actions``: by number of the trigger (starts, group, repeats): it starts or stops counting, for one of two groups. The
     first start of a group that finds counting off, and the first stop that finds it on, do so; of a group that repeats
-    every one. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it does not matter. ``machine``: has
-    a slot for each reader, and one more for what nobody counts. ``on_due`` is called when ``due`` instructions have
-    retired, and returns when it is to be called next.
+    every one. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it does not matter.
+    ``machine``: keeps its records apart by event set, one for each reader, and one more for what nobody counts.
+    ``on_due`` is called when ``due`` instructions have retired, and returns when it is to be called next.
     """
 
     def __cinit__(self, table, readers, *, code=(), data=(), actions=(), bint on=True, up=None, witness=None,
@@ -66,7 +66,7 @@ cdef class Gate(Splitter):
         if self.witness is not None:
             self.witness.follow(self.last)
         if self.machine is not None:
-            self.machine.use_slot(self.turn if is_counting(&self.switches) else self.off)
+            self.machine.use_event_set(self.turn if is_counting(&self.switches) else self.off)
 
     cdef void reach(self, uint32_t trigger) noexcept nogil:
         if reach_trigger(&self.switches, trigger):

@@ -23,18 +23,18 @@ def level_total(levels, term, threshold=0):
 
 
 cdef class MachineTotals:
-    """As of the machine's `settle` or `finish`; ``slots``: of which slots, None: of all."""
+    """As of the machine's `settle` or `finish`; ``event_sets``: of which event sets, None: of all."""
 
     cdef CycleCounts counts
 
     def __cinit__(self, Machine machine, looks, Increments increments, BlockTable table, int stack_rate):
         self.counts = CycleCounts(looks, increments, table, machine.records, stack_rate)
 
-    def add(self, Sink sink, slots=None):
+    def add(self, Sink sink, event_sets=None):
         """Add to a sink what the monitors counted."""
         cdef CycleCounts counts = self.counts
         cdef Records records = counts.records
-        cdef Totals parts = records.part_totals(slots), bubbles = records.bubble_totals(slots)
+        cdef Totals parts = records.part_totals(event_sets), bubbles = records.bubble_totals(event_sets)
         cdef uint32_t i
         with nogil:
             for i in range(1, records.part_count):

@@ -31,11 +31,11 @@ if TYPE_CHECKING:  # exact events alone need no machine
 
 
 class MachineRecords(NamedTuple):
-    """A machine with its figures; ``slots``: which of what it recorded is meant, None: all."""
+    """A machine with its figures; ``event_sets``: which of what it recorded is meant, None: all."""
 
     machine: "Machine"
     figures: "MachineFigures"
-    slots: Sequence[int] | None = None
+    event_sets: Sequence[int] | None = None
 
 
 class CountingUnit:
@@ -128,7 +128,7 @@ class CountingUnit:
         from pfmon.counting.machine_totals import MachineTotals
 
         rate = int(records.figures["rse.rate"])
-        MachineTotals(records.machine, self.looks(), self.look_increments(), table, rate).add(sink, records.slots)
+        MachineTotals(records.machine, self.looks(), self.look_increments(), table, rate).add(sink, records.event_sets)
         for number, monitor in enumerate(self.monitors):
             if needs_machine(monitor.signal, monitor.threshold):
                 sink.add_elsewhere(number, self.stood(monitor, records))
@@ -141,10 +141,10 @@ class CountingUnit:
         if meaning is None:
             return 0
         if meaning.kind == "level":
-            levels = records.machine.levels(records.slots)
+            levels = records.machine.levels(records.event_sets)
             return sum(level_total(levels, term, monitor.threshold) for term in meaning.terms)
         if meaning.kind == "cycle" and "BUS" in machine_signals.named(monitor.signal):
-            return records.machine.time(records.slots)[1]
+            return records.machine.time(records.event_sets)[1]
         return 0
 
     def _ranged(self, event: Event) -> bool:

@@ -6,13 +6,14 @@ from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS
 from pfmon.engine.ia64.encodings.decoder cimport Row
 from pfmon.machine.predictor cimport Branch
 from pfmon.machine.traits cimport PortTable
+from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport BlockHead, BlockTable
 
 cdef enum:
     ALWAYS = 255                 # Step.condition of an instruction that always executes
     CHUNK = 4096                 # blocks in a chunk of the table
-    CHUNKS = 4096                # for all numbers that a block can have
-    MOST_CODE = 256              # instructions of a block
+    CHUNKS = 4096                # for all numbers that a block can have: both banks of the block table
+    MOST_CODE = 128              # instructions of a block: as many bits as Run.ranged and Run.failed have
 
 cdef enum AfterBundle:           # what ends with a bundle (Itanium 2 dispersal rules)
     GOES_ON = 0
@@ -93,6 +94,7 @@ cdef class Plans:
     cdef BlockTable table
     cdef Plan** plans[CHUNKS]
     cdef bint a_in_i_to_m, mmf_splits
+    cdef Failure failure         # why there is no plan of a block
 
     cdef Plan* plan(self, uint64_t number) noexcept nogil
     cdef Plan* make(self, uint64_t number) noexcept nogil

@@ -116,11 +116,12 @@ cdef class Plans:
             free(self.plans[chunk])
 
     cdef Plan* plan(self, uint64_t number) noexcept nogil:
-        """The plan of a block; NULL when there is no memory."""
+        """The plan of a block; NULL when there can be none: `failure`."""
         cdef Plan** chunk = self.plans[number // CHUNK]
         if chunk == NULL:
             chunk = self.plans[number // CHUNK] = <Plan**>calloc(CHUNK, sizeof(Plan*))
             if chunk == NULL:
+                self.failure = Failure.OUT_OF_MEMORY
                 return NULL
         if chunk[number % CHUNK] == NULL:
             chunk[number % CHUNK] = self.make(number)
@@ -159,6 +160,7 @@ cdef class Plans:
         cdef Step* step
         cdef uint32_t i
         cdef uint8_t groups = 0
+        self.failure = Failure.BLOCK_TOO_LONG if head.length > MOST_CODE else Failure.OUT_OF_MEMORY
         if plan == NULL:
             return NULL
         plan.steps = <Step*>calloc(head.length, sizeof(Step))

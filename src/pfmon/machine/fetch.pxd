@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.lower cimport LowerLevels
+from pfmon.machine.l2 cimport L2
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.queues cimport Queue
@@ -39,7 +39,7 @@ cdef struct Stream:              # lines that are still to be asked for
 cdef class InstructionFetch:
     """What the front end reads its bundles from."""
 
-    cdef readonly LowerLevels lower
+    cdef readonly L2 l2
     cdef readonly BranchPredictor predictor
     cdef TagStore cache
     cdef Tlb tlb1
@@ -75,6 +75,7 @@ cdef class InstructionFetch:
     cdef void note_flush(self, Notes* notes) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil
     # The cycle before which everything has been done, if the front end has come to cycle ``now``.
     cdef int64_t settled(self, int64_t now) noexcept nogil
 

@@ -1,17 +1,17 @@
 from collections.abc import Mapping
 
 from pfmon.machine.figures import Value
-from pfmon.machine.lower import LowerLevels
+from pfmon.machine.l2 import L2
 from pfmon.machine.predictor import BranchPredictor
 from pfmon.machine.tags import TagStore
 
 class InstructionFetch:
     """The instruction side of the memory."""
 
-    lower: LowerLevels
+    l2: L2
     predictor: BranchPredictor | None
     def __init__(
-        self, config: Mapping[str, Value], lower: LowerLevels, predictor: BranchPredictor | None = None
+        self, config: Mapping[str, Value], l2: L2, predictor: BranchPredictor | None = None
     ) -> None: ...
     def fetch_at(self, address: int, now: int) -> tuple[int, dict[str, int], dict[str, int]]: ...
     def quick_at(self, address: int, now: int) -> bool: ...

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from pfmon.machine.causes cimport FrontCause
 from pfmon.machine.causes import FrontCause as PythonCause
-from pfmon.machine.lower cimport REQUEST_FETCH, REQUEST_FETCH_PREFETCH, REQUEST_WALK
+from pfmon.machine.l2 cimport REQUEST_FETCH, REQUEST_FETCH_PREFETCH, REQUEST_WALK
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.occurrences import Occurrence as PythonOccurrence
@@ -36,16 +36,16 @@ cdef uint64_t TABLE = <uint64_t>0x1FF8000000000000
 
 
 cdef class InstructionFetch:
-    """The instruction side with the figures of ``config`` ([l1i], [itlb1], [itlb2], [vhpt]) in front of ``lower``.
+    """The instruction side with the figures of ``config`` ([l1i], [itlb1], [itlb2], [vhpt]) in front of ``l2``.
 
     ``predictor`` is told which lines leave L1I.
     """
 
-    def __cinit__(self, config: Mapping, LowerLevels lower, BranchPredictor predictor=None):
+    def __cinit__(self, config: Mapping, L2 l2, BranchPredictor predictor=None):
         cdef int i
         level2 = "l2i" if "l2i.size" in config else "l2"
         page = min(config["itlb1.page"], config["vhpt.page"])
-        self.lower = lower
+        self.l2 = l2
         self.predictor = predictor
         self.cache = cache_tags(config, "l1i")
         self.tlb1 = Tlb(config, "itlb1", page)
@@ -144,7 +144,7 @@ cdef class InstructionFetch:
         cdef uint64_t region = address >> REGION_SHIFT << REGION_SHIFT
         cdef uint64_t entry = region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
         note(notes, Occurrence.HPW_READ, 1)
-        now = self.lower.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        now = self.l2.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         if self.table.knows(page):
             note(notes, Occurrence.ITLB_WALKED, 1)
             return now
@@ -193,7 +193,7 @@ cdef class InstructionFetch:
     # L2 is asked for a line; when it comes.
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil:
         cdef int64_t at = room_in_queue(&self.requests, now), ready
-        ready = self.lower.request(notes, line, self.line, kind, 0, at)
+        ready = self.l2.request(notes, line, self.line, kind, 0, at)
         enter_queue(&self.requests, at, ready)
         note(notes, Occurrence.ISB_LINE_IN, 1)
         note(notes, Occurrence.ISB_PAIR_IN, self.line // WINDOW)
@@ -315,8 +315,12 @@ cdef class InstructionFetch:
         return self.stream.since if self.stream.left and self.stream.since < now else now
 
     cdef void watch(self, Shares shares) noexcept nogil:
-        """These levels are shared among slots."""
+        """These levels are shared among event sets."""
         watch_queue(shares, &self.requests)
+
+    cdef bint lost(self) noexcept nogil:
+        """Whether a queue had too many entries."""
+        return self.requests.lost or self.hints.lost
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.requests, now)

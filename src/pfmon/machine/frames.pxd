@@ -4,9 +4,10 @@ The stream does not say how large frames are; alloc, calls and returns do (SDM v
 """
 
 from libc.stdint cimport int64_t, uint32_t
+from libc.stdlib cimport realloc
 
 cdef enum:
-    MOST_FRAMES = 4096           # older ones are forgotten: their callers' frames count as empty
+    FIRST_FRAMES = 1024
 
 cdef struct Frame:
     int64_t sof
@@ -17,15 +18,30 @@ cdef struct Frames:
     Frame now
     uint32_t base                # place of r32 in the ring
     int64_t depth                # frames below the current one
-    Frame below[MOST_FRAMES]
+    int64_t capacity
+    Frame* below
+    bint lost                    # sticky: there was no memory for a frame
     int64_t dirty                # registers of frames below that the register stack engine has not stored
+
+
+cdef inline void grow_frames(Frames* frames) noexcept nogil:
+    """Room for as many frames again. Its owner frees `below`."""
+    cdef int64_t capacity = 2 * frames.capacity if frames.capacity else FIRST_FRAMES
+    cdef Frame* fresh = <Frame*>realloc(frames.below, <size_t>capacity * sizeof(Frame))
+    if fresh == NULL:
+        frames.lost = True
+        return
+    frames.below, frames.capacity = fresh, capacity
 
 
 cdef inline uint32_t enter_frame(Frames* frames) noexcept nogil:
     """A call; returns how far r32 moved."""
     cdef uint32_t moved = <uint32_t>frames.now.sol
-    frames.below[frames.depth & (MOST_FRAMES - 1)] = frames.now
-    frames.depth += 1
+    if frames.depth == frames.capacity:
+        grow_frames(frames)
+    if frames.depth < frames.capacity:
+        frames.below[frames.depth] = frames.now
+        frames.depth += 1
     frames.dirty += frames.now.sol
     frames.now.sof -= frames.now.sol
     frames.now.sol = frames.now.sor = 0
@@ -39,7 +55,7 @@ cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
     if frames.depth == 0:
         return 0
     frames.depth -= 1
-    frames.now = frames.below[frames.depth & (MOST_FRAMES - 1)]
+    frames.now = frames.below[frames.depth]
     moved = <uint32_t>frames.now.sol
     frames.dirty -= frames.now.sol
     if frames.dirty < 0:

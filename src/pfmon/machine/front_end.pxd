@@ -7,7 +7,10 @@ from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
-from pfmon.machine.state cimport MOST_WAITS, State, Wait
+from pfmon.machine.state cimport State, Wait
+
+cdef enum:
+    WAITS = 8                    # five are the most that one group waits for: two windows (bubbles, two misses each)
 
 cdef class FrontEnd:
     cdef InstructionFetch fetch
@@ -16,8 +19,9 @@ cdef class FrontEnd:
     cdef int64_t ready           # cycle from which `window` can be dispersed
     cdef int32_t bubbles         # that a prediction costs before the next window
     cdef uint32_t bubble_cause   # of these
-    cdef Wait waits[MOST_WAITS]  # since something was dispersed
+    cdef Wait waits[WAITS]       # since something was dispersed
     cdef uint32_t wait_count
+    cdef bint lost               # sticky: a wait found no place
     cdef int64_t buffer_windows
 
     # ``earliest``: the next cycle in which the back end can take something; ``free``: the first in which the buffer

@@ -12,6 +12,7 @@ from pfmon.machine.causes cimport (
 from pfmon.machine.fetch cimport Fetched
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
+from pfmon.machine.state cimport MOST_WAITS
 
 cdef enum:
     FURTHEST = 1 << 20           # cycles that a state may lie behind
@@ -106,8 +107,8 @@ cdef class FrontEnd:
         if cycles <= 0:
             return
         self.stand(run.number, number, front, cycles)
-        if self.wait_count == MOST_WAITS:
-            self.waits[MOST_WAITS - 1].until = until
+        if self.wait_count == WAITS:
+            self.lost = True
         else:
             self.waits[self.wait_count].until = until
             self.waits[self.wait_count].cause = back_cause(front)
@@ -149,8 +150,12 @@ cdef class FrontEnd:
 
     cdef bint save(self, State* state, int64_t now) noexcept nogil:
         """Its part of a state; False when it does not fit in one."""
-        cdef uint32_t i
+        cdef uint32_t i, waits = 0
         if self.ready - now < -FURTHEST:
+            return False
+        for i in range(self.wait_count):
+            waits += self.waits[i].until > now
+        if waits > MOST_WAITS:
             return False
         state.window = self.window
         state.front = <int32_t>(self.ready - now)

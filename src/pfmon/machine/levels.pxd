@@ -8,6 +8,7 @@ cdef enum:
 cdef struct Level:
     int64_t since                # cycle from which `value` stands
     uint32_t value
+    bint lost                    # sticky: a value beyond MOST_LEVEL was set
     uint64_t cycles[MOST_LEVEL + 1]
 
 
@@ -16,4 +17,7 @@ cdef inline void set_level(Level* level, int64_t now, uint32_t value) noexcept n
     if now > level.since:
         level.cycles[level.value] += <uint64_t>(now - level.since)
         level.since = now
-    level.value = value if value < MOST_LEVEL else MOST_LEVEL
+    if value > MOST_LEVEL:
+        level.lost = 1
+        value = MOST_LEVEL
+    level.value = value

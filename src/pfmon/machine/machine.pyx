@@ -1,7 +1,7 @@
 """The machine: reads the traced stream (docs/stream.md), block by block, in program order, and gives it a time.
 
-What it records belongs to the slot in force: so what happens while one event set counts can be told from what happens
-while another does, or none.
+What it records belongs to the event set in force: so what happens while one counts can be told from what happens while
+another does, or none.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -18,15 +18,15 @@ from pfmon.stream.words cimport BLOCK_MASK
 
 
 cdef class Machine(Timing):
-    """As `Timing`; ``slots``: how many there are."""
+    """As `Timing`; ``event_sets``: how many there are."""
 
-    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t slots=1):
-        self.shares = Shares(slots, config)
+    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1):
+        self.shares = Shares(event_sets, config)
         self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)
         self.shares.watch(&self.dirty_registers, NULL, MOST_LEVEL + 1)
         self.data.watch(self.shares)
         self.fetch.watch(self.shares)
-        self.lower.watch(self.shares)
+        self.l2.watch(self.shares)
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word, length
@@ -47,41 +47,45 @@ cdef class Machine(Timing):
             elif self.mark_count:
                 self.late_marks()
             if self.due:
-                self.change_slot()
+                self.change_event_set()
             length = 1 + accesses_of(head, word)
             self.block = words + i
             self.block_count = length
             i += length
-        if self.block != NULL and self.block != self.held and self.block_count <= MOST_HELD:
+        if self.block != NULL and self.block_count > MOST_HELD:
+            self.fail(Failure.BLOCK_TOO_LONG)    # its words do not stay: it is left out
+            self.block = NULL
+        if self.block != NULL and self.block != self.held:
             memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
             self.block = self.held
+        self.look_for_losses()
 
-    # --- slots
+    # --- event sets
 
-    cdef void use_slot(self, uint32_t slot) noexcept nogil:
-        """From the next instruction on this slot is in force; a block that is held still belongs to the slot before, with
-        the marks that may come."""
-        self.turn = slot
+    cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
+        """From the next instruction on this event set is in force; a block that is held still belongs to the one before,
+        with the marks that may come."""
+        self.turn = event_set
         self.due = True
         if self.block == NULL and self.mark_count == 0:
-            self.change_slot()
+            self.change_event_set()
 
-    cdef void change_slot(self) noexcept nogil:
-        """The slot that is to be in force is."""
+    cdef void change_event_set(self) noexcept nogil:
+        """The event set that is to be in force is."""
         self.due = False
-        if self.turn != self.slot:
+        if self.turn != self.event_set:
             self.share()
-            self.slot = self.turn
-            self.records.use(self.slot)
-            self.memo.use(self.slot)
+            self.event_set = self.turn
+            self.records.use(self.event_set)
+            self.memo.use(self.event_set)
 
     cdef void share(self) noexcept nogil:
-        """What stood up to now belongs to the slot in force. The front end may be behind the pipeline, and the
+        """What stood up to now belongs to the event set in force. The front end may be behind the pipeline, and the
         prefetcher behind both."""
         cdef int64_t front = self.pipeline.front_end.ready
         if self.state:
             front = self.now + self.memo.state_at(self.state).front
-        self.shares.share(self.slot, self.now, self.fetch.settled(front if front < self.now else self.now))
+        self.shares.share(self.event_set, self.now, self.fetch.settled(front if front < self.now else self.now))
 
     cdef void advance(self, uint64_t next_ip) noexcept nogil:
         """Nothing is held any more."""
@@ -91,11 +95,11 @@ cdef class Machine(Timing):
         elif self.mark_count:
             self.late_marks()
         if self.due:
-            self.change_slot()
+            self.change_event_set()
 
-    def set_slot(self, uint32_t slot):
-        """As `use_slot`: from the next instruction on this slot is in force."""
-        self.use_slot(slot)
+    def switch_event_set(self, uint32_t event_set):
+        """As `use_event_set`: from the next instruction on this event set is in force."""
+        self.use_event_set(event_set)
 
     def settle(self, uint64_t next_ip):
         """Bring the records up to the instruction at ``next_ip``. What follows has the same time as without it; a cycle
@@ -103,6 +107,7 @@ cdef class Machine(Timing):
         self.advance(next_ip)
         self.memo.write_out()
         self.share()
+        self.look_for_losses()
 
     cdef void late_marks(self) noexcept nogil:
         """Marks of a block that is not held any more."""
@@ -138,46 +143,47 @@ cdef class Machine(Timing):
         set_level(&self.dirty_registers, self.now, 0)
         self.data.finish(self.now)
         self.fetch.finish(self.now)
-        self.lower.finish(self.now)
-        self.shares.share(self.slot, self.now, self.now)
+        self.l2.finish(self.now)
+        self.shares.share(self.event_set, self.now, self.now)
+        self.look_for_losses()
 
     @property
     def cycles(self) -> int:
         """Cycles so far: those in which something issued, and back-end bubbles."""
         return self.now
 
-    # as of `settle` or `finish`; ``slots``: of which, None: of all
+    # as of `settle` or `finish`; ``event_sets``: of which, None: of all
 
-    def time(self, slots=None):
+    def time(self, event_sets=None):
         """Cycles of the core and of the bus, whole ones."""
-        return self.shares.cycles_of(slots)
+        return self.shares.cycles_of(event_sets)
 
-    def occurrences(self, slots=None):
+    def occurrences(self, event_sets=None):
         """{(block or None, instruction, Occurrence, in the data ranges): times}."""
-        return self.records.occurrences(slots)
+        return self.records.occurrences(event_sets)
 
-    def bubbles(self, slots=None):
+    def bubbles(self, event_sets=None):
         """(block, instruction, Cause, cycles): cycles in which nothing issued."""
-        return self.records.bubbles(0, slots)
+        return self.records.bubbles(0, event_sets)
 
-    def front_bubbles(self, slots=None):
+    def front_bubbles(self, event_sets=None):
         """(block, instruction, FrontCause, cycles): cycles in which the front end delivered nothing."""
-        return self.records.bubbles(1, slots)
+        return self.records.bubbles(1, event_sets)
 
-    def groups(self, slots=None):
+    def groups(self, event_sets=None):
         """What issued together, and in how many cycles (records.pyx)."""
-        return self.records.groups(slots)
+        return self.records.groups(event_sets)
 
-    def levels(self, slots=None):
+    def levels(self, event_sets=None):
         """Name -> cycles at level 0, 1, 2, ..."""
-        self.shares.show(slots)
+        self.shares.show(event_sets)
         try:
             return {
                 "RSE_CURRENT_REGS": histogram(&self.current_registers),
                 "RSE_DIRTY_REGS": histogram(&self.dirty_registers),
                 **self.data.levels(),
                 **self.fetch.levels(),
-                **self.lower.levels(),
+                **self.l2.levels(),
             }
         finally:
             self.shares.hide()

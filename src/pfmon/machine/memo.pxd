@@ -32,9 +32,9 @@ cdef class Memo:
     cdef uint32_t state_table_size
     cdef Node* nodes
     cdef uint32_t node_count, node_capacity
-    cdef uint32_t slots
-    cdef uint64_t** times_of     # by slot: how often each node ran
-    cdef uint64_t* times         # ... in the slot in force
+    cdef uint32_t event_sets
+    cdef uint64_t** times_of     # by event set: how often each node ran
+    cdef uint64_t* times         # ... in the event set in force
     cdef uint32_t* node_table
     cdef uint32_t node_table_size
     cdef uint32_t* logs
@@ -42,8 +42,10 @@ cdef class Memo:
     cdef Shift shifts[SHIFTS]
     cdef readonly uint64_t flushes
     cdef uint64_t most_bytes
+    cdef readonly bint lost      # sticky: a state that has to be gone on from could not be kept
+    cdef public uint32_t most_states     # tests lower it
 
-    cdef void use(self, uint32_t slot) noexcept nogil
+    cdef void use(self, uint32_t event_set) noexcept nogil
     cdef void free_states(self) noexcept nogil
     cdef uint32_t state_place(self, const State* state) noexcept nogil
     cdef void enter(self, uint32_t number) noexcept nogil

@@ -3,7 +3,7 @@
 When nothing of a block misses, what it does to the pipeline depends on the pipeline's state, on which of its
 instructions execute and on how its branch was predicted: the memo holds, for each such combination that was met, how
 many cycles it took, the state afterwards, and what it added to the records. To repeat it costs a comparison with the
-node that came next the last time. How often each node ran is a count, by slot of the
+node that came next the last time. How often each node ran is a count, by event set of the
 records, which `write_out` turns into records.
 """
 
@@ -45,21 +45,22 @@ cdef class Memo:
 
     def __cinit__(self, Records records, uint64_t most_bytes):
         self.records = records
-        self.slots = records.slots
+        self.event_sets = records.event_sets
         self.most_bytes = most_bytes
+        self.most_states = ~<uint32_t>0
         self.state_count = self.node_count = 1
         self.state_table_size = self.node_table_size = FIRST_TABLE
         self.state_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
         self.node_table = <uint32_t*>calloc(FIRST_TABLE, sizeof(uint32_t))
-        self.times_of = <uint64_t**>calloc(self.slots, sizeof(uint64_t*))
+        self.times_of = <uint64_t**>calloc(self.event_sets, sizeof(uint64_t*))
         if self.state_table == NULL or self.node_table == NULL or self.times_of == NULL:
             raise MemoryError
 
     def __dealloc__(self):
-        cdef uint32_t slot
+        cdef uint32_t event_set
         if self.times_of != NULL:
-            for slot in range(self.slots):
-                free(self.times_of[slot])
+            for event_set in range(self.event_sets):
+                free(self.times_of[event_set])
         free(self.times_of)
         self.free_states()
         free(self.states)
@@ -68,9 +69,9 @@ cdef class Memo:
         free(self.node_table)
         free(self.logs)
 
-    cdef void use(self, uint32_t slot) noexcept nogil:
-        """What runs from here on is counted in this slot."""
-        self.times = self.times_of[slot]
+    cdef void use(self, uint32_t event_set) noexcept nogil:
+        """What runs from here on is counted in this event set."""
+        self.times = self.times_of[event_set]
 
     cdef void free_states(self) noexcept nogil:
         cdef uint32_t i
@@ -91,13 +92,15 @@ cdef class Memo:
         return at
 
     cdef uint32_t state(self, const State* state) noexcept nogil:
-        """The number of a state; NONE when there is no memory."""
+        """The number of a state; NONE when there is no memory: the caller then goes on without the memo."""
         cdef uint32_t at = self.state_place(state), i, capacity
         cdef State** fresh
         cdef uint32_t* table
         cdef State* copy
         if self.state_table[at]:
             return self.state_table[at]
+        if self.state_count > self.most_states:
+            return NONE
         if self.state_count >= self.state_capacity:
             capacity = self.state_capacity * 2 if self.state_capacity else FIRST_TABLE
             fresh = <State**>realloc(self.states, capacity * sizeof(State*))
@@ -128,11 +131,14 @@ cdef class Memo:
         return self.states[number]
 
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil:
-        """A state after r32 moved up by ``moved`` places, or after a rotation; NONE when there is no memory."""
+        """A state after r32 moved up by ``moved`` places, or after a rotation; NONE, and a loss, when there is no memory:
+        the pipeline itself does not know the state that it would have to go on from."""
         cdef uint64_t key = <uint64_t>number << 16 | (moved & 0xFF) << 8 | <uint64_t>rotate << 7 | <uint64_t>rotating
         cdef Shift* known = &self.shifts[mix(5, key) & (SHIFTS - 1)]
         if known.key != key:
             known.result = self.shift(number, moved, rotate, rotating)
+            if known.result == NONE:
+                self.lost = True
             known.key = key
         return known.result
 
@@ -177,7 +183,8 @@ cdef class Memo:
 
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
                       int32_t cycles) noexcept nogil:
-        """A node with the records' log of what was just simulated; NONE when there is no memory."""
+        """A node with the records' log of what was just simulated; NONE when there is no memory: the block is then
+        simulated again when it runs again, to the same end."""
         cdef Node* node
         cdef uint32_t count = self.records.log_count
         if not self.room(count):
@@ -195,7 +202,8 @@ cdef class Memo:
 
     cdef void enter(self, uint32_t number) noexcept nogil:
         cdef const Node* node = &self.nodes[number]
-        cdef uint32_t at = <uint32_t>node_hash(node.before, node.word, node.outcome, node.plain) & (self.node_table_size - 1)
+        cdef uint64_t hash = node_hash(node.before, node.word, node.outcome, node.plain)
+        cdef uint32_t at = <uint32_t>hash & (self.node_table_size - 1)
         while self.node_table[at]:
             at = (at + 1) & (self.node_table_size - 1)
         self.node_table[at] = number
@@ -204,7 +212,7 @@ cdef class Memo:
         """Room for one more node with so long a log."""
         cdef Node* nodes
         cdef uint32_t* more
-        cdef uint32_t i, capacity, slot
+        cdef uint32_t i, capacity, event_set
         cdef uint64_t* times
         if self.node_count >= self.node_capacity:
             capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
@@ -212,13 +220,13 @@ cdef class Memo:
             if nodes == NULL:
                 return False
             self.nodes = nodes
-            for slot in range(self.slots):
-                times = <uint64_t*>realloc(self.times_of[slot], capacity * sizeof(uint64_t))
+            for event_set in range(self.event_sets):
+                times = <uint64_t*>realloc(self.times_of[event_set], capacity * sizeof(uint64_t))
                 if times == NULL:
                     return False
                 memset(times + self.node_capacity, 0, (capacity - self.node_capacity) * sizeof(uint64_t))
-                self.times_of[slot] = times
-                self.use(self.records.slot)
+                self.times_of[event_set] = times
+                self.use(self.records.event_set)
             self.node_capacity = capacity
         if self.log_used + log_count > self.log_capacity:
             more = <uint32_t*>realloc(self.logs, (self.log_capacity + log_count + FIRST_TABLE) * 2 * sizeof(uint32_t))
@@ -239,13 +247,17 @@ cdef class Memo:
 
     cdef void write_out(self) noexcept nogil:
         """Add to the records what the nodes' counts stand for."""
-        cdef uint32_t i, slot, before = self.records.slot
-        for slot in range(self.slots):
-            self.records.use(slot)
+        cdef uint32_t i, event_set, before = self.records.event_set
+        cdef const Node* node
+        cdef uint64_t* times
+        for event_set in range(self.event_sets):
+            self.records.use(event_set)
+            times = self.times_of[event_set]
             for i in range(1, self.node_count):
-                if self.times_of[slot][i]:
-                    self.records.replay(self.logs + self.nodes[i].log, self.nodes[i].log_count, self.times_of[slot][i])
-                    self.times_of[slot][i] = 0
+                if times[i]:
+                    node = &self.nodes[i]
+                    self.records.replay(self.logs + node.log, node.log_count, times[i])
+                    times[i] = 0
         self.records.use(before)
 
     cdef bint full(self) noexcept nogil:

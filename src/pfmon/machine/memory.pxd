@@ -6,16 +6,16 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     ACCESS_ACQUIRE, ACCESS_ADVANCED, ACCESS_CHECK, ACCESS_EXCLUSIVE, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE,
     ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA, ACCESS_RELEASE, ACCESS_SEMAPHORE,
     ACCESS_SPECULATIVE, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
-from pfmon.machine.lower cimport LowerLevels
+from pfmon.machine.l2 cimport L2
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
-from pfmon.machine.recent_stores cimport RecentStores
+from pfmon.machine.store_conflict cimport StoreConflicts
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport Info, Known, TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef enum:
-    MOST_STALLS = 6
+    MOST_STALLS = 6              # of one access; the most are five: L1D_HPW, XPN, order, conflict, L1D_L2BPRESS
 
 cdef struct Served:              # how an access went
     int64_t ready                # cycle from which a loaded value can be used by an integer operation
@@ -34,9 +34,9 @@ cdef struct Familiar:            # a line that was quick before, with its transl
 
 
 cdef class DataMemory:
-    """L1D, data TLBs, page walker, store buffer; L2 and beyond are a LowerLevels."""
+    """L1D, data TLBs, page walker, store buffer; behind it is an L2."""
 
-    cdef LowerLevels lower
+    cdef readonly L2 l2
     cdef TagStore cache
     cdef Tlb tlb1, tlb2
     cdef PageTable table
@@ -48,7 +48,7 @@ cdef class DataMemory:
     cdef int64_t ordered         # before this cycle an acquire load keeps later ones waiting
     cdef int64_t cycle, stood    # of the last access, and how long the pipeline stood for those of that cycle
     cdef Queue fills, store_buffer
-    cdef RecentStores recent
+    cdef StoreConflicts store_conflicts
     cdef Familiar familiar[4][FAMILIAR]  # integer loads, floating-point loads, stores, floating-point stores
     cdef TagStore pages1, pages2, lines2 # the tags of tlb1, tlb2, L2
     cdef uint64_t no_number
@@ -66,6 +66,7 @@ cdef class DataMemory:
                      Served* out) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil
 
     # Cycles from issue to use of what quick() said yes to, by kind.
     cdef int64_t quick_latency[ACCESS_KINDS]
@@ -80,6 +81,6 @@ cdef class DataMemory:
     cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
     cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil
     cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil
-    cdef bint quick_lower(self, TagStore pages, uint64_t address, int kind, int64_t now,
+    cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil

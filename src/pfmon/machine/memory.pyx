@@ -5,15 +5,15 @@ engine. Floating-point accesses, stores, semaphores and line prefetches go to L2
 """
 
 from pfmon.machine.causes cimport Cause
-from pfmon.machine.lower cimport (
-    REQUEST_ACQUIRE, REQUEST_EXCLUSIVE, REQUEST_FLOAT_READ, REQUEST_NO_OUTER, REQUEST_NO_RECENCY, REQUEST_PREFETCH,
+from pfmon.machine.l2 cimport (
+    REQUEST_ACQUIRE, REQUEST_EXCLUSIVE, REQUEST_FLOAT_READ, REQUEST_NO_L3, REQUEST_NO_RECENCY, REQUEST_PREFETCH,
     REQUEST_READ, REQUEST_RELEASE, REQUEST_SEMAPHORE, REQUEST_WALK, REQUEST_WRITE,
 )
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.shares cimport Shares, watch_queue
-from pfmon.machine.recent_stores cimport conflicts, remember_store, start_recent_stores
+from pfmon.machine.store_conflict cimport conflicts, enter_store, start_store_conflicts
 from pfmon.machine.tags cimport (
     ABSENT, EXCLUSIVE, MODIFIED, know, quick_find, touch_known, use,
 )
@@ -75,7 +75,7 @@ cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
     if flags & (ACCESS_NT2 | ACCESS_NTA):
         told |= REQUEST_NO_RECENCY
     if flags & ACCESS_NTA:
-        told |= REQUEST_NO_OUTER
+        told |= REQUEST_NO_L3
     return told
 
 
@@ -88,40 +88,40 @@ cdef inline bint is_familiar(
 
 
 cdef class DataMemory:
-    """The data side with the figures of ``config`` ([l1d], [dtlb1], [dtlb2], [vhpt]) in front of ``lower``."""
+    """The data side with the figures of ``config`` ([l1d], [dtlb1], [dtlb2], [vhpt]) in front of ``l2``."""
 
-    def __cinit__(self, config, LowerLevels lower):
-        cdef int slot, kind
-        name = "l2d" if lower.split else "l2"
-        self.lower = lower
+    def __cinit__(self, config, L2 l2):
+        cdef int entry, kind
+        name = "l2d" if l2.split else "l2"
+        self.l2 = l2
         self.cache = cache_tags(config, "l1d")
-        lower.first_level = self.cache if config[f"{name}.inclusive"] else None
+        l2.first_level = self.cache if config[f"{name}.inclusive"] else None
         self.tlb1 = Tlb(config, "dtlb1", min(config["dtlb1.page"], config["vhpt.page"]))
         self.tlb2 = Tlb(config, "dtlb2", config["vhpt.page"])
-        self.pages1, self.pages2, self.lines2 = self.tlb1.tags, self.tlb2.tags, lower.data
+        self.pages1, self.pages2, self.lines2 = self.tlb1.tags, self.tlb2.tags, l2.data
         self.no_number = <uint64_t>-1
         self.table = PageTable()
         self.latency = config["l1d.latency"]
-        self.conflict_cycles = config["l1d.conflict"] - lower.latency
+        self.conflict_cycles = config["l1d.conflict"] - l2.latency
         self.recirculation = Cause.L1D_PIPE_RECIRC if config["machine.pmu"] == "montecito" else Cause.L1D_DCURECIR
-        start_recent_stores(&self.recent, config["l1d.store_window"])
+        start_store_conflicts(&self.store_conflicts, config["l1d.store_window"])
         self.transfer_cycles = config["dtlb2.penalty"]
-        self.walk_cycles = max(0, config["vhpt.walk"] - lower.latency)
+        self.walk_cycles = max(0, config["vhpt.walk"] - l2.latency)
         self.software_cycles = config["vhpt.software"]
         self.page_shift = config["vhpt.page"].bit_length() - 1
         self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
         start_queue(&self.fills, config["l1d.fills"])
         start_queue(&self.store_buffer, config["l1d.store_buffer"])
         for kind in range(4):
-            for slot in range(FAMILIAR):
-                self.familiar[kind][slot].translation.number = &self.no_number
-                self.familiar[kind][slot].line.number = &self.no_number
-                self.familiar[kind][slot].line.info = &self.no_info
+            for entry in range(FAMILIAR):
+                self.familiar[kind][entry].translation.number = &self.no_number
+                self.familiar[kind][entry].line.number = &self.no_number
+                self.familiar[kind][entry].line.info = &self.no_info
         self.cycle = -1
         for kind in range(ACCESS_KINDS):
-            self.quick_latency[kind] = lower.latency
+            self.quick_latency[kind] = l2.latency
         self.quick_latency[<int>ACCESS_LOAD] = self.quick_latency[<int>ACCESS_FILL] = self.latency
-        self.quick_latency[<int>ACCESS_FLOAT_LOAD] += lower.float_extra
+        self.quick_latency[<int>ACCESS_FLOAT_LOAD] += l2.float_extra
 
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil:
         cdef Familiar* familiar
@@ -131,33 +131,33 @@ cdef class DataMemory:
             familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if is_familiar(familiar, self.cache, self.pages1, address) and familiar.line.info.ready <= now:
                 if touch_known(self.pages1, &familiar.translation) and touch_known(self.cache, &familiar.line):
-                    return not conflicts(&self.recent, address, size, now)
-            return self.quick_load(address, now, familiar) and not conflicts(&self.recent, address, size, now)
+                    return not conflicts(&self.store_conflicts, address, size, now)
+            return self.quick_load(address, now, familiar) and not conflicts(&self.store_conflicts, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
             familiar = &self.familiar[1][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if self.again(self.pages2, address, now, familiar):
                 return 1
-            return self.quick_lower(self.pages2, address, kind, now, familiar)
-        if now < self.filled or now < self.lower.latest:
+            return self.quick_l2(self.pages2, address, kind, now, familiar)
+        if now < self.filled or now < self.l2.latest:
             return 0             # it may meet a fill of L1D, or be a release that waits
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
             familiar = &self.familiar[2][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if familiar.line.info.state != MODIFIED or not self.again(self.pages1, address, now, familiar):
-                if not self.quick_lower(self.pages1, address, kind, now, familiar):
+                if not self.quick_l2(self.pages1, address, kind, now, familiar):
                     return 0
         elif kind == ACCESS_FLOAT_STORE:
             familiar = &self.familiar[3][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if familiar.line.info.state != MODIFIED or not self.again(self.pages2, address, now, familiar):
-                if not self.quick_lower(self.pages2, address, kind, now, familiar):
+                if not self.quick_l2(self.pages2, address, kind, now, familiar):
                     return 0
         else:
             return 0
-        remember_store(&self.recent, address, size, now)
+        enter_store(&self.store_conflicts, address, size, now)
         return 1
 
     # Whether what L2 serves is familiar and nothing in its way.
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil:
-        return (now >= self.lower.busy_until and is_familiar(familiar, self.lines2, pages, address)
+        return (now >= self.l2.busy_until and is_familiar(familiar, self.lines2, pages, address)
                 and familiar.line.info.ready <= now
                 and touch_known(pages, &familiar.translation) and touch_known(self.lines2, &familiar.line))
 
@@ -173,10 +173,10 @@ cdef class DataMemory:
         return 1
 
     # `quick` of what L2 serves, but for remembering a store.
-    cdef bint quick_lower(self, TagStore pages, uint64_t address, int kind, int64_t now,
+    cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil:
         cdef int64_t page = quick_find(pages, address)
-        if page == ABSENT or not self.lower.quick(address, REQUEST[kind], now):
+        if page == ABSENT or not self.l2.quick(address, REQUEST[kind], now):
             return 0
         use(pages, page)
         know(pages, page, &familiar.translation)
@@ -190,9 +190,11 @@ cdef class DataMemory:
         if kind != ACCESS_LOAD or flags & PECULIAR or now < self.ordered or room_in_queue(&self.fills, now) > now:
             return 0
         page = quick_find(self.pages1, address)
-        if page == ABSENT or quick_find(self.cache, address) != ABSENT or conflicts(&self.recent, address, size, now):
+        if page == ABSENT or quick_find(self.cache, address) != ABSENT:
             return 0
-        if not self.lower.is_plain(address, now):
+        if conflicts(&self.store_conflicts, address, size, now):
+            return 0
+        if not self.l2.is_plain(address, now):
             return 0
         notes.count, notes.context = 0, 0
         served.stalls = 0
@@ -203,13 +205,13 @@ cdef class DataMemory:
     cdef void note_plain(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1D_READ, 1)
         note(notes, Occurrence.L1D_READ_MISS, 1)
-        self.lower.note_quick(notes, REQUEST_READ)
+        self.l2.note_quick(notes, REQUEST_READ)
 
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
         if reads_first_level(kind):
             note(notes, Occurrence.L1D_READ, 1)
         else:
-            self.lower.note_quick(notes, REQUEST[kind])
+            self.l2.note_quick(notes, REQUEST[kind])
 
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil:
@@ -231,9 +233,9 @@ cdef class DataMemory:
         else:
             start = self.in_order(flags, start, out)
             if kind == ACCESS_SEMAPHORE:
-                remember_store(&self.recent, address, size, start)
-            out.ready = self.lower.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
-            stand_still(out, Cause.L1D_L2BPRESS, start, self.lower.taken)
+                enter_store(&self.store_conflicts, address, size, start)
+            out.ready = self.l2.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
+            stand_still(out, Cause.L1D_L2BPRESS, start, self.l2.taken)
         for stall in range(out.stalls):
             self.stood += out.cycles[stall]
 
@@ -270,7 +272,7 @@ cdef class DataMemory:
         cdef bint found = 0
         if lookup(self.tlb2, entry):
             note(notes, Occurrence.HPW_READ, 1)
-            done = self.lower.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+            done = self.l2.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
             now = stand_still(out, Cause.L1D_HPW, now, done)
             found = self.table.knows(page)
         if found:
@@ -289,7 +291,7 @@ cdef class DataMemory:
         cdef int64_t place, ready
         cdef bint forced
         now = self.in_order(flags, now, out)
-        forced = conflicts(&self.recent, address, size, now)
+        forced = conflicts(&self.store_conflicts, address, size, now)
         note(notes, Occurrence.L1D_READ, 1)
         place = quick_find(self.cache, address)
         if forced:
@@ -305,8 +307,8 @@ cdef class DataMemory:
             note(notes, Occurrence.L1D_FILL_READ_MISS, 1)
         if forced:
             note(notes, Occurrence.L1D_FORCED_MISS, 1)
-        ready = self.lower.request(notes, address, size, REQUEST_READ, request_flags(flags), now)
-        now = stand_still(out, Cause.L1D_L2BPRESS, now, self.lower.taken)
+        ready = self.l2.request(notes, address, size, REQUEST_READ, request_flags(flags), now)
+        now = stand_still(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
         if place == ABSENT:
             self.bring(address, flags, now, ready)
         if flags & ACCESS_ACQUIRE:
@@ -327,7 +329,7 @@ cdef class DataMemory:
         if place != ABSENT and not flags & ACCESS_EXCLUSIVE:
             use(self.cache, place)
             return
-        ready = self.lower.request(notes, address, size, REQUEST_PREFETCH, request_flags(flags), now)
+        ready = self.l2.request(notes, address, size, REQUEST_PREFETCH, request_flags(flags), now)
         if place == ABSENT:
             self.bring(address, flags, now, ready)
 
@@ -338,22 +340,26 @@ cdef class DataMemory:
     cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil:
         cdef int64_t taken, place = quick_find(self.cache, address)
-        if place != ABSENT and self.cache.infos[place].ready - now <= self.recent.window:
+        if place != ABSENT and self.cache.infos[place].ready - now <= self.store_conflicts.window:
             now = stand_still(out, Cause.L1D_FILLCONF, now, self.cache.infos[place].ready)
         now = stand_still(out, Cause.L1D_FULLSTBUF, now, room_in_queue(&self.store_buffer, now))
-        remember_store(&self.recent, address, size, now)
-        taken = self.lower.request(notes, address, size, REQUEST_WRITE, request_flags(flags), now)
+        enter_store(&self.store_conflicts, address, size, now)
+        taken = self.l2.request(notes, address, size, REQUEST_WRITE, request_flags(flags), now)
         if taken > now:
             enter_queue(&self.store_buffer, now, taken)
         return now
 
     cdef void watch(self, Shares shares) noexcept nogil:
-        """These levels are shared among slots."""
+        """These levels are shared among event sets."""
         watch_queue(shares, &self.fills)
+
+    cdef bint lost(self) noexcept nogil:
+        """Whether a queue had too many entries."""
+        return self.fills.lost or self.fills.level.lost or self.store_buffer.lost
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.fills, now)
-        self.lower.finish(now)
+        self.l2.finish(now)
 
     def levels(self) -> dict[str, list[int]]:
         """Cycles with 0, 1, ... lines under way to L1D."""
@@ -397,10 +403,6 @@ cdef class DataMemory:
     def quick_latency_of(self, kind: int) -> int:
         """Cycles from issue to use of what quick() said yes to."""
         return self.quick_latency[kind]
-
-    def below(self) -> LowerLevels:
-        """The levels below."""
-        return self.lower
 
     def stores(self) -> dict[str, TagStore]:
         """Its tags: "l1d", "dtlb1", "dtlb2"."""

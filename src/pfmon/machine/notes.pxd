@@ -7,6 +7,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 cdef enum:
     MOST_NOTES = 512
+    MOST_TIMES = 0xFFFF          # of one note
     OCCURRENCE_BITS = 16         # a note: bits 0-15 occurrence, 16-31 how often, 32-39 instruction, 40 in a data range
     NOTE_INSTRUCTION = 32
     NOTE_RANGED = 40
@@ -14,14 +15,17 @@ cdef enum:
 cdef struct Notes:
     uint64_t items[MOST_NOTES]
     uint32_t count
+    bint lost                    # sticky: something happened that could not be noted
     uint64_t context             # instruction << NOTE_INSTRUCTION | in a data range << NOTE_RANGED
 
 
 cdef inline void note(Notes* notes, uint32_t occurrence, uint32_t times) noexcept nogil:
     """``occurrence`` (occurrences.pxd) happened ``times`` times to the instruction at hand."""
-    if notes.count < MOST_NOTES:
+    if notes.count < MOST_NOTES and times <= MOST_TIMES:
         notes.items[notes.count] = notes.context | <uint64_t>times << OCCURRENCE_BITS | occurrence
         notes.count += 1
+    else:
+        notes.lost = 1
 
 
 cdef inline list noted(const Notes* notes):

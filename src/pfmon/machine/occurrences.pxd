@@ -9,7 +9,7 @@ cpdef enum Occurrence:
     L1D_READ                     # integer loads and fills of the register stack engine
     L1D_READ_MISS
     L1D_FILL_READ_MISS           # those of the register stack engine
-    L1D_FORCED_MISS              # of a line under way, or right behind a store to the same bytes
+    L1D_FORCED_MISS              # of a line on its way, or right behind a store to the same bytes
     L1DTLB_TRANSFER              # in L2 DTLB, not in L1 DTLB, by what reads L1D
     L1DTLB_MISS
     L2DTLB_MISS
@@ -17,13 +17,13 @@ cpdef enum Occurrence:
     DTLB_WALKED                  # the walker found the entry
     DTLB_FILLED                  # the operating system put it in
     LFETCH_DROPPED               # no translation
-    # L2 (lower.pyx), L3, bus (outer.pyx)
+    # L2 (l2.pyx), L3 (l3.pyx), bus (bus.pyx)
     L2_DATA_READ
     L2_DATA_WRITE                # a semaphore is a read and a write
     L2_DATA_HIT                  # on the first look
-    L2_DATA_MISS                 # on the first look, lines under way included
+    L2_DATA_MISS                 # on the first look, lines on their way included
     L2_MISS_SENT                 # of data, to L3
-    L2_FETCH_HIT_DEMAND          # L2I, or the unified L2; a line under way is a hit
+    L2_FETCH_HIT_DEMAND          # L2I, or the unified L2; a line on its way is a hit
     L2_FETCH_HIT_PREFETCH
     L2_FETCH_MISS_DEMAND         # sent to L3
     L2_FETCH_MISS_PREFETCH
@@ -44,17 +44,17 @@ cpdef enum Occurrence:
     L2_WRITE_BACK                # a modified line goes to L3
     L2I_REPLACED
     L2_STORE_HIT_S               # a write of a line that is not its own alone
-    L2_RECIRC_FILL_HIT           # data that comes round again, one cause each: its line is under way
+    L2_RECIRC_FILL_HIT           # data that recirculates, one cause each: its line is on its way
     L2_RECIRC_OZQ_MISS           # ... its line is missing, L3 is not asked yet
     L2_RECIRC_L1W                # ... its line was missed one cycle before
     L2_RECIRC_SAME_INDEX         # ... a miss of its set was before it (Montecito: in the same cycle)
-    L2_RECIRC_IPF_MISS           # ... its line is under way for instruction prefetch
+    L2_RECIRC_IPF_MISS           # ... its line is on its way for instruction prefetch
     L2_RECIRC_TAG_NOTOK          # ... a write that hits, behind a miss of its set in the same cycle
     L2_RECIRC_VIC_PEND           # ... its line is on the way out
     L2_RECIRC_VIC_BUF_FULL       # ... its victim finds no buffer
-    L2_SMC_HIT                   # its line is under way for a fetch
+    L2_SMC_HIT                   # its line is on its way for a fetch
     L2_BEHIND_RECIRC             # not the first that waits for the line
-    L2_SECONDARY_READ            # of a line that is missing or under way
+    L2_SECONDARY_READ            # of a line that is missing or on its way
     L2_SECONDARY_WRITE
     L2_LOOK_AGAIN                # looks for what was not there
     OZQ_CANCEL_ACQUIRE           # an access that waited for order, one cause each: for an acquire
@@ -62,7 +62,7 @@ cpdef enum Occurrence:
     OZQ_CANCEL_SEMAPHORE         # ... a semaphore for either
     OZQ_CANCEL_LATE_ACQUIRE      # ... of its own cycle
     OZQ_CANCEL_LATE_RELEASE
-    L2_FETCH_CONFLICT_DEMAND     # a hit whose line is under way
+    L2_FETCH_CONFLICT_DEMAND     # a hit whose line is on its way
     L2_FETCH_CONFLICT_PREFETCH
     L2_FETCH_QUEUED_HIT_DEMAND   # a fetch that waited for room in the queue, and found its line
     L2_FETCH_QUEUED_HIT_PREFETCH

@@ -7,6 +7,7 @@ with a retirement, and all others are back-end bubbles.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
+from libc.stdlib cimport free
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
@@ -66,6 +67,9 @@ cdef class Pipeline:
                 if latency > self.board.longest[number]:
                     self.board.longest[number] = latency
         self.earliest = 1
+
+    def __dealloc__(self):
+        free(self.frames.below)
 
     # --- between blocks
 
@@ -274,7 +278,7 @@ cdef class Pipeline:
         if self.access < run.made:
             if self.access < 64 and run.plain >> self.access & 1:
                 self.data.note_plain(&self.notes)
-                return self.now + self.data.lower.latency
+                return self.now + self.data.l2.latency
             self.data.note_quick(&self.notes, step.access - 1)
             return self.now + self.data.quick_latency[step.access - 1]
         served.stalls = 0

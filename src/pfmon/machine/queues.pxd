@@ -10,6 +10,7 @@ cdef enum:
 cdef struct Queue:
     uint32_t capacity            # 1 .. MOST_ENTRIES
     uint32_t count
+    bint lost                    # sticky: an entry found no place
     int64_t leaves[MOST_ENTRIES] # ascending
     Level level                  # entries, over cycles
 
@@ -39,6 +40,7 @@ cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept
     cdef uint32_t i
     settle_queue(queue, now)
     if queue.count == MOST_ENTRIES:
+        queue.lost = 1
         return
     i = queue.count
     while i > 0 and queue.leaves[i - 1] > leaves:
@@ -50,8 +52,9 @@ cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept
 
 
 cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
-    """An empty queue, in memory that is all zeros."""
+    """An empty queue, in memory that is all zeros. figures.csv has no queue beyond MOST_ENTRIES."""
     queue.capacity = capacity if capacity < MOST_ENTRIES else MOST_ENTRIES
+    queue.lost = capacity > MOST_ENTRIES
 
 
 cdef inline void finish_queue(Queue* queue, int64_t now) noexcept nogil:

@@ -31,16 +31,16 @@ cdef struct Part:                # instructions of one block that issue in one c
     uint64_t how                 # which of them executed | cut << 32
     uint64_t chain               # part before | notes << 32
 
-cdef class Totals:               # counts of some slots, added up
+cdef class Totals:               # counts of some event sets, added up
     cdef uint64_t* counts
 
 cdef class Records:
     cdef Part* parts
-    cdef uint64_t* part_counts   # cycles that ended with this part, in the slot in force
+    cdef uint64_t* part_counts   # cycles that ended with this part, in the event set in force
     cdef uint32_t* part_table    # open addressing, by hash
     cdef uint32_t part_count, part_capacity, part_table_size
     cdef uint64_t* bubble_keys
-    cdef uint64_t* bubble_counts # ... in the slot in force
+    cdef uint64_t* bubble_counts # ... in the event set in force
     cdef uint32_t* bubble_table
     cdef uint32_t bubble_count, bubble_capacity, bubble_table_size
     cdef uint64_t* note_lists    # one behind the other, each preceded by its length
@@ -51,18 +51,20 @@ cdef class Records:
     cdef uint32_t* log           # while `logging`: parts (bit 31 clear) and bubbles (set), each with a number of times
     cdef uint32_t log_count, log_capacity
     cdef bint logging
-    cdef uint32_t slots, slot    # how many; the one in force
-    cdef uint64_t** parts_of     # counts by slot
+    cdef readonly bint lost      # sticky: something could not be written down
+    cdef public uint32_t most_records   # of each sort; tests lower it
+    cdef uint32_t event_sets, event_set    # how many; the one in force
+    cdef uint64_t** parts_of     # counts by event set
     cdef uint64_t** bubbles_of
 
-    cdef void use(self, uint32_t slot) noexcept nogil
+    cdef void use(self, uint32_t event_set) noexcept nogil
     cdef int room_for_part(self) noexcept nogil
     cdef int room_for_bubble(self) noexcept nogil
     cdef int room_for_notes(self, uint32_t more) noexcept nogil
     cdef uint32_t note_place(self, const uint64_t* items, uint32_t count) noexcept nogil
     cdef void write_log(self, uint32_t what, uint64_t times) noexcept nogil
-    cdef Totals part_totals(self, slots)
-    cdef Totals bubble_totals(self, slots)
+    cdef Totals part_totals(self, event_sets)
+    cdef Totals bubble_totals(self, event_sets)
     cdef object notes_of(self, uint32_t number)
     cdef object part_tuple(self, uint32_t number)
     cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t cut, uint32_t before,

@@ -5,8 +5,8 @@ to them (notes), what issued before them in the same cycle (another Part). Equal
 so that every increment per cycle that a PMU can look at, thresholds included, is known afterwards. Their number
 depends on the program, not on how long it runs.
 
-Counts are kept by slot (`Records.use` says which is in force), so that what happens while one event set counts can be
-told from what happens while another does.
+Counts are kept by event set (`Records.use` says which is in force), so that what happens while one counts can be told
+from what happens while another does.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -57,22 +57,23 @@ cdef int grow_array(void** array, uint64_t bytes_used, uint64_t bytes_wanted) no
 
 
 cdef class Totals:
-    """Counts of some slots, added up; on its own, as the records may grow while they are read."""
+    """Counts of some event sets, added up; on its own, as the records may grow while they are read."""
 
     def __dealloc__(self):
         free(self.counts)
 
 
 cdef class Records:
-    """Part 0 and note list 0 are the empty ones. ``slots``: how many there are."""
+    """Part 0 and note list 0 are the empty ones. ``event_sets``: how many there are."""
 
-    def __cinit__(self, uint32_t slots=1):
+    def __cinit__(self, uint32_t event_sets=1):
         cdef Part nothing
-        self.parts_of = <uint64_t**>calloc(slots, sizeof(uint64_t*))
-        self.bubbles_of = <uint64_t**>calloc(slots, sizeof(uint64_t*))
+        self.parts_of = <uint64_t**>calloc(event_sets, sizeof(uint64_t*))
+        self.bubbles_of = <uint64_t**>calloc(event_sets, sizeof(uint64_t*))
         if self.parts_of == NULL or self.bubbles_of == NULL:
             raise MemoryError
-        self.slots = slots
+        self.event_sets = event_sets
+        self.most_records = BUBBLE_FLAG - 1      # so that the log can tell parts from bubbles
         memset(&nothing, 0, sizeof(nothing))
         if not self.room_for_part() or not self.room_for_bubble() or not self.room_for_notes(0):
             raise MemoryError
@@ -80,10 +81,10 @@ cdef class Records:
         self.note_count = 1
 
     def __dealloc__(self):
-        cdef uint32_t slot
-        for slot in range(self.slots):
-            free(self.parts_of[slot])
-            free(self.bubbles_of[slot])
+        cdef uint32_t event_set
+        for event_set in range(self.event_sets):
+            free(self.parts_of[event_set])
+            free(self.bubbles_of[event_set])
         free(self.parts_of)
         free(self.bubbles_of)
         free(self.parts)
@@ -95,24 +96,24 @@ cdef class Records:
         free(self.note_table)
         free(self.log)
 
-    cdef void use(self, uint32_t slot) noexcept nogil:
-        """What is counted from here on goes to this slot."""
-        self.slot = slot
-        self.part_counts = self.parts_of[slot]
-        self.bubble_counts = self.bubbles_of[slot]
+    cdef void use(self, uint32_t event_set) noexcept nogil:
+        """What is counted from here on goes to this event set."""
+        self.event_set = event_set
+        self.part_counts = self.parts_of[event_set]
+        self.bubble_counts = self.bubbles_of[event_set]
 
     # --- parts
 
     cdef int room_for_part(self) noexcept nogil:
-        cdef uint32_t i, at, capacity, slot
+        cdef uint32_t i, at, capacity, event_set
         if self.part_count == self.part_capacity:
             capacity = self.part_capacity * 2 if self.part_capacity else FIRST_SIZE
             if not grow_array(<void**>&self.parts, self.part_capacity * sizeof(Part), capacity * sizeof(Part)):
                 return 0
-            for slot in range(self.slots):
-                if not grow_array(<void**>&self.parts_of[slot], self.part_capacity * 8, capacity * 8):
+            for event_set in range(self.event_sets):
+                if not grow_array(<void**>&self.parts_of[event_set], self.part_capacity * 8, capacity * 8):
                     return 0
-                self.use(self.slot)
+                self.use(self.event_set)
             self.part_capacity = capacity
         if self.part_count * 2 >= self.part_table_size:
             if not grow_table(&self.part_table, &self.part_table_size):
@@ -126,7 +127,7 @@ cdef class Records:
 
     cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t cut, uint32_t before,
                        uint32_t notes) noexcept nogil:
-        """The number of a part; NO_PART when there is no memory."""
+        """The number of a part; NO_PART, and a loss, when there is no memory."""
         cdef Part wanted
         cdef uint32_t at, number
         wanted.code = code
@@ -139,7 +140,8 @@ cdef class Records:
                     and self.parts[number].chain == wanted.chain:
                 return number
             at = (at + 1) & (self.part_table_size - 1)
-        if not self.room_for_part():
+        if self.part_count == self.most_records or not self.room_for_part():
+            self.lost = True
             return NO_PART
         number = self.part_count
         self.parts[number] = wanted
@@ -204,7 +206,8 @@ cdef class Records:
         at = self.note_place(notes.items, count)
         if self.note_table[at]:
             return self.note_table[at]
-        if not self.room_for_notes(count):
+        if self.note_count == self.most_records or not self.room_for_notes(count):
+            self.lost = True
             return 0
         at = self.note_place(notes.items, count)
         self.note_starts[self.note_count] = self.note_used
@@ -218,15 +221,15 @@ cdef class Records:
     # --- bubbles
 
     cdef int room_for_bubble(self) noexcept nogil:
-        cdef uint32_t i, at, capacity, slot
+        cdef uint32_t i, at, capacity, event_set
         if self.bubble_count == self.bubble_capacity:
             capacity = self.bubble_capacity * 2 if self.bubble_capacity else FIRST_SIZE
             if not grow_array(<void**>&self.bubble_keys, self.bubble_capacity * 8, capacity * 8):
                 return 0
-            for slot in range(self.slots):
-                if not grow_array(<void**>&self.bubbles_of[slot], self.bubble_capacity * 8, capacity * 8):
+            for event_set in range(self.event_sets):
+                if not grow_array(<void**>&self.bubbles_of[event_set], self.bubble_capacity * 8, capacity * 8):
                     return 0
-                self.use(self.slot)
+                self.use(self.event_set)
             self.bubble_capacity = capacity
         if self.bubble_count * 2 >= self.bubble_table_size:
             if not grow_table(&self.bubble_table, &self.bubble_table_size):
@@ -246,7 +249,8 @@ cdef class Records:
             if self.bubble_keys[self.bubble_table[at] - 1] == key:
                 return self.bubble_table[at] - 1
             at = (at + 1) & (self.bubble_table_size - 1)
-        if not self.room_for_bubble():
+        if self.bubble_count == self.most_records or not self.room_for_bubble():
+            self.lost = True
             return 0
         at = <uint32_t>mix(1, key) & (self.bubble_table_size - 1)
         while self.bubble_table[at]:
@@ -277,6 +281,7 @@ cdef class Records:
         if self.log_count + 2 > self.log_capacity:
             fresh = <uint32_t*>realloc(self.log, (self.log_capacity + 512) * 2 * sizeof(uint32_t))
             if fresh == NULL:
+                self.lost = True
                 return
             self.log = fresh
             self.log_capacity = (self.log_capacity + 512) * 2
@@ -294,35 +299,35 @@ cdef class Records:
                 self.part_counts[log[i]] += times * log[i + 1]
             i += 2
 
-    # --- what Python reads; ``slots``: of which, None: of all
+    # --- what Python reads; ``event_sets``: of which, None: of all
 
-    cdef Totals part_totals(self, slots):
-        """Cycles by part, in some slots; None: in all."""
+    cdef Totals part_totals(self, event_sets):
+        """Cycles by part, in some event sets; None: in all."""
         cdef Totals found = Totals()
-        cdef uint32_t i, slot
+        cdef uint32_t i, event_set
         found.counts = <uint64_t*>calloc(self.part_capacity, sizeof(uint64_t))
         if found.counts == NULL:
             raise MemoryError
-        for slot in range(self.slots) if slots is None else slots:
+        for event_set in range(self.event_sets) if event_sets is None else event_sets:
             for i in range(self.part_count):
-                found.counts[i] += self.parts_of[slot][i]
+                found.counts[i] += self.parts_of[event_set][i]
         return found
 
-    cdef Totals bubble_totals(self, slots):
-        """Bubbles by number, in some slots; None: in all."""
+    cdef Totals bubble_totals(self, event_sets):
+        """Bubbles by number, in some event sets; None: in all."""
         cdef Totals found = Totals()
-        cdef uint32_t i, slot
+        cdef uint32_t i, event_set
         found.counts = <uint64_t*>calloc(self.bubble_capacity, sizeof(uint64_t))
         if found.counts == NULL:
             raise MemoryError
-        for slot in range(self.slots) if slots is None else slots:
+        for event_set in range(self.event_sets) if event_sets is None else event_sets:
             for i in range(self.bubble_count):
-                found.counts[i] += self.bubbles_of[slot][i]
+                found.counts[i] += self.bubbles_of[event_set][i]
         return found
 
-    def cycles_with_issue(self, slots=None) -> int:
+    def cycles_with_issue(self, event_sets=None) -> int:
         """Cycles in which something issued."""
-        cdef Totals totals = self.part_totals(slots)
+        cdef Totals totals = self.part_totals(event_sets)
         cdef uint32_t i
         cdef uint64_t total = 0
         for i in range(1, self.part_count):
@@ -330,19 +335,19 @@ cdef class Records:
                 total += totals.counts[i]
         return total
 
-    def bubbles(self, kind, slots=None):
+    def bubbles(self, kind, event_sets=None):
         """(block or None, instruction, cause, cycles) of one kind."""
-        cdef uint32_t i, slot
+        cdef uint32_t i, event_set
         cdef uint64_t key, cycles
         found = []
-        slots = range(self.slots) if slots is None else slots
+        event_sets = range(self.event_sets) if event_sets is None else event_sets
         for i in range(self.bubble_count):
             key = self.bubble_keys[i]
             if <int>(key >> 48) != kind:
                 continue
             cycles = 0
-            for slot in slots:
-                cycles += self.bubbles_of[slot][i]
+            for event_set in event_sets:
+                cycles += self.bubbles_of[event_set][i]
             if cycles:
                 block = key & 0xFFFFFFFF
                 found.append((None if block == NO_BLOCK else block, key >> 32 & 0xFF, key >> 40 & 0xFF, cycles))
@@ -365,13 +370,13 @@ cdef class Records:
         return (None if block == NO_BLOCK else block, part.code >> 32 & 0xFF, part.code >> 40 & 0xFF,
                 part.how & 0xFFFFFFFF, self.notes_of(<uint32_t>(part.chain >> 32)))
 
-    def groups(self, slots=None):
+    def groups(self, event_sets=None):
         """What issued together in a cycle, and in how many cycles: ((block, first, last, executed, notes), ...), count.
 
         ``executed`` has a bit for each instruction from ``first`` on that executed; ``notes`` are (instruction,
         occurrence, in the data ranges, times). A part with ``first`` behind ``last`` is no cycle: it carries notes.
         """
-        cdef Totals totals = self.part_totals(slots)
+        cdef Totals totals = self.part_totals(event_sets)
         cdef uint32_t i, at, count = self.part_count
         for i in range(count):
             if totals.counts[i]:
@@ -382,9 +387,9 @@ cdef class Records:
                     at = <uint32_t>(self.parts[at].chain & 0xFFFFFFFF)
                 yield tuple(reversed(chain)), totals.counts[i]
 
-    def occurrences(self, slots=None):
+    def occurrences(self, event_sets=None):
         """{(block or None, instruction, occurrence, in the data ranges): times}, over all cycles."""
-        cdef Totals cycles = self.part_totals(slots), totals = self.part_totals(())
+        cdef Totals cycles = self.part_totals(event_sets), totals = self.part_totals(())
         cdef uint32_t i, at, notes
         cdef uint64_t* items
         cdef uint64_t k, item
@@ -407,9 +412,9 @@ cdef class Records:
                 found[key] = found.get(key, 0) + totals.counts[i] * (item >> OCCURRENCE_BITS & 0xFFFF)
         return found
 
-    def dispersal(self, slots=None):
+    def dispersal(self, event_sets=None):
         """(block, last instruction, cut, cycles) of every cycle record: what dispersal left over (records.pxd, Cut)."""
-        cdef Totals totals = self.part_totals(slots)
+        cdef Totals totals = self.part_totals(event_sets)
         cdef uint32_t i, count = self.part_count
         for i in range(1, count):
             if totals.counts[i] and is_cycle(&self.parts[i]):

@@ -1,4 +1,4 @@
-"""Time by slot; see shares.pyx."""
+"""Time by event set; see shares.pyx."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -6,7 +6,7 @@ from pfmon.machine.levels cimport MOST_LEVEL, Level
 from pfmon.machine.queues cimport Queue
 
 cdef enum:
-    MOST_WATCHED = 32
+    MOST_WATCHED = 32            # 16 are watched: two of the register stack, the queues of each `watch`
 
 cdef struct Watched:             # a level, and the queue whose entries it counts, if it is one
     Level* level
@@ -21,22 +21,22 @@ cdef struct Watched:             # a level, and the queue whose entries it count
 cdef class Shares:
     cdef Watched watched[MOST_WATCHED]
     cdef uint32_t count
-    cdef uint32_t slots
-    cdef uint64_t* levels        # slot, watched, value -> cycles
-    cdef uint64_t* cycles        # by slot: of the core
+    cdef uint32_t event_sets
+    cdef uint64_t* levels        # event set, watched, value -> cycles
+    cdef uint64_t* cycles        # by event set: of the core
     cdef uint64_t* bus_cycles
     cdef int64_t now             # cycle up to which these were shared
     cdef uint64_t bus_now
     cdef uint64_t bus_rate, core_rate   # cycles of the bus in so many of the core
 
     cdef void watch(self, Level* level, const Queue* queue, uint32_t size) noexcept nogil
-    # What has passed since the last call belongs to ``slot``. It is cycle ``now``; nothing will be told any more of
+    # What has passed since the last call belongs to ``event_set``. It is cycle ``now``; nothing will be told any more of
     # cycles before ``border``.
-    cdef void share(self, uint32_t slot, int64_t now, int64_t border) noexcept nogil
+    cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil
     cdef void share_level(self, Watched* one, uint64_t* cycles, int64_t border) noexcept nogil
-    cdef void show(self, slots)
+    cdef void show(self, event_sets)
     cdef void hide(self)
-    cdef object cycles_of(self, slots)
+    cdef object cycles_of(self, event_sets)
 
 
 cdef inline void watch_queue(Shares shares, Queue* queue) noexcept nogil:

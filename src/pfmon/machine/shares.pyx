@@ -1,8 +1,8 @@
-"""What stands for a while, by slot: cycles, and the histograms of levels.
+"""What stands for a while, by event set: cycles, and the histograms of levels.
 
-A level keeps one histogram. At a border between slots the histogram up to there is worked out on the side, and what it
-has grown by since the border before is the slot's. Nothing of the levels and queues changes by that, so that the parts
-of all slots add up to what one slot would have had.
+A level keeps one histogram. At a border between event sets the histogram up to there is worked out on the side, and what
+it has grown by since the border before is the event set's. Nothing of the levels and queues changes by that, so that the
+parts of all event sets add up to what one would have had.
 """
 
 from math import gcd
@@ -32,15 +32,15 @@ cdef void histogram_until(const Watched* one, int64_t border, uint64_t* cycles) 
 
 
 cdef class Shares:
-    """``slots``: how many; ``config``: the frequencies."""
+    """``event_sets``: how many; ``config``: the frequencies."""
 
-    def __cinit__(self, uint32_t slots, config):
+    def __cinit__(self, uint32_t event_sets, config):
         bus, core = int(config["bus.frequency"]), CLOCK_EDGES * int(config["machine.frequency"])
         self.bus_rate, self.core_rate = bus // gcd(bus, core), core // gcd(bus, core)
-        self.slots = slots
-        self.levels = <uint64_t*>calloc(slots * MOST_WATCHED * (MOST_LEVEL + 1), sizeof(uint64_t))
-        self.cycles = <uint64_t*>calloc(slots, sizeof(uint64_t))
-        self.bus_cycles = <uint64_t*>calloc(slots, sizeof(uint64_t))
+        self.event_sets = event_sets
+        self.levels = <uint64_t*>calloc(event_sets * MOST_WATCHED * (MOST_LEVEL + 1), sizeof(uint64_t))
+        self.cycles = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
+        self.bus_cycles = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.levels == NULL or self.cycles == NULL or self.bus_cycles == NULL:
             raise MemoryError
 
@@ -54,15 +54,15 @@ cdef class Shares:
         one.level, one.queue, one.size = level, queue, size
         self.count += 1
 
-    cdef void share(self, uint32_t slot, int64_t now, int64_t border) noexcept nogil:
+    cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil:
         cdef uint32_t i
         cdef uint64_t bus = <uint64_t>now // self.core_rate * self.bus_rate \
             + <uint64_t>now % self.core_rate * self.bus_rate // self.core_rate
-        self.cycles[slot] += <uint64_t>(now - self.now)
-        self.bus_cycles[slot] += bus - self.bus_now
+        self.cycles[event_set] += <uint64_t>(now - self.now)
+        self.bus_cycles[event_set] += bus - self.bus_now
         self.now, self.bus_now = now, bus
         for i in range(self.count):
-            self.share_level(&self.watched[i], &self.levels[(slot * MOST_WATCHED + i) * (MOST_LEVEL + 1)], border)
+            self.share_level(&self.watched[i], &self.levels[(event_set * MOST_WATCHED + i) * (MOST_LEVEL + 1)], border)
 
     cdef void share_level(self, Watched* one, uint64_t* cycles, int64_t border) noexcept nogil:
         cdef uint64_t until[MOST_LEVEL + 1]
@@ -83,17 +83,17 @@ cdef class Shares:
 
     # --- what Python reads
 
-    cdef void show(self, slots):
-        """Until `hide` the levels have the histograms of some slots, None: of all."""
-        cdef uint32_t i, value, slot
+    cdef void show(self, event_sets):
+        """Until `hide` the levels have the histograms of some event sets, None: of all."""
+        cdef uint32_t i, value, event_set
         cdef Watched* one
         for i in range(self.count):
             one = &self.watched[i]
             memcpy(one.kept, one.level.cycles, sizeof(one.kept))
             memset(one.level.cycles, 0, sizeof(one.kept))
-            for slot in range(self.slots) if slots is None else slots:
+            for event_set in range(self.event_sets) if event_sets is None else event_sets:
                 for value in range(one.size):
-                    one.level.cycles[value] += self.levels[(slot * MOST_WATCHED + i) * (MOST_LEVEL + 1) + value]
+                    one.level.cycles[value] += self.levels[(event_set * MOST_WATCHED + i) * (MOST_LEVEL + 1) + value]
 
     cdef void hide(self):
         """The levels have their own histograms again."""
@@ -101,7 +101,7 @@ cdef class Shares:
         for i in range(self.count):
             memcpy(self.watched[i].level.cycles, self.watched[i].kept, sizeof(self.watched[i].kept))
 
-    cdef object cycles_of(self, slots):
-        """Cycles of the core and of the bus in some slots, None: in all."""
-        places = range(self.slots) if slots is None else tuple(slots)
-        return sum([self.cycles[slot] for slot in places]), sum([self.bus_cycles[slot] for slot in places])
+    cdef object cycles_of(self, event_sets):
+        """Cycles of the core and of the bus in some event sets, None: in all."""
+        places = range(self.event_sets) if event_sets is None else tuple(event_sets)
+        return sum([self.cycles[place] for place in places]), sum([self.bus_cycles[place] for place in places])

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from pfmon.machine.scoreboard cimport MOST_PENDING, Pending
 
 cdef enum:
-    MOST_WAITS = 4
+    MOST_WAITS = 4               # of a state
 
 cdef struct Use:                 # what the open cycle has taken
     uint8_t m, m01, m0, m23, m2, i, i0, a, f, f0, b

@@ -2,29 +2,29 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from pfmon.machine.code cimport Plan, Plans
+from pfmon.machine.code cimport MOST_CODE, Plan, Plans
 from pfmon.machine.fetch cimport InstructionFetch
-from pfmon.machine.levels cimport Level
 from pfmon.machine.items cimport BlockItems, Items
-from pfmon.machine.lower cimport LowerLevels
+from pfmon.machine.levels cimport Level
+from pfmon.machine.l2 cimport L2
 from pfmon.machine.memo cimport Memo, Node
 from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
-from pfmon.stream.consumer cimport Slotted
+from pfmon.stream.consumer cimport EventSetConsumer
 
 cdef enum:
-    MOST_HELD = 128              # words of a block and its addresses
+    MOST_HELD = MOST_CODE + 1    # words of a block and its addresses
     MOST_MARKS = 512
 
 
-cdef class Timing(Slotted):
+cdef class Timing(EventSetConsumer):
     cdef readonly Plans plans
     cdef readonly Records records
     cdef readonly Pipeline pipeline
-    cdef readonly LowerLevels lower
+    cdef readonly L2 l2
     cdef readonly DataMemory data
     cdef readonly InstructionFetch fetch
     cdef readonly BranchPredictor predictor
@@ -45,6 +45,7 @@ cdef class Timing(Slotted):
     cdef const Node* ran         # the memo's node that the block at hand was looked up in; NULL: it was simulated
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
+    cdef void look_for_losses(self) noexcept nogil
     cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil
     cdef void show_items(self, uint32_t marks) noexcept nogil
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil

@@ -19,8 +19,9 @@ from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
-from pfmon.machine.ranges cimport in_ranges
+from pfmon.machine.ranges cimport PAIRS, in_ranges
 from pfmon.machine.state cimport State
+from pfmon.stream.failure cimport Failure
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, mark_kind, unpacked_address
 
 from pfmon.machine.predictors import branch_predictor
@@ -35,20 +36,23 @@ cdef inline bint is_repeatable(const Run* run) noexcept nogil:
     return run.quick and not run.ranged[0] | run.ranged[1]
 
 
-cdef class Timing(Slotted):
-    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is simulated: slow, and the same results. ``slots``: of the records."""
+cdef class Timing(EventSetConsumer):
+    """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
+    simulated: slow, and the same results. ``event_sets``: how many the records keep apart."""
 
-    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t slots=1):
+    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1):
         self.plans = Plans(config, table)
-        self.records = Records(slots)
-        self.lower = LowerLevels(config)
-        self.data = DataMemory(config, self.lower)
+        self.records = Records(event_sets)
+        self.l2 = L2(config)
+        self.data = DataMemory(config, self.l2)
         self.predictor = branch_predictor(config)
-        self.fetch = InstructionFetch(config, self.lower, self.predictor)
+        self.fetch = InstructionFetch(config, self.l2, self.predictor)
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
         self.last = BLOCK_MASK           # none
+        if len(ranges) > PAIRS:
+            raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of registers")
         self.pipeline.ranges.count = len(ranges)
         for number, (address, mask) in enumerate(ranges):
             self.pipeline.ranges.places[number], self.pipeline.ranges.masks[number] = address & mask, mask
@@ -62,6 +66,7 @@ cdef class Timing(Slotted):
         cdef uint32_t marks = 0
         cdef const Plan* plan = self.plans.plan(word & BLOCK_MASK)
         if plan == NULL:
+            self.fail(self.plans.failure)
             return
         memset(&run, 0, sizeof(run))
         run.number = word & BLOCK_MASK
@@ -212,6 +217,23 @@ cdef class Timing(Slotted):
             self.state = 0
             self.node = 0
 
+    # --- losses
+
+    cdef void look_for_losses(self) noexcept nogil:
+        """What a mechanism could not hold is this machine's failure. Each keeps a flag of its own, which stays.
+
+        Not here: what only makes the memo know less (scoreboard.MOST_PENDING, state.MOST_WAITS, accesses beyond 64 of a
+        block that L2 serves): such a block is simulated, to the same end.
+        """
+        if self.records.lost or self.memo.lost or self.pipeline.frames.lost or self.data.table.lost \
+                or self.fetch.table.lost:
+            self.fail(Failure.OUT_OF_MEMORY)
+        if self.pipeline.notes.lost:
+            self.fail(Failure.TOO_MANY_NOTES)
+        if self.pipeline.front_end.lost or self.current_registers.lost or self.dirty_registers.lost \
+                or self.data.lost() or self.fetch.lost() or self.l2.lost():
+            self.fail(Failure.TOO_MANY_ENTRIES)
+
     # --- after a block
 
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil:
@@ -312,3 +334,5 @@ cdef class Timing(Slotted):
             plan = self.plans.plan(self.last)
             if plan != NULL:
                 self.apply_marks(plan, self.last)
+            else:
+                self.fail(self.plans.failure)

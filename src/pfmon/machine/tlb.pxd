@@ -15,6 +15,7 @@ cdef class PageTable:
     cdef uint64_t* pages         # an open hash table of page numbers + 1
     cdef uint64_t mask
     cdef uint64_t count
+    cdef readonly bint lost      # sticky: there was no memory for a page
 
     cdef bint knows(self, uint64_t page) noexcept nogil
     cdef bint add(self, uint64_t page) noexcept nogil

@@ -45,6 +45,7 @@ cdef class PageTable:
     cdef bint add(self, uint64_t page) noexcept nogil:
         cdef uint64_t place
         if 2 * self.count > self.mask and not self.grow():
+            self.lost = 1
             return 0
         place = (page * HASH >> HASH_SHIFT) & self.mask
         while self.pages[place]:

@@ -117,7 +117,8 @@ def _counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:
     if seen.records:
         behind = Increments([*(Weighed(look.signal, open_filter, False) for look in looks), NOTHING])
         rate = int(seen.records.figures["rse.rate"])
-        MachineTotals(seen.records.machine, [*looks, Look()], behind, seen.table, rate).add(sink, seen.records.slots)
+        found = MachineTotals(seen.records.machine, [*looks, Look()], behind, seen.table, rate)
+        found.add(sink, seen.records.event_sets)
     if seen.tally:
         retired = Increments([*(NOTHING for _ in looks), Weighed("inst_retired", open_filter, False)])
         add_totals(seen.tally, retired, sink)

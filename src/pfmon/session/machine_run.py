@@ -21,11 +21,11 @@ class MachineRun:
         table: BlockTable,
         ranges: Sequence[tuple[int, int]] = (),
         memo: bool = True,
-        slots: int = 1,
+        event_sets: int = 1,
     ) -> None:
-        """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated. ``slots``: in
-        how many parts what it records can be told."""
-        self.machine = Machine(figures, table, ranges, memo, slots)
+        """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated.
+        ``event_sets``: in how many parts what it records can be told."""
+        self.machine = Machine(figures, table, ranges, memo, event_sets)
         self._figures = figures
         self._pipe: Pipe | None = None
 
@@ -61,6 +61,6 @@ class MachineRun:
         """Bring the records up to the next instruction, which is at ``address``."""
         self.machine.settle(address)
 
-    def records(self, slots: Sequence[int] | None = None) -> MachineRecords:
-        """What the machine recorded in some slots, None: in all; as of `settle` or the end."""
-        return MachineRecords(self.machine, self._figures, slots)
+    def records(self, event_sets: Sequence[int] | None = None) -> MachineRecords:
+        """What the machine recorded in some event sets, None: in all; as of `settle` or the end."""
+        return MachineRecords(self.machine, self._figures, event_sets)

@@ -1,8 +1,8 @@
 """Event sets at work on a running program: who counts when, and what it comes to.
 
 The stream goes through a gate (triggers, PSR.up, the set whose turn it is) to a tally for each set. The machine, if one
-runs, has a slot for each set, and one for what nobody counts. Whatever makes the counts of a stretch of the run, they
-are asked for in one place, EventSets.totals.
+runs, keeps its records apart by event set, with one more for what nobody counts. Whatever makes the counts of a
+stretch of the run, they are asked for in one place, EventSets.totals.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -76,8 +76,8 @@ class Monitoring:
     def _make_machine(self, figures: "MachineFigures", memo: bool, gated: bool) -> "MachineRun":
         from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
 
-        slots = len(self._groups) + gated
-        return MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, slots)
+        event_sets = len(self._groups) + gated
+        return MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets)
 
     def _feed(self, threaded: bool) -> Consumer:
         """What the engine writes to: the gate hands on to the tallies and the machine."""
@@ -97,8 +97,8 @@ class Monitoring:
         """What one set has counted."""
         return Seen(self._engine.table, self._tallies[turn], self._records([turn]))
 
-    def _records(self, slots: Sequence[int]) -> MachineRecords | None:
-        return self._machine.records(slots) if self._machine else None
+    def _records(self, event_sets: Sequence[int]) -> MachineRecords | None:
+        return self._machine.records(event_sets) if self._machine else None
 
     def check(self) -> None:
         """Raise what went wrong while the program ran: LostError when the counts would lack something."""
@@ -218,6 +218,8 @@ LOST = {
     Failure.TOO_MANY_WORDS: "a piece of the stream did not fit into the ring",
     Failure.BAD_STREAM: "the stream holds a word that means nothing",
     Failure.CANNOT_WRITE: "the recording could not be written",
+    Failure.TOO_MANY_ENTRIES: "more was under way in the machine than its queues hold",
+    Failure.BLOCK_TOO_LONG: "a block is longer than the machine takes",
 }
 """What happened, by failure."""
 

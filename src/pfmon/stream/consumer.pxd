@@ -15,8 +15,8 @@ cdef class Consumer:
     cdef void fail(self, Failure why) noexcept nogil
 
 
-cdef class Slotted(Consumer):
-    """A reader that keeps what it records apart, by slot."""
+cdef class EventSetConsumer(Consumer):
+    """A reader that keeps what it records apart, by event set."""
 
-    # From the next instruction on this slot is in force.
-    cdef void use_slot(self, uint32_t slot) noexcept nogil
+    # From the next instruction on this event set is in force.
+    cdef void use_event_set(self, uint32_t event_set) noexcept nogil

@@ -6,5 +6,5 @@ class Consumer:
     @property
     def failure(self) -> Failure: ...
 
-class Slotted(Consumer):
-    """A reader that keeps what it records apart, by slot."""
+class EventSetConsumer(Consumer):
+    """A reader that keeps what it records apart, by event set."""

@@ -17,8 +17,8 @@ cdef class Consumer:
             self.failure = why
 
 
-cdef class Slotted(Consumer):
+cdef class EventSetConsumer(Consumer):
     """The base class keeps nothing."""
 
-    cdef void use_slot(self, uint32_t slot) noexcept nogil:
+    cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
         pass

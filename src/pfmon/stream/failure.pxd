@@ -9,3 +9,5 @@ cpdef enum Failure:
     TOO_MANY_WORDS = 5           # a piece of the stream that does not fit into the ring
     BAD_STREAM = 6               # a word that means nothing
     CANNOT_WRITE = 7             # a recording's file
+    TOO_MANY_ENTRIES = 8         # a queue or level of the machine got beyond what it can hold
+    BLOCK_TOO_LONG = 9           # a block has more instructions or accesses than the machine takes

@@ -9,3 +9,5 @@ class Failure(IntFlag):
     TOO_MANY_WORDS = 5
     BAD_STREAM = 6
     CANNOT_WRITE = 7
+    TOO_MANY_ENTRIES = 8
+    BLOCK_TOO_LONG = 9

@@ -13,21 +13,21 @@ cdef extern from "<semaphore.h>" nogil:
     int sem_post(sem_t*)
 
 cdef enum:
-    SLOTS = 8
-    SLOT_WORDS = 1 << 15
+    BUFFERS = 8
+    BUFFER_WORDS = 1 << 15
 
-cdef struct Slot:
+cdef struct Buffer:
     uint64_t count               # 0 when it is handed over: the end
-    uint64_t words[SLOT_WORDS]
+    uint64_t words[BUFFER_WORDS]
 
 cdef struct Shared:              # what both sides map
     char magic[8]
     sem_t empty
     sem_t full
-    uint64_t filling             # slots handed over so far
-    uint64_t reading             # slots read so far
+    uint64_t filling             # buffers handed over so far
+    uint64_t reading             # buffers read so far
     uint32_t failure             # Failure of the writer
-    Slot slots[SLOTS]
+    Buffer buffers[BUFFERS]
 
 
 cdef class Ring:

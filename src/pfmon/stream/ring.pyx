@@ -1,8 +1,8 @@
 """Two cores: who writes the stream and who reads it work at the same time, in threads or in processes.
 
-What the engine gives is copied into a ring of slots; small pieces (a program that makes many system calls) share one.
-A slot is handed over when it is full. The reader sees the same words in the same order whatever the threads do, so its
-results do not depend on them. What the words name is in the block table before them, which both sides map.
+What the engine gives is copied into a ring of buffers; small pieces (a program that makes many system calls) share one.
+A buffer is handed over when it is full. The reader sees the same words in the same order whatever the threads do, so
+its results do not depend on them. What the words name is in the block table before them, which both sides map.
 """
 
 import os
@@ -46,8 +46,8 @@ cdef class Ring:
                 raise ValueError("this is no ring of the stream")
         else:
             memcpy(self.shared.magic, <const char*>MAGIC, 8)
-            # The writer fills a slot from the start: one is taken.
-            if sem_init(&self.shared.empty, 1, SLOTS - 1) or sem_init(&self.shared.full, 1, 0):
+            # The writer fills a buffer from the start: one is taken.
+            if sem_init(&self.shared.empty, 1, BUFFERS - 1) or sem_init(&self.shared.full, 1, 0):
                 raise MemoryError("the ring of the stream has no semaphores")
 
     def __dealloc__(self):
@@ -62,42 +62,42 @@ cdef class Ring:
         return failures.Failure(self.shared.failure)
 
     cdef void hand_over(self) noexcept nogil:
-        """The slot is the reader's; wait until the next one is free."""
+        """The buffer is the reader's; wait until the next one is free."""
         self.shared.filling += 1
         sem_post(&self.shared.full)
         wait(&self.shared.empty)
 
     def read_into(self, Consumer consumer):
         """The reader's side: give a consumer everything, until the writer has finished."""
-        cdef Slot* slot
+        cdef Buffer* buffer
         cdef Shared* shared = self.shared
         with nogil:
             while True:
                 wait(&shared.full)
-                slot = &shared.slots[shared.reading % SLOTS]
-                if slot.count == 0:
+                buffer = &shared.buffers[shared.reading % BUFFERS]
+                if buffer.count == 0:
                     break
-                consumer.consume(slot.words, slot.count)
-                slot.count = 0
+                consumer.consume(buffer.words, buffer.count)
+                buffer.count = 0
                 shared.reading += 1
                 sem_post(&shared.empty)
 
     def finish(self):
         """The writer's side: hand over what is left, and say that this was all."""
         with nogil:
-            if self.shared.slots[self.shared.filling % SLOTS].count:
+            if self.shared.buffers[self.shared.filling % BUFFERS].count:
                 self.hand_over()
-            sem_post(&self.shared.full)      # of an empty slot: the end
+            sem_post(&self.shared.full)      # of an empty buffer: the end
 
     def drain(self):
         """The writer's side: wait until the reader has read everything so far."""
         cdef int i
         with nogil:
-            if self.shared.slots[self.shared.filling % SLOTS].count:
+            if self.shared.buffers[self.shared.filling % BUFFERS].count:
                 self.hand_over()
-            for i in range(SLOTS - 1):
+            for i in range(BUFFERS - 1):
                 wait(&self.shared.empty)
-            for i in range(SLOTS - 1):
+            for i in range(BUFFERS - 1):
                 sem_post(&self.shared.empty)
 
 
@@ -114,16 +114,16 @@ cdef class RingWriter(Consumer):
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef Shared* shared = self.ring.shared
-        cdef Slot* slot = &shared.slots[shared.filling % SLOTS]
-        if count > SLOT_WORDS:
+        cdef Buffer* buffer = &shared.buffers[shared.filling % BUFFERS]
+        if count > BUFFER_WORDS:
             self.fail(Failure.TOO_MANY_WORDS)
             shared.failure = Failure.TOO_MANY_WORDS
             return
-        if slot.count + count > SLOT_WORDS:
+        if buffer.count + count > BUFFER_WORDS:
             self.ring.hand_over()
-            slot = &shared.slots[shared.filling % SLOTS]
-        memcpy(slot.words + slot.count, words, count * sizeof(uint64_t))
-        slot.count += count
+            buffer = &shared.buffers[shared.filling % BUFFERS]
+        memcpy(buffer.words + buffer.count, words, count * sizeof(uint64_t))
+        buffer.count += count
 
 
 cdef class Pipe(Consumer):

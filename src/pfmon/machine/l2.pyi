@@ -3,7 +3,7 @@ from collections.abc import Mapping
 from pfmon.machine.figures import Value
 from pfmon.machine.tags import TagStore
 
-class LowerLevels:
+class L2:
     """L2 and everything below it."""
 
     def __init__(self, config: Mapping[str, Value]) -> None: ...

@@ -42,7 +42,7 @@ class Stops:
 
 @dataclass(frozen=True)
 class Records:
-    """All that a machine recorded in some slots."""
+    """All that a machine recorded in some event sets."""
 
     cycles: Counter[object]
     occurrences: Counter[object]
@@ -59,15 +59,17 @@ class Records:
         return self.cycles, self.occurrences, self.bubbles, self.levels
 
 
-def recorded(machine: Machine, slots: Iterable[int] | None = None) -> Records:
-    slots = None if slots is None else tuple(slots)
-    bubbles = Counter({(kind, *key): n for kind in range(5) for *key, n in machine.records.bubbles(kind, slots)})
-    levels = {(name, value): n for name, cycles in machine.levels(slots).items() for value, n in enumerate(cycles) if n}
+def recorded(machine: Machine, event_sets: Iterable[int] | None = None) -> Records:
+    event_sets = None if event_sets is None else tuple(event_sets)
+    bubbles = Counter({(kind, *key): n for kind in range(5) for *key, n in machine.records.bubbles(kind, event_sets)})
+    levels = {
+        (name, value): n for name, cycles in machine.levels(event_sets).items() for value, n in enumerate(cycles) if n
+    }
     assert all(0 < n < 1 << 60 for n in levels.values()), {k: n - (1 << 64) for k, n in levels.items() if n >> 60}
     groups: Counter[object] = Counter()
-    for parts, count in machine.groups(slots):
+    for parts, count in machine.groups(event_sets):
         groups[parts] += count
-    return Records(groups, Counter(machine.occurrences(slots)), bubbles, Counter(levels), machine.time(slots))
+    return Records(groups, Counter(machine.occurrences(event_sets)), bubbles, Counter(levels), machine.time(event_sets))
 
 
 def run(
@@ -76,15 +78,15 @@ def run(
     places: Iterable[int],
     act: Action,
     *,
-    slots: int = 1,
+    event_sets: int = 1,
     memo: bool = True,
     threaded: bool = False,
     arguments: list[str] | None = None,
 ) -> Machine:
     """The machine after the program has run; ``act`` is called at every place."""
-    found, guest = machine_and_guest(program, machine, memo=memo, slots=slots, arguments=arguments)
+    found, guest = machine_and_guest(program, machine, memo=memo, event_sets=event_sets, arguments=arguments)
     stops = Stops(found, places, act)
-    stops.gate = gated(guest, found, slots, due=stops.first, on_due=stops.reached)
+    stops.gate = gated(guest, found, event_sets, due=stops.first, on_due=stops.reached)
     with Pipe(stops.gate, threaded=threaded) as pipe:
         guest.run(pipe)
     found.finish()
@@ -93,9 +95,9 @@ def run(
     return found
 
 
-def gated(guest: Guest, machine: Machine, slots: int, **given: Any) -> Gate:
+def gated(guest: Guest, machine: Machine, event_sets: int, **given: Any) -> Gate:
     """A gate before a machine alone."""
-    return Gate(guest.table, [Consumer()] * slots, traced=True, machine=machine, **given)
+    return Gate(guest.table, [Consumer()] * event_sets, traced=True, machine=machine, **given)
 
 
 def nothing(machine: Machine, gate: Gate) -> None:
@@ -109,12 +111,12 @@ def somewhere(seed: int, most: int = 60_000, count: int = 60) -> list[int]:
     return sorted(places | {place + pick.randrange(1, 4) for place in places})
 
 
-def in_turn(slots: int, settles: float = 0.3) -> Action:
-    """A random slot each time; ``settles``: how often the records are brought up to date besides."""
-    turns = random.Random(slots)
+def in_turn(event_sets: int, settles: float = 0.3) -> Action:
+    """A random event set each time; ``settles``: how often the records are brought up to date besides."""
+    turns = random.Random(event_sets)
 
     def act(machine: Machine, gate: Gate) -> None:
-        gate.choose(turns.randrange(slots))
+        gate.choose(turns.randrange(event_sets))
         if turns.random() < settles:
             machine.settle(gate.next_address)
 
@@ -123,56 +125,56 @@ def in_turn(slots: int, settles: float = 0.3) -> Action:
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("program", ["fib", "sort", "hashmap"])
-def test_all_slots_together_are_the_whole_run(program: str, machine: str) -> None:
+def test_all_event_sets_together_are_the_whole_run(program: str, machine: str) -> None:
     _check_sum(program, machine)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("program", sorted(PROGRAMS))
-def test_all_slots_together_are_the_whole_run_on_any_example(program: str, machine: str) -> None:
+def test_all_event_sets_together_are_the_whole_run_on_any_example(program: str, machine: str) -> None:
     _check_sum(program, machine)
 
 
 def _check_sum(program: str, machine: str) -> None:
     places = somewhere(len(program))
     whole = recorded(run(program, machine, places, nothing))
-    found = run(program, machine, places, in_turn(4), slots=4)
-    parts = [recorded(found, [slot]) for slot in range(4)]
+    found = run(program, machine, places, in_turn(4), event_sets=4)
+    parts = [recorded(found, [event_set]) for event_set in range(4)]
     assert all(part.time[0] > 0 and part.cycles and part.bubbles for part in parts)
     assert parts[0] + parts[1] + parts[2] + parts[3] == whole == recorded(found)
     assert recorded(found, [1, 3]) == parts[1] + parts[3]
 
 
 @pytest.mark.parametrize("letter", ["a", "f", "m", "o"])
-def test_slots_of_programs_with_signals_are_the_whole_run(letter: str) -> None:
+def test_event_sets_of_programs_with_signals_are_the_whole_run(letter: str) -> None:
     """Borders before instructions that fault, in handlers, and at returns from them."""
     places = somewhere(6, 60_000, 600)
     whole = recorded(run(SIGNALS, "montecito", places, nothing, arguments=[letter]))
-    found = run(SIGNALS, "montecito", places, in_turn(3, settles=0), slots=3, arguments=[letter])
-    parts = [recorded(found, [slot]) for slot in range(3)]
+    found = run(SIGNALS, "montecito", places, in_turn(3, settles=0), event_sets=3, arguments=[letter])
+    parts = [recorded(found, [event_set]) for event_set in range(3)]
     assert parts[0] + parts[1] + parts[2] == whole
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("program", ["fib", "sort"])
-def test_slots_do_not_depend_on_the_memo_nor_on_threads(program: str, machine: str) -> None:
+def test_event_sets_do_not_depend_on_the_memo_nor_on_threads(program: str, machine: str) -> None:
     places = somewhere(7)
     plain, simulated, threaded = (
-        run(program, machine, places, in_turn(3), slots=3, memo=memo, threaded=threaded)
+        run(program, machine, places, in_turn(3), event_sets=3, memo=memo, threaded=threaded)
         for memo, threaded in ((True, False), (False, False), (True, True))
     )
     assert plain.repeated and not simulated.repeated
-    for slot in range(3):
-        assert recorded(plain, [slot]) == recorded(simulated, [slot]) == recorded(threaded, [slot])
+    for event_set in range(3):
+        assert recorded(plain, [event_set]) == recorded(simulated, [event_set]) == recorded(threaded, [event_set])
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_slot_has_the_cycles_of_its_time_but_for_those_that_borders_cut(machine: str) -> None:
+def test_an_event_set_has_the_cycles_of_its_time_but_for_those_that_borders_cut(machine: str) -> None:
     places = somewhere(3)
-    found = run("lz", machine, places, in_turn(3), slots=3)
-    for slot in range(3):
-        part = recorded(found, [slot])
+    found = run("lz", machine, places, in_turn(3), event_sets=3)
+    for event_set in range(3):
+        part = recorded(found, [event_set])
         cycles = sum(n for parts, n in part.cycles.items() if parts[-1][1] <= parts[-1][2])
         bubbles = sum(n for key, n in part.bubbles.items() if key[0] == 0)
         assert abs(cycles + bubbles - part.time[0]) <= len(places)
@@ -237,9 +239,11 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
 
     found = []
     for in_stream in (False, True):
-        machine, guest = machine_and_guest(program, "montecito", memo=memo, slots=2)
+        machine, guest = machine_and_guest(program, "montecito", memo=memo, event_sets=2)
         stops = Stops(machine, [place for place, _ in changes], act)
-        if in_stream:  # slot 0 while counting is on, slot 1 while it is off; the parts end where they do by hand
+        if (
+            in_stream
+        ):  # event_set 0 while counting is on, event_set 1 while it is off; the parts end where they do by hand
             stops = Stops(machine, [place for place, _ in changes], nothing)
             actions = [(True, 0, repeats), (False, 0, repeats)]
             stops.gate = gated(guest, machine, 1, code=triggers, actions=actions, on=False, due=stops.first,
@@ -253,7 +257,7 @@ def test_triggers_switch_where_stops_at_the_same_instructions_do(program: str, r
         machine.finish()
         guest.close()
         assert stops.gate.error is None
-        found.append([recorded(machine, [slot]) for slot in range(2)])
+        found.append([recorded(machine, [event_set]) for event_set in range(2)])
     assert found[0] == found[1]
     assert all(part.cycles and part.time[0] for part in found[0])
     assert next(by_hand, None) is None

@@ -3,11 +3,11 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.notes cimport Notes
-from pfmon.machine.outer cimport Line, OuterLevels
+from pfmon.machine.l3 cimport Line, L3
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport TagStore
-from pfmon.machine.under_way cimport UnderWay
+from pfmon.machine.mshr cimport MshrFile
 
 cdef enum RequestKind:
     REQUEST_READ = 0             # data for an integer load that missed L1D, or a fill of the register stack engine
@@ -25,21 +25,21 @@ cdef enum RequestFlag:
     REQUEST_ACQUIRE = 2
     REQUEST_RELEASE = 4
     REQUEST_NO_RECENCY = 8       # nt2, nta: the line is the next to go from L2
-    REQUEST_NO_OUTER = 16        # nta: L3 does not keep the line
+    REQUEST_NO_L3 = 16        # nta: L3 does not keep the line
 
 
-cdef class LowerLevels:
+cdef class L2:
     """L2 (or L2D and L2I), L3, the queues before them, the bus."""
 
-    cdef OuterLevels outer
+    cdef L3 l3
     cdef TagStore data           # L2 or L2D
     cdef TagStore code           # L2I, or the same as `data`
     cdef TagStore first_level    # L1D, if lines that leave L2 leave it too
     cdef bint split
     cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
-    cdef int64_t look_cycles     # between looks for a line under way; 0: only when it has come
+    cdef int64_t look_cycles     # between looks for a line on its way; 0: only when it has come
     cdef int64_t write_cycles    # a victim's way to L3
-    cdef int64_t float_extra, outer_float_extra
+    cdef int64_t float_extra, l3_float_extra
     cdef int64_t busy_until      # before this cycle something is in the way of what could be quick
     cdef int64_t latest          # cycle in which all accesses so far are done but hits with nothing in the way
     cdef int64_t ordered         # before this cycle an acquire keeps later accesses waiting
@@ -48,8 +48,8 @@ cdef class LowerLevels:
     cdef int64_t last_taken
     cdef int64_t taken           # cycle in which the queue took the last data request
     cdef Queue ozq, fills, victims, data_buffer, acquires, releases, fetches, write_buffers
-    cdef UnderWay coming         # lines that data asked for; if L2 is unified, those of fetches too
-    cdef UnderWay leaving        # modified lines in the victim buffers
+    cdef MshrFile mshrs         # lines that data asked for; if L2 is unified, those of fetches too
+    cdef MshrFile leaving_victims        # modified lines in the victim buffers
 
     # The cycle in which what was asked for in cycle `now` is there; for a write: in which the queue has taken it.
     cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
@@ -62,13 +62,14 @@ cdef class LowerLevels:
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil
 
     cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil
     # The cycle in which order lets an access go on that would in cycle `start`.
     cdef int64_t in_order(self, Notes* notes, int kind, uint32_t flags, int64_t start) noexcept nogil
-    # Why an access comes round again: its line is under way; a write that hits; a miss.
-    cdef void note_under_way(self, Notes* notes, uint64_t address, int kind, int64_t start,
+    # Why an access recirculates: its line is on its way; a write that hits; a miss.
+    cdef void note_recirculation(self, Notes* notes, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil
     # How often it looks in so many cycles.
     cdef uint32_t looks(self, int64_t cycles) noexcept nogil

@@ -7,18 +7,18 @@ operations keep those behind them waiting. Fetches have a queue of their own.
 
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.outer cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
+from pfmon.machine.l3 cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
-from pfmon.machine.under_way cimport (
+from pfmon.machine.mshr cimport (
     ASKED_BY_FETCH,
-    LineUnderWay,
-    find_under_way,
+    Mshr,
+    find_mshr,
     missed_same_index,
-    set_under_way,
-    why_under_way,
+    allocate_mshr,
+    recirculation_of,
 )
 
 cdef uint32_t OPERATION[REQUEST_KINDS]
@@ -48,7 +48,7 @@ cdef inline void note_reference(Notes* notes, int kind, bint found) noexcept nog
     note(notes, OPERATION[kind], 1)
 
 
-cdef class LowerLevels:
+cdef class L2:
     """L2 and everything below with the figures of ``config`` ([l2] or [l2d] and [l2i], [l3], [memory], [bus])."""
 
     def __cinit__(self, config):
@@ -56,7 +56,7 @@ cdef class LowerLevels:
         name = "l2d" if self.split else "l2"
         self.write_cycles = config["l3.latency"]
         conversion = config["latency.load_float.fmac"]
-        self.outer = OuterLevels(config)
+        self.l3 = L3(config)
         self.data = cache_tags(config, name)
         self.code = cache_tags(config, "l2i") if self.split else self.data
         self.latency = config[f"{name}.latency"]
@@ -65,7 +65,7 @@ cdef class LowerLevels:
         self.semaphore_latency = config[f"{name}.semaphore_latency"]
         self.fetch_latency = config["l2i.latency" if self.split else "l2.fetch_latency"]
         self.float_extra = config[f"{name}.float_latency"] - conversion - self.latency
-        self.outer_float_extra = config["l3.float_latency"] - conversion - config["l3.latency"]
+        self.l3_float_extra = config["l3.float_latency"] - conversion - config["l3.latency"]
         start_queue(&self.ozq, config[f"{name}.queue"])
         start_queue(&self.fills, config[f"{name}.fills"])
         start_queue(&self.victims, config[f"{name}.victims"])
@@ -126,11 +126,11 @@ cdef class LowerLevels:
     cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t start) noexcept nogil:
         cdef int64_t done, ready = self.data.infos[place].ready
-        cdef bint under_way = ready > start
+        cdef bint on_its_way = ready > start
         cdef bint passes = 0     # the queue: it leaves no trace there
-        note_reference(notes, kind, not under_way)
-        if under_way:
-            self.note_under_way(notes, address, kind, start, ready)
+        note_reference(notes, kind, not on_its_way)
+        if on_its_way:
+            self.note_recirculation(notes, address, kind, start, ready)
         elif writes(kind):
             self.note_sibling(notes, address, start)
         if not flags & REQUEST_NO_RECENCY:
@@ -139,18 +139,18 @@ cdef class LowerLevels:
             done = start + self.semaphore_latency
         elif start >= self.busy_until:
             done = start + self.latency
-            passes = not under_way
+            passes = not on_its_way
             if passes:
                 note(notes, Occurrence.L2_BYPASS_SHORT, 1)
         else:
             done = start + self.queued_latency
-            if not under_way and start == self.taken:
+            if not on_its_way and start == self.taken:
                 note(notes, Occurrence.L2_BYPASS_LONG, 1)
         if writes(kind):
             if self.data.infos[place].state == SHARED:
                 note(notes, Occurrence.L2_STORE_HIT_S, 1)
                 passes = 0
-                ready = self.outer.invalidate(notes, address, start)
+                ready = self.l3.invalidate(notes, address, start)
                 self.data.infos[place].ready = ready
             self.data.infos[place].state = MODIFIED
         if ready > done:
@@ -170,13 +170,13 @@ cdef class LowerLevels:
         cdef Line line
         cdef int wanted = WANTED_OWNED if writes(kind) or flags & REQUEST_EXCLUSIVE else WANTED_DATA
         cdef int64_t place, asked, buffered
-        cdef LineUnderWay* coming
+        cdef Mshr* coming
         note_reference(notes, kind, 0)
         note(notes, Occurrence.L2_MISS_SENT, 1)
         asked = room_in_queue(&self.fills, start)
         if asked > start:
             note(notes, Occurrence.L2_FILLS_FULL, 1)
-        self.outer.read(notes, address, wanted, not flags & REQUEST_NO_OUTER, asked, &line)
+        self.l3.read(notes, address, wanted, not flags & REQUEST_NO_L3, asked, &line)
         if line.sent > asked:
             note(notes, Occurrence.L3_REJECT_DATA, 1)
         if line.sent == self.taken and start >= self.busy_until:
@@ -190,7 +190,7 @@ cdef class LowerLevels:
         buffered = room_in_queue(&self.victims, line.sent)
         place = self.data.victim(address)
         self.note_miss(notes, address, start, buffered > line.sent and self.data.infos[place].state == MODIFIED)
-        coming = set_under_way(&self.coming, address >> self.data.shift, start, line.ready)
+        coming = allocate_mshr(&self.mshrs, address >> self.data.shift, start, line.ready)
         coming.sent = line.sent
         self.make_room(notes, self.data, place, line.sent, line.ready)
         self.data.put(place, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
@@ -198,16 +198,16 @@ cdef class LowerLevels:
         if line.ready > self.busy_until:
             self.busy_until = line.ready
         self.not_before(line.ready)
-        return line.ready + (self.outer_float_extra if kind == REQUEST_FLOAT_READ else 0)
+        return line.ready + (self.l3_float_extra if kind == REQUEST_FLOAT_READ else 0)
 
     cdef void not_before(self, int64_t done) noexcept nogil:
         if done > self.latest:
             self.latest, self.latest_taken = done, self.taken
 
-    cdef void note_under_way(self, Notes* notes, uint64_t address, int kind, int64_t start,
+    cdef void note_recirculation(self, Notes* notes, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil:
-        cdef LineUnderWay* line = find_under_way(&self.coming, address >> self.data.shift, start)
-        cdef uint32_t reason = why_under_way(line, start)
+        cdef Mshr* line = find_mshr(&self.mshrs, address >> self.data.shift, start)
+        cdef uint32_t reason = recirculation_of(line, start)
         note(notes, reason, 1)
         note(notes, Occurrence.L2_LOOK_AGAIN, self.looks(ready - start))
         if (reason == Occurrence.L2_RECIRC_FILL_HIT or reason == Occurrence.L2_RECIRC_OZQ_MISS
@@ -222,15 +222,15 @@ cdef class LowerLevels:
         return <uint32_t>((cycles - 1) // self.look_cycles + 1) if self.look_cycles else 1
 
     cdef void note_sibling(self, Notes* notes, uint64_t address, int64_t start) noexcept nogil:
-        if start < self.busy_until and missed_same_index(&self.coming, self.data, address, start, 1):
+        if start < self.busy_until and missed_same_index(&self.mshrs, self.data, address, start, 1):
             note(notes, Occurrence.L2_RECIRC_TAG_NOTOK, 1)
             note(notes, Occurrence.L2_LOOK_AGAIN, 1)
 
     cdef void note_miss(self, Notes* notes, uint64_t address, int64_t start, bint crowded) noexcept nogil:
         cdef uint32_t reason
-        if missed_same_index(&self.coming, self.data, address, start, self.split):
+        if missed_same_index(&self.mshrs, self.data, address, start, self.split):
             reason = Occurrence.L2_RECIRC_SAME_INDEX
-        elif find_under_way(&self.leaving, address >> self.data.shift, start) != NULL:
+        elif find_mshr(&self.leaving_victims, address >> self.data.shift, start) != NULL:
             reason = Occurrence.L2_RECIRC_VIC_PEND
         elif crowded:
             reason = Occurrence.L2_RECIRC_VIC_BUF_FULL
@@ -252,8 +252,8 @@ cdef class LowerLevels:
             written = room_in_queue(&self.write_buffers, filled)
             enter_queue(&self.victims, now, written)
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
-            set_under_way(&self.leaving, tags.numbers[place], now, written)
-            self.outer.write_back(notes, gone, now)
+            allocate_mshr(&self.leaving_victims, tags.numbers[place], now, written)
+            self.l3.write_back(notes, gone, now)
         if self.split and tags is self.code:
             note(notes, Occurrence.L2I_REPLACED, 1)
         elif self.first_level is not None:
@@ -267,8 +267,8 @@ cdef class LowerLevels:
     cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil:
         cdef int64_t place = quick_find(self.code, address), start = room_in_queue(&self.fetches, now), done
         cdef uint32_t ahead = kind == REQUEST_FETCH_PREFETCH
-        cdef bint under_way = place != ABSENT and self.code.infos[place].ready > start
-        if under_way:
+        cdef bint on_its_way = place != ABSENT and self.code.infos[place].ready > start
+        if on_its_way:
             self.note_fetch_again(notes, Occurrence.L2_FETCH_CONFLICT_DEMAND + ahead,
                                   self.code.infos[place].ready - start)
         elif start > now and place != ABSENT:
@@ -294,16 +294,16 @@ cdef class LowerLevels:
 
     cdef int64_t miss_fetch(self, Notes* notes, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil:
         cdef Line line
-        cdef LineUnderWay* coming
+        cdef Mshr* coming
         cdef int64_t place
         note(notes, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
         if not ahead:
             note(notes, Occurrence.L2_FETCH_BYPASS_MISS, 1)
-        self.outer.read(notes, address, WANTED_FETCH + ahead, 1, start, &line)
+        self.l3.read(notes, address, WANTED_FETCH + ahead, 1, start, &line)
         if line.sent > start:
             note(notes, Occurrence.L3_REJECT_FETCH_DEMAND + ahead, 1)
         if not self.split:
-            coming = set_under_way(&self.coming, address >> self.code.shift, start, line.ready)
+            coming = allocate_mshr(&self.mshrs, address >> self.code.shift, start, line.ready)
             coming.asked_by = ASKED_BY_FETCH + ahead
         place = self.code.victim(address)
         self.make_room(notes, self.code, place, line.sent, line.ready)
@@ -336,14 +336,20 @@ cdef class LowerLevels:
         note(notes, Occurrence.L2_BYPASS_SHORT, 1)
 
     cdef void watch(self, Shares shares) noexcept nogil:
-        """These levels are shared among slots."""
+        """These levels are shared among event sets."""
         watch_queue(shares, &self.ozq)
         watch_queue(shares, &self.fills)
         watch_queue(shares, &self.victims)
         watch_queue(shares, &self.data_buffer)
         watch_queue(shares, &self.acquires)
         watch_queue(shares, &self.releases)
-        self.outer.watch(shares)
+        self.l3.bus.watch(shares)
+
+    cdef bint lost(self) noexcept nogil:
+        """Whether a queue had too many entries, here or below."""
+        return (self.ozq.lost or self.fills.lost or self.victims.lost or self.data_buffer.lost or self.acquires.lost
+                or self.releases.lost or self.fetches.lost or self.write_buffers.lost or self.mshrs.lost
+                or self.leaving_victims.lost or self.l3.tracked.lost or self.l3.bus.lost())
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.ozq, now)
@@ -352,14 +358,14 @@ cdef class LowerLevels:
         finish_queue(&self.data_buffer, now)
         finish_queue(&self.acquires, now)
         finish_queue(&self.releases, now)
-        self.outer.finish(now)
+        self.l3.bus.finish(now)
 
     # For tests and tools.
 
     def request_at(
         self, address: int, kind: int, now: int, flags: int = 0
     ) -> tuple[int, int, list[tuple[int, int]]]:
-        """One request (kinds and flags of lower.pxd): cycle in which it is there, in which it was taken, occurrences."""
+        """One request (kinds and flags of l2.pxd): cycle in which it is there, in which it was taken, occurrences."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
         ready = self.request(&notes, address, 8, kind, flags, now)
@@ -375,7 +381,7 @@ cdef class LowerLevels:
 
     def stores(self) -> dict[str, TagStore]:
         """Its tags: "data", "code" (the same if L2 is unified), "l3"."""
-        return {"data": self.data, "code": self.code, "l3": self.outer.tags}
+        return {"data": self.data, "code": self.code, "l3": self.l3.tags}
 
     def levels(self) -> dict[str, list[int]]:
         """Cycles with 0, 1, ... entries in each queue; of those that count when they are full, [not full, full]."""
@@ -386,7 +392,7 @@ cdef class LowerLevels:
             "OZDB_FULL": full(queue_levels(&self.data_buffer)),
             "OZQ_ACQUIRE": present(queue_levels(&self.acquires)),
             "OZQ_RELEASE": present(queue_levels(&self.releases)),
-            **self.outer.levels(),
+            **self.l3.bus.levels(),
         }
 
 

@@ -1,0 +1,43 @@
+"""The front-side bus with the memory behind it: see bus.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.notes cimport Notes
+from pfmon.machine.queues cimport Queue
+from pfmon.machine.shares cimport Shares
+
+cdef enum Transaction:           # the order is that of the occurrences BUS_*
+    BUS_LINE_OF_DATA = 0         # BRL
+    BUS_LINE_OF_CODE = 1         # BRL
+    BUS_LINE_TO_OWN = 2          # BRIL
+
+
+cdef class Bus:
+    cdef int64_t memory_latency
+    cdef int64_t line_cycles     # core cycles that a line takes the bus
+    cdef uint32_t line_clocks    # bus clocks
+    cdef int64_t request_cycles, in_order_cycles
+    cdef bint castouts
+    cdef int64_t requests_end    # cycle in which the address bus is free
+    cdef int64_t data_end        # ... the data bus
+    cdef int64_t writes_due      # cycles of data bus that writes still need; reads go first
+    cdef int64_t writes_bound    # more than these make reads wait
+    cdef Queue requests          # BRQ
+    cdef Queue memory_reads
+    cdef Queue system            # requests before the bus
+    cdef Queue in_order          # IOQ
+    cdef Queue writes            # lines before the bus, written
+    cdef Queue castout           # ... and clean
+
+    # The cycle in which a line from memory is there.
+    cdef int64_t read(self, Notes* notes, Transaction transaction, int64_t now) noexcept nogil
+    # A modified line goes to memory.
+    cdef void write(self, Notes* notes, int64_t now) noexcept nogil
+    # A clean line leaves the processor's caches.
+    cdef void cast_out(self, Notes* notes, int64_t now) noexcept nogil
+    # A line in state S is wanted alone; the cycle in which it may be written.
+    cdef int64_t invalidate(self, Notes* notes, int64_t now) noexcept nogil
+    cdef int64_t request(self, int64_t now) noexcept nogil
+    cdef void finish(self, int64_t now) noexcept nogil
+    cdef void watch(self, Shares shares) noexcept nogil
+    cdef bint lost(self) noexcept nogil

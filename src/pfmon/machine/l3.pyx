@@ -1,0 +1,91 @@
+"""L3 of one processor, in front of the bus.
+
+L3 is not inclusive: a line that leaves it may stay in L2, and its write-back may miss. Reads of data come in state E,
+of instructions in S, reads for ownership in M (in L2).
+"""
+
+from libc.stdint cimport uint32_t
+
+from pfmon.machine.bus cimport BUS_LINE_OF_CODE, BUS_LINE_OF_DATA, BUS_LINE_TO_OWN, Transaction
+from pfmon.machine.notes cimport note
+from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.queues cimport enter_queue, room_in_queue, start_queue
+from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, use
+from pfmon.machine.tags import cache_tags
+
+cdef uint32_t FIRST[WANTS]       # occurrence of a miss by Wanted; hits follow in the order of State
+FIRST[<int>WANTED_DATA] = Occurrence.L3_DATA_READ_MISS_I
+FIRST[<int>WANTED_OWNED] = Occurrence.L3_DATA_WRITE_MISS_I
+FIRST[<int>WANTED_FETCH] = Occurrence.L3_FETCH_DEMAND_MISS_I
+FIRST[<int>WANTED_FETCH_AHEAD] = Occurrence.L3_FETCH_PREFETCH_MISS_I
+
+cdef Transaction TRANSACTION[WANTS]
+TRANSACTION[<int>WANTED_DATA] = BUS_LINE_OF_DATA
+TRANSACTION[<int>WANTED_OWNED] = BUS_LINE_TO_OWN
+TRANSACTION[<int>WANTED_FETCH] = BUS_LINE_OF_CODE
+TRANSACTION[<int>WANTED_FETCH_AHEAD] = BUS_LINE_OF_CODE
+
+
+cdef class L3:
+    """L3 with the figures of ``config`` ([l3]), and the bus that it asks."""
+
+    def __cinit__(self, config):
+        self.bus = Bus(config)
+        self.tags = cache_tags(config, "l3", hinted=False)
+        self.latency[<int>WANTED_DATA] = self.latency[<int>WANTED_OWNED] = config["l3.latency"]
+        self.latency[<int>WANTED_FETCH] = self.latency[<int>WANTED_FETCH_AHEAD] = config["l3.fetch_latency"]
+        start_queue(&self.tracked, config["l3.queue"])
+
+    cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil:
+        cdef int64_t place = self.tags.search(address >> self.tags.shift)
+        cdef int state = INVALID if place == ABSENT else self.tags.infos[place].state
+        now = room_in_queue(&self.tracked, now)
+        out.sent = now
+        out.ready = now + self.latency[wanted]
+        note(notes, FIRST[wanted] + state, 1)
+        if place != ABSENT:
+            use(self.tags, place)
+            if self.tags.infos[place].ready > out.ready:
+                out.ready = self.tags.infos[place].ready
+            if wanted == WANTED_OWNED and state == SHARED:
+                out.ready = self.invalidate(notes, address, now)
+                state = self.tags.infos[place].state
+            out.state = state
+        else:
+            out.ready = self.bus.read(notes, TRANSACTION[wanted], now)
+            out.state = SHARED if wanted >= WANTED_FETCH else EXCLUSIVE
+            if fill:
+                self.insert(notes, address, out.state, out.ready, now)
+        if wanted == WANTED_OWNED:
+            out.state = MODIFIED
+        elif out.state == MODIFIED:
+            out.state = EXCLUSIVE    # the changes are in L3; L2 has none of its own
+        enter_queue(&self.tracked, now, out.ready)
+
+    cdef void write_back(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+        cdef int64_t place = self.tags.search(address >> self.tags.shift)
+        if place == ABSENT:
+            note(notes, Occurrence.L3_WRITE_BACK_MISS_I, 1)
+            self.insert(notes, address, MODIFIED, now, now)
+            return
+        note(notes, Occurrence.L3_WRITE_BACK_MISS_I + self.tags.infos[place].state, 1)
+        self.tags.infos[place].state = MODIFIED
+        use(self.tags, place)
+
+    cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+        cdef int64_t place = self.tags.search(address >> self.tags.shift)
+        if place != ABSENT and self.tags.infos[place].state == SHARED:
+            self.tags.infos[place].state = EXCLUSIVE
+        return self.bus.invalidate(notes, now)
+
+    cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
+        cdef int64_t place = self.tags.victim(address)
+        cdef int gone = self.tags.infos[place].state
+        if gone != INVALID:
+            note(notes, Occurrence.L3_REPLACED_S + gone - SHARED, 1)
+            if gone == MODIFIED:
+                self.bus.write(notes, now)
+            else:
+                self.bus.cast_out(notes, now)
+        note(notes, Occurrence.L3_INSERT_S + state - SHARED, 1)
+        self.tags.put(place, address, state, ready, 1)

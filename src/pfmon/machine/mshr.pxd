@@ -1,0 +1,112 @@
+"""Miss status holding registers: lines that L2 asked for and that have not come, or that left it and have not arrived."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.tags cimport TagStore
+
+cdef enum:
+    MOST_MSHRS = 64              # a power of two
+
+cdef enum AskedBy:
+    ASKED_BY_DATA = 0
+    ASKED_BY_FETCH = 1
+    ASKED_BY_FETCH_AHEAD = 2
+
+cdef struct Mshr:
+    uint64_t number              # address >> shift of its cache
+    int64_t asked                # cycle of the access that asked for it
+    int64_t sent                 # ... in which the next level was asked
+    int64_t ready                # ... in which it is there
+    int asked_by
+    bint awaited                 # a later access waits for it
+
+cdef struct MshrFile:
+    uint32_t first               # counts that run on: registers first .. next - 1 are in use, or were
+    uint32_t next
+    bint lost                    # sticky: a line on its way found no register
+    Mshr mshrs[MOST_MSHRS]
+
+
+cdef inline void release_filled(MshrFile* file, int64_t now) noexcept nogil:
+    """Lines before all that are still on their way are no longer looked at."""
+    while file.first != file.next and file.mshrs[file.first & (MOST_MSHRS - 1)].ready <= now:
+        file.first += 1
+
+
+cdef inline void close_up(MshrFile* file, int64_t now) noexcept nogil:
+    """Room for one more: registers whose line has come go, wherever they are. That none has is a loss; with the
+    machines of configs/ the fill buffers and the queue before them bound the lines on their way to fewer."""
+    cdef uint32_t i = file.first, kept = file.first
+    while i != file.next:
+        if file.mshrs[i & (MOST_MSHRS - 1)].ready > now:
+            file.mshrs[kept & (MOST_MSHRS - 1)] = file.mshrs[i & (MOST_MSHRS - 1)]
+            kept += 1
+        i += 1
+    file.next = kept
+    if file.next - file.first == MOST_MSHRS:
+        file.lost = 1
+        file.first += 1
+
+
+cdef inline Mshr* allocate_mshr(MshrFile* file, uint64_t number, int64_t now, int64_t ready) noexcept nogil:
+    """One more line; the caller says the rest of it."""
+    cdef Mshr* line
+    release_filled(file, now)
+    if file.next - file.first == MOST_MSHRS:
+        close_up(file, now)
+    line = &file.mshrs[file.next & (MOST_MSHRS - 1)]
+    file.next += 1
+    line.number, line.asked, line.sent, line.ready = number, now, now, ready
+    line.asked_by, line.awaited = ASKED_BY_DATA, 0
+    return line
+
+
+cdef inline Mshr* find_mshr(MshrFile* file, uint64_t number, int64_t now) noexcept nogil:
+    """The line of that number, if it is on its way in cycle ``now``, or NULL."""
+    cdef uint32_t i
+    cdef Mshr* line
+    release_filled(file, now)
+    i = file.next
+    while i != file.first:
+        i -= 1
+        line = &file.mshrs[i & (MOST_MSHRS - 1)]
+        if line.number == number:
+            return line if line.ready > now else NULL
+    return NULL
+
+
+cdef inline bint missed_same_index(
+    MshrFile* file, TagStore tags, uint64_t address, int64_t start, bint siblings
+) noexcept nogil:
+    """Whether data missed a line of the same set: one on its way, or, of ``siblings``, in the same cycle."""
+    cdef uint64_t number = address >> tags.shift
+    cdef uint32_t i
+    cdef const Mshr* line
+    release_filled(file, start)
+    i = file.next
+    while i != file.first:
+        i -= 1
+        line = &file.mshrs[i & (MOST_MSHRS - 1)]
+        if siblings and line.asked != start:
+            continue
+        if (number ^ line.number) & tags.set_mask or line.asked_by != ASKED_BY_DATA or line.ready <= start:
+            continue
+        if tags.set_of(line.number) == tags.set_of(number):
+            return 1
+    return 0
+
+
+cdef inline uint32_t recirculation_of(const Mshr* line, int64_t start) noexcept nogil:
+    """Why data recirculates in cycle ``start`` whose line is on its way (NULL: for a right to write)."""
+    if line == NULL:
+        return Occurrence.L2_RECIRC_FILL_HIT
+    if line.asked_by == ASKED_BY_FETCH:
+        return Occurrence.L2_SMC_HIT
+    if line.asked_by != ASKED_BY_DATA:
+        return Occurrence.L2_RECIRC_IPF_MISS
+    if start == line.asked:
+        return Occurrence.L2_RECIRC_SAME_INDEX
+    if start == line.asked + 1:
+        return Occurrence.L2_RECIRC_L1W
+    return Occurrence.L2_RECIRC_OZQ_MISS if start < line.sent else Occurrence.L2_RECIRC_FILL_HIT

@@ -1,0 +1,46 @@
+"""Replacement: which line of a set makes room. What all policies share; see replacement.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+cdef enum Recency:               # what a use of a place changes; what is one word is done in line (tags.pxd, use)
+    RECENCY_STAMP = 0            # its stamp: the time of its last use
+    RECENCY_BIT = 1              # its bit; when that is set already, nothing
+    RECENCY_NONE = 2             # nothing
+    RECENCY_OTHER = 3            # the policy is asked each time
+
+cdef enum:
+    WORD_SHIFT = 6               # bits of a word of bits
+
+
+cdef class ReplacementPolicy:
+    """Chooses the victim of a full set. A policy is a subclass (replacements.py)."""
+
+    cdef Recency recency
+    cdef uint64_t* stamps        # RECENCY_STAMP: by place
+    cdef uint64_t* bits          # RECENCY_BIT: a bit for each place, a set's in `words` words
+    cdef uint64_t clock          # of the stamps
+    cdef uint64_t sets
+    cdef uint32_t ways
+    cdef uint32_t way_shift      # a place: set << way_shift | way
+    cdef uint32_t words
+
+    # The place was used.
+    cdef void touch(self, uint64_t place) noexcept nogil
+    # The way of a full set that makes room.
+    cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil
+    # The place is free.
+    cdef void clear(self, uint64_t place) noexcept nogil
+    # A line was put into the place without being used: it is the next to go.
+    cdef void put_unused(self, uint64_t place) noexcept nogil
+
+
+cdef inline uint64_t* word_of(ReplacementPolicy policy, uint64_t place) noexcept nogil:
+    """The word with the bit of a place."""
+    cdef uint64_t way = place & ((<uint64_t>1 << policy.way_shift) - 1)
+    return &policy.bits[(place >> policy.way_shift) * policy.words + (way >> WORD_SHIFT)]
+
+
+cdef inline uint64_t bit_of(ReplacementPolicy policy, uint64_t place) noexcept nogil:
+    """The bit of a place in its word."""
+    cdef uint64_t way = place & ((<uint64_t>1 << policy.way_shift) - 1)
+    return <uint64_t>1 << (way & ((1 << WORD_SHIFT) - 1))

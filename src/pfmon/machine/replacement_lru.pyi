@@ -1,0 +1,3 @@
+from pfmon.machine.replacement import ReplacementPolicy
+
+class LruPolicy(ReplacementPolicy): ...

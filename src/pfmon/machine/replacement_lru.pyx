@@ -1,0 +1,79 @@
+"""LRU: the line that was not used for longest makes room."""
+
+cimport cython
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.machine.replacement cimport RECENCY_STAMP, ReplacementPolicy
+
+cdef enum:
+    OLDEST = 16
+    MANY_WAYS = 24               # of a single set: from these on the oldest are remembered
+
+cdef struct Oldest:              # ways that were used longest ago, oldest first, as long as their stamps stay
+    uint32_t count
+    uint32_t next
+    uint32_t ways[OLDEST]
+    uint64_t stamps[OLDEST]
+
+
+@cython.final
+cdef class LruPolicy(ReplacementPolicy):
+    """A stamp a place, with the time of its last use; 0: free, or not used since it was filled."""
+
+    cdef Oldest oldest
+
+    def __cinit__(self, sets: int, ways: int):
+        self.recency = RECENCY_STAMP
+
+    cdef void touch(self, uint64_t place) noexcept nogil:
+        self.clock += 1          # a repetition of all touches since leaves the same order: nothing to take back
+        self.stamps[place] = self.clock
+
+    cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
+        cdef const uint64_t* stamps = &self.stamps[chosen_set << self.way_shift]
+        cdef uint64_t way, best = 0
+        if self.sets == 1 and self.ways >= MANY_WAYS:
+            return self.oldest_of_many()
+        for way in range(1, self.ways):
+            if stamps[way] < stamps[best]:
+                best = way
+        return best
+
+    cdef void clear(self, uint64_t place) noexcept nogil:
+        self.stamps[place] = 0
+
+    cdef void put_unused(self, uint64_t place) noexcept nogil:
+        self.oldest.count = 0    # it is older than those
+
+    cdef uint64_t oldest_of_many(self) noexcept nogil:
+        """The way of the only set that was used longest ago.
+
+        Whatever is used is younger than all that are not: so those that were oldest once stay the oldest, in their
+        order, but for those that were used since.
+        """
+        cdef Oldest* oldest = &self.oldest
+        while oldest.next < oldest.count:
+            if self.stamps[oldest.ways[oldest.next]] == oldest.stamps[oldest.next]:
+                return oldest.ways[oldest.next]
+            oldest.next += 1
+        self.collect_oldest()
+        return oldest.ways[0]
+
+    cdef void collect_oldest(self) noexcept nogil:
+        cdef Oldest* oldest = &self.oldest
+        cdef uint64_t stamp
+        cdef uint32_t way, at
+        oldest.count = oldest.next = 0
+        for way in range(self.ways):
+            stamp = self.stamps[way]
+            if oldest.count == OLDEST and stamp >= oldest.stamps[OLDEST - 1]:
+                continue
+            if oldest.count < OLDEST:
+                oldest.count += 1
+            at = oldest.count - 1
+            while at > 0 and oldest.stamps[at - 1] > stamp:
+                oldest.stamps[at] = oldest.stamps[at - 1]
+                oldest.ways[at] = oldest.ways[at - 1]
+                at -= 1
+            oldest.stamps[at] = stamp
+            oldest.ways[at] = way

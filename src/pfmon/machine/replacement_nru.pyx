@@ -1,0 +1,51 @@
+"""NRU: the first line that was not recently used makes room (Montecito manual, table 2-9: L2, L3)."""
+
+cimport cython
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.machine.replacement cimport RECENCY_BIT, WORD_SHIFT, ReplacementPolicy, bit_of, word_of
+
+cdef enum:
+    WORD_BITS = 1 << WORD_SHIFT
+
+
+@cython.final
+cdef class NruPolicy(ReplacementPolicy):
+    """A bit a place: a use sets it, and if it was the last clear one of its set, clears the others."""
+
+    cdef uint64_t last_word      # all bits of a set's last word
+
+    def __cinit__(self, sets: int, ways: int):
+        self.recency = RECENCY_BIT
+        self.last_word = (1 << (ways - WORD_BITS * (self.words - 1))) - 1
+
+    cdef void touch(self, uint64_t place) noexcept nogil:
+        cdef uint64_t* words = &self.bits[(place >> self.way_shift) * self.words]
+        cdef uint64_t* word = word_of(self, place)
+        cdef uint32_t other
+        word[0] |= bit_of(self, place)
+        if self.all_used(words):
+            for other in range(self.words):
+                words[other] = 0
+            word[0] = bit_of(self, place)
+
+    cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
+        """The first way whose bit is clear; the last one if none is."""
+        cdef const uint64_t* words = &self.bits[chosen_set * self.words]
+        cdef uint64_t way = 0, last = self.ways - 1
+        while way < last and not ~words[way >> WORD_SHIFT]:
+            way += WORD_BITS
+        while way < last and words[way >> WORD_SHIFT] >> (way & (WORD_BITS - 1)) & 1:
+            way += 1
+        return way if way < last else last
+
+    cdef void clear(self, uint64_t place) noexcept nogil:
+        word_of(self, place)[0] &= ~bit_of(self, place)
+
+    cdef bint all_used(self, const uint64_t* words) noexcept nogil:
+        """Whether the bits of a set are all set."""
+        cdef uint32_t word
+        for word in range(self.words - 1):
+            if ~words[word]:
+                return 0
+        return words[self.words - 1] == self.last_word

@@ -1,0 +1,48 @@
+"""PLRU: a binary tree of bits for each set points away from what was used."""
+
+cimport cython
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.replacement cimport RECENCY_OTHER, ReplacementPolicy
+
+
+@cython.final
+cdef class PlruPolicy(ReplacementPolicy):
+    """Ways are a power of two (geometry.py). Bit n of a tree has the children 2n and 2n + 1; the root is 1."""
+
+    cdef uint64_t* trees         # by set
+
+    def __cinit__(self, sets: int, ways: int):
+        self.recency = RECENCY_OTHER
+        self.trees = <uint64_t*>calloc(sets, sizeof(uint64_t))
+        if self.trees == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.trees)
+
+    cdef void touch(self, uint64_t place) noexcept nogil:
+        """The bits on the way to ``place`` point to the other side."""
+        cdef uint64_t* tree = &self.trees[place >> self.way_shift]
+        cdef uint64_t node = 1, size = self.ways
+        while size > 1:
+            size >>= 1
+            if place & size:
+                tree[0] &= ~(<uint64_t>1 << node)
+                node = 2 * node + 1
+            else:
+                tree[0] |= <uint64_t>1 << node
+                node = 2 * node
+
+    cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
+        """The way that the bits lead to."""
+        cdef uint64_t tree = self.trees[chosen_set], node = 1, size = self.ways, way = 0
+        while size > 1:
+            size >>= 1
+            if tree >> node & 1:
+                way |= size
+                node = 2 * node + 1
+            else:
+                node = 2 * node
+        return way
