@@ -30,12 +30,13 @@ cdef class Live(Items):
     cdef uint64_t mark_kinds     # that some monitor counts
     cdef int64_t counted[MOST_MONITORS]
     cdef int64_t left[MOST_MONITORS]     # increments until the counter wraps
-    cdef uint64_t* words         # by hash: word, 0, and what a run of it adds, by monitor
+    cdef uint64_t* words         # by hash: word, its instructions, and what a run of it adds, by monitor
     cdef uint64_t* nodes         # by hash: node, generation, and what a run of it adds
     cdef uint64_t last
     cdef object on_overflow
     cdef readonly object error
 
+    cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil
     cdef const int64_t* of_node(self, const BlockItems* block) noexcept nogil
     cdef void add_instruction(self, uint64_t word, uint32_t i, uint64_t address, int64_t* sums) noexcept nogil

@@ -24,6 +24,11 @@ cdef enum:
 cdef int64_t NEVER = <int64_t>1 << 62
 
 
+cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
+    """Where what a run with a word adds is kept."""
+    return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
+
+
 cdef inline uint64_t hashed(uint64_t a, uint64_t b) noexcept nogil:
     a = (a ^ b * <uint64_t>0x9E3779B97F4A7C15) * <uint64_t>0xD6E8FEB86659FD93
     return a >> 40
@@ -98,6 +103,10 @@ cdef class Live(Items):
         cdef BlockItems block
         memset(&block, 0, sizeof(block))
         while i < count:
+            if not self.frozen and not self.ranged:
+                i += self.pass_whole(words + i, count - i)
+                if i == count:
+                    return
             block.words = NULL
             if words[i] >> 63 == 0:
                 block.words = words + i
@@ -107,6 +116,47 @@ cdef class Live(Items):
                 i += 1
             block.mark_count = <uint32_t>(words + i - block.marks)
             self.take(&block)
+
+    cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        """Count blocks up to one that takes a counter across, or has marks that count; how many words these were."""
+        cdef uint64_t i = 0, next_block, word, marks, retired = self.retired, last = self.last
+        cdef int64_t left = self.left[0], begin = left
+        cdef const uint64_t* entry
+        cdef bint single = self.monitors == 1
+        while i < count:
+            word = words[i]
+            if word >> 63:                   # of the block before, and nobody counts it; or of none that is here
+                if i == 0 or (self.mark_kinds >> mark_kind(word)) & 1:
+                    break
+                i += 1
+                continue
+            next_block = i + 1
+            if self.traced:
+                next_block += accesses_of(&self.table.c.heads[word & BLOCK_MASK], word)
+            marks = next_block
+            while marks < count and words[marks] >> 63 and not (self.mark_kinds >> mark_kind(words[marks])) & 1:
+                marks += 1
+            if marks < count and words[marks] >> 63:
+                break                        # a mark that counts: the block is taken with it
+            entry = self.words + word_place(word) * (HEAD + self.monitors)
+            if entry[0] != word:
+                self.of_word(word)
+            if single:
+                if <int64_t>entry[HEAD] >= left:
+                    break
+                left -= <int64_t>entry[HEAD]
+            elif self.fits(<const int64_t*>entry + HEAD):
+                self.commit(<const int64_t*>entry + HEAD)
+            else:
+                break
+            retired += entry[1]
+            last = word & BLOCK_MASK
+            i = marks
+        self.retired, self.last = retired, last
+        if single:
+            self.counted[0] += begin - left
+            self.left[0] = left
+        return i
 
     cdef void follow(self, uint64_t block) noexcept nogil:
         self.last = block
@@ -179,11 +229,11 @@ cdef class Live(Items):
 
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil:
         """What a run with this word adds, accesses in data ranges and marks left out."""
-        cdef uint64_t* entry = self.words + (hashed(word, 0) & (WORDS - 1)) * (HEAD + self.monitors)
+        cdef uint64_t* entry = self.words + word_place(word) * (HEAD + self.monitors)
         cdef int64_t* sums = <int64_t*>(entry + HEAD)
         cdef uint32_t i
         if entry[0] != word:
-            entry[0] = word
+            entry[0], entry[1] = word, self.table.c.heads[word & BLOCK_MASK].length
             memset(sums, 0, self.monitors * sizeof(int64_t))
             for i in range(self.table.c.heads[word & BLOCK_MASK].length):
                 self.add_instruction(word, i, 0, sums)
