@@ -7,6 +7,8 @@ import pytest
 from pfmon.errors import PfmonError
 from pfmon.machine.config import FILES, load, names
 from pfmon.machine.figures import figures
+from pfmon.machine.predictors import PREDICTORS
+from pfmon.machine.replacements import REPLACEMENTS
 
 KILO, MEGA = 1 << 10, 1 << 20
 
@@ -182,3 +184,11 @@ def test_a_file_that_is_not_there_is_one_line() -> None:
 
 def test_an_unknown_machine_names_the_nearest() -> None:
     assert "itanium2" in refusal("itanium3")
+
+
+def test_every_legal_policy_has_a_file_and_every_file_is_legal() -> None:
+    known = figures()
+    legal = [figure.legal.split() for name, figure in known.items() if name.endswith(".replacement")]
+    assert legal
+    assert all(sorted(one) == sorted(REPLACEMENTS) for one in legal)
+    assert sorted(known["predictor.kind"].legal.split()) == sorted(PREDICTORS)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pfmon.counting.looks import DISPERSAL
 from pfmon.machine.causes import Cause, FrontCause
 from pfmon.machine.occurrences import Occurrence
 from pfmon.signals import machine, terms
@@ -16,7 +17,7 @@ RECORDED = {
     "entrance": FRONT_CAUSES,
     "ideal": FRONT_CAUSES,
     "lost": FRONT_CAUSES,
-    "dispersal": dict.fromkeys(machine.DISPERSAL, 0),
+    "dispersal": dict.fromkeys(DISPERSAL, 0),
 }
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from ia64_fuzz import Fuzz
 
+from pfmon.counting.looks import DISPERSAL
 from pfmon.machine.config import FILES, load
 from pfmon.machine.machine import Machine
-from pfmon.signals.machine import DISPERSAL
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.ring import Pipe
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
+from pfmon.counting.looks import DISPERSAL
 from pfmon.counting.unit import MachineRecords
 from pfmon.machine.causes import Cause, FrontCause
 from pfmon.machine.occurrences import Occurrence
@@ -187,7 +188,7 @@ class PlainCounts:
                 yield (block, instruction), cycles
 
     def _left(self, fields: Iterable[str], look: Callable[[int], int]) -> Iterator[tuple[Place, int]]:
-        places = [machine.DISPERSAL[field] for field in fields]
+        places = [DISPERSAL[field] for field in fields]
         for block, last, left, cycles in self.recorded.dispersal():
             yield (block, last), look(sum(left >> shift & mask for shift, mask in places)) * cycles
 

@@ -11,7 +11,7 @@ cdef enum:
     SET_WORDS = 8                # of a set of occurrences
     MOST_FIELDS = 8              # of dispersal
 
-cdef enum Way:                   # how a monitor looks at the records
+cpdef enum Way:                  # how a monitor looks at the records
     NOT_HERE = 0                 # it counts nothing of these: architecture alone, or a level
     OCCURRENCES = 1              # each by the instruction that it happened to
     CYCLES = 2                   # bubbles by cause, and perhaps cycles in which something retired

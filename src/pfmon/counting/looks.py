@@ -6,16 +6,21 @@ A monitor with a threshold counts one in every cycle in which its event's increm
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from pfmon.counting.countable import FAILED_CHECKS, MOVED, needs_machine
-from pfmon.machine.causes import Cause, FrontCause
+from pfmon.counting.cycles import Way
+from pfmon.machine.causes import Cause, Dispersal, FrontCause
 from pfmon.machine.occurrences import Occurrence
 from pfmon.machine.records import BubbleKind
 from pfmon.signals import machine
 
-NOT_HERE, OCCURRENCES, CYCLES, BUBBLES, DISPERSAL, SUMS = range(6)
-"""As cycles.Way."""
+DISPERSAL = {
+    name.removeprefix("DISPERSAL_"): (int(first), (1 << end - first) - 1)
+    for (name, first), (_, end) in pairwise(Dispersal.__members__.items())
+}
+"""Reason -> shift and mask in what dispersal left over of a cycle."""
 
 LOST_BUBBLES = {
     "front": BubbleKind.BUBBLE_FRONT,
@@ -32,7 +37,7 @@ MESI = "ISEM"
 class Look(NamedTuple):
     """How a monitor looks at the records (cycles.Looked). ``signal``: of architecture, whose weights it adds up."""
 
-    way: int = NOT_HERE
+    way: int = Way.NOT_HERE
     ranged: bool = False
     signal: str = ""
     occurrences: frozenset[int] = frozenset()
@@ -81,29 +86,29 @@ def look_of(signal: str, threshold: int, ranged: bool, states: int | None) -> Lo
     match kind:
         case "occurrence":
             found = occurrences_of(signal, states)
-            way = SUMS if threshold else OCCURRENCES
+            way = Way.SUMS if threshold else Way.OCCURRENCES
             return Look(way, ranged, occurrences=found, notes=bool(threshold), threshold=threshold)
         case "cycle":
             return _of_cycles(signal)
         case "front" | "ideal" | "lost" | "entrance":
-            return Look(BUBBLES, bubbles=int(LOST_BUBBLES[kind]), causes=_bits(machine.select(signal, names(kind))))
+            return Look(Way.BUBBLES, bubbles=int(LOST_BUBBLES[kind]), causes=_bits(machine.select(signal, names(kind))))
         case "dispersal":
-            return Look(DISPERSAL, fields=_fields(machine.expanded(signal)), threshold=threshold)
+            return Look(Way.DISPERSAL, fields=_fields(machine.expanded(signal)), threshold=threshold)
         case "stops":
-            return Look(SUMS, ranged, signal=parts[0], weighs=True, fields=_fields(parts[1:]), any_field=True)
+            return Look(Way.SUMS, ranged, signal=parts[0], weighs=True, fields=_fields(parts[1:]), any_field=True)
         case "per_cycle":
             whole, high, low = machine.per_cycle(parts[0])
             mask = (1 << high - low + 1) - 1
-            return Look(SUMS, ranged, signal=whole, weighs=True, threshold=threshold, low=low, mask=mask)
+            return Look(Way.SUMS, ranged, signal=whole, weighs=True, threshold=threshold, low=low, mask=mask)
         case "qualified":
-            return Look(SUMS, ranged, signal="inst_retired", weighs=True, most=1)
+            return Look(Way.SUMS, ranged, signal="inst_retired", weighs=True, most=1)
     return Look()
 
 
 def _of_architecture(signal: str, threshold: int, ranged: bool) -> Look:
     """A threshold on an event that architecture decides."""
     return Look(
-        SUMS,
+        Way.SUMS,
         ranged,
         signal=signal,
         weighs=True,
@@ -119,11 +124,11 @@ def _of_cycles(signal: str) -> Look:
     if "BUS" in named:
         return Look()
     causes = ALL_CAUSES if "CORE" in named else _bits(machine.select(signal, names("cycle")))
-    return Look(CYCLES, retiring="CORE" in named or "RETIRING" in named, causes=causes)
+    return Look(Way.CYCLES, retiring="CORE" in named or "RETIRING" in named, causes=causes)
 
 
 def _fields(parts: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    return tuple(machine.DISPERSAL[part] for part in parts)
+    return tuple(DISPERSAL[part] for part in parts)
 
 
 def _bits(numbers: frozenset[int]) -> int:

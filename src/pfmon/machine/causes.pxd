@@ -1,4 +1,4 @@
-"""Why a cycle was lost: in the back end (nothing retired), and in the front end (nothing was delivered)."""
+"""Why a cycle was lost, in the back end (nothing retired) and in the front end (nothing was delivered), and syllables."""
 
 cpdef enum Cause:                # Montecito manual 4.6; the order is that of the events' tables, not of priority
     XPN = 0                      # BE_FLUSH_BUBBLE.XPN
@@ -43,3 +43,13 @@ cpdef enum FrontCause:           # why the front end delivered nothing, highest 
     FRONT_BRQ                    # branch retirement queue full
     FRONT_UNREACHED              # a bundle of the window that control never reached
     FRONT_CAUSES
+
+cpdef enum Dispersal:            # syllables of a cycle, by reason: first bit of each field of Part.how >> 32
+    DISPERSAL_EXPLICIT = 0       # not dispersed: a stop
+    DISPERSAL_IMPLICIT = 3       # ... no port, or a rule of the ports
+    DISPERSAL_FRONT_END = 6      # ... not there
+    DISPERSAL_LONG = 9           # MLX
+    DISPERSAL_OVER_EXPLICIT = 12 # counted twice: behind stops of both kinds
+    DISPERSAL_OVER_IMPLICIT = 14
+    DISPERSAL_DISPERSED = 16
+    DISPERSAL_END = 19

@@ -16,5 +16,5 @@ cdef enum Why:                   # what ended an issue group
 
 cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogil
 cdef void take(Use* use, const Step* step) noexcept nogil
-cdef uint32_t cut_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
+cdef uint32_t dispersal_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
                      uint32_t m_ports) noexcept nogil

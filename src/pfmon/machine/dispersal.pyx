@@ -3,8 +3,8 @@
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
-from pfmon.machine.records cimport (
-    CUT_DISPERSED, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT, CUT_LONG, CUT_OVER_EXPLICIT, CUT_OVER_IMPLICIT)
+from pfmon.machine.causes cimport (
+    DISPERSAL_DISPERSED, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, DISPERSAL_LONG, DISPERSAL_OVER_EXPLICIT, DISPERSAL_OVER_IMPLICIT)
 from pfmon.machine.traits cimport (
     PORT_A, PORT_B, PORT_BRP, PORT_F, PORT_F0, PORT_I, PORT_I0, PORT_L, PORT_M0, PORT_M01, PORT_M2, PORT_M23)
 
@@ -55,7 +55,7 @@ cdef void take(Use* use, const Step* step) noexcept nogil:
             use.m2 += port == PORT_M2
 
 
-cdef uint32_t cut_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
+cdef uint32_t dispersal_of(const Use* use, uint32_t why, uint32_t left_over, const Plan* plan, uint32_t next_step,
                      uint32_t m_ports) noexcept nogil:
     """The syllables of the cycle that were not dispersed, by reason (manual 4.4)."""
     cdef uint32_t rest = 6 - use.slots - use.skipped
@@ -66,24 +66,24 @@ cdef uint32_t cut_of(const Use* use, uint32_t why, uint32_t left_over, const Pla
         rest = 0
     counts[left_over // 3] += use.skipped
     if why == WHY_EXPLICIT:
-        counts[CUT_EXPLICIT // 3] += rest
+        counts[DISPERSAL_EXPLICIT // 3] += rest
     elif why == WHY_IMPLICIT:
-        counts[CUT_IMPLICIT // 3] += rest
+        counts[DISPERSAL_IMPLICIT // 3] += rest
     else:
-        counts[CUT_FRONT_END // 3] += rest
-    counts[CUT_LONG // 3] += use.long_ones
+        counts[DISPERSAL_FRONT_END // 3] += rest
+    counts[DISPERSAL_LONG // 3] += use.long_ones
     # A stop of either kind is found by its own logic: behind both, a syllable of the second bundle counts twice.
     if plan != NULL and next_step < plan.length and use.bundles == 2 and not plan.steps[next_step].begins:
         if why == WHY_EXPLICIT and not fits(use, &plan.steps[next_step], m_ports):
             over_implicit = 3 - plan.steps[next_step].slot
-            counts[CUT_IMPLICIT // 3] += over_implicit
+            counts[DISPERSAL_IMPLICIT // 3] += over_implicit
         elif why == WHY_IMPLICIT:
             i = next_step
             while i < plan.length and not plan.steps[i].stop and not plan.steps[i].ends:
                 i += 1
             if i < plan.length and plan.steps[i].stop and plan.steps[i].slot < 2:
                 over_explicit = 2 - plan.steps[i].slot
-                counts[CUT_EXPLICIT // 3] += over_explicit
-    return (counts[0] << CUT_EXPLICIT | counts[1] << CUT_IMPLICIT | counts[2] << CUT_FRONT_END
-            | counts[3] << CUT_LONG | over_explicit << CUT_OVER_EXPLICIT | over_implicit << CUT_OVER_IMPLICIT
-            | <uint32_t>use.instructions << CUT_DISPERSED)
+                counts[DISPERSAL_EXPLICIT // 3] += over_explicit
+    return (counts[0] << DISPERSAL_EXPLICIT | counts[1] << DISPERSAL_IMPLICIT | counts[2] << DISPERSAL_FRONT_END
+            | counts[3] << DISPERSAL_LONG | over_explicit << DISPERSAL_OVER_EXPLICIT | over_implicit << DISPERSAL_OVER_IMPLICIT
+            | <uint32_t>use.instructions << DISPERSAL_DISPERSED)

@@ -13,10 +13,10 @@ from libc.string cimport memset
 from pfmon.engine.ia64.encodings.attributes cimport (
     AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.causes cimport (
-    ARCR, BRU, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
+    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
 from pfmon.machine.dispersal cimport (
-    WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, cut_of, fits, take)
+    WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport (
     ACCESS_CHECK, ACCESS_FILL, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, Served)
@@ -24,7 +24,7 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.records cimport (
-    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST, CUT_EXPLICIT, CUT_FRONT_END, CUT_IMPLICIT)
+    BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
@@ -301,19 +301,19 @@ cdef class Pipeline:
 
     cdef void close(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil:
         """Nothing more issues in this cycle: write it down. ``next_step``: what did not, NULL plan: unknown."""
-        cdef uint32_t cut = cut_of(&self.use, why, self.left_over, plan, next_step, self.m_ports)
+        cdef uint32_t dispersal = dispersal_of(&self.use, why, self.left_over, plan, next_step, self.m_ports)
         cdef uint64_t block = <uint32_t>self.part.code
         cdef uint32_t missing, last
         self.open = False
-        self.records.add_cycle(self.records.part(self.part.code, self.part.executed, cut, self.part.before,
+        self.records.add_cycle(self.records.part(self.part.code, self.part.executed, dispersal, self.part.before,
                                                  self.part.notes))
         if self.use.bundles < 2 and (why == WHY_FRONT_END or why == WHY_TAKEN):
             missing = self.front_end.missing() if why == WHY_FRONT_END else FRONT_UNREACHED
             last = <uint32_t>(self.part.code >> 40 & 0xFF)
             self.records.add_bubbles(block, last, BUBBLE_LOST, missing, 1)
             self.records.add_bubbles(block, last, BUBBLE_IDEAL, missing, 1)
-        self.left_over = CUT_EXPLICIT if why == WHY_EXPLICIT else \
-            CUT_IMPLICIT if why == WHY_IMPLICIT else CUT_FRONT_END
+        self.left_over = DISPERSAL_EXPLICIT if why == WHY_EXPLICIT else \
+            DISPERSAL_IMPLICIT if why == WHY_IMPLICIT else DISPERSAL_FRONT_END
 
     cdef void rotate(self) noexcept nogil:
         """Registers are renamed (br.ctop and its like): results under way go with them."""

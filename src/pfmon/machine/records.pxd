@@ -16,19 +16,9 @@ cpdef enum BubbleKind:
     BUBBLE_LOST = 3              # bundles that the back end could have taken; FrontCause
     BUBBLE_ENTRANCE = 4          # bundles missing at the entrance of the instruction buffer; FrontCause
 
-# What a cycle's dispersal left over, packed into Part.cut: syllables by reason.
-cdef enum Cut:
-    CUT_EXPLICIT = 0             # bits 0-2
-    CUT_IMPLICIT = 3
-    CUT_FRONT_END = 6
-    CUT_LONG = 9                 # MLX
-    CUT_OVER_EXPLICIT = 12       # bits 12-13
-    CUT_OVER_IMPLICIT = 14
-    CUT_DISPERSED = 16           # bits 16-18
-
 cdef struct Part:                # instructions of one block that issue in one cycle; `before`: what issued before them
     uint64_t code                # block | first << 32 | last << 40 | branch code << 48
-    uint64_t how                 # which of them executed | cut << 32
+    uint64_t how                 # which of them executed | dispersal << 32
     uint64_t chain               # part before | notes << 32
 
 cdef class Totals:               # counts of some event sets, added up
@@ -67,7 +57,7 @@ cdef class Records:
     cdef Totals bubble_totals(self, event_sets)
     cdef object notes_of(self, uint32_t number)
     cdef object part_tuple(self, uint32_t number)
-    cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t cut, uint32_t before,
+    cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t dispersal, uint32_t before,
                        uint32_t notes) noexcept nogil
     cdef uint32_t note_list(self, Notes* notes) noexcept nogil
     cdef uint32_t bubble(self, uint64_t block, uint32_t instruction, uint32_t kind, uint32_t cause) noexcept nogil

@@ -125,13 +125,13 @@ cdef class Records:
                 self.part_table[at] = i
         return 1
 
-    cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t cut, uint32_t before,
+    cdef uint32_t part(self, uint64_t code, uint64_t executed, uint32_t dispersal, uint32_t before,
                        uint32_t notes) noexcept nogil:
         """The number of a part; NO_PART, and a loss, when there is no memory."""
         cdef Part wanted
         cdef uint32_t at, number
         wanted.code = code
-        wanted.how = executed | <uint64_t>cut << 32
+        wanted.how = executed | <uint64_t>dispersal << 32
         wanted.chain = before | <uint64_t>notes << 32
         at = <uint32_t>part_hash(&wanted) & (self.part_table_size - 1)
         while self.part_table[at]:
@@ -413,13 +413,13 @@ cdef class Records:
         return found
 
     def dispersal(self, event_sets=None):
-        """(block, last instruction, cut, cycles) of every cycle record: what dispersal left over (records.pxd, Cut)."""
+        """(block, last instruction, dispersal, cycles) of every cycle record: what dispersal left over (records.pxd, Dispersal)."""
         cdef Totals totals = self.part_totals(event_sets)
         cdef uint32_t i, count = self.part_count
         for i in range(1, count):
             if totals.counts[i] and is_cycle(&self.parts[i]):
-                cut = self.parts[i].how >> 32
-                yield (self.parts[i].code & 0xFFFFFFFF, self.parts[i].code >> 40 & 0xFF, cut, totals.counts[i])
+                dispersal = self.parts[i].how >> 32
+                yield (self.parts[i].code & 0xFFFFFFFF, self.parts[i].code >> 40 & 0xFF, dispersal, totals.counts[i])
 
     def sizes(self):
         """How many records there are: parts, bubbles, lists of notes."""

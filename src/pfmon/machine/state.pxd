@@ -32,7 +32,7 @@ cdef struct State:
     OpenPart part
     Use use
     uint8_t open                 # `part` may be joined
-    uint8_t left_over            # Cut of the syllables of a bundle that was begun in an earlier cycle
+    uint8_t left_over            # Dispersal of the syllables of a bundle that was begun in an earlier cycle
     uint8_t pending_count
     uint8_t wait_count
     int32_t earliest             # cycles from now on

@@ -22,12 +22,12 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport PAIRS, in_ranges
 from pfmon.machine.state cimport State
 from pfmon.stream.failure cimport Failure
+from pfmon.stream.table cimport Cut
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, mark_kind, unpacked_address
 
 from pfmon.machine.predictors import branch_predictor
 
 cdef enum:
-    FAILED_CHECK = 1             # BlockRecord.cut
     MEMO_BYTES = 96 << 20
 
 
@@ -93,7 +93,7 @@ cdef class Timing(EventSetConsumer):
             self.follow_frames(plan, &run)
         if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.left)):
             self.give_hints(plan, &run, next_ip)
-        if plan.cut == FAILED_CHECK or not plan.plain:
+        if plan.cut == Cut.FAILED_CHECK or not plan.plain:
             self.flush_behind(plan, &run)
         if self.mark_count:
             self.apply_marks(plan, run.number)
@@ -297,7 +297,7 @@ cdef class Timing(EventSetConsumer):
         """Instructions of the block that flush the pipeline."""
         cdef uint32_t i
         self.go_on_here()
-        if plan.cut == FAILED_CHECK:
+        if plan.cut == Cut.FAILED_CHECK:
             self.pipeline.flush(run.number, XPN, self.pipeline.failed_check)
         for i in range(plan.length if not plan.plain else 0):
             if plan.steps[i].effect == EFFECT_SERIALIZE:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from pfmon.counting.cycles import Way
 from pfmon.counting.increments import Increments
-from pfmon.counting.looks import CYCLES, Look, look_of, names
+from pfmon.counting.looks import Look, look_of, names
 from pfmon.counting.machine_totals import MachineTotals
 from pfmon.counting.sink import Sink
 from pfmon.counting.totals import add_totals
@@ -81,7 +82,9 @@ class Cpi(NamedTuple):
 def breakdown(figures: MachineFigures, seen: Seen, program: Program | None) -> Cpi:
     """The breakdown of a run that a machine recorded and a tally added up. The pieces of PARTS, and the retired
     instructions behind them, are counted like the monitors of a PMU."""
-    looks = [Look(CYCLES, retiring=not causes, causes=sum(1 << cause for cause in causes)) for _, causes in _pieces()]
+    looks = [
+        Look(Way.CYCLES, retiring=not causes, causes=sum(1 << cause for cause in causes)) for _, causes in _pieces()
+    ]
     sink = _counted(seen, looks, by_place=True)
     totals = sink.totals()
     instructions = totals.pop()

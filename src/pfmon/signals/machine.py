@@ -13,7 +13,7 @@ front       causes of front-end bubbles (FrontCause), in cycles
 entrance    causes of bundles that are missing at the entrance of the instruction buffer
 ideal       ... at its exit, whether or not the back end could take them
 lost        ... that the back end could have taken
-dispersal   syllables that a cycle dispersed or did not, by reason (DISPERSAL)
+dispersal   syllables that a cycle dispersed or did not, by reason (machine/causes.pxd, Dispersal)
 level       NAME:HIGH-LOW, those bits of a number that stands for a while, summed over cycles; NAME:full and
             NAME:FROM+, the cycles in which it has its largest value, or FROM and more
 qualified   CORE: cycles in which an instruction retired that the programming lets pass
@@ -30,17 +30,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from os.path import dirname, join
 from typing import NamedTuple
-
-DISPERSAL = {
-    "EXPLICIT": (0, 7),
-    "IMPLICIT": (3, 7),
-    "FRONT_END": (6, 7),
-    "LONG": (9, 7),
-    "OVER_EXPLICIT": (12, 3),
-    "OVER_IMPLICIT": (14, 3),
-    "DISPERSED": (16, 7),
-}
-"""Reason -> shift and mask in what dispersal left over of a cycle (machine/records.pxd, Cut)."""
 
 NAMED = {"cycle": ("CORE", "RETIRING", "BUS"), "qualified": ("CORE",)}
 """Terms that are not names of what is recorded, by kind."""
