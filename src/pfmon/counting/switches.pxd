@@ -1,4 +1,4 @@
-"""What says, along the stream, whether is counted: triggers (TRIGGER marks) and PSR.up (MODE marks)."""
+"""What says, along the stream, whether is counted: triggers and PSR.up (MODE marks)."""
 
 from libc.stdint cimport uint64_t
 

@@ -129,7 +129,7 @@ cdef class Encoder(Consumer):
         while i < count:
             word = words[i]
             # A chunk ends before a block: marks are in that of the block before them.
-            if (word >> 63 == 0 and (self.in_chunk >= CHUNK_WORDS or self.has_less(SLACK))) or self.has_less(SLACK // 2):
+            if self.has_less(SLACK // 2 if word >> 63 else SLACK) or (self.in_chunk >= CHUNK_WORDS and not word >> 63):
                 self.end_chunk()
                 if self.failure:
                     return

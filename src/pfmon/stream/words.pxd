@@ -30,10 +30,9 @@ cpdef enum Mark:                 # kinds of marks
     EXIT = 12                    # value: exit status
     RSE_ADDRESS = 13             # traced streams: the lowest address of the SPILL or FILL before; no instruction number,
                                  # bits 53-55 are the region, bits 0-52 the rest (bits 53-60 of user addresses are 0)
-    TRIGGER = 14                 # value: number of the trigger (Processor.set_triggers); no instruction number
 
 cdef enum:
-    MARK_KINDS = 15
+    MARK_KINDS = 14
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
@@ -63,5 +62,5 @@ cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:
 
 
 cdef inline uint64_t mark_instruction(uint64_t word) noexcept nogil:
-    """The number of the instruction that caused a mark, or NO_INSTRUCTION. RSE_ADDRESS and TRIGGER have none."""
+    """The number of the instruction that caused a mark, or NO_INSTRUCTION. RSE_ADDRESS has none."""
     return word >> INDEX_SHIFT & 0xFF

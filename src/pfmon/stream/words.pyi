@@ -14,4 +14,3 @@ class Mark(IntFlag):
     FLUSH_TO_ZERO = 11
     EXIT = 12
     RSE_ADDRESS = 13
-    TRIGGER = 14

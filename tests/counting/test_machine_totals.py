@@ -1,0 +1,195 @@
+"""Counts of a machine's records against a plain recount of them: every event, thresholds, random qualifications."""
+
+import random
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+from machine_runs import PROGRAMS, machine_and_guest
+from plain_counts import OfMachine, Place, PlainCounts, coded
+
+from pfmon.counting.countable import needs_machine
+from pfmon.counting.unit import CountingUnit, MachineRecords
+from pfmon.errors import PfmonError
+from pfmon.machine.config import load
+from pfmon.pmu import get
+from pfmon.pmu.request import EventRequest, OpcodeMatch, RangeRequest, Request
+from pfmon.session.counting import Counting
+from pfmon.stream.blocks import InstructionRecord
+from pfmon.stream.recorder import Recorder
+from pfmon.stream.ring import Pipe
+from pfmon.stream.table import BlockTable
+
+SMALL = {"fib": ["9"], "sort": ["60"], "epic": [], "nbody": ["2"], "lz": ["150"]}
+MACHINES = ("itanium", "itanium2", "montecito")
+RANGES = {name: RangeRequest(((0x6000000000010000, 0x6000000000012000),)) for name in SMALL}
+
+
+class Run(NamedTuple):
+    """A program's stream with its blocks."""
+
+    recorder: Recorder
+    table: BlockTable
+
+
+@cache
+def run(name: str) -> Run:
+    _, guest = machine_and_guest(name, "itanium2", arguments=SMALL.get(name, PROGRAMS[name]))
+    recorder = Recorder()
+    guest.run(recorder)
+    guest.close()
+    return Run(recorder, guest.table)
+
+
+@cache
+def records(name: str, pmu: str, ranges: tuple[tuple[int, int], ...] = ()) -> MachineRecords:
+    """What a machine records of it; ``ranges``: the data ranges in force."""
+    from pfmon.machine.machine import Machine
+
+    figures = load(pmu)
+    machine = Machine(figures, run(name).table, ranges)
+    words = run(name).recorder.words()
+    stream = Recorder()
+    stream.load(words)
+    stream.replay(Pipe(machine, threaded=False))
+    machine.finish()
+    return MachineRecords(machine, figures)
+
+
+def both(name: str, pmu: str, counting: Counting) -> list[tuple[int, int]]:
+    """What each monitor that needs the machine comes to: counted, and recounted; place by place."""
+    unit = counting.unit
+    found = records(name, pmu, tuple(unit.data_ranges or ()))
+    table = run(name).table
+    tally = unit.tally(table, True)
+    if unit.wants_tally:
+        run(name).recorder.replay(tally)
+    sink = unit.count(table, tally, found, by_place=True)
+    contents = counting.counters.registers.contents()
+    plain = PlainCounts(OfMachine(found), table.block, get(pmu), contents, int(found.figures["rse.rate"]))
+    pairs = []
+    for number, monitor in enumerate(unit.monitors):
+        if needs_machine(monitor.signal, monitor.threshold):
+            again = by_address(plain.by_place(monitor), table)
+            counted = {at: counts[number] for at, counts in sink.by_address().items() if counts[number]}
+            assert counted == {at: count for at, count in again.items() if at is not None}, monitor
+            assert sink.elsewhere()[number] + sum(counted.values()) == sink.totals()[number]
+            pairs.append((sink.totals()[number], plain.count(monitor)))
+    return pairs
+
+
+def by_address(places: dict[Place, int], table: BlockTable) -> dict[int | None, int]:
+    """Counts by address; what no instruction did is where the block before it ended (docs/stream.md)."""
+    found: dict[int | None, int] = {}
+    for (block, number), count in places.items():
+        at = None
+        if block is not None:
+            instructions = table.block(block).instructions
+            at = instructions[min(number, len(instructions) - 1)].address
+        found[at] = found.get(at, 0) + count
+    return {at: count for at, count in found.items() if count}
+
+
+def programmed(pmu: str, request: Request) -> Counting | None:
+    try:
+        return Counting(get(pmu), request)
+    except PfmonError:
+        return None
+
+
+def check_all(name: str, pmu: str, share: int) -> None:
+    """One event in so many, with every threshold that it takes, and with data ranges where it is qualified by them."""
+    nonzero = 0
+    for place, event in enumerate(get(pmu).events):
+        if place % share:
+            continue
+        for threshold in range(max(1, min(event.max_increment, 4))):
+            drange = RANGES[name] if event.dar and threshold % 2 == 0 else None
+            request = Request((EventRequest(event.name, threshold=threshold),), drange=drange)
+            counting = programmed(pmu, request)
+            for counted, again in both(name, pmu, counting) if counting else ():
+                assert counted == again, (event.name, threshold)
+                nonzero += counted > 0
+    assert nonzero > 60 // share
+
+
+@pytest.mark.parametrize("pmu", MACHINES)
+def test_every_event_of_the_machine_counts_as_the_plain_recount(pmu: str) -> None:
+    for name in ("fib", "epic", "sort"):
+        check_all(name, pmu, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pmu", MACHINES)
+@pytest.mark.parametrize("name", sorted(set(SMALL) - {"fib", "epic", "sort"}))
+def test_every_event_does_on_other_programs(name: str, pmu: str) -> None:
+    check_all(name, pmu, 1)
+
+
+def some_request(name: str, pmu: str, pick: random.Random) -> Request:
+    """An event with a random qualification."""
+    table = run(name).table
+    somewhere: list[InstructionRecord] = [one for n in table.numbers() for one in table.block(n).instructions]
+    event = pick.choice(list(get(pmu).events))
+    irange = drange = None
+    matcher: OpcodeMatch | None = None
+    if pick.random() < 0.6:
+        low = pick.choice(somewhere).address & ~15
+        irange = RangeRequest(
+            ((low, low + 16 * pick.choice((1, 4, 30, 300))),), inverse=pick.random() < 0.4, fine=pick.random() < 0.5
+        )
+    if pick.random() < 0.5:
+        slot, encoding = coded(pick.choice(somewhere))
+        mask = pick.getrandbits(41) & pick.getrandbits(41)
+        if pmu == "montecito":
+            matcher = OpcodeMatch(slot + pick.choice(("", "i")) if slot != "i" else "mi", encoding, mask)
+        else:
+            narrow = (encoding >> 27) << 13 | encoding & 0x1FFF
+            matcher = OpcodeMatch("mifb", narrow, mask & (1 << 27) - 1)
+    if pick.random() < 0.4:
+        drange = RANGES[name]
+    threshold = pick.randrange(max(1, event.max_increment)) if pick.random() < 0.5 else 0
+    mesi = "".join(letter for letter in "MESI" if pick.random() < 0.6) if event.mesi else ""
+    return Request(
+        (EventRequest(event.name, threshold=threshold, mesi=mesi),),
+        irange=irange,
+        drange=drange,
+        opcodes=(matcher, None),
+        check_qualifiers=False,
+    )
+
+
+def compare(name: str, pmu: str, cases: int) -> None:
+    pick = random.Random(f"{name} {pmu} {cases}")
+    done = counted = 0
+    while done < cases:
+        request = some_request(name, pmu, pick)
+        counting = programmed(pmu, request)
+        pairs = both(name, pmu, counting) if counting else []
+        for value, again in pairs:
+            assert value == again, request
+            counted += value > 0
+        done += bool(pairs)
+    assert counted > cases // 10
+
+
+@pytest.mark.parametrize("pmu", MACHINES)
+@pytest.mark.parametrize("name", ["fib", "epic"])
+def test_random_qualifications_count_as_the_plain_recount(name: str, pmu: str) -> None:
+    compare(name, pmu, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pmu", MACHINES)
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_hundreds_of_qualifications_do(name: str, pmu: str) -> None:
+    compare(name, pmu, 300)
+
+
+def test_counting_units_are_told_what_they_lack() -> None:
+    unit = CountingUnit(
+        get("itanium2"), Counting(get("itanium2"), Request((EventRequest("CPU_CYCLES"),))).counters.registers
+    )
+    assert unit.wants_machine and unit.wants_addresses and not unit.wants_tally
+    with pytest.raises(RuntimeError, match="machine"):
+        unit.count(run("fib").table, None)

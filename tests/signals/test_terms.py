@@ -1,0 +1,80 @@
+"""The table of what architecture adds to signals: every row says something, once."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pfmon.signals import terms
+from pfmon.signals.names import signals
+from pfmon.stream.ia64 import Ia64Kind
+from pfmon.stream.kinds import Kind
+from pfmon.stream.marks import Mark
+
+TABLE = Path(terms.__file__).with_name("retired.csv")
+
+
+def rows() -> list[dict[str, str]]:
+    with TABLE.open(newline="", encoding="utf-8") as table:
+        return list(csv.DictReader(table))
+
+
+def test_every_signal_of_the_table_has_a_name_that_says_what_it_is() -> None:
+    known = set(signals())
+    assert {row["signal"] for row in rows()} <= known
+
+
+def test_no_row_is_there_twice() -> None:
+    twice = [row for row, count in Counter(tuple(row.values()) for row in rows()).items() if count > 1]
+    assert twice == []
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row['signal']} {row['source']}")
+def test_every_row_says_what_it_looks_at_and_what_it_adds(row: dict[str, str]) -> None:
+    source, of, adds = row["source"], row["of"], row["adds"]
+    if source == "never":
+        assert len(of) > 10 and not adds
+        return
+    factor, _, what = adds.rpartition(" ")
+    assert factor == "" or int(factor) > 1
+    if source.startswith("mark "):
+        assert source.removeprefix("mark ") in Mark.__members__
+        values = [int(value) for value in of.split()]
+        assert values == sorted(set(values)) and set(values) <= {0, 1, 2, 3}  # what a tally tells apart
+        assert what in ("count", "low")
+        return
+    assert source in ("instruction", "failed check") and what in ("retired", "executed", "unexecuted")
+    names = [word.lstrip("!") for word in of.split()]
+    assert all(name in Kind.__members__ or name in Ia64Kind.__members__ for name in names)
+    assert len(set(names)) == len(names), "a kind that is wanted and unwanted"
+
+
+def test_what_never_happens_has_no_other_terms() -> None:
+    never = {row["signal"] for row in rows() if row["source"] == "never"}
+    assert all(terms.terms()[signal] == () for signal in never)
+    assert not never & {row["signal"] for row in rows() if row["source"] != "never"}
+    assert set(terms.terms()) == terms.available() == {row["signal"] for row in rows()}
+
+
+def test_terms_hold_for_the_kinds_that_they_name() -> None:
+    """A check load that reads floating-point registers, and the same without the check."""
+    load, check, float_ = int(Kind.LOAD), int(Ia64Kind.LOAD_CHECK), int(Kind.FLOAT)
+    (loads,) = [term for term in terms.terms()["loads_retired.integer"] if term.source == terms.INSTRUCTION]
+    assert loads.kinds == terms.Kinds(load, float_, 0, check)
+    assert [loads.kinds.hold(kind, isa) for kind in (load, load | float_, 0) for isa in (0, check, 1 << 30)] == [
+        True, False, True, False, False, False, False, False, False,
+    ]  # fmt: skip
+    assert (loads.retired, loads.executed) == (0, 1)
+
+
+def test_what_marks_add_is_their_number_or_the_low_half_of_their_values() -> None:
+    fill, changes = terms.terms()["rse_references.load"], terms.terms()["cpu_cpl_changes.all"]
+    assert fill == (terms.Term(terms.MARK, mark=Mark.FILL, low=1),)
+    assert {(term.mark, term.each, term.low) for term in changes} == {(Mark.SYSTEM_CALL, 2, 0), (Mark.FAULT, 2, 0)}
+
+
+def test_what_is_squashed_is_what_retires_and_does_not_execute() -> None:
+    (squashed,) = terms.terms()["predicate_squashed"]
+    assert (squashed.retired, squashed.executed) == (1, -1)
+    assert squashed.kinds.isa_wanted == Ia64Kind.PREDICATED and squashed.kinds.isa_unwanted == Ia64Kind.SLOT_B
