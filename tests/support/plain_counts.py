@@ -68,7 +68,7 @@ class OfMachine:
     """The records of a machine, in some slots or in all."""
 
     def __init__(self, records: MachineRecords) -> None:
-        self._machine, self._slots = records.machine, records.slots
+        self._machine, self._slots = records.machine, records.event_sets
 
     def time(self) -> tuple[int, int]:
         return self._machine.time(self._slots)
