@@ -8,6 +8,7 @@ from libc.stdlib cimport realloc
 
 cdef enum:
     FIRST_FRAMES = 1024
+    STACKED_REGISTERS = 96       # physical ones
 
 cdef struct Frame:
     int64_t sof
@@ -62,3 +63,9 @@ cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
         frames.dirty = 0
     frames.base -= moved
     return moved
+
+
+cdef inline uint32_t dirty_level(const Frames* frames) noexcept nogil:
+    """Dirty registers: no more than there are. What is followed may be more, where a program leaves frames without
+    returns (longjmp) or takes another backing store: the stream does not say so."""
+    return <uint32_t>(frames.dirty if frames.dirty < STACKED_REGISTERS else STACKED_REGISTERS)

@@ -6,7 +6,7 @@ A mechanism notes an occurrence when it happens to an instruction; the pipeline 
 from libc.stdint cimport uint32_t, uint64_t
 
 cdef enum:
-    MOST_NOTES = 512
+    MOST_NOTES = 4096            # of a cycle: the register stack engine may move all registers in one
     MOST_TIMES = 0xFFFF          # of one note
     OCCURRENCE_BITS = 16         # a note: bits 0-15 occurrence, 16-31 how often, 32-39 instruction, 40 in a data range
     NOTE_INSTRUCTION = 32
@@ -19,13 +19,28 @@ cdef struct Notes:
     uint64_t context             # instruction << NOTE_INSTRUCTION | in a data range << NOTE_RANGED
 
 
+cdef inline void put_note(Notes* notes, uint64_t what, uint64_t times) noexcept nogil:
+    """One more note. When there is no room left, more of what was noted before is one note."""
+    cdef uint32_t i
+    cdef uint64_t known
+    if notes.count < MOST_NOTES:
+        notes.items[notes.count] = what | times << OCCURRENCE_BITS
+        notes.count += 1
+        return
+    for i in range(notes.count):
+        known = notes.items[i] >> OCCURRENCE_BITS & MOST_TIMES
+        if notes.items[i] & ~(<uint64_t>MOST_TIMES << OCCURRENCE_BITS) == what and known + times <= MOST_TIMES:
+            notes.items[i] += times << OCCURRENCE_BITS
+            return
+    notes.lost = 1
+
+
 cdef inline void note(Notes* notes, uint32_t occurrence, uint32_t times) noexcept nogil:
     """``occurrence`` (occurrences.pxd) happened ``times`` times to the instruction at hand."""
-    if notes.count < MOST_NOTES and times <= MOST_TIMES:
-        notes.items[notes.count] = notes.context | <uint64_t>times << OCCURRENCE_BITS | occurrence
-        notes.count += 1
-    else:
-        notes.lost = 1
+    while times > MOST_TIMES:                # cycles that something stood, say: in several notes
+        put_note(notes, notes.context | occurrence, MOST_TIMES)
+        times -= MOST_TIMES
+    put_note(notes, notes.context | occurrence, times)
 
 
 cdef inline list noted(const Notes* notes):

@@ -14,7 +14,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport ALWAYS, Reach, Step
 from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.frames cimport enter_frame, leave_frame
+from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
@@ -255,7 +255,7 @@ cdef class Timing(EventSetConsumer):
         if moved and self.state:
             self.state = self.memo.shifted(self.state, moved, False, 0)
         set_level(&self.current_registers, self.now, <uint32_t>self.pipeline.frames.now.sof)
-        set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
+        set_level(&self.dirty_registers, self.now, dirty_level(&self.pipeline.frames))
 
     cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
         """Hints to prefetch and prediction, and fc; what they cause belongs to no cycle with an issue."""
@@ -324,7 +324,7 @@ cdef class Timing(EventSetConsumer):
                 self.pipeline.rse(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT:
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
-        set_level(&self.dirty_registers, self.now, <uint32_t>self.pipeline.frames.dirty)
+        set_level(&self.dirty_registers, self.now, dirty_level(&self.pipeline.frames))
         self.mark_count = 0
 
     cdef void apply_late_marks(self) noexcept nogil:
