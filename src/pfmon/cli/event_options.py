@@ -2,8 +2,8 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.cli.values import whole_number
 from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.library.values import whole_number
 from pfmon.pmu import names
 
 TITLE = "Events"

@@ -2,8 +2,8 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.cli.values import seconds, size, whole_number
 from pfmon.errors import BadValueError
+from pfmon.library.values import seconds, size, whole_number
 
 TITLE = "Program"
 OPTIONS = [

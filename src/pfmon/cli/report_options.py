@@ -2,7 +2,7 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.errors import UnknownNameError
 
 TITLE = "Reports"
 REPORTS = ("cpi",)
@@ -15,9 +15,3 @@ def apply(config: Config, given: Given) -> None:
     if text not in REPORTS:
         raise UnknownNameError("report", text, REPORTS)
     config.report = text
-
-
-def report_stands_alone(config: Config) -> None:
-    """PfmonError for a report together with events."""
-    if config.report and config.events:
-        raise PfmonError(f"--report={config.report} needs no events and prints none: leave -e out, or the report")

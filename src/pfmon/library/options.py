@@ -1,8 +1,9 @@
-"""What the command line asks for."""
+"""What is asked of a run: the options of the command line and of the library, with their values."""
 
 
-class Config:
-    """The options' values, with their defaults (what holds several values begins empty)."""
+class Options:
+    """The options' values, with their defaults (what holds several values begins empty). Values are texts where the
+    command line's are parsed late, by what the PMU or the program makes of them."""
 
     pmu: str = "itanium2"
     pmu_given: bool = False
@@ -14,11 +15,6 @@ class Config:
     """Those of all event sets."""
     set_sizes: list[int]
     """How many events each -e gave."""
-    action: str = ""
-    """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check, decode."""
-    subject: str = ""
-    """What the action is about: a regular expression, an event, register values."""
-    verbose: bool = False
 
     # One value an event, as texts: how many events there are is known when the PMU is programmed.
     event_thresholds: str = ""
@@ -59,14 +55,6 @@ class Config:
     per_block: bool = False
     annotate: str = ""
     """A function whose instructions are to be listed with their counts."""
-
-    number_style: str = "plain"
-    outfile: str = ""
-    append: bool = False
-    with_header: bool = False
-    show_time: bool = False
-    no_cmd_output: bool = False
-    json: bool = False
 
     switch_timeout: int | None = None
     """In nanoseconds of the program's processor time, as print_interval."""

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 from pfmon.pmu.request import OpcodeMatch, Request
+from pfmon.session.frames import frame
 
 LEVELS = "k12u"
 """Letters of the privilege levels 0 to 3."""
@@ -27,6 +28,20 @@ class Record(NamedTuple):
     sets: Sequence[Sequence[Programming]]
     matchers: tuple[int, int]
     machine: Machine
+
+    def to_dict(self) -> dict[str, Any]:
+        """machine (machine_json) and programming (programming_json)."""
+        return {"machine": machine_json(self.machine), "programming": programming_json(self)}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""
+        rows = [
+            {"set": one["set"], "pmu": number, **monitor}
+            for one in programming_json(self)
+            for number, made in enumerate(one["pmus"])
+            for monitor in made["monitors"]
+        ]
+        return frame({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
 
 
 def levels(plm: int) -> str:

@@ -1,0 +1,21 @@
+"""What the command line asks for."""
+
+from pfmon.library.options import Options
+
+
+class Config(Options):
+    """The options of a run, and what is to be printed of it, or asked instead."""
+
+    action: str = ""
+    """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check, decode."""
+    subject: str = ""
+    """What the action is about: a regular expression, an event, register values."""
+    verbose: bool = False
+
+    number_style: str = "plain"
+    outfile: str = ""
+    append: bool = False
+    with_header: bool = False
+    show_time: bool = False
+    no_cmd_output: bool = False
+    json: bool = False
