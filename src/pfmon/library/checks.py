@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pfmon.errors import PfmonError, RuleError
+from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.library.machines import take_pmu_of_machine
 from pfmon.library.options import Options
 from pfmon.library.triggers import check_triggers
@@ -25,7 +25,9 @@ OF_PROGRAMS = {
     "--env": "environment",
     "--memory-limit": "memory_limit",
 }
-"""Options that say how a program runs: a recorded one has run. Option -> its field of Config."""
+"""Options that say how a program runs: a recorded one has run. Option -> its field."""
+
+REPORTS = ("cpi",)
 
 
 def check(options: Options, asks: bool = False) -> None:
@@ -137,6 +139,13 @@ def no_program_is_given(options: Options, command: Sequence[str]) -> None:
     """With --replay the program is the recorded one."""
     if options.replay and command:
         raise PfmonError(f"{command[0]}: --replay={options.replay} runs what was recorded, and takes no program")
+
+
+def report_is_known(name: str) -> str:
+    """The name of a report."""
+    if name not in REPORTS:
+        raise UnknownNameError("report", name, REPORTS)
+    return name
 
 
 def report_stands_alone(options: Options) -> None:

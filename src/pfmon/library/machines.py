@@ -2,11 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.options import Options
+from pfmon.pmu import names
 
 if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
+
+
+def take_pmu(options: Options, text: str) -> None:
+    """The PMU that is to be programmed."""
+    if text.lower() not in names():
+        raise UnknownNameError("PMU", text, names())
+    options.pmu = text.lower()
+    options.pmu_given = True
 
 
 def take_pmu_of_machine(options: Options) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import Self
 
 from pfmon.engine import api
 from pfmon.engine.api import Recording
@@ -85,22 +86,23 @@ class Prepared:
         """What of them is not exactly in force."""
 
     def run(self, on_interval: Callable[[Interval], None] | None = None) -> Run:
-        """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it ends; without
-        it they are kept for `Run.intervals`. LostError: something could not be recorded."""
+        """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended.
+        LostError: something could not be recorded."""
         kept: list[Interval] = []
-        take = on_interval or kept.append
 
-        def guarded(interval: Interval) -> None:
+        def take(interval: Interval) -> None:
+            kept.append(interval)
             try:
-                take(interval)
-            except BaseException:
+                if on_interval:
+                    on_interval(interval)
+            except BaseException:  # raised by the session when it has ended
                 self.stop()
                 raise
 
         try:
-            outcome = self.session.run(guarded)
+            outcome = self.session.run(take)
             notes = [*self.notes, *self.inexact, *outcome.notes, *outcome.notices]
-            return make_run(self._options, self.command, outcome, kept, self.record(), notes, self._files.captured())
+            return make_run(self._options, self.command, outcome, kept, self.programming, notes, self._files.captured())
         finally:
             self._files.close()
 
@@ -113,7 +115,14 @@ class Prepared:
         self.session.close()
         self._files.close()
 
-    def record(self) -> Record:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def programming(self) -> Record:
         """What is programmed, and on which machine it counts."""
         session = self.session
         return Record(
