@@ -50,7 +50,7 @@ def _machine_text(config: Config) -> str:
 def check(config: Config, command: Sequence[str] = ()) -> str:
     """--check-events-only: silence when the events go together and are qualified as asked, unless --verbose asks for
     the registers."""
-    from pfmon.library.find import find_program
+    from pfmon.library.program import find_program
     from pfmon.library.request import request
     from pfmon.library.symbols import symbols_of
     from pfmon.library.triggers import triggers

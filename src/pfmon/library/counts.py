@@ -5,7 +5,6 @@ from typing import Any, overload
 
 from pfmon.errors import UnknownNameError
 from pfmon.session.counting import Count
-from pfmon.session.frames import frame
 
 
 class Counts(Sequence[Count]):
@@ -49,5 +48,7 @@ class Counts(Sequence[Count]):
 
     def to_pandas(self) -> Any:
         """A DataFrame: a row for each event."""
+        from pfmon.session.frames import frame  # a run of the command makes none
+
         values, pmds = ([getattr(count, name) for count in self._counts] for name in ("value", "pmd"))
         return frame({"event": self.names, "count": values, "pmd": pmds}, "event")

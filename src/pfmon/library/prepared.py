@@ -10,14 +10,13 @@ from pfmon.engine.api import Recording
 from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
-from pfmon.library.environment import environment
 from pfmon.library.files import Files
-from pfmon.library.find import find_program
 from pfmon.library.machines import machine_of
 from pfmon.library.notes import privilege_notes, session_notes
 from pfmon.library.options import Options
+from pfmon.library.program import environment, find_program
 from pfmon.library.request import Symbols, qualifies, request
-from pfmon.library.run import Run, make_run
+from pfmon.library.run import Run
 from pfmon.library.symbols import symbols_of
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
@@ -102,7 +101,7 @@ class Prepared:
         try:
             outcome = self.session.run(take)
             notes = [*self.notes, *self.inexact, *outcome.notes, *outcome.notices]
-            return make_run(self._options, self.command, outcome, kept, self.programming, notes, self._files.captured())
+            return Run(self._options, self.command, outcome, kept, self.programming, notes, self._files.captured())
         finally:
             self._files.close()
 

@@ -1,48 +1,57 @@
 """What a run came to, as an object."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from pfmon.engine.api import Ending
 from pfmon.library.counts import Counts
 from pfmon.library.options import Options
 from pfmon.report.programming_record import Record
 from pfmon.session.monitoring import Interval
-from pfmon.session.run import Outcome, Times
-from pfmon.version import VERSION
+from pfmon.session.run import Outcome
 
 if TYPE_CHECKING:  # most runs have none of these
     from pfmon.library.tables import Annotated, Intervals, Table
-    from pfmon.session.cpi import Cpi
 
 
-class Run(NamedTuple):
-    """A run that has ended. ``status`` is the exit status for the shell, ``death`` how a signal killed the program
-    (None: none did), ``stopped`` what ended it from outside ("": nothing; timeout, interrupt, stop); ``retired``
-    instructions; ``times``: seconds of the host; ``programming``: registers, ranges, matchers, machine.
+class Run:
+    """A run that has ended. ``counts`` are by event; ``status`` is the exit status for the shell, ``death`` how a signal
+    killed the program (None: none did), ``stopped`` what ended it from outside ("": nothing; timeout, interrupt, stop);
+    ``retired`` instructions; ``times``: seconds of the host; ``programming``: registers, ranges, matchers, machine.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``notes`` say
     what of the options is not, or not exactly, in force, and what there was to say of the program.
     """
 
-    pmu: str
-    command: tuple[str, ...]
-    counts: Counts
-    status: int
-    death: Ending | None
-    stopped: str
-    retired: int
-    times: Times
-    functions: "Table | None"
-    blocks: "Table | None"
-    annotated: "Annotated | None"
-    intervals: "Intervals | None"
-    cpi: "Cpi | None"
-    programming: Record
-    notes: tuple[str, ...]
-    output: bytes | None
-    error_output: bytes | None
+    def __init__(
+        self,
+        options: Options,
+        command: Sequence[str],
+        outcome: Outcome,
+        intervals: Sequence[Interval],
+        programming: Record,
+        notes: Sequence[str],
+        captured: tuple[bytes, bytes] | None,
+    ) -> None:
+        """The run that an outcome is of."""
+        self.pmu = options.pmu
+        self.command = tuple(command)
+        self.counts = Counts(outcome.counts)
+        self.status = outcome.status
+        self.death = outcome.death
+        self.stopped = outcome.stopped
+        self.retired = outcome.retired
+        self.times = outcome.times
+        self.functions, self.blocks, self.annotated = _profiles(options, outcome)
+        self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
+        self.cpi = outcome.cpi
+        self.programming = programming
+        self.notes = tuple(notes)
+        self.output = captured[0] if captured else None
+        self.error_output = captured[1] if captured else None
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.command[0]}: status {self.status}, {self.counts}>"
 
     @property
     def signal(self) -> int | None:
@@ -55,6 +64,8 @@ class Run(NamedTuple):
         without print_interval); header is null, or has date, hostname and system (--with-header); machine (name, and
         changes: FIGURE=VALUE) and programming as Record.to_dict has them; notes (texts); profile (null, or events,
         functions, blocks, annotated, each null where it was not asked for); report (null, or Cpi.to_dict)."""
+        from pfmon.version import VERSION
+
         return {
             "pfmon": VERSION,
             "pmu": self.pmu,
@@ -83,39 +94,6 @@ class Run(NamedTuple):
     def to_pandas(self) -> Any:
         """The counts as a DataFrame; the other tables have such a method of their own."""
         return self.counts.to_pandas()
-
-
-def make_run(
-    options: Options,
-    command: Sequence[str],
-    outcome: Outcome,
-    intervals: Sequence[Interval],
-    record: Record,
-    notes: Sequence[str],
-    captured: tuple[bytes, bytes] | None,
-) -> Run:
-    """The run that an outcome is of; ``intervals`` are those that were kept."""
-    functions, blocks, annotated = _profiles(options, outcome)
-    counts = Counts(outcome.counts)
-    return Run(
-        pmu=options.pmu,
-        command=tuple(command),
-        counts=counts,
-        status=outcome.status,
-        death=outcome.death,
-        stopped=outcome.stopped,
-        retired=outcome.retired,
-        times=outcome.times,
-        functions=functions,
-        blocks=blocks,
-        annotated=annotated,
-        intervals=None if options.print_interval is None else _intervals(counts, intervals),
-        cpi=outcome.cpi,
-        programming=record,
-        notes=tuple(notes),
-        output=captured[0] if captured else None,
-        error_output=captured[1] if captured else None,
-    )
 
 
 def _profiles(options: Options, outcome: Outcome) -> "tuple[Table | None, Table | None, Annotated | None]":

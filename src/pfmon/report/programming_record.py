@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 from pfmon.pmu.request import OpcodeMatch, Request
-from pfmon.session.frames import frame
 
 LEVELS = "k12u"
 """Letters of the privilege levels 0 to 3."""
@@ -35,6 +34,8 @@ class Record(NamedTuple):
 
     def to_pandas(self) -> Any:
         """A DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""
+        from pfmon.session.frames import frame  # a run of the command makes none
+
         rows = [
             {"set": one["set"], "pmu": number, **monitor}
             for one in programming_json(self)

@@ -1,4 +1,4 @@
-"""The environment that a program starts with."""
+"""Which program a command names, and the environment that it starts with."""
 
 import os
 
@@ -21,3 +21,16 @@ def environment(options: Options) -> list[str]:
         else:
             raise PfmonError(f"--env={name}: there is no such variable here; --env={name}=VALUE sets one")
     return [f"{name}={value}" for name, value in variables.items()]
+
+
+def find_program(name: str) -> str:
+    """The program's path: as given, or from PATH when there is no slash in it, as a shell does."""
+    if "/" in name:
+        return name
+    from shutil import which  # takes long to load, and most programs are given with a slash
+
+    found = which(name)
+    if found is None:
+        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""  # noqa: PTH110 - as typed
+        raise PfmonError(f"{name}: not found in PATH{hint}")
+    return found
