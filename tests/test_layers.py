@@ -1,4 +1,4 @@
-"""Imports point only backwards along program, engine, machine, pmu, session, report, cli."""
+"""Imports point only backwards along program, engine, machine, pmu, session, report, library, cli."""
 
 import ast
 import re
@@ -19,7 +19,8 @@ ALLOWED = {
     "pmu": {"signals"},
     "session": {"program", "engine", "stream", "machine", "signals", "pmu"},
     "report": {"program", "engine", "stream", "machine", "signals", "pmu", "session"},
-    "cli": {"program", "engine", "stream", "machine", "signals", "pmu", "session", "report"},
+    "library": {"program", "engine", "stream", "machine", "signals", "pmu", "session", "report"},
+    "cli": {"program", "engine", "stream", "machine", "signals", "pmu", "session", "report", "library"},
 }
 SHARED = {"errors", "version"}
 
