@@ -1,6 +1,9 @@
 """A run ends when another thread says so, whatever the program does at the moment."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,6 +74,25 @@ def test_a_wait_for_a_pipe_is_stopped(tmp_path: Path, name: str) -> None:
     finally:
         os.close(reader)
         os.close(writer)
+
+
+@pytest.mark.parametrize("how", ["interrupt", "timeout"])
+def test_the_command_is_stopped_while_its_program_reads(tmp_path: Path, how: str) -> None:
+    path = calls(tmp_path / "read", call("read", 0, DATA, 8), bytes(8))
+    limit = ["--session-timeout=0.3"] if how == "timeout" else []
+    words = [sys.executable, "-m", "pfmon", *limit, "-e", "ia64_inst_retired", str(path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        if how == "interrupt":
+            while b"read" not in Path(f"/proc/{process.pid}/cmdline").read_bytes() or not in_poll(process.pid):
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+        assert process.wait(60) == {"interrupt": 130, "timeout": 124}[how]
+        assert process.stdout and process.stdout.read().split()[1] == b"IA64_INST_RETIRED"
+
+
+def in_poll(process: int) -> bool:
+    """Whether it waits in poll(2), which is number 7 on x86-64 hosts and ppoll, 73, on arm64 ones."""
+    return Path(f"/proc/{process}/syscall").read_text().split()[0] in ("7", "73")
 
 
 def test_a_write_to_a_full_pipe_is_stopped(tmp_path: Path) -> None:

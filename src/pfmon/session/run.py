@@ -232,6 +232,7 @@ class Session:
             notes = monitoring.notes()
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen())
+            monitoring.close()
         if damage := getattr(self.engine, "damage", ""):
             notes = [*notes, f"{damage}; the counts are those up to there"]
         return Outcome(

@@ -38,6 +38,10 @@ MASK = (1 << 64) - 1
 ISR_VALID = 1
 
 
+def _nobody(_: str) -> None:
+    """Listens to no notice."""
+
+
 class Process:
     """The kernel's side of a process. Pass the program's descriptors, directory and memory through here only.
 
@@ -52,7 +56,7 @@ class Process:
         settings: Settings,
         memory: Memory,
         registers: Registers,
-        on_notice: Callable[[str], None] = lambda _: None,
+        on_notice: Callable[[str], None] = _nobody,
     ) -> None:
         """``on_notice`` gets what the user should know of the program, when it happens."""
         self.program = program
@@ -243,6 +247,7 @@ class Process:
             self.files.close_all()
             self.paths.close()
             self.wakeup.close()
+            self._on_notice = _nobody  # who listens may hold this process, with its memory
         return end
 
 
