@@ -8,7 +8,8 @@ from command import example, pfmon
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pfmon.library.api import replay, run
+from pfmon.errors import PfmonError
+from pfmon.library.api import record, replay, run
 from pfmon.library.files import DEVNULL
 
 RUNS: list[tuple[list[str], dict[str, Any]]] = [
@@ -77,14 +78,21 @@ def test_any_mixture_of_options_counts_as_the_command(
 ) -> None:
     words = [f"--pmu={pmu}", "-e", ",".join(events)]
     words += ["--unlimited"] * unlimited + ([f"--irange={irange}"] if irange else [])
-    data = json.loads(pfmon("--json", *words, "--no-cmd-output", example("fib"), "8").stdout)
-    made = run([example("fib"), "8"], events=events, pmu=pmu, unlimited=unlimited, irange=irange, stdout=DEVNULL)
-    assert [count.value for count in made.counts] == [event["count"] for event in data["events"]]
+    done = pfmon("--json", *words, "--no-cmd-output", example("fib"), "8")
+
+    def count() -> list[Any]:
+        made = run([example("fib"), "8"], events=events, pmu=pmu, unlimited=unlimited, irange=irange, stdout=DEVNULL)
+        return [count.value for count in made.counts]
+
+    if done.returncode:
+        with pytest.raises(PfmonError) as caught:
+            count()
+        assert done.stderr == f"pfmon: {caught.value}\n"
+    else:
+        assert count() == [event["count"] for event in json.loads(done.stdout)["events"]]
 
 
 def test_recordings_are_made_and_counted_again(tmp_path: Any) -> None:
-    from pfmon.library.api import record
-
     command = [example("queens"), "5"]
     options: dict[str, Any] = {"events": ["cpu_cycles", "ia64_inst_retired"], "irange": None}
     first = record(tmp_path / "run", command, stdout=DEVNULL, **options)
