@@ -1,4 +1,5 @@
-"""Imports point only backwards along program, stream, engine, signals, machine, pmu, counting, session, report, cli."""
+"""Imports point only backwards along program, stream, engine, signals, machine, pmu, counting, session, report,
+library, cli."""
 
 import ast
 import re
@@ -20,7 +21,8 @@ ALLOWED = {
     "counting": {"stream", "signals", "machine", "pmu"},
     "session": {"program", "stream", "signals", "machine", "pmu", "counting", *ENGINE},
     "report": {"program", "stream", "signals", "machine", "pmu", "counting", "session", *ENGINE},
-    "cli": {"program", "stream", "signals", "machine", "pmu", "counting", "session", "report", *ENGINE},
+    "library": {"program", "stream", "signals", "machine", "pmu", "counting", "session", "report", *ENGINE},
+    "cli": {"program", "stream", "signals", "machine", "pmu", "counting", "session", "report", "library", *ENGINE},
 }
 SHARED = {"errors", "version"}
 

@@ -3,14 +3,71 @@
 >>> import pfmon
 >>> pfmon.pmu("montecito").events["LOADS_RETIRED"].set
 'L1D:3'
+
+`run` runs a program and counts; `prepare` gives what can be looked at and stopped; `record` and `replay` are for
+recordings. See docs/library.md. What is named here is loaded when it is first used.
 """
 
 from importlib import import_module
-from types import ModuleType
+
+TYPE_CHECKING = False  # as typing has it, which takes longer to load than this
+if TYPE_CHECKING:
+    from pfmon import pmu
+    from pfmon.errors import AssignmentError, BadValueError, LostError, PfmonError, RuleError, UnknownNameError
+    from pfmon.library.api import events, prepare, record, replay, run
+    from pfmon.library.files import DEVNULL
+    from pfmon.library.prepared import Prepared
+    from pfmon.library.run import Run
+    from pfmon.session.counting import Count
+
+__all__ = [
+    "DEVNULL",
+    "AssignmentError",
+    "BadValueError",
+    "Count",
+    "LostError",
+    "PfmonError",
+    "Prepared",
+    "RuleError",
+    "Run",
+    "UnknownNameError",
+    "events",
+    "pmu",
+    "prepare",
+    "record",
+    "replay",
+    "run",
+]
+
+_HOMES = {
+    "pfmon.errors": (
+        "AssignmentError",
+        "BadValueError",
+        "LostError",
+        "PfmonError",
+        "RuleError",
+        "UnknownNameError",
+    ),
+    "pfmon.library.api": ("events", "prepare", "record", "replay", "run"),
+    "pfmon.library.files": ("DEVNULL",),
+    "pfmon.library.prepared": ("Prepared",),
+    "pfmon.library.run": ("Run",),
+    "pfmon.session.counting": ("Count",),
+}
+"""Module -> the public names that it holds."""
 
 
-def __getattr__(name: str) -> ModuleType:
-    """`pfmon.pmu` without an import of its own, loaded when it is first used."""
+def __getattr__(name: str) -> object:
+    """A public name, loaded when it is first used."""
     if name == "pmu":
         return import_module("pfmon.pmu")
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(home), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module 'pfmon' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

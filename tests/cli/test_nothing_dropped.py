@@ -18,7 +18,7 @@ from pfmon.cli import (
     range_options,
 )
 from pfmon.cli.command_line import read
-from pfmon.cli.programming import request
+from pfmon.library.request import request
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.effects import effects

@@ -26,8 +26,9 @@ class Guest:
         self.memory = AddressSpace(limit)
         self.registers = Processor(self.memory)
         program = image.load(str(EXAMPLES / "ia64" / "fib"))
+        self.said: list[str] = []  # what the process tells the user
         arguments, environment = [b"./fib", b"7"], [b"HOME=/"]
-        self.process = Process(program, arguments, environment, settings, self.memory, self.registers)
+        self.process = Process(program, arguments, environment, settings, self.memory, self.registers, self.said.append)
         self.process.start()
         self.memory.map(SCRATCH, SCRATCH_SIZE, 3)
         self.scratch = SCRATCH

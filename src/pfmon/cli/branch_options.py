@@ -2,8 +2,8 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.cli.values import whole_number
 from pfmon.errors import PfmonError
+from pfmon.library.values import whole_number
 
 TITLE = "Branch buffers (btb: Itanium, Itanium 2; etb: Montecito); filters are combined by and"
 MEANINGS = {
@@ -30,7 +30,6 @@ OPTIONS = [
     *(Option(f"etb-{name}", meaning) for name, meaning in ETB.items()),
     Option("ip-ear", "Montecito: record instruction addresses, frozen after so many cycles", "DELAY"),
 ]
-PMUS = {"btb": ("itanium", "itanium2"), "etb": ("montecito",)}
 
 
 def apply(config: Config, given: Given) -> None:

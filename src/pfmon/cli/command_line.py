@@ -21,6 +21,7 @@ from pfmon.cli import (
 )
 from pfmon.cli.config import Config
 from pfmon.cli.options import Option, parse
+from pfmon.library.checks import check, no_program_is_given
 
 CONCERNS = (
     event_options,
@@ -50,9 +51,8 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
     given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words)
     for one in given:
         owner[one.name].apply(config, one)
-    for concern in (range_options, machine_options, trigger_options, session_options, recording_options):
-        concern.finish(config)
-    recording_options.no_program_is_given(config, command)
+    check(config, asks=bool(config.action))
+    no_program_is_given(config, command)
     return config, command
 
 

@@ -1,64 +1,16 @@
 """What the command line asks for."""
 
+from pfmon.library.options import Options
 
-class Config:
-    """The options' values, with their defaults (what holds several values begins empty)."""
 
-    pmu: str = "itanium2"
-    pmu_given: bool = False
-    machine: str = ""
-    """A machine's name or file, "" for that of the PMU."""
-    machine_settings: list[str]
-    """Changes of its figures, FIGURE=VALUE."""
-    events: list[str]
-    """Those of all event sets."""
-    set_sizes: list[int]
-    """How many events each -e gave."""
+class Config(Options):
+    """The options of a run, and what is to be printed of it, or asked instead."""
+
     action: str = ""
     """What to do instead of running a program: help, version, list, list-long, info, pmu-info, check, decode."""
     subject: str = ""
     """What the action is about: a regular expression, an event, register values."""
     verbose: bool = False
-
-    # One value an event, as texts: how many events there are is known when the PMU is programmed.
-    event_thresholds: str = ""
-    priv_levels: str = ""
-    insn_sets: str = ""
-    invert: str = ""
-    edge: str = ""
-
-    # For all events.
-    levels: str = ""
-    """Letters of privilege levels, "" for user level."""
-    insn_set: str = "both"
-    system_wide: bool = False
-    all_threads: bool = False
-    check_qualifiers: bool = True
-    controls: dict[str, int]
-    """Fields of control registers (Intel, PowerPC)."""
-
-    irange: str = ""
-    drange: str = ""
-    checkpoint_func: str = ""
-    inverse_irange: bool = False
-    irange_demand_fetch: bool = False
-    irange_prefetch_match: bool = False
-
-    opcode_matches: dict[str, str]
-    """Option name -> [mifb]:match:mask."""
-    branch_filters: list[str]
-    """Options --btb-... and --etb-... by name."""
-    ip_ear: int | None = None
-    """The delay of Montecito's IP-EAR."""
-
-    report: str = ""
-    """A report instead of counts: cpi."""
-    unlimited: bool = False
-    symbol_file: str = ""
-    per_function: bool = False
-    per_block: bool = False
-    annotate: str = ""
-    """A function whose instructions are to be listed with their counts."""
 
     number_style: str = "plain"
     outfile: str = ""
@@ -67,43 +19,3 @@ class Config:
     show_time: bool = False
     no_cmd_output: bool = False
     json: bool = False
-
-    switch_timeout: int | None = None
-    """In nanoseconds of the program's processor time, as print_interval."""
-    true_values: bool = False
-    print_interval: int | None = None
-    insecure: bool = False
-    dont_start: bool = False
-    idle_options: list[str]
-    """Options that were given and change nothing while a program runs."""
-    triggers: dict[str, list[str]]
-    """Option --trigger-...-addresses -> its addresses, as texts."""
-    trigger_flags: set[str]
-
-    session_timeout: float | None = None
-
-    record: str = ""
-    replay: str = ""
-    partial: bool = False
-
-    sysroot: str | None = None
-    host_clock: bool = False
-    host_random: bool = False
-    host_ids: bool = False
-    host_env: bool = False
-    environment: list[str]
-    seed: int = 0
-    memory_limit: int | None = None
-    slow: bool = False
-
-    def __init__(self) -> None:
-        self.machine_settings = []
-        self.events = []
-        self.set_sizes = []
-        self.controls = {}
-        self.opcode_matches = {}
-        self.branch_filters = []
-        self.idle_options = []
-        self.triggers = {}
-        self.trigger_flags = set()
-        self.environment = []

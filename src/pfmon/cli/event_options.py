@@ -2,8 +2,9 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.cli.values import whole_number
-from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.errors import PfmonError
+from pfmon.library.machines import take_pmu
+from pfmon.library.values import whole_number
 from pfmon.pmu import names
 
 TITLE = "Events"
@@ -25,10 +26,7 @@ def apply(config: Config, given: Given) -> None:
     text = given.value or ""
     match given.name:
         case "pmu":
-            if text.lower() not in names():
-                raise UnknownNameError("PMU", text, names())
-            config.pmu = text.lower()
-            config.pmu_given = True
+            take_pmu(config, text)
         case "events":
             _take_events(config, text)
         case "no-qual-check":

@@ -2,8 +2,7 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.cli.values import seconds, size, whole_number
-from pfmon.errors import BadValueError
+from pfmon.library.values import directory, seconds, size, variable, whole_number
 
 TITLE = "Program"
 OPTIONS = [
@@ -36,11 +35,7 @@ def apply(config: Config, given: Given) -> None:
     text = given.value or ""
     match given.name:
         case "sysroot":
-            from pathlib import Path  # takes long to load, and is wanted for files only
-
-            if not Path(text).is_dir():
-                raise BadValueError(f"--sysroot={text}: a directory is wanted")
-            config.sysroot = text
+            config.sysroot = directory(given.name, text)
         case "session-timeout":
             config.session_timeout = seconds(given.name, text)
         case "seed":
@@ -48,8 +43,6 @@ def apply(config: Config, given: Given) -> None:
         case "memory-limit":
             config.memory_limit = size(given.name, text)
         case "env":
-            if not text or text.startswith("="):
-                raise BadValueError(f"--env={text}: NAME=VALUE or NAME is wanted")
-            config.environment.append(text)
+            config.environment.append(variable(given.name, text))
         case _:
             setattr(config, FLAGS[given.name], True)

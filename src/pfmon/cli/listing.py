@@ -40,7 +40,7 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
 
 def _machine_text(config: Config) -> str:
     """The figures of the machine, for PMUs whose processors can be modelled."""
-    from pfmon.cli.machine_options import machine_of
+    from pfmon.library.machines import machine_of
     from pfmon.pmu.model import IA64
     from pfmon.report.machine import machine_text
 
@@ -50,10 +50,10 @@ def _machine_text(config: Config) -> str:
 def check(config: Config, command: Sequence[str] = ()) -> str:
     """--check-events-only: silence when the events go together and are qualified as asked, unless --verbose asks for
     the registers."""
-    from pfmon.cli.find import find_program
-    from pfmon.cli.programming import request
-    from pfmon.cli.symbols import symbols_of
-    from pfmon.cli.trigger_options import triggers
+    from pfmon.library.program import find_program
+    from pfmon.library.request import request
+    from pfmon.library.symbols import symbols_of
+    from pfmon.library.triggers import triggers
     from pfmon.pmu.derived import plan
     from pfmon.pmu.effects import effects, inexact
     from pfmon.program import image

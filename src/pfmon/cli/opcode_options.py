@@ -1,28 +1,13 @@
 """Which instructions are counted, by their encoding (pfmon on Itanium 2, section 4)."""
 
-from typing import NamedTuple
-
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
 from pfmon.errors import PfmonError
+from pfmon.library.matchers import MATCHERS
 
 TITLE = "Opcode matchers"
 
 
-class Matcher(NamedTuple):
-    """One option: the PMUs that have it, which of their two matchers it is, the width of match and mask."""
-
-    pmus: tuple[str, ...]
-    number: int
-    bits: int
-
-
-MATCHERS = {
-    "opc-match8": Matcher(("itanium", "itanium2"), 0, 27),
-    "opc-match9": Matcher(("itanium", "itanium2"), 1, 27),
-    "opc-match32": Matcher(("montecito",), 0, 41),
-    "opc-match34": Matcher(("montecito",), 1, 41),
-}
 OPTIONS = [
     Option(
         name,

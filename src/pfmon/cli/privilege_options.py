@@ -25,15 +25,6 @@ LETTERS = {
 }
 
 
-def notes(config: Config) -> list[str]:
-    """Levels that a run cannot count at."""
-    wanted = {"k" if letter == "0" else letter for letter in config.levels + config.priv_levels} & set("k12")
-    if not wanted:
-        return []
-    names = ", ".join("the kernel's, 0" if letter == "k" else letter for letter in sorted(wanted))
-    return [f"privilege levels ({names}): programs run at level 3 alone, what they cause is all that is counted"]
-
-
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
     if given.name in LETTERS:

@@ -2,7 +2,7 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.errors import BadValueError, PfmonError
+from pfmon.errors import BadValueError
 
 TITLE = "Everything at once, and where it happens"
 OPTIONS = [
@@ -24,14 +24,3 @@ def apply(config: Config, given: Given) -> None:
     if not given.value:
         raise BadValueError(f"--{given.name} wants a value")
     setattr(config, VALUES[given.name], given.value)
-
-
-def wants_profile(config: Config) -> bool:
-    """Whether the counts are to be split."""
-    return config.per_function or config.per_block or bool(config.annotate)
-
-
-def profile_needs_events(config: Config) -> None:
-    """There must be counts to be split."""
-    if wants_profile(config) and not config.events:
-        raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too")

@@ -2,22 +2,12 @@
 
 from pfmon.cli.config import Config
 from pfmon.cli.options import Given, Option
-from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.library.checks import report_is_known
 
 TITLE = "Reports"
-REPORTS = ("cpi",)
 OPTIONS = [Option("report", "print where the cycles went, for the run and by function: cpi", "NAME")]
 
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
-    text = given.value or ""
-    if text not in REPORTS:
-        raise UnknownNameError("report", text, REPORTS)
-    config.report = text
-
-
-def report_stands_alone(config: Config) -> None:
-    """PfmonError for a report together with events."""
-    if config.report and config.events:
-        raise PfmonError(f"--report={config.report} needs no events and prints none: leave -e out, or the report")
+    config.report = report_is_known(given.value or "")

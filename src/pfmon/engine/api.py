@@ -15,7 +15,8 @@ from pfmon.stream.table import BlockTable, InstructionSet
 
 class Start(NamedTuple):
     """What is to be run. ``memory_limit`` is in bytes; ``processor`` is what the program is told that it runs on;
-    ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream."""
+    ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream;
+    ``on_notice`` gets what the user should know of the program, when it happens."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -25,6 +26,7 @@ class Start(NamedTuple):
     processor: str
     slow: bool = False
     addresses: bool = False
+    on_notice: Callable[[str], None] = lambda _: None
 
 
 class Capabilities(NamedTuple):

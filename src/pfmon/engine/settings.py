@@ -9,6 +9,7 @@ class Settings(NamedTuple):
     sysroot: str | None = None
     host_clock: bool = False  # time passes as on the host, and sleeping takes time
     host_random: bool = False  # random bytes come from the host
+    standard_files: tuple[int, int, int] = (0, 1, 2)  # the host's descriptors that are the program's first three
     host_ids: bool = False  # process, user and group ids, host name
     seed: int = 0
     epoch: int = 1_767_225_600  # seconds since 1970 when the program starts: 2026-01-01 00:00:00 UTC

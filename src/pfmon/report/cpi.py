@@ -1,7 +1,6 @@
-"""The cycle breakdown (figure 3-2 of the Montecito manual) as a table with bars, and as JSON."""
+"""The cycle breakdown (figure 3-2 of the Montecito manual) as a table with bars."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pfmon.report.counts import UNDEFINED, value_text
 from pfmon.session.cpi import PARTS, Cpi, FunctionRow
@@ -22,28 +21,6 @@ SHORT = {
 def cpi_text(cpi: Cpi, style: str = "plain") -> str:
     """The tables for people: the run, the ratios, the functions."""
     return f"{_run_table(cpi, style)}\n{_ratio_table(cpi, style)}\n{_function_table(cpi, style)}"
-
-
-def cpi_json(cpi: Cpi) -> dict[str, Any]:
-    """Keys: report, machine, cycles, instructions, parts (name -> cycles and what they consist of), ratios,
-    functions (name, address, instructions, cycles by part)."""
-    return {
-        "report": "cpi",
-        "machine": cpi.machine,
-        "cycles": cpi.cycles,
-        "instructions": cpi.instructions,
-        "parts": {part: {"cycles": cpi.total(part), "of": inner} for part, inner in cpi.parts.items()},
-        "ratios": {"instructions per cycle": _per(cpi.instructions, cpi.cycles), **cpi.ratios},
-        "functions": [
-            {
-                "name": row.name,
-                "address": row.address,
-                "instructions": row.instructions,
-                "cycles": dict(zip(PARTS, row.cycles, strict=True)),
-            }
-            for row in cpi.functions
-        ],
-    }
 
 
 def _per(above: int, below: int) -> float | None:

@@ -1,47 +1,47 @@
 """Profiles as tables: a column for each event, then what the row is about."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pfmon.report.counts import value_text
 from pfmon.session.counting import Value
-from pfmon.session.profile import Profile, Row
+from pfmon.session.profile import Row
 
 GAP = "  "
 
 
-def function_table(profile: Profile, style: str = "plain") -> str:
+def function_table(events: Sequence[str], rows: Iterable[Row], style: str = "plain") -> str:
     """The counts by function, the largest first."""
-    return _table(profile, "function", profile.by_function(), style)
+    return _table(events, "function", rows, style)
 
 
-def block_table(profile: Profile, style: str = "plain") -> str:
+def block_table(events: Sequence[str], rows: Iterable[Row], style: str = "plain") -> str:
     """The counts by basic block, the largest first."""
-    return _table(profile, "block", profile.by_block(), style)
+    return _table(events, "block", rows, style)
 
 
-def annotated(profile: Profile, name: str, lines: Sequence[tuple[int, str]], style: str = "plain") -> str:
-    """A function's instructions in order, with what each counted."""
-    rows = [(_cells(profile.values_at(address), profile, style), f"{address:x} {text}") for address, text in lines]
-    return _aligned(profile, f"instructions of {name}", rows)
+def annotated(
+    events: Sequence[str], name: str, lines: Iterable[tuple[int, str, Sequence[Value] | None]], style: str = "plain"
+) -> str:
+    """A function's instructions in order, address | slot and text, with what each counted (None: nothing)."""
+    rows = [(_cells(values, events, style), f"{address:x} {text}") for address, text, values in lines]
+    return _aligned(events, f"instructions of {name}", rows)
 
 
-def _table(profile: Profile, what: str, rows: Sequence[Row], style: str) -> str:
-    return _aligned(
-        profile, what, [(_cells(row.values, profile, style), f"{row.address:#x} {row.name}") for row in rows]
-    )
+def _table(events: Sequence[str], what: str, rows: Iterable[Row], style: str) -> str:
+    return _aligned(events, what, [(_cells(row.values, events, style), f"{row.address:#x} {row.name}") for row in rows])
 
 
-def _cells(values: Sequence[Value] | None, profile: Profile, style: str) -> list[str]:
+def _cells(values: Sequence[Value] | None, events: Sequence[str], style: str) -> list[str]:
     """Texts of the values; none where nothing was counted."""
     if values is None:
-        return [""] * len(profile.names)
+        return [""] * len(events)
     return [value_text(value, style) for value in values]
 
 
-def _aligned(profile: Profile, what: str, rows: Sequence[tuple[list[str], str]]) -> str:
+def _aligned(events: Sequence[str], what: str, rows: Sequence[tuple[list[str], str]]) -> str:
     """Columns as wide as what is in them, numbers to the right."""
-    table = [(list(profile.names), what), *rows]
-    widths = [max(len(cells[column]) for cells, _ in table) for column in range(len(profile.names))]
+    table = [(list(events), what), *rows]
+    widths = [max(len(cells[column]) for cells, _ in table) for column in range(len(events))]
     lines = []
     for cells, text in table:
         columns = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]

@@ -28,6 +28,22 @@ class Record(NamedTuple):
     matchers: tuple[int, int]
     machine: Machine
 
+    def to_dict(self) -> dict[str, Any]:
+        """machine (machine_json) and programming (programming_json)."""
+        return {"machine": machine_json(self.machine), "programming": programming_json(self)}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: a row for each monitor, with the numbers of its event set and of its PMU."""
+        from pfmon.session.frames import frame  # a run of the command makes none
+
+        rows = [
+            {"set": one["set"], "pmu": number, **monitor}
+            for one in programming_json(self)
+            for number, made in enumerate(one["pmus"])
+            for monitor in made["monitors"]
+        ]
+        return frame({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
+
 
 def levels(plm: int) -> str:
     """The letters of a privilege mask."""

@@ -1,7 +1,7 @@
 """Counting: what was asked of one PMU, programmed into its registers, and the values of its counters."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pfmon.counting.countable import check_countable, check_threshold
 from pfmon.counting.sink import Sink
@@ -50,6 +50,19 @@ class Count(NamedTuple):
     value: Value
     formula: str = ""
     estimate: Estimate | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """name, pmd, plm, count, formula, estimate. A derived event has a formula and no pmd, a measured one a pmd and
+        no formula (null); count is null where a formula divides by zero. Events of several sets have an estimate (set,
+        share of the time, raw, true), others null there."""
+        return {
+            "name": self.name,
+            "pmd": self.pmd,
+            "plm": self.plm,
+            "count": self.value,
+            "formula": self.formula or None,
+            "estimate": self.estimate._asdict() if self.estimate else None,
+        }
 
 
 class Counting:

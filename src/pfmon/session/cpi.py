@@ -6,7 +6,7 @@ the parts add up to the cycles.
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pfmon.counting.cycles import Way
 from pfmon.counting.increments import Increments
@@ -18,6 +18,7 @@ from pfmon.counting.weighed import Filter, Weighed
 from pfmon.machine.config import MachineFigures
 from pfmon.program.image import Program
 from pfmon.session.counting import Seen
+from pfmon.session.frames import frame
 from pfmon.session.profile import FunctionNames
 
 INHERENT = "inherent execution"
@@ -63,6 +64,15 @@ class FunctionRow(NamedTuple):
     cycles: tuple[int, ...]
     instructions: int
 
+    def to_dict(self) -> dict[str, Any]:
+        """name, address, instructions, cycles by part."""
+        return {
+            "name": self.name,
+            "address": self.address,
+            "instructions": self.instructions,
+            "cycles": dict(zip(PARTS, self.cycles, strict=True)),
+        }
+
 
 class Cpi(NamedTuple):
     """The breakdown of a run: cycles by part and by what the part consists of; None: a ratio of nothing."""
@@ -77,6 +87,27 @@ class Cpi(NamedTuple):
     def total(self, part: str) -> int:
         """The cycles of a part."""
         return sum(self.parts[part].values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys: report, machine, cycles, instructions, parts (name -> cycles and what they consist of), ratios,
+        functions (name, address, instructions, cycles by part)."""
+        per_cycle = self.instructions / self.cycles if self.cycles else None
+        return {
+            "report": "cpi",
+            "machine": self.machine,
+            "cycles": self.cycles,
+            "instructions": self.instructions,
+            "parts": {part: {"cycles": self.total(part), "of": inner} for part, inner in self.parts.items()},
+            "ratios": {"instructions per cycle": per_cycle, **self.ratios},
+            "functions": [row.to_dict() for row in self.functions],
+        }
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: a row for each function, with its instructions and its cycles by part."""
+        rows = self.functions
+        parts = {part: [row.cycles[place] for row in rows] for place, part in enumerate(PARTS)}
+        instructions = [row.instructions for row in rows]
+        return frame({"name": [row.name for row in rows], "instructions": instructions, **parts}, "name")
 
 
 def breakdown(figures: MachineFigures, seen: Seen, program: Program | None) -> Cpi:

@@ -133,6 +133,10 @@ class Monitoring:
                 counts.append(count._replace(value=value, estimate=Estimate(number, share, raw, true)))
         return counts
 
+    def close(self) -> None:
+        """Let go of what refers back to this, so that the memory of a run is given back when it is over."""
+        self._gate, self._machine, self._alarms, self.consumer = None, None, Alarms(()), Consumer()
+
     def finish_interval(self) -> None:
         """Report the last interval, which the end of the program cut."""
         if self._controls.interval is not None and self._gate and self._gate.retired != self._reported:

@@ -1,7 +1,7 @@
 """Where in the program the counts of a run come from: functions, blocks, instructions; exact, as every count is."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pfmon.program.image import Program
 from pfmon.program.symbols import SymbolTable
@@ -18,6 +18,10 @@ class Row(NamedTuple):
     name: str
     address: int
     values: tuple[Value, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """name, address, counts."""
+        return {"name": self.name, "address": self.address, "counts": list(self.values)}
 
 
 class Profile:

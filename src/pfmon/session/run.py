@@ -6,7 +6,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.counting.tally import Tally
@@ -73,7 +72,8 @@ class Times(NamedTuple):
 
 class Outcome(NamedTuple):
     """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
-    ``stopped`` names what ended it from outside."""
+    ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
+    ``notices`` of the program, told while it ran."""
 
     status: int
     counts: list[Count]
@@ -85,6 +85,7 @@ class Outcome(NamedTuple):
     listing: Sequence[tuple[int, str]] = ()
     notes: Sequence[str] = ()
     cpi: "Cpi | None" = None
+    notices: Sequence[str] = ()
 
 
 def event_groups(plan: Plan) -> list[EventSets]:
@@ -119,10 +120,15 @@ class Observer:
 
 
 class Session:
-    """A plan, programmed and loaded: whatever is wrong with it shows when this is made (PfmonError)."""
+    """A plan, programmed and loaded: whatever is wrong with it shows when this is made (PfmonError).
 
-    def __init__(self, plan: Plan) -> None:
+    It can be run once, in any thread, beside other sessions; what a program says it to ``on_notice``, at once.
+    """
+
+    def __init__(self, plan: Plan, on_notice: Callable[[str], None] = lambda _: None) -> None:
         self.plan = plan
+        self._on_notice = on_notice
+        self._notices: list[str] = []
         check_runs_here(plan.model)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
@@ -150,7 +156,12 @@ class Session:
             processor=plan.model.name,
             slow=plan.slow,
             addresses=self._wants_addresses,
+            on_notice=self._notice,
         )
+
+    def _notice(self, text: str) -> None:
+        self._notices.append(text)
+        self._on_notice(text)
 
     def _record(self) -> "RunRecording":
         from pfmon.session.recording import RunRecording  # as the machine: most runs need none
@@ -177,7 +188,23 @@ class Session:
         return [one for group in self.groups for one in group.sets]
 
     def run(self, on_interval: Callable[[Interval], None] = lambda _: None) -> Outcome:
-        """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval."""
+        """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval, in the
+        thread that reads the stream."""
+        try:
+            return self._run(on_interval)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Give back what it holds of the host; `run` does it in any case."""
+        self.engine.close()
+
+    def stop(self, why: str = "stop") -> None:
+        """End the run soon, with the counts so far: from any thread, or from a signal handler."""
+        self._stopped = self._stopped or why
+        self.engine.stop()
+
+    def _run(self, on_interval: Callable[[Interval], None]) -> Outcome:
         scale = self.plan.settings.nanoseconds_per_instruction
         monitoring = (
             Monitoring(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine)
@@ -189,7 +216,7 @@ class Session:
         if self._recording:
             reader = self._recording.consumer(reader)
         before = _now()
-        with self._interruptible(), observer.running if observer else _running(monitoring):
+        with self._limited(), observer.running if observer else _running(monitoring):
             ending = self.engine.run(reader, monitoring)
         if self._recording:
             self._recording.finish(ending)
@@ -205,7 +232,7 @@ class Session:
             notes = monitoring.notes()
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen())
-        self.engine.close()
+            monitoring.close()
         if self._damage:
             notes = [*notes, f"{self._damage}; the counts are those up to there"]
         return Outcome(
@@ -219,6 +246,7 @@ class Session:
             listing=lines,
             notes=notes,
             cpi=observer.breakdown(self.plan.program) if observer else None,
+            notices=self._notices,
         )
 
     def _profile(self, seen: Seen) -> "tuple[Profile | None, list[tuple[int, str]]]":
@@ -242,22 +270,20 @@ class Session:
         return str(getattr(self.engine, "damage", ""))
 
     @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C and the time limit stop the run instead of killing it."""
+    def _limited(self) -> Iterator[None]:
+        """The time limit stops the run."""
+        if self.plan.timeout is None:
+            yield
+            return
+        from threading import Timer  # most runs have no limit
 
-        def stop(number: int, _: FrameType | None) -> None:
-            self._stopped = self._stopped or ("timeout" if number == signal.SIGALRM else "interrupt")
-            self.engine.stop()
-
-        old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGALRM)}
-        if self.plan.timeout:
-            signal.setitimer(signal.ITIMER_REAL, self.plan.timeout)
+        timer = Timer(self.plan.timeout, self.stop, ("timeout",))
+        timer.daemon = True
+        timer.start()
         try:
             yield
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            for number, handler in old.items():
-                signal.signal(number, handler)
+            timer.cancel()
 
 
 def _running(monitoring: Monitoring | None) -> "AbstractContextManager[object]":

@@ -1,11 +1,13 @@
 """A program running on the IA-64 engine under Linux: the loop between the processor and the system calls."""
 
-from collections.abc import Sequence
+from _thread import get_ident
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from pfmon.engine.api import Capabilities, Ending, PerformanceData, Start
 from pfmon.engine.ia64.core.identity import cpuid
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD, Processor
+from pfmon.engine.ia64.linux.errors import Interrupted
 from pfmon.engine.ia64.linux.interface import Death, End
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
@@ -18,10 +20,6 @@ from pfmon.stream.words import Mark
 SYSTEM_CALL_BREAK = 0x100000
 PSR_UP = 1 << 2
 FAULT_BREAK = 16
-
-
-class Interrupted(Exception):
-    """Raised by a signal handler of the session to end a system call that waits."""
 
 
 class Guest:
@@ -39,16 +37,17 @@ class Guest:
         processor: str = "itanium2",
         slow: bool = False,
         trace: bool = False,
+        on_notice: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Map the program and set its registers. Raises PfmonError."""
         self.memory = AddressSpace(memory_limit)
         self.processor = Processor(self.memory, max_block=1 if slow else 96, trace=trace)
         self.processor.set_cpuid(cpuid(processor))
-        self.process = Process(program, arguments, environment, settings, self.memory, self.processor)
+        self.process = Process(program, arguments, environment, settings, self.memory, self.processor, on_notice)
         self.process.start()
         self._program = program
         self._stopping = False
-        self._in_call = False
+        self._calling = 0
 
     @classmethod
     def start(cls, wanted: Start) -> Self:
@@ -62,6 +61,7 @@ class Guest:
             processor=wanted.processor,
             slow=wanted.slow,
             trace=wanted.addresses,
+            on_notice=wanted.on_notice,
         )
 
     instruction_set = InstructionSet.IA64
@@ -136,10 +136,12 @@ class Guest:
             return b""
 
     def stop(self) -> None:
-        """Make ``run`` return soon, from a signal handler; raises Interrupted during a system call."""
+        """Make ``run`` return soon: from any thread, or from a signal handler, where it raises Interrupted during a
+        system call (of the host's, it may be one that waits and does not watch ``wakeup``)."""
         self._stopping = True
         self.processor.request_stop()
-        if self._in_call:
+        self.process.wakeup.wake()
+        if self._calling == get_ident():
             raise Interrupted
 
     def close(self) -> None:
@@ -152,14 +154,14 @@ class Guest:
             self.processor.emit_mark(consumer, Mark.FAULT, FAULT_BREAK)
             return self._fault(FAULT_BREAK, self.processor.ip, immediate)
         self.processor.emit_mark(consumer, Mark.SYSTEM_CALL, self.processor.gr(15))
-        self._in_call = True
+        self._calling = get_ident()
         before = self.processor.um
         try:
             return self.process.system_call()
         except Interrupted:
             return None
         finally:
-            self._in_call = False
+            self._calling = 0
             if self.processor.um != before:  # a return from a signal handler restores it
                 self.processor.emit_mark(consumer, Mark.MODE, self.processor.um)
 

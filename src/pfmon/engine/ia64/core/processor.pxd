@@ -19,6 +19,7 @@ cdef class Processor:
     cdef uint64_t stop_at
     cdef uint64_t exact_at               # as stop_at, but within a block too
     cdef uint64_t polls
+    cdef object raised                   # by a signal handler while the program ran
     cdef uint64_t* next_limit(self) noexcept nogil
     cdef void poll(self) noexcept nogil
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil

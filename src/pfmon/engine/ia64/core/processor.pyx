@@ -97,6 +97,9 @@ cdef class Processor:
         cdef int why
         with nogil:
             why = self.drive(consumer, False)
+        if self.raised is not None:
+            error, self.raised = self.raised, None
+            raise error
         return why
 
     def step(self, Consumer consumer):
@@ -118,11 +121,15 @@ cdef class Processor:
         return limit
 
     cdef void poll(self) noexcept nogil:
-        """Let Python's signal handlers run now and then."""
+        """Let Python's signal handlers run now and then, if this is the main thread; what one raises ends the run."""
         self.polls += 1
         if self.polls % BUFFERS_PER_POLL == 0:
             with gil:
-                PyErr_CheckSignals()
+                try:
+                    PyErr_CheckSignals()
+                except BaseException as error:
+                    self.raised = error
+                    self.cpu.stop = 1
 
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil:
         cdef Cpu* cpu = self.cpu

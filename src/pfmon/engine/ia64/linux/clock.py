@@ -15,7 +15,7 @@ class Clock:
     """The clocks of one process."""
 
     def __init__(self, settings: Settings, retired: Callable[[], int]) -> None:
-        self._host = settings.host_clock
+        self.is_host = settings.host_clock
         self._retired = retired
         self._scale = settings.nanoseconds_per_instruction
         self._epoch = settings.epoch * SECOND
@@ -28,28 +28,24 @@ class Clock:
 
     def monotonic(self) -> int:
         """Time since the machine started."""
-        if self._host:
+        if self.is_host:
             return time.monotonic_ns()
         return self._boot + self.slept + self.processor()
 
     def realtime(self) -> int:
         """Time since 1970."""
-        if self._host:
+        if self.is_host:
             return time.time_ns()
         return self._epoch + self.slept + self.processor()
 
-    def sleep(self, nanoseconds: int) -> None:
-        """Let time pass without executing."""
-        if nanoseconds <= 0:
-            return
-        if self._host:
-            time.sleep(nanoseconds / SECOND)
-        else:
-            self.slept += nanoseconds
+    @staticmethod
+    def rest(nanoseconds: int) -> None:
+        """Let the host's time pass."""
+        time.sleep(nanoseconds / SECOND)
 
     def account(self, nanoseconds: int) -> None:
-        """The host has waited so long for a program that waited, so its time passed as well."""
-        if not self._host:
+        """The program has slept or waited so long, so its time passed; the host's passes by itself."""
+        if not self.is_host:
             self.slept += max(0, nanoseconds)
 
     def instructions_until(self, processor_time: int) -> int:

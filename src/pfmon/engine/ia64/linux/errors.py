@@ -14,6 +14,10 @@ class Restart(Exception):
     """A signal interrupted a call that SA_RESTART lets start again; without it the call fails with EINTR."""
 
 
+class Interrupted(Exception):
+    """The run is stopped: a system call that waits ends, and the program is not to go on."""
+
+
 class Terminated(Exception):
     """The program ended within a system call."""
 

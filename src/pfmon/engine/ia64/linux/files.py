@@ -2,6 +2,9 @@
 
 import errno
 import os
+import stat
+from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from pfmon.engine.ia64.linux.errors import fail
@@ -55,6 +58,11 @@ class OpenFile:
     def write(self, data: bytes) -> int:
         return os.write(self.host, data)
 
+    @cached_property
+    def may_wait(self) -> bool:
+        """Whether reading and writing may wait for somebody: it is no regular file."""
+        return not stat.S_ISREG(os.fstat(self.host).st_mode)
+
     def seekable(self) -> bool:
         """Whether the file has a position: it is no pipe, socket or terminal."""
         try:
@@ -71,6 +79,8 @@ class RandomFile(OpenFile):
         super().__init__(host, True, path)
         self._source = source
 
+    may_wait = False
+
     def read(self, count: int) -> bytes:
         return self._source.take(min(count, CHUNK))
 
@@ -83,18 +93,15 @@ class Descriptor(NamedTuple):
 
 
 class FileTable:
-    """Descriptors by number. 0, 1 and 2 are the host's, as far as they are open there."""
+    """Descriptors by number. 0, 1 and 2 stand for the host's that ``standard`` gives (-1: closed); a number that
+    stands for itself is open as far as it is on the host."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, standard: Sequence[int] = STANDARD) -> None:
         self.limit = limit
         self._table: dict[int, Descriptor] = {}
-        for number in STANDARD:
-            # a file of pfmon's, which has got the number of a closed one, is not inheritable
-            try:
-                if os.get_inheritable(number):
-                    self._put(number, Descriptor(OpenFile(number, owned=False), False))
-            except OSError:
-                continue
+        for number, host in enumerate(standard):
+            if host >= 0 and (host != number or _is_inherited(number)):
+                self._put(number, Descriptor(OpenFile(host, owned=False), False))
 
     def _put(self, number: int, descriptor: Descriptor) -> None:
         descriptor.file.acquire()
@@ -155,3 +162,11 @@ class FileTable:
     def close_all(self) -> None:
         for number in self.numbers():
             self.close(number)
+
+
+def _is_inherited(number: int) -> bool:
+    """Whether a descriptor is open; a file of pfmon's, which has got the number of a closed one, is not inheritable."""
+    try:
+        return os.get_inheritable(number)
+    except OSError:
+        return False

@@ -2,8 +2,7 @@
 
 import fcntl
 import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pfmon.engine.ia64.linux import calls, delivery, faults, loader, open_flags
 from pfmon.engine.ia64.linux.clock import Clock
@@ -28,13 +27,19 @@ from pfmon.engine.ia64.linux.signal_table import SIGBUS
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, Signals, kill_info
 from pfmon.engine.ia64.linux.structures import SIGINFO_FAULT
 from pfmon.engine.ia64.linux.timers import Timers
+from pfmon.engine.ia64.linux.umask import Umask
 from pfmon.engine.ia64.linux.user import WRITE, UserMemory
+from pfmon.engine.ia64.linux.wakeup import Wakeup
 from pfmon.engine.settings import Settings
 from pfmon.program.image import Program
 
 EFAULT, ENOMEM, ENOSYS = 14, 12, 38
 MASK = (1 << 64) - 1
 ISR_VALID = 1
+
+
+def _nobody(_: str) -> None:
+    """Listens to no notice."""
 
 
 class Process:
@@ -51,7 +56,9 @@ class Process:
         settings: Settings,
         memory: Memory,
         registers: Registers,
+        on_notice: Callable[[str], None] = _nobody,
     ) -> None:
+        """``on_notice`` gets what the user should know of the program, when it happens."""
         self.program = program
         self.arguments = list(arguments)
         self.environment = list(environment)
@@ -64,17 +71,18 @@ class Process:
         self.signals = Signals()
         self.random = RandomBytes(settings.seed, settings.host_random)
         self.limits = Limits(settings.stack_size)
-        self.files = FileTable(self.limits.open_files())
+        self.files = FileTable(self.limits.open_files(), settings.standard_files)
         self.paths = Paths(settings.sysroot, os.fsencode(program.image.path), settings.process_id)
         self.mappings = Mappings(memory)
-        self._umask = self.umask = os.umask(0)
-        os.umask(self.umask)
+        self.umask = Umask()
+        self.wakeup = Wakeup()
         page = memory.page_size
         self.first_break = (program.image.end + page - 1) & -page
         self.current_break = self.first_break
         self.name = os.path.basename(self.paths.program)[:15]
         self.robust_list = 0
         self._noticed: set[str] = set()
+        self._on_notice = on_notice
         self._finished = False
 
     def start(self) -> None:
@@ -204,8 +212,7 @@ class Process:
         """Tell the user something about the program, once."""
         if text not in self._noticed:
             self._noticed.add(text)
-            sys.stderr.write(f"pfmon: {text}\n")
-            sys.stderr.flush()
+            self._on_notice(text)
 
     def region_name(self, start: int, end: int) -> str:
         """The name that /proc/PID/maps gives to a region."""
@@ -239,7 +246,8 @@ class Process:
                 self.notice(f"cannot write back a mapped file: {error.strerror}")
             self.files.close_all()
             self.paths.close()
-            os.umask(self._umask)
+            self.wakeup.close()
+            self._on_notice = _nobody  # who listens may hold this process, with its memory
         return end
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import fcntl as host_fcntl
 import os
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from pfmon.engine.ia64.linux import open_flags
+from pfmon.engine.ia64.linux import open_flags, waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.files import OpenFile
@@ -23,7 +24,7 @@ F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW, F_SETOW
 F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ = 1030, 1031, 1032
 FD_CLOEXEC = 1
 SETTABLE = open_flags.O_APPEND | open_flags.O_NONBLOCK
-LOCKS = {F_GETLK: host_fcntl.F_GETLK, F_SETLK: host_fcntl.F_SETLK, F_SETLKW: host_fcntl.F_SETLKW}
+LOCKS = (F_GETLK, F_SETLK, F_SETLKW)
 
 
 def _open(p: Process, directory: int, address: int, flags: int, mode: int) -> int:
@@ -32,7 +33,8 @@ def _open(p: Process, directory: int, address: int, flags: int, mode: int) -> in
     if file is None:
         follow = not flags & O_NOFOLLOW and flags & 0o300 != 0o300
         name, at = p.paths.resolve(p.files, directory, path, follow)
-        host = os.open(name, open_flags.to_host(flags), mode & 0o7777, dir_fd=at)
+        with p.umask.creating() if flags & O_CREAT else nullcontext():
+            host = os.open(name, open_flags.to_host(flags), mode & 0o7777, dir_fd=at)
         file = OpenFile(host, True, path)
         if flags & O_TRUNC:
             p.mappings.after_write(file)
@@ -115,7 +117,7 @@ def fcntl(p: Process, fd: int, command: int, argument: int) -> int:
         host_fcntl.fcntl(file.host, host_fcntl.F_SETFL, open_flags.to_host(kept | argument & SETTABLE))
         return 0
     if what in LOCKS:
-        return _lock(p, file, LOCKS[what], argument)
+        return _lock(p, file, what, argument)
     if what in (F_SETPIPE_SZ, F_GETPIPE_SZ):
         return host_fcntl.fcntl(file.host, what, argument & 0x7FFFFFFF)
     if what == F_GETOWN:
@@ -126,15 +128,22 @@ def fcntl(p: Process, fd: int, command: int, argument: int) -> int:
 def _lock(p: Process, file: OpenFile, command: int, address: int) -> int:
     """Record locks; struct flock is the same on every 64-bit Linux."""
     given = p.user.read(address, FLOCK.size)
-    result = host_fcntl.fcntl(file.host, command, given)
-    if command == host_fcntl.F_GETLK:
-        p.user.write(address, result)
+    if command == F_GETLK:
+        p.user.write(address, host_fcntl.fcntl(file.host, host_fcntl.F_GETLK, given))
+    elif command == F_SETLK:
+        host_fcntl.fcntl(file.host, host_fcntl.F_SETLK, given)
+    else:
+        waiting.until_granted(p, lambda: host_fcntl.fcntl(file.host, host_fcntl.F_SETLK, given))
     return 0
 
 
 @system_call("flock")
 def flock(p: Process, fd: int, operation: int) -> int:
-    host_fcntl.flock(p.files.host(int32(fd)), int32(operation))
+    host, wanted = p.files.host(int32(fd)), int32(operation)
+    if wanted & host_fcntl.LOCK_NB:
+        host_fcntl.flock(host, wanted)
+    else:
+        waiting.until_granted(p, lambda: host_fcntl.flock(host, wanted | host_fcntl.LOCK_NB))
     return 0
 
 

@@ -110,7 +110,8 @@ def mkdir(p: Process, path: int, mode: int) -> int:
 @system_call("mkdirat")
 def mkdirat(p: Process, directory: int, path: int, mode: int) -> int:
     name, at = p.paths.resolve(p.files, int32(directory), p.user.path(path))
-    os.mkdir(name, mode & 0o7777, dir_fd=at)
+    with p.umask.creating():
+        os.mkdir(name, mode & 0o7777, dir_fd=at)
     return 0
 
 

@@ -46,7 +46,8 @@ def _fill(p: Process, file: OpenFile, pieces: Pieces, offset: int | None) -> int
     p.mappings.before_access(file)
     count = sum(length for _, length in pieces)
     if offset is None:
-        waiting.until_readable(p, file.host)
+        if count:
+            waiting.until_readable(p, file)
         data = file.read(count)
     else:
         data = _pread(file, count, offset)
@@ -81,7 +82,7 @@ def _drain(p: Process, file: OpenFile, pieces: Pieces, offset: int | None) -> in
         for base, length in pieces:
             for at in range(0, length, CHUNK):
                 data = p.user.read(base + at, min(CHUNK, length - at))
-                written = file.write(data) if offset is None else os.pwrite(file.host, data, offset + done)
+                written = waiting.write(p, file, data) if offset is None else os.pwrite(file.host, data, offset + done)
                 done += written
                 if written < len(data):
                     return done
@@ -166,7 +167,7 @@ def sendfile(p: Process, out: int, source: int, position: int, count: int) -> in
     count = min(count, LARGEST_TRANSFER)
     while done < count:
         data = os.pread(file.host, min(CHUNK, count - done), at + done)
-        written = target.write(data) if data else 0
+        written = waiting.write(p, target, data) if data else 0
         done += written
         if not data or written < len(data):
             break

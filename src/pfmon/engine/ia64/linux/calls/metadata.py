@@ -252,15 +252,14 @@ def mknod(p: Process, path: int, mode: int, device: int) -> int:
 def mknodat(p: Process, directory: int, path: int, mode: int, device: int) -> int:
     name, at = p.paths.resolve(p.files, int32(directory), p.user.path(path), follow=False)
     kind = stat.S_IFMT(mode & 0xFFFF) or stat.S_IFREG
-    os.mknod(name, kind | mode & 0o7777, device & 0xFFFFFFFF, dir_fd=at)
+    with p.umask.creating():
+        os.mknod(name, kind | mode & 0o7777, device & 0xFFFFFFFF, dir_fd=at)
     return 0
 
 
 @system_call("umask")
 def umask(p: Process, mask: int) -> int:
-    old, p.umask = p.umask, mask & 0o777
-    os.umask(p.umask)
-    return old
+    return p.umask.set(mask)
 
 
 @system_call("statfs")

@@ -5,6 +5,22 @@ from pfmon.errors import BadValueError
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
+def directory(option: str, text: str) -> str:
+    """A directory of the host."""
+    from pathlib import Path  # takes long to load, and is wanted for files only
+
+    if not Path(text).is_dir():
+        raise BadValueError(f"--{option}={text}: a directory is wanted")
+    return text
+
+
+def variable(option: str, text: str) -> str:
+    """A variable of the environment."""
+    if not text or text.startswith("="):
+        raise BadValueError(f"--{option}={text}: NAME=VALUE or NAME is wanted")
+    return text
+
+
 def whole_number(option: str, text: str, low: int = 0, high: int = (1 << 64) - 1) -> int:
     """A number in decimal, or in hexadecimal with 0x."""
     try:

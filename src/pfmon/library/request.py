@@ -1,14 +1,13 @@
-"""From the command line to what the PMU is asked for: the one place where options become a request."""
+"""From options to what the PMU is asked for: the one place where options become a request."""
 
 import re
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from pfmon.cli.branch_options import PMUS as BRANCH_PMUS
-from pfmon.cli.config import Config
-from pfmon.cli.opcode_options import MATCHERS
 from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.library.matchers import BRANCH_PMUS, MATCHERS
+from pfmon.library.options import Options
 from pfmon.pmu.model import PmuModel
 from pfmon.pmu.opcodes import parse_opcode_match
 from pfmon.pmu.options import Resolve, branch_filters, event_options, parse_list, parse_range
@@ -55,26 +54,26 @@ def _no_program(name: str) -> tuple[int, int]:
 NO_SYMBOLS = Symbols(_no_program, _no_program, frozenset())
 
 
-def request(config: Config, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> Asked:
-    """What ``config`` asks of the PMU. Raises PfmonError, naming the option."""
-    instruction_sets_are_itaniums(config, model)
+def request(options: Options, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> Asked:
+    """What ``options`` ask of the PMU. Raises PfmonError, naming the option."""
+    instruction_sets_are_itaniums(options, model)
     said: list[str] = []
     warnings: list[str] = []
-    irange = _code_range(config, symbols, said)
-    drange = _data_range(config, symbols, said)
+    irange = _code_range(options, symbols, said)
+    drange = _data_range(options, symbols, said)
     return Asked(
         Request(
-            tuple(_events(config)),
-            plm=privilege_mask(config.levels or "u"),
-            ism=instruction_set_mask(config.insn_set),
-            system_wide=config.system_wide,
-            check_qualifiers=config.check_qualifiers,
+            tuple(_events(options)),
+            plm=privilege_mask(options.levels or "u"),
+            ism=instruction_set_mask(options.insn_set),
+            system_wide=options.system_wide,
+            check_qualifiers=options.check_qualifiers,
             irange=irange,
             drange=drange,
-            opcodes=_opcodes(config, model, said, warnings),
-            branch_buffer=_branch_buffer(config, model),
-            ip_ear=None if config.ip_ear is None else IpEarRequest(config.ip_ear),
-            controls=config.controls,
+            opcodes=_opcodes(options, model, said, warnings),
+            branch_buffer=_branch_buffer(options, model),
+            ip_ear=None if options.ip_ear is None else IpEarRequest(options.ip_ear),
+            controls=options.controls,
         ),
         said,
         warnings,
@@ -86,14 +85,14 @@ def qualifies(wanted: Request) -> bool:
     return wanted._replace(events=()) != Request(())
 
 
-def _events(config: Config) -> list[EventRequest]:
+def _events(options: Options) -> list[EventRequest]:
     """The events with what the options say about each."""
-    number = len(config.events)
-    made = event_options(config.events, config.event_thresholds, config.priv_levels, config.insn_sets)
-    inverted = _flags(config.invert, number, "--invert")
-    edges = _flags(config.edge, number, "--edge")
+    number = len(options.events)
+    made = event_options(options.events, options.event_thresholds, options.priv_levels, options.insn_sets)
+    inverted = _flags(options.invert, number, "--invert")
+    edges = _flags(options.edge, number, "--edge")
     return [
-        event._replace(all_threads=config.all_threads, invert=invert, edge=edge)
+        event._replace(all_threads=options.all_threads, invert=invert, edge=edge)
         for event, invert, edge in zip(made, inverted, edges, strict=True)
     ]
 
@@ -107,20 +106,20 @@ def _flags(text: str, number: int, option: str) -> list[bool]:
     return [YES_NO[item] for item in items]
 
 
-def _code_range(config: Config, symbols: Symbols, said: list[str]) -> RangeRequest | None:
+def _code_range(options: Options, symbols: Symbols, said: list[str]) -> RangeRequest | None:
     """--irange or --checkpoint-func."""
-    if config.checkpoint_func:
-        start = _checkpoint(config.checkpoint_func, symbols, said)
+    if options.checkpoint_func:
+        start = _checkpoint(options.checkpoint_func, symbols, said)
         said.append(f"checkpoint function at {start:#x}")
         return checkpoint_range(start)
-    if not config.irange:
+    if not options.irange:
         return None
-    limits = _limits("irange", config.irange, "code", symbols, said)
+    limits = _limits("irange", options.irange, "code", symbols, said)
     return RangeRequest(
         (limits,),
-        inverse=config.inverse_irange,
-        demand_fetch=config.irange_demand_fetch,
-        prefetch_match=config.irange_prefetch_match,
+        inverse=options.inverse_irange,
+        demand_fetch=options.irange_demand_fetch,
+        prefetch_match=options.irange_prefetch_match,
     )
 
 
@@ -138,11 +137,11 @@ def _checkpoint(text: str, symbols: Symbols, said: list[str]) -> int:
     return start
 
 
-def _data_range(config: Config, symbols: Symbols, said: list[str]) -> RangeRequest | None:
+def _data_range(options: Options, symbols: Symbols, said: list[str]) -> RangeRequest | None:
     """--drange."""
-    if not config.drange:
+    if not options.drange:
         return None
-    return RangeRequest((_limits("drange", config.drange, "data", symbols, said),))
+    return RangeRequest((_limits("drange", options.drange, "data", symbols, said),))
 
 
 def _limits(option: str, text: str, kind: str, symbols: Symbols, said: list[str]) -> tuple[int, int]:
@@ -171,11 +170,11 @@ def _approximation(name: str) -> str:
 
 
 def _opcodes(
-    config: Config, model: PmuModel, said: list[str], warnings: list[str]
+    options: Options, model: PmuModel, said: list[str], warnings: list[str]
 ) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
     """The two opcode matchers."""
     found: list[OpcodeMatch | None] = [None, None]
-    for option, text in config.opcode_matches.items():
+    for option, text in options.opcode_matches.items():
         matcher = MATCHERS[option]
         same = [name for name, other in MATCHERS.items() if model.name in other.pmus]
         option_belongs_to_the_pmu(option, matcher.pmus, model, same)
@@ -200,14 +199,14 @@ def _by_mnemonic(option: str, bits: int, slots: str, name: str, said: list[str],
     return matcher
 
 
-def _branch_buffer(config: Config, model: PmuModel) -> BranchBufferRequest | None:
+def _branch_buffer(options: Options, model: PmuModel) -> BranchBufferRequest | None:
     """The branch buffer, when a filter is given; BRANCH_EVENT and ETB_EVENT alone switch it on with none."""
-    for option in config.branch_filters:
+    for option in options.branch_filters:
         same = [f"{prefix}-{option[4:]}" for prefix, pmus in BRANCH_PMUS.items() if model.name in pmus]
         option_belongs_to_the_pmu(option, BRANCH_PMUS[option[:3]], model, same)
-    if not config.branch_filters:
+    if not options.branch_filters:
         return None
-    wanted = branch_filters(option[4:] for option in config.branch_filters)
+    wanted = branch_filters(option[4:] for option in options.branch_filters)
     branch_filters_exist_on_the_pmu(wanted, model)
     return wanted
 
@@ -254,9 +253,9 @@ def option_belongs_to_the_pmu(option: str, pmus: tuple[str, ...], model: PmuMode
         )
 
 
-def instruction_sets_are_itaniums(config: Config, model: PmuModel) -> None:
+def instruction_sets_are_itaniums(options: Options, model: PmuModel) -> None:
     """Only the Itaniums run two instruction sets (PMC.ism; Itanium manual section 6.1.3.3)."""
-    if model.architecture != "ia64" and (config.insn_set != "both" or config.insn_sets):
+    if model.architecture != "ia64" and (options.insn_set != "both" or options.insn_sets):
         raise RuleError(
             "instruction_sets_are_itaniums",
             f"{model.name} has no instruction set mask: --ia32, --ia64 and --insn-sets are for "

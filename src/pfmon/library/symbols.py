@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from pfmon.cli.programming import NO_SYMBOLS, Symbols
 from pfmon.errors import PfmonError
+from pfmon.library.request import NO_SYMBOLS, Symbols
 from pfmon.pmu.options import Resolve
 from pfmon.program.image import Program
 

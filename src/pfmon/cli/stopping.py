@@ -1,0 +1,25 @@
+"""What ends a run from the command line: Ctrl-C and --session-timeout."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def stopping(stop: Callable[[str], None], timeout: float | None) -> Iterator[None]:
+    """Within it ``stop`` is called with "interrupt" or, after so many seconds, with "timeout". Both are signals, which
+    end every wait of the host's."""
+
+    def handle(number: int, _: FrameType | None) -> None:
+        stop("timeout" if number == signal.SIGALRM else "interrupt")
+
+    old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGALRM)}
+    if timeout is not None:
+        signal.setitimer(signal.ITIMER_REAL, timeout)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in old.items():
+            signal.signal(number, handler)

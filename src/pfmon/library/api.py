@@ -1,0 +1,108 @@
+"""What `import pfmon` gives: run a program and count, as the command line does, with objects instead of texts."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Unpack
+
+from pfmon.errors import BadValueError
+from pfmon.library.files import File, Files
+from pfmon.library.keywords import Keywords, options_of
+from pfmon.library.prepared import Prepared
+from pfmon.library.run import Run
+
+if TYPE_CHECKING:
+    from pfmon.pmu.event import EventTable
+    from pfmon.session.monitoring import Interval
+
+Word = str | bytes | os.PathLike[str]
+Command = Word | Sequence[Word]
+"""A program, or a program with its arguments."""
+
+OnInterval = Callable[["Interval"], None] | None
+
+
+def prepare(
+    command: Command,
+    *,
+    stdin: File = None,
+    stdout: File = None,
+    stderr: File = None,
+    input: bytes | None = None,
+    capture: bool = False,
+    **options: Unpack[Keywords],
+) -> Prepared:
+    """A program with everything programmed and loaded, to be run once; `Prepared.stop` ends the run from any thread.
+
+    ``options`` are those of the command line (docs/library.md). ``stdin``, ``stdout``, ``stderr``: None (the process's
+    own), a descriptor, an open file, or DEVNULL; ``input``: what the program reads instead; ``capture``: keep what it
+    writes, in Run.output and Run.error_output. Raises PfmonError.
+    """
+    files = Files(stdin, stdout, stderr, capture, input)
+    return _prepared(options, _words(command), files)
+
+
+def run(
+    command: Command,
+    *,
+    stdin: File = None,
+    stdout: File = None,
+    stderr: File = None,
+    input: bytes | None = None,
+    capture: bool = False,
+    on_interval: OnInterval = None,
+    **options: Unpack[Keywords],
+) -> Run:
+    """Run a program to its end and return what was counted; arguments as `prepare` has them. ``on_interval`` gets
+    (end, counts) of each interval of ``print_interval``, as soon as it has ended. Raises PfmonError."""
+    files = Files(stdin, stdout, stderr, capture, input)
+    return _prepared(options, _words(command), files).run(on_interval)
+
+
+def record(
+    path: str | os.PathLike[str],
+    command: Command,
+    *,
+    stdin: File = None,
+    stdout: File = None,
+    stderr: File = None,
+    input: bytes | None = None,
+    capture: bool = False,
+    on_interval: OnInterval = None,
+    **options: Unpack[Keywords],
+) -> Run:
+    """As `run`, and record what retires in a file, which `replay` counts again."""
+    files = Files(stdin, stdout, stderr, capture, input)
+    return _prepared(options, _words(command), files, record=_path(path)).run(on_interval)
+
+
+def replay(path: str | os.PathLike[str], *, on_interval: OnInterval = None, **options: Unpack[Keywords]) -> Run:
+    """Count a recorded run: any event, on any machine, under any qualification. Raises PfmonError."""
+    return _prepared(options, [], Files(), replay=_path(path)).run(on_interval)
+
+
+def events(pmu: str = "itanium2") -> "EventTable":
+    """The events of a processor's PMU. UnknownNameError: there is no such PMU."""
+    from pfmon.pmu.model import get
+
+    return get(pmu).events
+
+
+def _prepared(options: Keywords, words: list[str], files: Files, record: str = "", replay: str = "") -> Prepared:
+    try:
+        read = options_of(options, record, replay)
+    except BaseException:
+        files.close()
+        raise
+    return Prepared(read, words, files)
+
+
+def _words(command: Command) -> list[str]:
+    """The program and its arguments as texts."""
+    words = [command] if isinstance(command, str | bytes | os.PathLike) else list(command)
+    if not words or not all(isinstance(word, str | bytes | os.PathLike) for word in words):
+        raise BadValueError(f"command={command!r}: a program, or a sequence of a program and its arguments, is wanted")
+    return [os.fsdecode(word) for word in words]
+
+
+def _path(path: str | os.PathLike[str]) -> str:
+    return os.fspath(path)

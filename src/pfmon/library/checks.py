@@ -1,0 +1,165 @@
+"""What options say together: what excludes what, and what needs what. A rule is a function of its name."""
+
+from collections.abc import Sequence
+
+from pfmon.errors import PfmonError, RuleError, UnknownNameError
+from pfmon.library.machines import take_pmu_of_machine
+from pfmon.library.options import Options
+from pfmon.library.triggers import check_triggers
+
+MODIFIERS = {
+    "inverse-irange": "inverse_irange",
+    "irange-demand-fetch": "irange_demand_fetch",
+    "irange-prefetch-match": "irange_prefetch_match",
+}
+"""Options that say something about --irange, and their fields."""
+
+OF_PROGRAMS = {
+    "--record": "record",
+    "--slow": "slow",
+    "--insecure": "insecure",
+    "--host-clock": "host_clock",
+    "--host-ids": "host_ids",
+    "--host-random": "host_random",
+    "--host-env": "host_env",
+    "--env": "environment",
+    "--memory-limit": "memory_limit",
+}
+"""Options that say how a program runs: a recorded one has run. Option -> its field."""
+
+REPORTS = ("cpi",)
+
+
+def check(options: Options, asks: bool = False) -> None:
+    """Raises PfmonError for options that do not go together. ``asks``: nothing is to be run."""
+    checkpoint_excludes_irange(options)
+    range_modifiers_need_irange(options)
+    ranges_exclude_levels_of_events(options)
+    take_pmu_of_machine(options)
+    check_triggers(options, asks)
+    _check_sessions(options, asks)
+    _check_recordings(options)
+
+
+def checkpoint_excludes_irange(options: Options) -> None:
+    """A checkpoint is a code range of one bundle (pfmon on Itanium 2, section 8.6)."""
+    if options.checkpoint_func and (options.irange or options.inverse_irange):
+        raise RuleError(
+            "checkpoint_excludes_irange",
+            "--checkpoint-func is a code range of its own: neither --irange nor --inverse-irange goes with it",
+            "pfmon on Itanium 2, section 8.6",
+        )
+
+
+def range_modifiers_need_irange(options: Options) -> None:
+    """There must be a code range to be inverted or limited to some fetches (pfmon on Itanium 2, section 8.4)."""
+    modifiers = [option for option, name in MODIFIERS.items() if getattr(options, name)]
+    if modifiers and not options.irange:
+        raise RuleError(
+            "range_modifiers_need_irange",
+            f"--{modifiers[0]} says something about a code range: give --irange too",
+            "pfmon on Itanium 2, section 8.4",
+        )
+
+
+def ranges_exclude_levels_of_events(options: Options) -> None:
+    """A range is for all events, so events have no levels of their own beside it (pfmon on Itanium 2, section 8.3)."""
+    if options.priv_levels and (options.irange or options.drange or options.checkpoint_func):
+        raise RuleError(
+            "ranges_exclude_levels_of_events",
+            "--priv-levels does not go with a range, which holds for all events; -u, -k and -0 to -3 do",
+            "pfmon on Itanium 2, section 8.3",
+        )
+
+
+def _check_sessions(options: Options, asks: bool) -> None:
+    interrupts_are_excluded_or_alone(options)
+    event_sets_take_turns(options, asks)
+    insecure_is_for_programs(options)
+    alone = {
+        "--unlimited": options.unlimited,
+        "--per-function, --per-block and --annotate": options.per_function
+        or options.per_block
+        or bool(options.annotate),
+        "--print-interval": options.print_interval is not None,
+    }
+    for option, used in alone.items():
+        if used and len(options.set_sizes) > 1:
+            raise PfmonError(f"{option}: several event sets are estimates; give all events in one -e, with --unlimited")
+    if not options.events:
+        wanted = {"--print-interval": options.print_interval is not None, "--insecure": options.insecure}
+        for option, used in wanted.items():
+            if used and not asks:
+                raise PfmonError(f"{option}: there is nothing to count: give -e EVENT,... too")
+
+
+def interrupts_are_excluded_or_alone(options: Options) -> None:
+    """Interrupt-triggered execution is included alone or excluded (pfmon on Itanium 2, section 10)."""
+    if "excl-intr" in options.idle_options and {"intr-only", "incl-intr"} & set(options.idle_options):
+        raise RuleError(
+            "interrupts_are_excluded_or_alone",
+            "--excl-intr and --intr-only exclude each other",
+            "pfmon on Itanium 2, section 10",
+        )
+
+
+def event_sets_take_turns(options: Options, asks: bool) -> None:
+    """Several event sets need a time after which the next one counts."""
+    several = len(options.set_sizes) > 1
+    if several and options.switch_timeout is None and not asks:
+        raise PfmonError(
+            "several event sets (-e) take turns on the PMU: give --switch-timeout=MILLISECONDS, or --unlimited and "
+            "one -e to count all at once"
+        )
+    for option, used in {"--switch-timeout": options.switch_timeout, "--true-values": options.true_values}.items():
+        if used and not several:
+            raise PfmonError(f"{option} is about several event sets: give -e more than once")
+
+
+def insecure_is_for_programs(options: Options) -> None:
+    """A program starts and stops user monitors (PSR.up); privileged ones follow PSR.pp (section 9)."""
+    if options.insecure and options.system_wide:
+        raise RuleError(
+            "insecure_is_for_programs",
+            "--insecure does not go with --system-wide: the program's sum and rum start and stop user monitors",
+            "pfmon on Itanium 2, section 9",
+        )
+
+
+def _check_recordings(options: Options) -> None:
+    if options.partial and not options.replay:
+        raise PfmonError("--partial is about recordings: give --replay=FILE too")
+    if options.replay:
+        for option, name in OF_PROGRAMS.items():
+            if getattr(options, name):
+                raise PfmonError(f"{option} says how a program runs, and with --replay it has run already")
+
+
+def no_program_is_given(options: Options, command: Sequence[str]) -> None:
+    """With --replay the program is the recorded one."""
+    if options.replay and command:
+        raise PfmonError(f"{command[0]}: --replay={options.replay} runs what was recorded, and takes no program")
+
+
+def report_is_known(name: str) -> str:
+    """The name of a report."""
+    if name not in REPORTS:
+        raise UnknownNameError("report", name, REPORTS)
+    return name
+
+
+def report_stands_alone(options: Options) -> None:
+    """PfmonError for a report together with events."""
+    if options.report and options.events:
+        raise PfmonError(f"--report={options.report} needs no events and prints none: leave -e out, or the report")
+
+
+def wants_profile(options: Options) -> bool:
+    """Whether the counts are to be split."""
+    return options.per_function or options.per_block or bool(options.annotate)
+
+
+def profile_needs_events(options: Options) -> None:
+    """There must be counts to be split."""
+    if wants_profile(options) and not options.events:
+        raise PfmonError("--per-function, --per-block and --annotate split counts: give -e EVENT,... too")

@@ -1,0 +1,39 @@
+"""Which machine the program runs on: one that comes with pfmon, or a file, with single figures changed."""
+
+from typing import TYPE_CHECKING
+
+from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.library.options import Options
+from pfmon.pmu import names
+
+if TYPE_CHECKING:
+    from pfmon.machine.config import MachineFigures
+
+
+def take_pmu(options: Options, text: str) -> None:
+    """The PMU that is to be programmed."""
+    if text.lower() not in names():
+        raise UnknownNameError("PMU", text, names())
+    options.pmu = text.lower()
+    options.pmu_given = True
+
+
+def take_pmu_of_machine(options: Options) -> None:
+    """The machine's PMU is the one to program, unless --pmu says so too."""
+    if not (options.machine or options.machine_settings):
+        return
+    own = str(machine_of(options)["machine.pmu"])
+    if options.pmu_given and options.pmu != own:
+        name = options.machine or "the machine"
+        raise PfmonError(f"--pmu={options.pmu}: {name} has the PMU of {own}; leave --pmu out or give --pmu={own}")
+    options.pmu = own
+
+
+def machine_of(options: Options) -> "MachineFigures":
+    """The figures of the machine that the options ask for. PfmonError: what is wrong with them."""
+    from pfmon.machine.config import FILES, load  # only runs that need the machine read its file
+
+    name = options.machine or options.pmu
+    if not options.machine and name not in FILES:
+        raise PfmonError(f"--pmu={options.pmu}: there is no machine for it; there are: {', '.join(FILES)}")
+    return load(name, options.machine_settings)

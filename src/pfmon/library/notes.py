@@ -1,0 +1,28 @@
+"""What of the options changes nothing while a program runs, and why."""
+
+from pfmon.library.options import Options
+
+IDLE = {
+    "excl-intr": "interrupts are handled at the kernel level, and programs run at the user level",
+    "intr-only": "it is about the kernel level, and programs run at the user level, where everything counts",
+    "incl-intr": "it is about the kernel level, and programs run at the user level, where everything counts",
+    "exclude-idle": "there is no idle task beside one program",
+}
+"""Options that change nothing while a program runs, and why."""
+
+
+def session_notes(options: Options) -> list[str]:
+    """What options change nothing, and why."""
+    said = [f"--{name} changes nothing: {IDLE[name]}" for name in dict.fromkeys(options.idle_options)]
+    if options.dont_start and not options.insecure:
+        said.append("--dont-start: nothing will start counting, all counts are 0; --insecure lets the program do it")
+    return said
+
+
+def privilege_notes(options: Options) -> list[str]:
+    """Levels that a run cannot count at."""
+    wanted = {"k" if letter == "0" else letter for letter in options.levels + options.priv_levels} & set("k12")
+    if not wanted:
+        return []
+    names = ", ".join("the kernel's, 0" if letter == "k" else letter for letter in sorted(wanted))
+    return [f"privilege levels ({names}): programs run at level 3 alone, what they cause is all that is counted"]

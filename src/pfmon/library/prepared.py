@@ -1,0 +1,201 @@
+"""From options to a run: what is to be run and counted, programmed and loaded."""
+
+import os
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Self
+
+from pfmon.engine import api
+from pfmon.engine.api import Recording
+from pfmon.engine.settings import Settings
+from pfmon.errors import PfmonError
+from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
+from pfmon.library.files import Files
+from pfmon.library.machines import machine_of
+from pfmon.library.notes import privilege_notes, session_notes
+from pfmon.library.options import Options
+from pfmon.library.program import environment, find_program
+from pfmon.library.request import Symbols, qualifies, request
+from pfmon.library.run import Run
+from pfmon.library.symbols import symbols_of
+from pfmon.library.triggers import triggers
+from pfmon.pmu import get
+from pfmon.pmu.effects import effects, inexact
+from pfmon.pmu.request import Request
+from pfmon.program import image
+from pfmon.program.image import Program
+from pfmon.report.programming_record import Machine, Record
+from pfmon.session.controls import Controls
+from pfmon.session.monitoring import Interval
+from pfmon.session.run import Plan, Session, default_memory_limit
+
+
+def _nobody(_: object) -> None:
+    pass
+
+
+class Prepared:
+    """A program, or a recording, ready to be run once: the PMU is programmed, the program loaded.
+
+    Whatever is wrong with the options shows when this is made (PfmonError). It writes nothing of its own anywhere and
+    changes no signal handler; several can run at once, each in a thread of its own.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        command: Sequence[str],
+        files: Files | None = None,
+        on_notice: Callable[[str], None] = _nobody,
+    ) -> None:
+        """``files`` are the program's first three; ``on_notice`` gets what there is to say while it runs."""
+        self._options = options
+        self._files = files or Files()
+        try:
+            self._prepare(command, on_notice)
+        except BaseException:
+            self._files.close()
+            raise
+
+    def _prepare(self, command: Sequence[str], on_notice: Callable[[str], None]) -> None:
+        options = self._options
+        if not command and not options.replay:
+            raise PfmonError("no program given")
+        expand_events(options)
+        recording = api.replay(options.replay) if options.replay else None
+        self.command = list(recording.command if recording else command)
+        load = _loader(options, self.command, recording)
+        symbols = symbols_of(load, options.symbol_file)
+        asked = request(options, get(options.pmu), symbols)
+        options_need_events(options, asked.request)
+        profile_needs_events(options)
+        report_stands_alone(options)
+        needed = not recording or wants_profile(options) or options.report
+        program = load() if needed else None
+        if recording:
+            recording.close()
+        self.session = Session(self._plan(program, asked.request, symbols), on_notice)
+        self.said = asked.said
+        """Lines about ranges and matchers, as --verbose says them."""
+        programmings = [one.programming for one in self.session.sets]
+        self.notes = [*asked.warnings, *session_notes(options), *privilege_notes(options)]
+        """What of the options changes nothing."""
+        self.notes += effects(self.session.plan.model, asked.request, programmings)
+        self.inexact = inexact(programmings)
+        """What of them is not exactly in force."""
+
+    def run(self, on_interval: Callable[[Interval], None] | None = None) -> Run:
+        """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended.
+        LostError: something could not be recorded."""
+        kept: list[Interval] = []
+
+        def take(interval: Interval) -> None:
+            kept.append(interval)
+            try:
+                if on_interval:
+                    on_interval(interval)
+            except BaseException:  # raised by the session when it has ended
+                self.stop()
+                raise
+
+        try:
+            outcome = self.session.run(take)
+            notes = [*self.notes, *self.inexact, *outcome.notes, *outcome.notices]
+            return Run(self._options, self.command, outcome, kept, self.programming, notes, self._files.captured())
+        finally:
+            self._files.close()
+
+    def stop(self, why: str = "stop") -> None:
+        """End the run soon, with the counts so far: from any thread or a signal handler."""
+        self.session.stop(why)
+
+    def close(self) -> None:
+        """Give back what it holds of the host, when it is not to be run."""
+        self.session.close()
+        self._files.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def programming(self) -> Record:
+        """What is programmed, and on which machine it counts."""
+        session = self.session
+        return Record(
+            session.plan.request,
+            [[one.programming for one in group.sets] for group in session.groups],
+            session.plan.model.programmer.matchers,
+            Machine(self._options.machine or self._options.pmu, self._options.machine_settings),
+        )
+
+    def _plan(self, program: Program | None, wanted: Request, symbols: Symbols) -> Plan:
+        options = self._options
+        return Plan(
+            program=program,
+            arguments=[os.fsencode(word) for word in self.command],
+            environment=[os.fsencode(entry) for entry in environment(options)],
+            settings=Settings(
+                sysroot=options.sysroot,
+                host_clock=options.host_clock,
+                host_random=options.host_random,
+                host_ids=options.host_ids,
+                seed=options.seed,
+                standard_files=self._files.numbers,
+            ),
+            model=get(options.pmu),
+            request=wanted,
+            memory_limit=options.memory_limit or default_memory_limit(),
+            timeout=options.session_timeout,
+            slow=options.slow,
+            unlimited=options.unlimited,
+            profile=wants_profile(options),
+            annotate=symbols.code(options.annotate) if options.annotate else None,
+            set_sizes=options.set_sizes,
+            controls=Controls(
+                triggers=triggers(options, symbols.code, symbols.data),
+                switch=options.switch_timeout,
+                true_values=options.true_values,
+                interval=options.print_interval,
+                insecure=options.insecure,
+                dont_start=options.dont_start,
+            ),
+            machine=lambda: machine_of(options),
+            report=bool(options.report),
+            record=options.record,
+            replay=options.replay,
+            partial=options.partial,
+        )
+
+
+def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:
+    """What loads the program, when it is needed."""
+    if recording:
+        return lambda: recording.program(options.sysroot)
+    return lambda: image.load(find_program(command[0]), options.sysroot)
+
+
+def expand_events(options: Options) -> None:
+    """Patterns of events become names."""
+    from pfmon.session.event_patterns import check_counters, expand
+
+    model = get(options.pmu)
+    given = iter(options.events)
+    events: list[str] = []
+    sizes: list[int] = []
+    for size in options.set_sizes:
+        asked = list(islice(given, size))
+        names = expand(model, asked)
+        if not options.unlimited:
+            check_counters(model, asked, names)
+        events += names
+        sizes.append(len(names))
+    options.events, options.set_sizes = events, sizes
+
+
+def options_need_events(options: Options, wanted: Request) -> None:
+    """PfmonError for qualification without an event to qualify."""
+    if qualifies(wanted) and not options.events:
+        raise PfmonError("ranges, levels, matchers and filters say how events count: give -e EVENT,... too")

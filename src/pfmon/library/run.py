@@ -1,0 +1,116 @@
+"""What a run came to, as an object."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pfmon.library.counts import Counts
+from pfmon.library.options import Options
+from pfmon.report.programming_record import Record
+from pfmon.session.monitoring import Interval
+from pfmon.session.run import Outcome
+
+if TYPE_CHECKING:  # most runs have none of these
+    from pfmon.library.tables import Annotated, Intervals, Table
+
+
+class Run:
+    """A run that has ended. ``counts`` are by event; ``status`` is the exit status for the shell, ``death`` how a signal
+    killed the program (None: none did), ``stopped`` what ended it from outside ("": nothing; timeout, interrupt, stop);
+    ``retired`` instructions; ``times``: seconds of the host; ``programming``: registers, ranges, matchers, machine.
+
+    None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
+    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``notes`` say
+    what of the options is not, or not exactly, in force, and what there was to say of the program.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        command: Sequence[str],
+        outcome: Outcome,
+        intervals: Sequence[Interval],
+        programming: Record,
+        notes: Sequence[str],
+        captured: tuple[bytes, bytes] | None,
+    ) -> None:
+        """The run that an outcome is of."""
+        self.pmu = options.pmu
+        self.command = tuple(command)
+        self.counts = Counts(outcome.counts)
+        self.status = outcome.status
+        self.death = outcome.death
+        self.stopped = outcome.stopped
+        self.retired = outcome.retired
+        self.times = outcome.times
+        self.functions, self.blocks, self.annotated = _profiles(options, outcome)
+        self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
+        self.cpi = outcome.cpi
+        self.programming = programming
+        self.notes = tuple(notes)
+        self.output = captured[0] if captured else None
+        self.error_output = captured[1] if captured else None
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.command[0]}: status {self.status}, {self.counts}>"
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that killed the program."""
+        return self.death.signal if self.death else None
+
+    def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """What --json prints. Keys: pfmon (version), pmu, command, exit_status, signal, stopped (null, "timeout",
+        "interrupt" or "stop"), instructions, seconds (real, user, system), events (Count.to_dict); intervals (null
+        without print_interval); header is null, or has date, hostname and system (--with-header); machine (name, and
+        changes: FIGURE=VALUE) and programming as Record.to_dict has them; notes (texts); profile (null, or events,
+        functions, blocks, annotated, each null where it was not asked for); report (null, or Cpi.to_dict)."""
+        from pfmon.version import VERSION
+
+        return {
+            "pfmon": VERSION,
+            "pmu": self.pmu,
+            "command": list(self.command),
+            "exit_status": self.status,
+            "signal": self.signal,
+            "stopped": self.stopped or None,
+            "instructions": self.retired,
+            "seconds": self.times._asdict(),
+            "events": self.counts.to_dict(),
+            "intervals": (self.intervals.to_dict() if self.intervals else None) or None,
+            "header": dict(header) if header else None,
+            **self.programming.to_dict(),
+            "notes": list(self.notes),
+            "profile": self._profile(),
+            "report": self.cpi.to_dict() if self.cpi else None,
+        }
+
+    def _profile(self) -> dict[str, Any] | None:
+        parts = {"functions": self.functions, "blocks": self.blocks, "annotated": self.annotated}
+        if all(part is None for part in parts.values()):
+            return None
+        made = {name: None if part is None else part.to_dict() for name, part in parts.items()}
+        return {"events": self.counts.names, **made}
+
+    def to_pandas(self) -> Any:
+        """The counts as a DataFrame; the other tables have such a method of their own."""
+        return self.counts.to_pandas()
+
+
+def _profiles(options: Options, outcome: Outcome) -> "tuple[Table | None, Table | None, Annotated | None]":
+    """By function, by block, by instruction, as far as it was asked for."""
+    profile = outcome.profile
+    if profile is None:
+        return None, None, None
+    from pfmon.library.tables import Annotated, Table
+
+    return (
+        Table(profile.names, profile.by_function()) if options.per_function else None,
+        Table(profile.names, profile.by_block()) if options.per_block else None,
+        Annotated(options.annotate, profile, outcome.listing) if options.annotate else None,
+    )
+
+
+def _intervals(counts: Counts, intervals: Sequence[Interval]) -> "Intervals":
+    from pfmon.library.tables import Intervals
+
+    return Intervals(counts.names, intervals)

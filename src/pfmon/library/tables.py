@@ -1,0 +1,139 @@
+"""The tables of a run: counts by function, by block, by instruction, by interval."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
+
+from pfmon.errors import UnknownNameError
+from pfmon.session.counting import Value
+from pfmon.session.frames import frame
+from pfmon.session.monitoring import Interval
+from pfmon.session.profile import Profile, Row
+
+
+class Table(Sequence[Row]):
+    """Parts of the program, the largest first, with a value for each of ``events``; ``table["main"]`` is a row."""
+
+    __slots__ = ("_rows", "events")
+
+    def __init__(self, events: Sequence[str], rows: Sequence[Row]) -> None:
+        self.events = tuple(events)
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, key: int | str) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Row]: ...
+    def __getitem__(self, key: int | str | slice) -> Row | Sequence[Row]:
+        """By place, or by name; UnknownNameError when nothing of that name counted."""
+        if not isinstance(key, str):
+            return self._rows[key]
+        for row in self._rows:
+            if row.name == key:
+                return row
+        raise UnknownNameError("part of the program", key, [row.name for row in self._rows])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """An object for each row: name, address, counts."""
+        return [row.to_dict() for row in self._rows]
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: a row for each part, columns name, address and the events."""
+        values = {event: [row.values[place] for row in self._rows] for place, event in enumerate(self.events)}
+        return frame({"name": [row.name for row in self], "address": [row.address for row in self], **values}, "name")
+
+
+class InstructionCounts(NamedTuple):
+    """An instruction: address of its bundle, slot, text, and a value for each event (None: it counted nothing)."""
+
+    address: int
+    slot: int
+    text: str
+    counts: tuple[Value, ...] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """address, slot, text, counts (null where nothing counted)."""
+        return {
+            "address": self.address,
+            "slot": self.slot,
+            "text": self.text,
+            "counts": self.counts and list(self.counts),
+        }
+
+
+class Annotated(Sequence[InstructionCounts]):
+    """The instructions of a function in order, with what each of them counted."""
+
+    __slots__ = ("_rows", "events", "function")
+
+    def __init__(self, function: str, profile: Profile, listing: Sequence[tuple[int, str]]) -> None:
+        self.function = function
+        self.events = tuple(profile.names)
+        self._rows = [
+            InstructionCounts(address & ~15, address & 3, text, profile.values_at(address)) for address, text in listing
+        ]
+
+    @overload
+    def __getitem__(self, key: int) -> InstructionCounts: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[InstructionCounts]: ...
+    def __getitem__(self, key: int | slice) -> InstructionCounts | Sequence[InstructionCounts]:
+        return self._rows[key]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """function, and instructions in order."""
+        return {"function": self.function, "instructions": [row.to_dict() for row in self._rows]}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: a row for each instruction, columns address, slot, text and the events (0: nothing
+        counted)."""
+        values = {
+            event: [row.counts[place] if row.counts else 0 for row in self._rows]
+            for place, event in enumerate(self.events)
+        }
+        places = {name: [getattr(row, name) for row in self._rows] for name in ("address", "slot", "text")}
+        return frame({**places, **values})
+
+
+class IntervalCounts(NamedTuple):
+    """When an interval ended, in nanoseconds of the program's processor time, and its counts."""
+
+    end: int
+    counts: tuple[Value, ...]
+
+
+class Intervals(Sequence[IntervalCounts]):
+    """What was counted in each interval of a run, in order."""
+
+    __slots__ = ("_rows", "events")
+
+    def __init__(self, events: Sequence[str], intervals: Sequence[Interval]) -> None:
+        self.events = tuple(events)
+        self._rows = tuple(IntervalCounts(end, tuple(values)) for end, values in intervals)
+
+    @overload
+    def __getitem__(self, key: int) -> IntervalCounts: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[IntervalCounts]: ...
+    def __getitem__(self, key: int | slice) -> IntervalCounts | Sequence[IntervalCounts]:
+        return self._rows[key]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[IntervalCounts]:
+        return iter(self._rows)
+
+    def to_dict(self) -> list[list[Any]]:
+        """[end, counts] of each."""
+        return [[row.end, list(row.counts)] for row in self._rows]
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: a row for each interval, by its end in nanoseconds."""
+        values = {event: [row.counts[place] for row in self._rows] for place, event in enumerate(self.events)}
+        return frame({"end": [row.end for row in self._rows], **values}, "end")

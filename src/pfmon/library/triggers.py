@@ -1,0 +1,97 @@
+"""Addresses that start and stop counting: while it is on, everything counts, callees included."""
+
+from collections.abc import Iterator
+
+from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.library.options import Options
+from pfmon.pmu.options import Resolve
+from pfmon.pmu.ranges import BUNDLE
+from pfmon.session.controls import Trigger
+
+PAIRS = 4
+"""Breakpoint register pairs for code, and for data; each holds one trigger."""
+
+
+def check_triggers(options: Options, asks: bool) -> None:
+    """Check what the options say of triggers. ``asks``: nothing is to be run."""
+    if {"trigger-data-ro", "trigger-data-wo"} <= options.trigger_flags:
+        raise PfmonError("--trigger-data-ro and --trigger-data-wo exclude each other; without them both kinds trigger")
+    for kind in ("code", "data"):
+        given = [f"trigger-{kind}-{what}-addresses" for what in ("start", "stop")]
+        flags = [flag for flag in sorted(options.trigger_flags) if flag.startswith(f"trigger-{kind}")]
+        if flags and not any(name in options.triggers for name in given):
+            raise PfmonError(f"--{flags[0]} is about {kind} triggers: give --{given[0]}=ADDRESS too")
+        if f"trigger-{kind}-repeat" in flags and not all(name in options.triggers for name in given):
+            raise PfmonError(f"--trigger-{kind}-repeat wants both --{given[0]} and --{given[1]}")
+        triggers_fit_the_breakpoint_registers(kind, [text for name in given for text in options.triggers.get(name, [])])
+    triggers_and_ranges_share_registers(options)
+    if options.triggers and not options.events and not asks:
+        raise PfmonError("triggers start and stop counting: give -e EVENT,... too")
+
+
+def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, ...]:
+    """The triggers, those of code first. Raises PfmonError, naming the option."""
+    found = [*_of_kind(options, "code", code), *_of_kind(options, "data", data)]
+    for number, one in enumerate(found):
+        for other in found[:number]:
+            if (one.data, one.address) == (other.data, other.address):
+                raise BadValueError(
+                    f"--{one.option}: {one.text} is {one.address:#x}, which is a trigger already; "
+                    "--irange counts inside a function"
+                )
+    return tuple(found)
+
+
+def _of_kind(options: Options, kind: str, resolve: Resolve) -> Iterator[Trigger]:
+    for what in ("start", "stop"):
+        option = f"trigger-{kind}-{what}-addresses"
+        for text in options.triggers.get(option, []):
+            address = _address(option, text, resolve)
+            if kind == "code" and address % BUNDLE:
+                raise BadValueError(f"--{option}: {text} is no bundle's address: a multiple of {BUNDLE} is wanted")
+            yield Trigger(
+                option,
+                text,
+                address,
+                starts=what == "start",
+                data=kind == "data",
+                repeats=f"trigger-{kind}-repeat" in options.trigger_flags,
+                reads="trigger-data-wo" not in options.trigger_flags,
+                writes="trigger-data-ro" not in options.trigger_flags,
+            )
+
+
+def _address(option: str, text: str, resolve: Resolve) -> int:
+    if not text[:1].isdigit():
+        return resolve(text)[0]
+    try:
+        address = int(text, 0)
+    except ValueError:
+        address = -1
+    if not 0 <= address < 1 << 64:
+        raise BadValueError(f"--{option}={text}: an address or a symbol is wanted")
+    return address
+
+
+def triggers_fit_the_breakpoint_registers(kind: str, wanted: list[str]) -> None:
+    """Code and data have four pairs of breakpoint registers each."""
+    if len(wanted) > PAIRS:
+        raise RuleError(
+            "triggers_fit_the_breakpoint_registers",
+            f"{len(wanted)} {kind} triggers: there are {PAIRS} pairs of {kind} breakpoint registers",
+            "SDM volume 2, section 7.1",
+        )
+
+
+def triggers_and_ranges_share_registers(options: Options) -> None:
+    """Ranges and triggers are held by the same breakpoint registers (pfmon on Itanium 2, section 8)."""
+    ranges = {"code": options.irange or options.checkpoint_func, "data": options.drange}
+    names = {"code": "--irange and --checkpoint-func", "data": "--drange"}
+    for kind, used in ranges.items():
+        trigger = next((name for name in options.triggers if name.startswith(f"trigger-{kind}")), "")
+        if used and trigger:
+            raise RuleError(
+                "triggers_and_ranges_share_registers",
+                f"--{trigger} does not go with {names[kind]}: both need the {kind} breakpoint registers",
+                "pfmon on Itanium 2, section 8",
+            )
