@@ -178,9 +178,7 @@ def test_overflow_sets_the_bit_and_freezes_where_oi_is_set() -> None:
     registers.write(f"pmd{first}", (1 << 47) - 500)
     registers.write(f"pmd{second}", 0)
     held: list[dict[str, int]] = []
-    unit = LiveUnit(
-        get("itanium2"), registers, run.program.table, True, lambda _: held.append(registers.contents())
-    )
+    unit = LiveUnit(get("itanium2"), registers, run.program.table, True, lambda _: held.append(registers.contents()))
     feed(run, unit, None)
     assert len(held) == 1  # nobody unfroze it
     assert held[0]["pmc0"] == 1 | 1 << first and registers.frozen

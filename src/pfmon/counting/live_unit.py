@@ -16,6 +16,7 @@ from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.model import PmuModel
 from pfmon.stream.table import BlockTable
 
+
 class Overflow(NamedTuple):
     """Counters that wrapped together: their PMDs, the address of the instruction that did it (0: none), and how many
     instructions have retired, itself included."""
@@ -28,9 +29,9 @@ class Overflow(NamedTuple):
 class LiveUnit:
     """Counts as the registers of a PMU say, while a program runs.
 
-    ``consumer`` reads the stream; with a machine it is shown the machine's records instead (`Machine.show`). ``listener``
-    is called at every overflow, with the counts in the registers; what it writes there holds from the next instruction
-    on. Levels and the bus's clock count at the end of the run (`finish`), and do not overflow.
+    ``consumer`` reads the stream; with a machine it is shown the machine's records instead (`Machine.show`).
+    ``listener`` is called at every overflow, with the counts in the registers; what it writes there holds from the next
+    instruction on. Levels and the bus's clock count at the end of the run (`finish`), and do not overflow.
     """
 
     def __init__(

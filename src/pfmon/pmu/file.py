@@ -139,8 +139,8 @@ class RegisterFile:
         return True
 
     def add_together(self, increments: Mapping[int, int]) -> list[int]:
-        """Add to several counters at once, as one instruction or cycle does: what wraps does so together, and the freeze
-        that this brings about comes behind all of it. The counters that wrapped."""
+        """Add to several counters at once, as one instruction or cycle does: what wraps does so together, and the
+        freeze that this brings about comes behind all of it. The counters that wrapped."""
         if self._held["pmc0"] & 1:
             return []
         wrapped = []

@@ -1,4 +1,4 @@
-"""The engine that gives a recording again, word by word: any event can be counted, on any machine, as often as one likes."""
+"""The engine that gives a recording again, word by word: any event can be counted, on any machine, at any time."""
 
 from typing import Any
 

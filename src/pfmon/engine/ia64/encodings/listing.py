@@ -10,8 +10,8 @@ RESERVED = b"\x06" + bytes(15)
 
 
 def listing(read: Callable[[int], bytes], first: int, beyond: int) -> list[tuple[int, str]]:
-    """Address | slot and text of every instruction from ``first`` to before ``beyond``; ``read`` gives the 16 bytes of a
-    bundle, fewer where there is no code."""
+    """Address | slot and text of every instruction from ``first`` to before ``beyond``; ``read`` gives the 16 bytes of
+    a bundle, fewer where there is no code."""
     lines = []
     for bundle in range(first, beyond, 16):
         data = read(bundle)
