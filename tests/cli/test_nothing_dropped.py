@@ -18,8 +18,8 @@ from pfmon.cli import (
     range_options,
 )
 from pfmon.cli.command_line import read
-from pfmon.library.request import request
 from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.library.request import request
 from pfmon.pmu.derived import load_derived, plan
 from pfmon.pmu.effects import effects
 from pfmon.pmu.event import Event

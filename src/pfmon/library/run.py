@@ -14,8 +14,8 @@ if TYPE_CHECKING:  # most runs have none of these
 
 
 class Run:
-    """A run that has ended. ``counts`` are by event; ``status`` is the exit status for the shell, ``death`` how a signal
-    killed the program (None: none did), ``stopped`` what ended it from outside ("": nothing; timeout, interrupt, stop);
+    """A run that has ended. ``counts`` are by event; ``status`` is the exit status for the shell, ``death`` how a
+    signal killed the program (None: none did), ``stopped`` what ended it from outside ("": nothing; timeout, interrupt, stop);
     ``retired`` instructions; ``times``: seconds of the host; ``programming``: registers, ranges, matchers, machine.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
