@@ -11,7 +11,6 @@ from pfmon.library.files import DEVNULL, Files
 from pfmon.library.prepared import Prepared
 from pfmon.library.run import Run
 from pfmon.report.counts import count_lines
-from pfmon.report.times import times_line
 from pfmon.session.monitoring import Interval
 
 
@@ -93,6 +92,8 @@ def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
 
         text += header(done.pmu, done.command, done.programming, notes)
     if config.show_time:
+        from pfmon.report.times import times_line
+
         text += times_line(done.times)
     if config.true_values:
         from pfmon.report.estimates import estimate_lines

@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # most runs have none of these
 class Run:
     """A run that has ended. ``counts`` are by event; ``status`` is the exit status for the shell, ``death`` how a
     signal killed the program (None: none did), ``stopped`` what ended it from outside ("": nothing; timeout,
-    interrupt, stop); ``retired`` instructions; ``times``: seconds of the host; ``programming``: registers, ranges, matchers, machine.
+    interrupt, stop); ``retired`` instructions; ``times``: seconds of the host; ``programming``: registers, ranges,
+    matchers, machine.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``notes`` say
