@@ -69,8 +69,9 @@ def help_text() -> str:
     lines += [
         "",
         "Long options may be shortened to any unique prefix. The exit status is the program's; 2 for a",
+        "mistake on the command line, 124 after a timeout, 125 for counts that were lost, 128 + signal for a",
+        "program that a signal killed.",
     ]
-    lines += ["mistake on the command line, 128 + signal for a program that a signal killed, 124 after a timeout."]
     return "\n".join(lines) + "\n"
 
 

@@ -2,8 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pfmon.errors import PfmonError
@@ -79,22 +77,3 @@ def _standard_output() -> int:
     if sys.stdout is None:  # closed when pfmon was started: descriptor 1 is something else by now
         raise PfmonError("standard output is closed; --outfile=FILE puts the results elsewhere")
     return os.dup(1)
-
-
-@contextmanager
-def program_output(discarded: bool) -> Iterator[None]:
-    """While the program runs: its standard output and error go nowhere if ``discarded``."""
-    if not discarded:
-        yield
-        return
-    kept = [os.dup(number) for number in (1, 2)]
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for number in (1, 2):
-        os.dup2(nowhere, number)
-    os.close(nowhere)
-    try:
-        yield
-    finally:
-        for number, old in zip((1, 2), kept, strict=True):
-            os.dup2(old, number)
-            os.close(old)

@@ -128,16 +128,7 @@ class Qualifier:
         """Whether an instruction matches the matcher of a channel."""
         return self.opcode_filter(channel).passes(slot, opcode)
 
-    def any_opcode_matches(self, channel: int) -> bool:
-        """Whether a channel's matcher lets every instruction pass."""
-        return self.opcode_filter(channel).everything
-
     def counts_data(self, event: Event, address: int) -> bool:
         """Whether a data access passes the data ranges, for an event that supports them."""
         ranges = self.data_ranges() if event.dar else None
         return ranges is None or in_blocks(ranges, address)
-
-    def data_blocks(self) -> list[tuple[int, int]] | None:
-        """As `data_ranges`, as a list."""
-        ranges = self.data_ranges()
-        return None if ranges is None else list(ranges)

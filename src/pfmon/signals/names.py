@@ -27,8 +27,3 @@ def signals() -> dict[str, Signal]:
         rows = csv.reader(table)
         next(rows)
         return {row[0]: Signal(*row) for row in rows}
-
-
-def exact_signals() -> list[str]:
-    """The names of the signals that need no machine, in table order."""
-    return [s.name for s in signals().values() if s.fidelity == "exact"]

@@ -7,7 +7,7 @@ of its function descriptor, struct siginfo, struct sigcontext.
 from struct import Struct
 
 from pfmon.engine.ia64.linux.interface import Registers
-from pfmon.engine.ia64.linux.structures import SIGALTSTACK, SIGINFO_SIZE, U64
+from pfmon.engine.ia64.linux.structures import SIGINFO_SIZE, U64
 from pfmon.engine.ia64.linux.user import UserMemory
 
 SCRATCH = 16
@@ -91,9 +91,3 @@ def write(user: UserMemory, pointer: int, arguments: tuple[int, int], info: byte
     number, handler = arguments
     head = ARGUMENTS.pack(number, pointer + INFO_OFFSET, pointer + CONTEXT_OFFSET, handler)
     user.write(pointer + SCRATCH, head + info.ljust(SIGINFO_SIZE, b"\0") + bytes(context))
-
-
-def stack_fields(context: bytes) -> tuple[int, int, int]:
-    """sc_stack: the alternate stack that was set when the signal came (address, flags, size)."""
-    sp, flags, size = SIGALTSTACK.unpack_from(context, 8 * WORDS["stack_sp"])
-    return sp, flags, size
