@@ -5,6 +5,13 @@ Names follow the IA-64 Software Developer's Manual, volume 1, chapter 3 (registe
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.engine.ia64.core.faults cimport (
+    FAULT_NONE, FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, FAULT_PRIVILEGED_REGISTER,
+    FAULT_RESERVED_REGISTER_FIELD, FAULT_REGISTER_NAT_CONSUMPTION, FAULT_NAT_PAGE_CONSUMPTION,
+    FAULT_UNALIGNED_REFERENCE, FAULT_DATA_PAGE_NOT_PRESENT, FAULT_DATA_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT,
+    FAULT_INST_ACCESS_RIGHTS, FAULT_FP_FAULT, FAULT_FP_TRAP, FAULT_DISABLED_FP, FAULT_UNSUPPORTED_DATA_REFERENCE,
+    FAULT_BREAK, FAULT_ILLEGAL_DEPENDENCY, FAULT_UNIMPLEMENTED_ADDRESS, FAULT_BACKING_STORE,
+)
 from pfmon.stream.words cimport indexed, mark_word
 
 cdef extern from *:
@@ -43,28 +50,6 @@ cdef enum Status:
     STATUS_PMD = 9               # leave before op.index: it reads the performance data register cpu.fault_info
 
 # Interruption vectors that user code can cause (SDM volume 2, table 5-?: names of the vectors).
-cdef enum Fault:
-    FAULT_NONE = 0
-    FAULT_ILLEGAL_OPERATION = 1
-    FAULT_PRIVILEGED_OPERATION = 2
-    FAULT_PRIVILEGED_REGISTER = 3
-    FAULT_RESERVED_REGISTER_FIELD = 4
-    FAULT_REGISTER_NAT_CONSUMPTION = 5
-    FAULT_NAT_PAGE_CONSUMPTION = 6
-    FAULT_UNALIGNED_REFERENCE = 7
-    FAULT_DATA_PAGE_NOT_PRESENT = 8      # unmapped address: Linux sends SIGSEGV, SEGV_MAPERR
-    FAULT_DATA_ACCESS_RIGHTS = 9         # SIGSEGV, SEGV_ACCERR
-    FAULT_INST_PAGE_NOT_PRESENT = 10
-    FAULT_INST_ACCESS_RIGHTS = 11
-    FAULT_FP_FAULT = 12                  # cpu.fault_info: ISR.code
-    FAULT_FP_TRAP = 13
-    FAULT_DISABLED_FP = 14
-    FAULT_UNSUPPORTED_DATA_REFERENCE = 15
-    FAULT_BREAK = 16
-    FAULT_ILLEGAL_DEPENDENCY = 17
-    FAULT_UNIMPLEMENTED_ADDRESS = 18
-    FAULT_BACKING_STORE = 19             # an RSE spill or fill met an unmapped address
-
 # The 82-bit floating-point register format (SDM volume 1, 5.1): value =
 # (-1)^sign * significand * 2^(exponent - 65535 - 63). NaTVal: sign 0, exponent 0x1FFFE, significand 0.
 cdef struct FloatRegister:

@@ -4,6 +4,11 @@ from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.attributes cimport Attributes
+from pfmon.engine.ia64.encodings.choices cimport (
+    NAT_PROPAGATE, NAT_CONSUME, NAT_COMPARE, NAT_OWN, PREDICATED_GUARD, PREDICATED_OWN, PREDICATED_NONE, EMIT_PLAIN,
+    EMIT_BRANCH, EMIT_MEMORY, EMIT_CHECK, EMIT_ALLOC, EMIT_BREAK, EMIT_END, CTYPE_NO_COMPARISON, CTYPE_NONE,
+    CTYPE_UNC, CTYPE_AND, CTYPE_OR, CTYPE_OR_ANDCM, FILE_NONE, FILE_GR, FILE_FR, FILE_PR, FILE_BR, FILE_AR, FILE_CR,
+)
 
 cdef enum Unit:                  # slot types
     UNIT_M = 0
@@ -12,43 +17,6 @@ cdef enum Unit:                  # slot types
     UNIT_B = 3
     UNIT_X = 4                   # the L and X slots together
     UNITS = 5
-
-cdef enum Nat:                   # as instruction.NAT
-    NAT_PROPAGATE = 0
-    NAT_CONSUME = 1
-    NAT_COMPARE = 2
-    NAT_OWN = 3
-
-cdef enum Predicated:            # as instruction.PREDICATED
-    PREDICATED_GUARD = 0
-    PREDICATED_OWN = 1
-    PREDICATED_NONE = 2          # no qp field
-
-cdef enum Emit:                  # as instruction.EMIT
-    EMIT_PLAIN = 0
-    EMIT_BRANCH = 1
-    EMIT_MEMORY = 2
-    EMIT_CHECK = 3
-    EMIT_ALLOC = 4
-    EMIT_BREAK = 5
-    EMIT_END = 6                 # ends its block: what follows runs under a changed CFM or mode
-
-cdef enum Ctype:                 # as instruction.CTYPE
-    CTYPE_NO_COMPARISON = 0
-    CTYPE_NONE = 1
-    CTYPE_UNC = 2
-    CTYPE_AND = 3
-    CTYPE_OR = 4
-    CTYPE_OR_ANDCM = 5
-
-cdef enum RegisterFile:
-    FILE_NONE = 0
-    FILE_GR = 1
-    FILE_FR = 2
-    FILE_PR = 3
-    FILE_BR = 4
-    FILE_AR = 5
-    FILE_CR = 6
 
 cdef enum Role:                  # flags
     ROLE_SOURCE = 1

@@ -1,11 +1,13 @@
 """A row of the instruction set as an object: what the arguments of row() (rows.py) mean."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
 from pfmon.engine.ia64.encodings import operand_uses
 from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
+from pfmon.engine.ia64.encodings.choices import Ctype, Emit, Nat, Predicated
 from pfmon.engine.ia64.encodings.formats import FORMATS, Format
 from pfmon.engine.ia64.encodings.operand_uses import OperandUse, Register
 from pfmon.engine.ia64.encodings.operands import OPERANDS, REGISTERS, SMALL, Operand, operand
@@ -17,16 +19,40 @@ from pfmon.stream.kinds import Kind
 #   consume    a source's NaT bit is a Register NaT Consumption fault; targets get 0
 #   compare    a source's NaT bit decides the predicate targets, as ``ctype`` says
 #   own        the handler reads and writes NaT bits
-NAT = ("propagate", "consume", "compare", "own")
+NAT = {
+    "propagate": Nat.NAT_PROPAGATE,
+    "consume": Nat.NAT_CONSUME,
+    "compare": Nat.NAT_COMPARE,
+    "own": Nat.NAT_OWN,
+}
 
 # Who tests the qualifying predicate: the translator's guard, the handler, or nobody (no qp field).
-PREDICATED = ("guard", "own", "none")
+PREDICATED = {
+    "guard": Predicated.PREDICATED_GUARD,
+    "own": Predicated.PREDICATED_OWN,
+    "none": Predicated.PREDICATED_NONE,
+}
 
-# What the translator does with a row. Append here, and to decoder.pxd's Emit, in the same order.
-EMIT = ("plain", "branch", "memory", "check", "alloc", "break", "end")
+# What the translator does with a row.
+EMIT = {
+    "plain": Emit.EMIT_PLAIN,
+    "branch": Emit.EMIT_BRANCH,
+    "memory": Emit.EMIT_MEMORY,
+    "check": Emit.EMIT_CHECK,
+    "alloc": Emit.EMIT_ALLOC,
+    "break": Emit.EMIT_BREAK,
+    "end": Emit.EMIT_END,
+}
 
 # Comparison types (SDM volume 3, cmp: table of comparison types); "none" is the normal type.
-CTYPE = ("", "none", "unc", "and", "or", "or.andcm")
+CTYPE = {
+    "": Ctype.CTYPE_NO_COMPARISON,
+    "none": Ctype.CTYPE_NONE,
+    "unc": Ctype.CTYPE_UNC,
+    "and": Ctype.CTYPE_AND,
+    "or": Ctype.CTYPE_OR,
+    "or.andcm": Ctype.CTYPE_OR_ANDCM,
+}
 
 _TOKEN = re.compile(r"[a-z]+[0-9]*")
 
@@ -222,7 +248,7 @@ def _targets(
     return tuple(operand_uses.targets(FORMATS[layout], registers, writes, kind))
 
 
-def _check_choices(text: str, **given: tuple[str, tuple[str, ...]]) -> None:
+def _check_choices(text: str, **given: tuple[str, Collection[str]]) -> None:
     for name, (choice, choices) in given.items():
         if choice not in choices:
             raise ValueError(f"{text}: {name} is {choice!r}, not one of {', '.join(choices)}")

@@ -8,12 +8,12 @@ from pfmon.engine.ia64.encodings.decoder cimport (
     ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, ImmediateOperand, RegisterOperand, Row)
 
 from pfmon.engine.ia64.encodings import decision_tree, instruction
+from pfmon.engine.ia64.encodings.choices import RegisterFile
 from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.operands import REGISTERS
 from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
 
-FILE_NAMES = ("", "GR", "FR", "PR", "BR", "AR", "CR")  # in the order of RegisterFile
 ROW_SIZE = sizeof(Row)
 _LAYOUTS = {name: number for number, name in enumerate(FORMATS)}
 
@@ -43,7 +43,7 @@ cdef void _copy_registers(Row* to, row):
             register.low, register.width = field.low, field.width
     for operand in row.registers:
         register = &to.registers[operand.place]
-        register.file = FILE_NAMES.index(operand.file)
+        register.file = RegisterFile[f"FILE_{operand.file}"]
         if operand.source:
             register.role |= ROLE_SOURCE
         if operand.target:
@@ -79,10 +79,10 @@ cdef void _copy_row(Row* to, row):
     to.number = row.number
     to.kind = row.kind
     to.isa_kind = row.isa_kind
-    to.nat = instruction.NAT.index(row.nat)
-    to.predicated = instruction.PREDICATED.index(row.predicated)
-    to.emit = instruction.EMIT.index(row.emit)
-    to.ctype = instruction.CTYPE.index(row.ctype)
+    to.nat = instruction.NAT[row.nat]
+    to.predicated = instruction.PREDICATED[row.predicated]
+    to.emit = instruction.EMIT[row.emit]
+    to.ctype = instruction.CTYPE[row.ctype]
     to.imm_is_ip = row.ip
     to.has_qp = row.layout.predicated
     if row.tie:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from pfmon.engine.ia64.core.faults import Fault
 from pfmon.engine.ia64.linux.signal_table import SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP
 
 ILL_ILLOPC, ILL_ILLOPN, ILL_PRVOPC, ILL_PRVREG, ILL_BADIADDR, ILL_BREAK = 1, 2, 5, 6, 9, 10
@@ -20,29 +21,23 @@ class Cause(NamedTuple):
     at_ip: bool = True
 
 
-# Numbers of enum Fault in cpu.pxd.
-ILLEGAL_OPERATION, PRIVILEGED_OPERATION, PRIVILEGED_REGISTER, RESERVED_FIELD, REGISTER_NAT = 1, 2, 3, 4, 5
-NAT_PAGE, UNALIGNED, DATA_NOT_PRESENT, DATA_RIGHTS, INST_NOT_PRESENT, INST_RIGHTS = 6, 7, 8, 9, 10, 11
-FP_FAULT, FP_TRAP, DISABLED_FP, UNSUPPORTED_DATA, BREAK, ILLEGAL_DEPENDENCY = 12, 13, 14, 15, 16, 17
-UNIMPLEMENTED_ADDRESS, BACKING_STORE = 18, 19
-
-CAUSES = {
-    ILLEGAL_OPERATION: Cause(SIGILL, ILL_ILLOPC, "illegal operation"),
-    PRIVILEGED_OPERATION: Cause(SIGILL, ILL_PRVOPC, "privileged operation"),
-    PRIVILEGED_REGISTER: Cause(SIGILL, ILL_PRVREG, "privileged register"),
-    RESERVED_FIELD: Cause(SIGILL, ILL_ILLOPC, "reserved register or field"),
-    REGISTER_NAT: Cause(SIGILL, ILL_ILLOPN, "NaT consumption"),
-    NAT_PAGE: Cause(SIGSEGV, SEGV_ACCERR, "NaT page consumption at", False),
-    UNALIGNED: Cause(SIGBUS, BUS_ADRALN, "unaligned reference to", False),
-    DATA_NOT_PRESENT: Cause(SIGSEGV, SEGV_MAPERR, "no memory at", False),
-    DATA_RIGHTS: Cause(SIGSEGV, SEGV_ACCERR, "no right to access", False),
-    INST_NOT_PRESENT: Cause(SIGSEGV, SEGV_MAPERR, "no memory to execute at", False),
-    INST_RIGHTS: Cause(SIGSEGV, SEGV_ACCERR, "no right to execute at", False),
-    DISABLED_FP: Cause(SIGILL, ILL_ILLOPC, "disabled floating-point register"),
-    UNSUPPORTED_DATA: Cause(SIGILL, ILL_ILLOPN, "unsupported data reference"),
-    ILLEGAL_DEPENDENCY: Cause(SIGILL, ILL_ILLOPC, "illegal dependency"),
-    UNIMPLEMENTED_ADDRESS: Cause(SIGILL, ILL_BADIADDR, "unimplemented address"),
-    BACKING_STORE: Cause(SIGSEGV, SEGV_MAPERR, "no memory for the register backing store at", False),
+CAUSES: dict[int, Cause] = {
+    Fault.FAULT_ILLEGAL_OPERATION: Cause(SIGILL, ILL_ILLOPC, "illegal operation"),
+    Fault.FAULT_PRIVILEGED_OPERATION: Cause(SIGILL, ILL_PRVOPC, "privileged operation"),
+    Fault.FAULT_PRIVILEGED_REGISTER: Cause(SIGILL, ILL_PRVREG, "privileged register"),
+    Fault.FAULT_RESERVED_REGISTER_FIELD: Cause(SIGILL, ILL_ILLOPC, "reserved register or field"),
+    Fault.FAULT_REGISTER_NAT_CONSUMPTION: Cause(SIGILL, ILL_ILLOPN, "NaT consumption"),
+    Fault.FAULT_NAT_PAGE_CONSUMPTION: Cause(SIGSEGV, SEGV_ACCERR, "NaT page consumption at", False),
+    Fault.FAULT_UNALIGNED_REFERENCE: Cause(SIGBUS, BUS_ADRALN, "unaligned reference to", False),
+    Fault.FAULT_DATA_PAGE_NOT_PRESENT: Cause(SIGSEGV, SEGV_MAPERR, "no memory at", False),
+    Fault.FAULT_DATA_ACCESS_RIGHTS: Cause(SIGSEGV, SEGV_ACCERR, "no right to access", False),
+    Fault.FAULT_INST_PAGE_NOT_PRESENT: Cause(SIGSEGV, SEGV_MAPERR, "no memory to execute at", False),
+    Fault.FAULT_INST_ACCESS_RIGHTS: Cause(SIGSEGV, SEGV_ACCERR, "no right to execute at", False),
+    Fault.FAULT_DISABLED_FP: Cause(SIGILL, ILL_ILLOPC, "disabled floating-point register"),
+    Fault.FAULT_UNSUPPORTED_DATA_REFERENCE: Cause(SIGILL, ILL_ILLOPN, "unsupported data reference"),
+    Fault.FAULT_ILLEGAL_DEPENDENCY: Cause(SIGILL, ILL_ILLOPC, "illegal dependency"),
+    Fault.FAULT_UNIMPLEMENTED_ADDRESS: Cause(SIGILL, ILL_BADIADDR, "unimplemented address"),
+    Fault.FAULT_BACKING_STORE: Cause(SIGSEGV, SEGV_MAPERR, "no memory for the register backing store at", False),
 }
 
 # break with these immediates (IA-64 software conventions); 5 is Linux's odd pairing.
@@ -81,11 +76,11 @@ def break_cause(immediate: int) -> Cause:
 
 
 def cause(kind: int, code: int) -> Cause:
-    """The signal of a fault. code: ISR.code; for BREAK the immediate."""
-    if kind == BREAK:
+    """The signal of a fault. code: ISR.code; of a break the immediate."""
+    if kind == Fault.FAULT_BREAK:
         return break_cause(code)
-    if kind in (FP_FAULT, FP_TRAP):
-        rows = (*FP_FAULTS, FP_FAULT_ZERO) if kind == FP_FAULT else FP_TRAPS
+    if kind in (Fault.FAULT_FP_FAULT, Fault.FAULT_FP_TRAP):
+        rows = (*FP_FAULTS, FP_FAULT_ZERO) if kind == Fault.FAULT_FP_FAULT else FP_TRAPS
         for bits, si_code, text in rows:
             if code & bits:
                 return Cause(SIGFPE, si_code, f"floating-point {text}")

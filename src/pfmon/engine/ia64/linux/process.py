@@ -4,7 +4,7 @@ import fcntl
 import os
 from collections.abc import Callable, Sequence
 
-from pfmon.engine.ia64.linux import calls, delivery, faults, loader, open_flags
+from pfmon.engine.ia64.linux import calls, delivery, loader, open_flags
 from pfmon.engine.ia64.linux.clock import Clock
 from pfmon.engine.ia64.linux.errors import Restart, Terminated, error_number
 from pfmon.engine.ia64.linux.files import FileTable, OpenFile
@@ -141,12 +141,15 @@ class Process:
 
         address: for memory faults the address that was used; code: ISR.code, for a break its immediate.
         """
+        from pfmon.engine.ia64.core.faults import Fault
+        from pfmon.engine.ia64.linux import faults  # most programs never fault
+
         cause = faults.cause(kind, code)
         text = cause.text if cause.at_ip else f"{cause.text} {address:#x}"
         signal, si_code = cause.signal, cause.code
-        if kind == faults.BREAK:  # a break is a fault: it has not been executed
+        if kind == Fault.FAULT_BREAK:  # a break is a fault: it has not been executed
             self.registers.set_ip(delivery.previous_slot(self.registers.ip))
-        if kind == faults.DATA_RIGHTS:
+        if kind == Fault.FAULT_DATA_ACCESS_RIGHTS:
             if self.mappings.grow(address):
                 return None
             if self.mappings.beyond_file(address):
@@ -156,9 +159,9 @@ class Process:
                     f"the mapped file has ended before {address:#x}",
                 )
         at = self.registers.ip if cause.at_ip else address
-        immediate = code if kind == faults.BREAK else 0
-        isr = 0 if kind == faults.BREAK else code
-        flags = 0 if kind == faults.BREAK else ISR_VALID
+        immediate = code if kind == Fault.FAULT_BREAK else 0
+        isr = 0 if kind == Fault.FAULT_BREAK else code
+        flags = 0 if kind == Fault.FAULT_BREAK else ISR_VALID
         info = SIGINFO_FAULT.pack(signal, 0, si_code, at & MASK, _int(immediate), flags, isr & MASK)
         end = delivery.force(self, Signal(signal, info, text))
         self._finish(end)

@@ -1,0 +1,1 @@
+"""The enumeration of faults.pxd, for Python."""

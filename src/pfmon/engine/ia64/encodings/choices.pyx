@@ -1,0 +1,1 @@
+"""The enumerations of choices.pxd, for Python."""
