@@ -237,7 +237,7 @@ cdef class Processor:
 
     @property
     def fault(self) -> int:
-        """The vector of the last fault (cpu.pxd, Fault)."""
+        """The vector of the last fault (faults.pxd, Fault)."""
         return self.cpu.fault
 
     @property
