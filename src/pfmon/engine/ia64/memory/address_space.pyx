@@ -12,14 +12,6 @@ from pfmon.engine.ia64.core.cpu cimport PAGE_SIZE, Cpu
 from pfmon.engine.ia64.memory.map cimport (
     PROTECT_READ, PROTECT_WRITE, Region, find_region, flush_tlb, is_code, writes_code)
 
-cdef extern from "sys/mman.h" nogil:
-    int MADV_HUGEPAGE
-    int madvise(void* address, size_t length, int advice)
-
-cdef enum:
-    LARGE = 1 << 22              # mappings from here on get the host's huge pages: its page faults cost more than
-                                 # clearing what is never used
-
 
 class GuestMemoryFault(Exception):
     """An access by the system-call layer to guest memory that is not mapped, or not for this use."""
@@ -111,8 +103,6 @@ cdef class AddressSpace:
         cdef void* host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
         if host == MAP_FAILED:
             raise GuestMemoryLimit(f"the host has no {size} bytes of address space left")
-        if size >= LARGE:
-            madvise(host, size, MADV_HUGEPAGE)   # a hint: no harm when the host has none
         self.mapped += size
         i = bisect_right(self.regions, start, key=lambda region: region[0])
         self.regions.insert(i, (start, end, <uint64_t>host, protection))
