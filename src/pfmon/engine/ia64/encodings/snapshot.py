@@ -17,7 +17,15 @@ FILE = join(HERE, "tables.bin")
 MAGIC = b"pfmon decoder tables 1\n"
 
 # What tables are made with.
-SOURCES = ("decision_tree.py", "formats.py", "instruction.py", "operand_uses.py", "operands.py", "operations.csv")
+SOURCES = (
+    "choices.pyi",
+    "decision_tree.py",
+    "formats.py",
+    "instruction.py",
+    "operand_uses.py",
+    "operands.py",
+    "operations.csv",
+)
 
 STABLE = 2  # marshal's last version that writes equal objects as equal bytes, whoever else refers to them
 
