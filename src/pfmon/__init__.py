@@ -8,9 +8,12 @@
 recordings. See docs/library.md. What is named here is loaded when it is first used.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 
 TYPE_CHECKING = False  # as typing has it, which takes longer to load than this
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon import pmu
     from pfmon.errors import AssignmentError, BadValueError, LostError, PfmonError, RuleError, UnknownNameError

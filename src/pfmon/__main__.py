@@ -1,16 +1,21 @@
 """The command ``pfmon``."""
 
+from __future__ import annotations
+
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
 
 if __name__ == "__main__":
     gc.disable()  # what is loaded stays, and the collector would look through it again and again
 
 from pfmon.cli.command_line import USAGE, read
 from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -1,6 +1,10 @@
 """The errors that a user can cause. Each is one line; the command line prints it and exits with status 2."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FEW = 12
 """So many names at most are listed all when none is near."""

@@ -1,3 +1,5 @@
 """pfmon's version."""
 
+from __future__ import annotations
+
 VERSION = "0.1.0"

@@ -1,9 +1,15 @@
 """Which branches are captured (pfmon on Itanium 2, section 6; Montecito manual sections 3.3.10 and 3.3.11)."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
 from pfmon.library.values import whole_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Branch buffers (btb: Itanium, Itanium 2; etb: Montecito); filters are combined by and"
 MEANINGS = {

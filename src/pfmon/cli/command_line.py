@@ -1,6 +1,6 @@
 """The list of command-line concerns, and from words to a Config."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from pfmon.cli import (
     branch_options,
@@ -20,8 +20,14 @@ from pfmon.cli import (
     trigger_options,
 )
 from pfmon.cli.config import Config
-from pfmon.cli.options import Option, parse
+from pfmon.cli.options import parse
 from pfmon.library.checks import check, no_program_is_given
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.cli.options import Option
 
 CONCERNS = (
     event_options,

@@ -1,5 +1,7 @@
 """What the command line asks for."""
 
+from __future__ import annotations
+
 from pfmon.library.options import Options
 
 

@@ -1,17 +1,23 @@
 """The main job: run a program and print its counts."""
 
+from __future__ import annotations
+
 import signal
 import sys
-from collections.abc import Callable, Sequence
 
-from pfmon.cli.config import Config
 from pfmon.cli.output import Results
 from pfmon.cli.stopping import stopping
 from pfmon.library.files import DEVNULL, Files
 from pfmon.library.prepared import Prepared
-from pfmon.library.run import Run
 from pfmon.report.counts import count_lines
-from pfmon.session.monitoring import Interval
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.cli.config import Config
+    from pfmon.library.run import Run
+    from pfmon.session.monitoring import Interval
 
 
 def run(config: Config, command: Sequence[str]) -> int:

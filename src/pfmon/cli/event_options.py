@@ -1,11 +1,17 @@
 """Which PMU, which events."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
 from pfmon.library.machines import take_pmu
 from pfmon.library.values import whole_number
 from pfmon.pmu import names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Events"
 OPTIONS = [

@@ -1,8 +1,14 @@
 """What the program sees of the world, and how long it may run. By default all is fixed: counts repeat."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.library.values import directory, seconds, size, variable, whole_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Program"
 OPTIONS = [

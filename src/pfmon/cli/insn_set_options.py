@@ -1,8 +1,14 @@
 """Which instruction set's execution is counted (pfmon on Itanium 2, section 7; PMC.ism)."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Instruction sets"
 OPTIONS = [

@@ -1,13 +1,19 @@
 """Answers to questions that need no program."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Sequence
 
 from pfmon.cli.command_line import help_text
-from pfmon.cli.config import Config
 from pfmon.errors import PfmonError
 from pfmon.pmu import get
 from pfmon.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.cli.config import Config
 
 
 def answer(config: Config, command: Sequence[str] = ()) -> str:

@@ -1,8 +1,14 @@
 """Which machine the program runs on: one that comes with pfmon, or a file, with single figures changed."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Machine"
 OPTIONS = [

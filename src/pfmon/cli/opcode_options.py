@@ -1,9 +1,15 @@
 """Which instructions are counted, by their encoding (pfmon on Itanium 2, section 4)."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
 from pfmon.library.matchers import MATCHERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Opcode matchers"
 

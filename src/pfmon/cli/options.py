@@ -1,10 +1,14 @@
 """Options as GNU getopt_long reads them: unique prefixes, ``--name=value`` or ``--name value``, grouped
 short options, optional values attached to their option, and an end at the first word that is no option."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from __future__ import annotations
 
 from pfmon.errors import PfmonError, nearest_names
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 class Option(NamedTuple):

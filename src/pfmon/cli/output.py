@@ -1,13 +1,11 @@
 """The places that results and the program's output go to."""
 
+from __future__ import annotations
+
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from pfmon.errors import PfmonError
-
-if TYPE_CHECKING:
-    from pathlib import Path  # takes long to load, and is wanted for files only
 
 
 class Results:
@@ -15,28 +13,28 @@ class Results:
 
     def __init__(self, outfile: str, append: bool) -> None:
         """Raises PfmonError when the file could not be written."""
-        self.outfile = _path(outfile) if outfile else None
+        self.outfile = outfile
         self.append = append
         self._early = ""
         self._standard = -1 if outfile else _standard_output()
         if append and not outfile:
             raise PfmonError("--append wants --outfile=FILE")
-        if self.outfile is not None:
+        if outfile:
             self._check(self.outfile)
 
     @staticmethod
-    def _check(path: "Path") -> None:
-        target = path if path.exists() else path.absolute().parent
-        if path.is_dir():
+    def _check(path: str) -> None:
+        target = path if os.path.exists(path) else os.path.dirname(os.path.abspath(path))
+        if os.path.isdir(path):
             raise PfmonError(f"--outfile={path}: is a directory")
-        if not target.exists():
+        if not os.path.exists(target):
             raise PfmonError(f"--outfile={path}: there is no directory {target}")
         if not os.access(target, os.W_OK):
             raise PfmonError(f"--outfile={path}: no permission to write")
 
     def early(self, text: str) -> None:
         """Results that come while the program runs: shown at once on standard output, kept for a file."""
-        if self.outfile is None:
+        if not self.outfile:
             self._show(text)
         else:
             self._early += text
@@ -48,28 +46,27 @@ class Results:
     def write(self, text: str) -> None:
         """Put the results where they belong, all at once."""
         text = self._early + text
-        if self.outfile is None:
+        if not self.outfile:
             self._show(text)
         elif self.append:
-            with self.outfile.open("a") as stream:
-                stream.write(text)
+            _write(self.outfile, text, "a")
         else:
             self._replace(self.outfile, text)
 
     @staticmethod
-    def _replace(path: "Path", text: str) -> None:
-        if path.exists() and not path.is_file():  # a device or a pipe
-            path.write_text(text)
+    def _replace(path: str, text: str) -> None:
+        if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
+            _write(path, text)
             return
-        fresh = path.with_name(f".{path.name}.{os.getpid()}")
-        fresh.write_text(text)
-        fresh.replace(path)
+        folder, name = os.path.split(path)
+        fresh = os.path.join(folder, f".{name}.{os.getpid()}")
+        _write(fresh, text)
+        os.replace(fresh, path)
 
 
-def _path(name: str) -> "Path":
-    from pathlib import Path
-
-    return Path(name)
+def _write(path: str, text: str, mode: str = "w") -> None:
+    with open(path, mode) as stream:
+        stream.write(text)
 
 
 def _standard_output() -> int:

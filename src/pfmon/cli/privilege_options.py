@@ -1,8 +1,14 @@
 """At which privilege levels events count (pfmon on Itanium 2, section 8.3; PMC.plm, PMC.pm)."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Privilege levels"
 OPTIONS = [

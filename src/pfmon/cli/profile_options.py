@@ -1,8 +1,14 @@
 """What only a PMU in software can do: count everything at once, and say where it comes from, exactly."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import BadValueError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Everything at once, and where it happens"
 OPTIONS = [

@@ -1,9 +1,15 @@
 """Which code and which data is counted (pfmon on Itanium 2, section 8)."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.checks import MODIFIERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Address ranges (numbers in hexadecimal or decimal, or symbols of the program)"
 OPTIONS = [

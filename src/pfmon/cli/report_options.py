@@ -1,8 +1,14 @@
 """Reports that need no events: where the cycles went."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.library.checks import report_is_known
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Reports"
 OPTIONS = [Option("report", "print where the cycles went, for the run and by function: cpi", "NAME")]

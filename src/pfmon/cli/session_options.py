@@ -1,8 +1,14 @@
 """When is counted, and for which of several event sets (pfmon on Itanium 2, sections 9 and 10)."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.library.values import milliseconds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Sessions (milliseconds are of the program's processor time, one nanosecond an instruction)"
 OPTIONS = [

@@ -1,9 +1,14 @@
 """What ends a run from the command line: Ctrl-C and --session-timeout."""
 
+from __future__ import annotations
+
 import signal
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
 
 @contextmanager

@@ -1,8 +1,14 @@
 """Addresses that start and stop counting: while it is on, everything counts, callees included."""
 
-from pfmon.cli.config import Config
-from pfmon.cli.options import Given, Option
+from __future__ import annotations
+
+from pfmon.cli.options import Option
 from pfmon.errors import BadValueError, PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
 
 TITLE = "Triggers (addresses in hexadecimal or decimal, or symbols of the program)"
 OPTIONS = [

@@ -1,8 +1,13 @@
 """What can be counted, and whether it takes a machine: known without one."""
 
+from __future__ import annotations
+
 from pfmon.errors import PfmonError
-from pfmon.pmu.event import Event
 from pfmon.signals import machine, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.pmu.event import Event
 
 READS, WRITES, FLOAT_READS = "L1D_READ", "L2_DATA_WRITE", "L2_DATA_READ"
 MOVED = {

@@ -4,17 +4,23 @@ The register file is the one truth: whoever writes it, before the run or from a 
 counted reaches it at every overflow and when somebody asks.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from __future__ import annotations
 
 from pfmon.counting.cycles import CycleCounts
-from pfmon.counting.increments import Increments
 from pfmon.counting.live import Live
-from pfmon.counting.unit import CountingUnit, MachineRecords
+from pfmon.counting.unit import CountingUnit
 from pfmon.errors import PfmonError
-from pfmon.pmu.file import RegisterFile
-from pfmon.pmu.model import PmuModel
-from pfmon.stream.table import BlockTable
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pfmon.counting.increments import Increments
+    from pfmon.counting.unit import MachineRecords
+    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.model import PmuModel
+    from pfmon.stream.table import BlockTable
 
 
 class Overflow(NamedTuple):

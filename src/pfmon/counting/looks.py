@@ -4,17 +4,22 @@ A monitor with a threshold counts one in every cycle in which its event's increm
 3.2.1.3); some events are themselves bits of such a sum.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from pfmon.counting.countable import FAILED_CHECKS, MOVED, needs_machine
 from pfmon.counting.cycles import Way
+from pfmon.light_typing import NamedTuple
 from pfmon.machine.causes import Cause, Dispersal, FrontCause
 from pfmon.machine.occurrences import Occurrence
 from pfmon.machine.records import BubbleKind
 from pfmon.signals import machine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DISPERSAL = {
     name.removeprefix("DISPERSAL_"): (int(first), (1 << end - first) - 1)

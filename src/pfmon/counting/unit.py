@@ -4,8 +4,7 @@ Monitors are decoded from register contents and from nothing else. What a run ad
 of the stream (what architecture decides) and from a machine's records (what the machine decides, and thresholds).
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
 from pfmon.counting.countable import check_countable, check_threshold, needs_machine
 from pfmon.counting.data_tally import DataTally
@@ -14,27 +13,31 @@ from pfmon.counting.sink import Sink
 from pfmon.counting.tally import Tally
 from pfmon.counting.totals import add_totals
 from pfmon.counting.weighed import Filter, Weighed
-from pfmon.pmu.event import Event
-from pfmon.pmu.file import RegisterFile
+from pfmon.light_typing import NamedTuple
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
-from pfmon.pmu.model import PmuModel
 from pfmon.pmu.monitors import monitors
-from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Qualifier
 from pfmon.signals import machine as machine_signals
-from pfmon.stream.table import BlockTable
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # exact events alone need no machine
+    from collections.abc import Sequence
+
     from pfmon.counting.looks import Look
     from pfmon.machine.config import MachineFigures
     from pfmon.machine.machine import Machine
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.programming import Monitor
+    from pfmon.stream.table import BlockTable
 
 
 class MachineRecords(NamedTuple):
     """A machine with its figures; ``event_sets``: which of what it recorded is meant, None: all."""
 
-    machine: "Machine"
-    figures: "MachineFigures"
+    machine: Machine
+    figures: MachineFigures
     event_sets: Sequence[int] | None = None
 
 
@@ -99,7 +102,7 @@ class CountingUnit:
             )
         return self._exact
 
-    def looks(self) -> "list[Look]":
+    def looks(self) -> list[Look]:
         """How the monitors look at a machine's records."""
         from pfmon.counting.looks import look_of
 

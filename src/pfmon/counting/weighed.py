@@ -1,8 +1,13 @@
 """What Increments compiles: signals of architecture behind filters."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, CodeFilter, OpcodeFilter
+from pfmon.light_typing import NamedTuple
+from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.pmu.filters import CodeFilter, OpcodeFilter
 
 
 class Filter(NamedTuple):

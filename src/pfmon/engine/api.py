@@ -3,14 +3,21 @@
 A session uses engines through this module alone. Which engine runs a program follows from what the file is.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
-from typing import NamedTuple, Protocol, cast
+from __future__ import annotations
 
-from pfmon.engine.settings import Settings
-from pfmon.program.image import Program
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.table import BlockTable, InstructionSet
+from importlib import import_module
+
+from pfmon.light_typing import NamedTuple, Protocol
+from pfmon.stream.table import InstructionSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pfmon.engine.settings import Settings
+    from pfmon.program.image import Program
+    from pfmon.stream.consumer import Consumer
+    from pfmon.stream.table import BlockTable
 
 
 class Start(NamedTuple):
@@ -131,7 +138,8 @@ INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
 def start(wanted: Start) -> Engine:
     """The engine that runs a program, with the program loaded. Raises PfmonError."""
     module, name = ENGINES[InstructionSet.IA64]  # the loader takes no other programs yet
-    return cast(Engine, getattr(import_module(module), name).start(wanted))
+    engine: Engine = getattr(import_module(module), name).start(wanted)
+    return engine
 
 
 class Recording(Engine, Protocol):
@@ -148,9 +156,11 @@ def replay(path: str, *, partial: bool = False, addresses: bool = False) -> Reco
     """The engine that gives a recording again. ``partial``: as far as it is whole; ``addresses``: with those of memory
     accesses. Raises PfmonError."""
     module = import_module("pfmon.engine.replay.engine")
-    return cast(Recording, module.Replay(path, partial=partial, addresses=addresses))
+    recording: Recording = module.Replay(path, partial=partial, addresses=addresses)
+    return recording
 
 
 def instructions(instruction_set: InstructionSet) -> Instructions:
     """What is known of an instruction set."""
-    return cast(Instructions, import_module(INSTRUCTIONS[instruction_set]))
+    instructions: Instructions = import_module(INSTRUCTIONS[instruction_set])
+    return instructions

@@ -1,6 +1,8 @@
 """What a program sees of the machine and of the host. The defaults are fixed, so that runs repeat."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
 
 
 class Settings(NamedTuple):

@@ -1,16 +1,22 @@
 """What `import pfmon` gives: run a program and count, as the command line does, with objects instead of texts."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Unpack
 
 from pfmon.errors import BadValueError
-from pfmon.library.files import File, Files
-from pfmon.library.keywords import Keywords, options_of
+from pfmon.library.files import Files
+from pfmon.library.keywords import options_of
 from pfmon.library.prepared import Prepared
-from pfmon.library.run import Run
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from pfmon.library.files import File
+    from pfmon.library.keywords import Keywords
+    from pfmon.library.run import Run
     from pfmon.pmu.event import EventTable
     from pfmon.session.monitoring import Interval
 
@@ -80,7 +86,7 @@ def replay(path: str | os.PathLike[str], *, on_interval: OnInterval = None, **op
     return _prepared(options, [], Files(), replay=_path(path)).run(on_interval)
 
 
-def events(pmu: str = "itanium2") -> "EventTable":
+def events(pmu: str = "itanium2") -> EventTable:
     """The events of a processor's PMU. UnknownNameError: there is no such PMU."""
     from pfmon.pmu.model import get
 

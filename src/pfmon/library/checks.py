@@ -1,11 +1,16 @@
 """What options say together: what excludes what, and what needs what. A rule is a function of its name."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.library.machines import take_pmu_of_machine
-from pfmon.library.options import Options
 from pfmon.library.triggers import check_triggers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.library.options import Options
 
 MODIFIERS = {
     "inverse-irange": "inverse_irange",

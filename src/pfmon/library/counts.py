@@ -1,10 +1,16 @@
 """The counts of a run, by event."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any, overload
 
 from pfmon.errors import UnknownNameError
+from pfmon.light_typing import overload
 from pfmon.session.counting import Count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Counts(Sequence[Count]):

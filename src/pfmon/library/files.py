@@ -1,9 +1,11 @@
 """What a program's first three descriptors are, without moving those of the process that pfmon runs in."""
 
+from __future__ import annotations
+
 import os
-from typing import Protocol
 
 from pfmon.errors import BadValueError
+from pfmon.light_typing import Protocol
 
 DEVNULL = -3
 """As subprocess.DEVNULL."""

@@ -1,5 +1,7 @@
 """The options of the library: those of the command line by their names, with underscores and Python's values."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict

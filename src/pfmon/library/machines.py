@@ -1,12 +1,13 @@
 """Which machine the program runs on: one that comes with pfmon, or a file, with single figures changed."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
 from pfmon.errors import PfmonError, UnknownNameError
-from pfmon.library.options import Options
 from pfmon.pmu import names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pfmon.library.options import Options
     from pfmon.machine.config import MachineFigures
 
 
@@ -29,7 +30,7 @@ def take_pmu_of_machine(options: Options) -> None:
     options.pmu = own
 
 
-def machine_of(options: Options) -> "MachineFigures":
+def machine_of(options: Options) -> MachineFigures:
     """The figures of the machine that the options ask for. PfmonError: what is wrong with them."""
     from pfmon.machine.config import FILES, load  # only runs that need the machine read its file
 

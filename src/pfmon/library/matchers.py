@@ -1,6 +1,8 @@
 """Options that name registers which only some PMUs have."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
 
 
 class Matcher(NamedTuple):

@@ -1,6 +1,10 @@
 """What of the options changes nothing while a program runs, and why."""
 
-from pfmon.library.options import Options
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.library.options import Options
 
 IDLE = {
     "excl-intr": "interrupts are handled at the kernel level, and programs run at the user level",

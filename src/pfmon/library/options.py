@@ -1,5 +1,7 @@
 """What is asked of a run: the options of the command line and of the library, with their values."""
 
+from __future__ import annotations
+
 
 class Options:
     """The options' values, with their defaults (what holds several values begins empty). Values are texts where the

@@ -1,33 +1,40 @@
 """From options to a run: what is to be run and counted, programmed and loaded."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Self
 
 from pfmon.engine import api
-from pfmon.engine.api import Recording
 from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.files import Files
 from pfmon.library.machines import machine_of
 from pfmon.library.notes import privilege_notes, session_notes
-from pfmon.library.options import Options
 from pfmon.library.program import environment, find_program
-from pfmon.library.request import Symbols, qualifies, request
+from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
 from pfmon.library.symbols import symbols_of
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
-from pfmon.pmu.request import Request
 from pfmon.program import image
-from pfmon.program.image import Program
 from pfmon.report.programming_record import Machine, Record
 from pfmon.session.controls import Controls
-from pfmon.session.monitoring import Interval
 from pfmon.session.run import Plan, Session, default_memory_limit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+    from pfmon.engine.api import Recording
+    from pfmon.library.options import Options
+    from pfmon.library.request import Symbols
+    from pfmon.pmu.request import Request
+    from pfmon.program.image import Program
+    from pfmon.session.monitoring import Interval
 
 
 def _nobody(_: object) -> None:

@@ -1,9 +1,14 @@
 """Which program a command names, and the environment that it starts with."""
 
+from __future__ import annotations
+
 import os
 
 from pfmon.errors import PfmonError
-from pfmon.library.options import Options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.library.options import Options
 
 FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
 

@@ -1,27 +1,36 @@
 """From options to what the PMU is asked for: the one place where options become a request."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.library.matchers import BRANCH_PMUS, MATCHERS
-from pfmon.library.options import Options
-from pfmon.pmu.model import PmuModel
+from pfmon.light_typing import NamedTuple
 from pfmon.pmu.opcodes import parse_opcode_match
-from pfmon.pmu.options import Resolve, branch_filters, event_options, parse_list, parse_range
+from pfmon.pmu.options import branch_filters, event_options, parse_list, parse_range
 from pfmon.pmu.ranges import BUNDLE, checkpoint_range
 from pfmon.pmu.request import (
-    BranchBufferRequest,
-    EventRequest,
     IpEarRequest,
-    OpcodeMatch,
     RangeRequest,
     Request,
     instruction_set_mask,
     privilege_mask,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Set
+
+    from pfmon.library.options import Options
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.options import Resolve
+    from pfmon.pmu.request import (
+        BranchBufferRequest,
+        EventRequest,
+        OpcodeMatch,
+    )
 
 # Compiled when used: every run loads this module.
 MNEMONIC = r"(?i:(?:(?P<slots>[mifb]*):)?(?P<name>[a-z][\w.]*))"

@@ -1,16 +1,19 @@
 """What a run came to, as an object."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
 from pfmon.library.counts import Counts
-from pfmon.library.options import Options
-from pfmon.report.programming_record import Record
-from pfmon.session.monitoring import Interval
-from pfmon.session.run import Outcome
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # most runs have none of these
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from pfmon.library.options import Options
     from pfmon.library.tables import Annotated, Intervals, Table
+    from pfmon.report.programming_record import Record
+    from pfmon.session.monitoring import Interval
+    from pfmon.session.run import Outcome
 
 
 class Run:
@@ -97,7 +100,7 @@ class Run:
         return self.counts.to_pandas()
 
 
-def _profiles(options: Options, outcome: Outcome) -> "tuple[Table | None, Table | None, Annotated | None]":
+def _profiles(options: Options, outcome: Outcome) -> tuple[Table | None, Table | None, Annotated | None]:
     """By function, by block, by instruction, as far as it was asked for."""
     profile = outcome.profile
     if profile is None:
@@ -111,7 +114,7 @@ def _profiles(options: Options, outcome: Outcome) -> "tuple[Table | None, Table 
     )
 
 
-def _intervals(counts: Counts, intervals: Sequence[Interval]) -> "Intervals":
+def _intervals(counts: Counts, intervals: Sequence[Interval]) -> Intervals:
     from pfmon.library.tables import Intervals
 
     return Intervals(counts.names, intervals)

@@ -1,11 +1,16 @@
 """Names in ranges: looked up in the program that is to run, and only if there are any."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
 from pfmon.errors import PfmonError
 from pfmon.library.request import NO_SYMBOLS, Symbols
-from pfmon.pmu.options import Resolve
-from pfmon.program.image import Program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pfmon.pmu.options import Resolve
+    from pfmon.program.image import Program
 
 
 def symbols_of(load: Callable[[], Program] | None, symbol_file: str = "") -> Symbols:

@@ -1,13 +1,22 @@
 """The tables of a run: counts by function, by block, by instruction, by interval."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 from pfmon.errors import UnknownNameError
-from pfmon.session.counting import Value
+from pfmon.light_typing import NamedTuple, overload
 from pfmon.session.frames import frame
-from pfmon.session.monitoring import Interval
-from pfmon.session.profile import Profile, Row
+from pfmon.session.profile import Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from pfmon.session.counting import Value
+    from pfmon.session.monitoring import Interval
+    from pfmon.session.profile import Profile
 
 
 class Table(Sequence[Row]):

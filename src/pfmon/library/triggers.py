@@ -1,12 +1,17 @@
 """Addresses that start and stop counting: while it is on, everything counts, callees included."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
-from pfmon.library.options import Options
-from pfmon.pmu.options import Resolve
 from pfmon.pmu.ranges import BUNDLE
 from pfmon.session.controls import Trigger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pfmon.library.options import Options
+    from pfmon.pmu.options import Resolve
 
 PAIRS = 4
 """Breakpoint register pairs for code, and for data; each holds one trigger."""

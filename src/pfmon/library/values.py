@@ -1,5 +1,7 @@
 """Values of options: numbers, sizes, durations."""
 
+from __future__ import annotations
+
 from pfmon.errors import BadValueError
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

@@ -5,8 +5,10 @@ a sub-table ``sources`` where single ones are. ``base = "itanium2"`` takes what 
 machine. ``[variants.NAME]`` are machines that differ in a few figures, given by their full names.
 """
 
+from __future__ import annotations
+
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from os.path import dirname, join
 from typing import Any
@@ -14,6 +16,10 @@ from typing import Any
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
 from pfmon.machine.figures import OPTIONAL_TABLES, Value, figures
 from pfmon.machine.geometry import problems
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 FILES = ("itanium", "itanium2", "montecito")
 """The machines that come with the program: configs/NAME.toml."""

@@ -4,13 +4,15 @@
 policies), a condition under which alone it is needed (``predictor.kind=itanium``), meaning.
 """
 
+from __future__ import annotations
+
 import csv
 import re
 from functools import cache
 from os.path import dirname, join
-from typing import NamedTuple
 
 from pfmon.errors import BadValueError
+from pfmon.light_typing import NamedTuple
 
 Value = int | str | bool
 

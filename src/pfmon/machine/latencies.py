@@ -1,8 +1,12 @@
 """Latencies between operations (Montecito manual table 2-8), from a machine's figures."""
 
-from collections.abc import Mapping
+from __future__ import annotations
 
 from pfmon.engine.ia64.encodings.attributes import Operation, Use
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Rows and columns of the table, in the order of the enumerations.
 OPERATION_NAMES = [name.removeprefix("OP_").lower() for name in Operation.__members__ if name.startswith("OP_")]

@@ -1,10 +1,15 @@
 """The branch predictors, by the name that a machine's file gives as ``predictor.kind``."""
 
-from collections.abc import Mapping
+from __future__ import annotations
 
-from pfmon.machine.predictor import BranchPredictor
 from pfmon.machine.predictor_merced import MercedPredictor
 from pfmon.machine.predictor_two_level import TwoLevelPredictor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.machine.predictor import BranchPredictor
 
 PREDICTORS: dict[str, type[BranchPredictor]] = {"itanium": MercedPredictor, "itanium2": TwoLevelPredictor}
 

@@ -8,6 +8,8 @@
 'L1D:3'
 """
 
+from __future__ import annotations
+
 import sys
 from types import ModuleType
 

@@ -5,9 +5,15 @@ configuration register) are expressed as anchors: an event that must sit on a gi
 every choice of anchors that could make a difference and solves the matching that is left.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 from pfmon.errors import AssignmentError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 Allowed = Sequence[Sequence[int]]
 Choice = dict[int, Sequence[int]]

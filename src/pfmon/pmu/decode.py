@@ -1,14 +1,21 @@
 """Register values in words: one register, or a whole dump with what the registers do together."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Callable, Mapping
 
 from pfmon.errors import BadValueError
-from pfmon.pmu.event import EventTable
 from pfmon.pmu.intel import FIXED
-from pfmon.pmu.model import PmuModel
 from pfmon.pmu.monitors import read_counters
-from pfmon.pmu.register import WORD, Field, Register
+from pfmon.pmu.register import WORD
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pfmon.pmu.event import EventTable
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.register import Field, Register
 
 LEVELS = {0: "kernel", 1: "1", 2: "2", 3: "user"}
 ISM_WORDS = ("IA-64 and IA-32", "IA-32 only", "IA-64 only", "neither instruction set")

@@ -5,16 +5,23 @@ states (`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an 
 (`[chk.s]`).
 """
 
+from __future__ import annotations
+
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from os.path import dirname, exists, join
-from typing import NamedTuple
 
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
-from pfmon.pmu.event import EventTable
-from pfmon.pmu.request import EventRequest, OpcodeMatch, Request
+from pfmon.light_typing import NamedTuple
+from pfmon.pmu.request import EventRequest, OpcodeMatch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pfmon.pmu.event import EventTable
+    from pfmon.pmu.request import Request
 
 TABLES = join(dirname(__file__), "formulas")
 # Compiled when used: every run loads this module.

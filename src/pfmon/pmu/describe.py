@@ -3,14 +3,21 @@
 The layouts of `event_info` and `range_text` are those of pfmon (its page on Itanium 2, sections 3, 5 and 8).
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from pfmon.errors import BadValueError, UnknownNameError
-from pfmon.pmu.derived import Derived, load_derived
-from pfmon.pmu.event import Event, name_pattern
+from pfmon.pmu.derived import load_derived
+from pfmon.pmu.event import name_pattern
 from pfmon.pmu.intel import FIXED
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.pmu.derived import Derived
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
 
 EAR_KINDS = {"iear": "Inst", "dear": "Data"}
 EAR_MODES = {"cache": "Cache Mode", "tlb": "TLB Mode", "alat": "ALAT Mode"}

@@ -4,16 +4,22 @@ Programming takes whatever the registers can hold, as the hardware and pfmon do.
 what was asked for is read back from the registers here, so that nothing is dropped without a word.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, NoReturn
+from __future__ import annotations
 
 from pfmon.errors import RuleError
-from pfmon.pmu.event import Event
+from pfmon.light_typing import NamedTuple
 from pfmon.pmu.filters import SLOTS
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Programming, RangeProgramming
 from pfmon.pmu.qualify import Qualifier
-from pfmon.pmu.request import OpcodeMatch, Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import NoReturn
+
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.programming import Programming, RangeProgramming
+    from pfmon.pmu.request import OpcodeMatch, Request
 
 BOTH_SETS, IA64_ONLY = 0, 2
 

@@ -1,13 +1,18 @@
 """Event tables: one CSV per PMU in `events/`, one row per event and unit mask, columns by name."""
 
+from __future__ import annotations
+
 import csv
 import re
-from collections.abc import Iterator
 from functools import cache
 from os.path import dirname, exists, join
-from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TABLES = join(dirname(__file__), "events")
 

@@ -5,11 +5,16 @@ Montecito). A carry out of them sets the counter's bit in PMC0 and, when PMC.oi 
 freezes all monitoring, and the interrupt (Montecito manual sections 3.3.2, 3.3.4 and 3.3.11).
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from __future__ import annotations
 
 from pfmon.errors import BadValueError
-from pfmon.pmu.register import RegisterSet
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.pmu.register import RegisterSet
 
 
 class CounterBank(NamedTuple):

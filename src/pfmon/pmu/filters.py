@@ -3,7 +3,9 @@
 Nothing in here refers to registers: `qualify.Qualifier` makes these values from them.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
 
 SLOTS = "mifb"
 SLOT_BITS = 41

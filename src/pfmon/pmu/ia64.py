@@ -3,17 +3,24 @@
 A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the rules and register layouts.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
+from __future__ import annotations
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.event import Event
-from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
-from pfmon.pmu.programming import Monitor, Programming
+from pfmon.pmu.programming import Monitor
 from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_filters_exist, range_start_is_below_end
-from pfmon.pmu.request import BranchBufferRequest, EarRequest, EventRequest, Request
+from pfmon.pmu.request import BranchBufferRequest, EarRequest
 from pfmon.pmu.values import RegisterValues
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import ClassVar
+
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.monitors import CounterDecoder
+    from pfmon.pmu.programming import Programming
+    from pfmon.pmu.request import EventRequest, Request
 
 IA64_FEATURES: tuple[str, ...] = (
     "irange",

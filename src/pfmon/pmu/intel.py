@@ -4,16 +4,22 @@ Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 and 1 are IA32_PMC0 and 1, 
 counters. A general protection fault is a BadValueError that says so.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from __future__ import annotations
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.event import Event
-from pfmon.pmu.file import CounterBank, RegisterFile
+from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Monitor
-from pfmon.pmu.register import RegisterSet
-from pfmon.pmu.request import EventRequest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import ClassVar
+
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.file import CounterBank
+    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.request import EventRequest
 
 GENERAL = (0, 1)
 FIXED = (32, 33, 34)

@@ -1,12 +1,19 @@
 """Programming Itanium (Merced): four counters of 32 bits, no event groups."""
 
-from pfmon.pmu.event import Event
-from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter, OpcodeFilter
+from __future__ import annotations
+
+from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
 from pfmon.pmu.ia64 import Ia64Programmer, ear_mode_must_exist
 from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.opcodes import narrow_filter, narrow_match
-from pfmon.pmu.qualify import PAIRS, Blocks, Qualification
+from pfmon.pmu.qualify import PAIRS, Qualification
 from pfmon.pmu.ranges import coarse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.filters import OpcodeFilter
+    from pfmon.pmu.qualify import Blocks
 
 IEAR_PMDS = (0, 1)
 DEAR_PMDS = (2, 3, 17)

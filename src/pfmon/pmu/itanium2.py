@@ -1,9 +1,9 @@
 """Programming Itanium 2: four counters of 47 bits, event sets through PMC4 and PMC5."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import Choice, anchors
+from pfmon.pmu.assignment import anchors
 from pfmon.pmu.constraints import (
     INST_RETIRED,
     PREFETCH,
@@ -14,14 +14,21 @@ from pfmon.pmu.constraints import (
     prefetch_events_use_ibr_pair_1,
     tag_channels,
 )
-from pfmon.pmu.event import Event
-from pfmon.pmu.filters import EVERY_OPCODE, OpcodeFilter
+from pfmon.pmu.filters import EVERY_OPCODE
 from pfmon.pmu.ia64 import ear_mode_must_exist
 from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.opcodes import narrow_filter, narrow_match, opcode_channels
-from pfmon.pmu.programming import Monitor
 from pfmon.pmu.ranges import PAIRS
-from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pfmon.pmu.assignment import Choice
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.filters import OpcodeFilter
+    from pfmon.pmu.programming import Monitor
+    from pfmon.pmu.request import EarRequest, OpcodeMatch, RangeRequest
 
 EVENTS = "Itanium 2 manual, event sets"
 STATE = "Itanium 2 manual, performance monitor state"

@@ -1,27 +1,38 @@
 """A PMU as the rest of the system sees it: events, registers, and `program`."""
 
-from collections.abc import Collection, Iterable, Mapping
+from __future__ import annotations
+
 from functools import cache
 from importlib import import_module
 
 from pfmon.errors import UnknownNameError
-from pfmon.pmu.event import EventTable, load_events
-from pfmon.pmu.file import CounterBank, RegisterFile
-from pfmon.pmu.programmer import Programmer
-from pfmon.pmu.programming import Programming
-from pfmon.pmu.register import RegisterSet, load_registers
+from pfmon.pmu.event import load_events
+from pfmon.pmu.file import CounterBank
+from pfmon.pmu.register import load_registers
 from pfmon.pmu.request import (
-    BranchBufferRequest,
-    EarRequest,
-    EventRequest,
-    IpEarRequest,
-    OpcodeMatch,
-    RangeRequest,
     Request,
     event_requests,
     instruction_set_mask,
     privilege_mask,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from pfmon.pmu.event import EventTable
+    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.programmer import Programmer
+    from pfmon.pmu.programming import Programming
+    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.request import (
+        BranchBufferRequest,
+        EarRequest,
+        EventRequest,
+        IpEarRequest,
+        OpcodeMatch,
+        RangeRequest,
+    )
 
 # The module and the class that program each PMU; the one visible list of PMUs.
 PMUS = {

@@ -5,16 +5,19 @@ whoever wrote them. What is different in each processor is a `CounterDecoder` be
 (`itanium.py`, `itanium2.py`, `montecito.py`).
 """
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
 from pfmon.errors import PfmonError, RuleError
-from pfmon.pmu.event import Event, EventTable
+from pfmon.light_typing import NamedTuple
 from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.values import RegisterValues
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pfmon.pmu.event import Event, EventTable
     from pfmon.pmu.model import PmuModel
 
 Encoding = tuple[int, int]
@@ -135,7 +138,7 @@ class CounterDecoder:
         return ""
 
 
-def read_counters(model: "PmuModel", registers: RegisterFile | Mapping[str, int]) -> Reading:
+def read_counters(model: PmuModel, registers: RegisterFile | Mapping[str, int]) -> Reading:
     """What register contents make each counter count.
 
     ``registers`` are a register file, or values by name; registers that are not given are in the reset state.
@@ -147,7 +150,7 @@ def read_counters(model: "PmuModel", registers: RegisterFile | Mapping[str, int]
     return decoder(model.events, model.bank.numbers, RegisterValues(model.registers, values)).read()
 
 
-def monitors(model: "PmuModel", registers: RegisterFile | Mapping[str, int]) -> tuple[Monitor, ...]:
+def monitors(model: PmuModel, registers: RegisterFile | Mapping[str, int]) -> tuple[Monitor, ...]:
     """The monitors that are switched on. RuleError: one of them counts no event that is known."""
     reading = read_counters(model, registers)
     counters_count_known_events(reading.unknown)

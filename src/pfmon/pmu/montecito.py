@@ -1,10 +1,10 @@
 """Programming Montecito: twelve counters of 47 bits, six duplicated (4-9) and six banked (10-15)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from __future__ import annotations
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import Choice, anchors
+from pfmon.light_typing import NamedTuple
+from pfmon.pmu.assignment import anchors
 from pfmon.pmu.constraints import (
     PREFETCH,
     TaggedProgrammer,
@@ -12,14 +12,21 @@ from pfmon.pmu.constraints import (
     data_ear_excludes_branch_buffer,
     prefetch_events_use_ibr_pair_1,
 )
-from pfmon.pmu.event import Event
-from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, OpcodeFilter, opcode_filter
+from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, opcode_filter
 from pfmon.pmu.ia64 import IA64_FEATURES, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.itanium2 import DEAR_MODES, anchored, data_ear_mode
 from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.opcodes import wide_match
-from pfmon.pmu.programming import Monitor
-from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pfmon.pmu.assignment import Choice
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.filters import OpcodeFilter
+    from pfmon.pmu.programming import Monitor
+    from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
 
 IEAR_PMDS = (34, 35)
 DEAR_PMDS = (32, 33, 36)

@@ -1,10 +1,16 @@
 """Option texts of pfmon's command line turned into requests (its page on Itanium 2, sections 2 to 8)."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.request import BranchBufferRequest, EventRequest, instruction_set_mask, privilege_mask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 Resolve = Callable[[str], tuple[int, int]]
 

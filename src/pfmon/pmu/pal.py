@@ -1,8 +1,9 @@
 """PAL_PERF_MON_INFO: what firmware says of the performance monitors (Montecito manual table 3-34)."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from pfmon.errors import PfmonError
+from pfmon.light_typing import NamedTuple
 
 
 class PerfMonInfo(NamedTuple):

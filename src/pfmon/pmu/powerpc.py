@@ -6,15 +6,21 @@ each counter, one PMCnCOUNTCTL for each but the first. Counters have 32 bits; on
 negative, which is what signals interrupts and triggers counting.
 """
 
-from typing import ClassVar, NoReturn
+from __future__ import annotations
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.event import Event
-from pfmon.pmu.file import CounterBank, RegisterFile
+from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Monitor
-from pfmon.pmu.register import RegisterSet
-from pfmon.pmu.request import EventRequest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar, NoReturn
+
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.file import CounterBank
+    from pfmon.pmu.register import RegisterSet
+    from pfmon.pmu.request import EventRequest
 
 COUNTERS = (1, 2, 3, 4)
 WIDTH = 32

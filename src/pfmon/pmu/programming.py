@@ -1,8 +1,12 @@
 """What programming a PMU gives: register values, and what each of its counters then counts."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-from pfmon.pmu.event import Event
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.pmu.event import Event
 
 
 class Monitor(NamedTuple):

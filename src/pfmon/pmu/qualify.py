@@ -6,16 +6,20 @@ tagged instructions are counted by channel and prefetch events use channel 1. Wh
 processor's to know: `Qualification`, in `itanium.py`, `itanium2.py` and `montecito.py`.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.event import Event
-from pfmon.pmu.filters import CodeFilter, OpcodeFilter, in_blocks
+from pfmon.pmu.filters import in_blocks
 from pfmon.pmu.values import RegisterValues
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.pmu.event import Event
+    from pfmon.pmu.filters import CodeFilter, OpcodeFilter
     from pfmon.pmu.model import PmuModel
 
 PAIRS = 4
@@ -73,7 +77,7 @@ class Qualifier:
     for the long instructions of an L and X slot; `opcode` the 41 bits of the slot; `cpl` the privilege level.
     """
 
-    def __init__(self, model: "PmuModel", values: Mapping[str, int]) -> None:
+    def __init__(self, model: PmuModel, values: Mapping[str, int]) -> None:
         reading = model.programmer.qualification
         if reading is None:
             raise PfmonError(f"{model.name} does not qualify events by address or opcode")

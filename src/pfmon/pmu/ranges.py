@@ -5,10 +5,12 @@ section 7.1). In fine mode a pair holds the lower and another one the upper limi
 (Montecito manual table 3-10).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pfmon.errors import BadValueError, RuleError
+from pfmon.light_typing import NamedTuple
 from pfmon.pmu.programming import RangeProgramming
 from pfmon.pmu.request import RangeRequest
 

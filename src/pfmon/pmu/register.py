@@ -6,14 +6,20 @@ ignores writes; `rsv` keeps its reset value whatever is written; `sxt` reads as 
 lowest `sxt` bit; `gp` must be written as zero (a one is a fault).
 """
 
+from __future__ import annotations
+
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from os.path import dirname, exists, join
-from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TABLES = join(dirname(__file__), "registers")
 WORD = (1 << 64) - 1

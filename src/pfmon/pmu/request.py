@@ -1,9 +1,13 @@
 """What a user asks a PMU for: events with their options, before any register is chosen."""
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from __future__ import annotations
 
 from pfmon.errors import BadValueError
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 PLM_USER = 8
 ISM = {"both": 0, "ia32": 1, "ia64": 2, "none": 3}

@@ -1,8 +1,12 @@
 """Register contents as a whole: what is known of some registers, the others in their reset state."""
 
-from collections.abc import Mapping
+from __future__ import annotations
 
-from pfmon.pmu.register import RegisterSet
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.pmu.register import RegisterSet
 
 
 class RegisterValues:

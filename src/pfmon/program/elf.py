@@ -3,11 +3,13 @@
 Only headers are read here, with struct: this is on the path to a program's first instruction.
 """
 
+from __future__ import annotations
+
 import itertools
 import struct
-from typing import NamedTuple
 
 from pfmon.errors import PfmonError
+from pfmon.light_typing import NamedTuple
 from pfmon.program.machines import EM_IA_64, machine_name
 
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

@@ -1,13 +1,18 @@
 """A program as it will lie in memory: segments with their bytes, for itself and for its interpreter."""
 
+from __future__ import annotations
+
 import os
 import stat
-from typing import NamedTuple
 
 from pfmon.errors import PfmonError
+from pfmon.light_typing import NamedTuple
 from pfmon.program import elf
-from pfmon.program.elf import Elf
 from pfmon.program.sysroot import Sysroot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.program.elf import Elf
 
 # Where Linux for IA-64 puts position-independent programs and their interpreters (asm/elf.h).
 MAP_BASE = 0x2000_0000_0000_0000

@@ -3,11 +3,17 @@
 An IA-64 address in a line table is a bundle's plus the number of the slot; ranges here are whole bundles.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
 from io import BytesIO
-from typing import Any, NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 BUNDLE = 16
 NEAR = 3

@@ -1,5 +1,7 @@
 """What an ELF header calls a machine (System V ABI, e_machine), in words for messages."""
 
+from __future__ import annotations
+
 EM_IA_64 = 50
 
 MACHINES = {

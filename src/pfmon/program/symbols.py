@@ -3,10 +3,16 @@
 Any class and byte order: reports use it for every engine. Symbols are read when the first one is asked for.
 """
 
+from __future__ import annotations
+
 import bisect
 import struct
-from collections.abc import Iterator
-from typing import NamedTuple
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_TLS, STT_GNU_IFUNC = 0, 1, 2, 6, 10

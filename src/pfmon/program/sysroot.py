@@ -3,6 +3,8 @@
 A sysroot holds the target's libraries; everything else that a program opens is the user's.
 """
 
+from __future__ import annotations
+
 import os
 
 MOST_LINKS = 40

@@ -1,8 +1,12 @@
 """Counts as text, as pfmon prints them: one line an event, the count right-aligned in 26 columns."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
 
-from pfmon.session.counting import Count
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.session.counting import Count
 
 WIDTH = 26
 

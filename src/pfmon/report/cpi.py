@@ -1,9 +1,15 @@
 """The cycle breakdown (figure 3-2 of the Montecito manual) as a table with bars."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from pfmon.report.counts import UNDEFINED, value_text
-from pfmon.session.cpi import PARTS, Cpi, FunctionRow
+from pfmon.session.cpi import PARTS, FunctionRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.session.cpi import Cpi
 
 BAR = 40
 """Characters of a bar that stands for all cycles."""

@@ -1,9 +1,14 @@
 """Estimates of event sets that took turns, beside what counting all the time gives."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from pfmon.report.counts import UNDEFINED, WIDTH, value_text
-from pfmon.session.counting import Count, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.session.counting import Count, Value
 
 ERROR = 10
 """Columns of the error."""

@@ -1,12 +1,19 @@
 """The comment lines that --with-header puts before the counts."""
 
+from __future__ import annotations
+
 import platform
 import shlex
-from collections.abc import Sequence
 from datetime import datetime
 
-from pfmon.report.programming_record import Record, programming_lines
+from pfmon.report.programming_record import programming_lines
 from pfmon.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.report.programming_record import Record
 
 
 def occasion() -> dict[str, str]:

@@ -1,9 +1,14 @@
 """What was counted in each interval of a run, as a table that grows."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from pfmon.report.counts import value_text
-from pfmon.session.monitoring import Interval
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.session.monitoring import Interval
 
 TIME = 16
 LEAST = 12

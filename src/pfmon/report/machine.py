@@ -1,7 +1,12 @@
 """The figures of a machine, as a table."""
 
-from pfmon.machine.config import MachineFigures
+from __future__ import annotations
+
 from pfmon.machine.figures import figures
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.machine.config import MachineFigures
 
 
 def machine_text(machine: MachineFigures) -> str:

@@ -1,10 +1,15 @@
 """Profiles as tables: a column for each event, then what the row is about."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
 
 from pfmon.report.counts import value_text
-from pfmon.session.counting import Value
-from pfmon.session.profile import Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pfmon.session.counting import Value
+    from pfmon.session.profile import Row
 
 GAP = "  "
 

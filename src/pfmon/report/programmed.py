@@ -1,11 +1,17 @@
 """What --verbose says: ranges as asked for, formulas, registers, ranges as programmed."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from pfmon.pmu.derived import Plan, load_derived
+from pfmon.pmu.derived import load_derived
 from pfmon.pmu.describe import programming_text
-from pfmon.pmu.programming import Programming
-from pfmon.session.controls import Trigger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.pmu.derived import Plan
+    from pfmon.pmu.programming import Programming
+    from pfmon.session.controls import Trigger
 
 
 def programmed_text(said: Sequence[str], plan: Plan, programming: Programming) -> str:

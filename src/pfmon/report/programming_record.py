@@ -1,10 +1,16 @@
 """What was programmed, as a record: for --json as it is, for --with-header as lines."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
-from pfmon.pmu.request import OpcodeMatch, Request
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
+    from pfmon.pmu.request import OpcodeMatch, Request
 
 LEVELS = "k12u"
 """Letters of the privilege levels 0 to 3."""

@@ -1,6 +1,10 @@
 """How long a run took, as pfmon's --show-time prints it."""
 
-from pfmon.session.run import Times
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.session.run import Times
 
 
 def times_line(times: Times) -> str:

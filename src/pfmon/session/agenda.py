@@ -1,6 +1,10 @@
 """What a session does while the program runs, at exact instructions."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class Alarm:

@@ -1,6 +1,8 @@
 """What decides, while a program runs, whether and for which events is counted."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
 
 
 class Trigger(NamedTuple):

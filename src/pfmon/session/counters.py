@@ -1,7 +1,11 @@
 """Counters of a session: the PMU's own registers, extended to 64 bits and more by what overflowed."""
 
-from pfmon.pmu.file import RegisterFile
-from pfmon.pmu.programming import Monitor, Programming
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.programming import Monitor, Programming
 
 
 class VirtualCounters:

@@ -1,19 +1,26 @@
 """Counting: what was asked of one PMU, programmed into its registers, and the values of its counters."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from __future__ import annotations
 
 from pfmon.counting.countable import check_countable, check_threshold
-from pfmon.counting.sink import Sink
-from pfmon.counting.tally import Tally
-from pfmon.counting.unit import CountingUnit, MachineRecords
+from pfmon.counting.unit import CountingUnit
+from pfmon.light_typing import NamedTuple
 from pfmon.pmu.derived import load_derived, plan
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.programming import Monitor, Programming
-from pfmon.pmu.request import Request
 from pfmon.session.counters import VirtualCounters
 from pfmon.session.supported import check_supported
-from pfmon.stream.table import BlockTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pfmon.counting.sink import Sink
+    from pfmon.counting.tally import Tally
+    from pfmon.counting.unit import MachineRecords
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.programming import Monitor, Programming
+    from pfmon.pmu.request import Request
+    from pfmon.stream.table import BlockTable
 
 Value = int | float | None
 """A count, or what a formula comes to: None where it divides by zero."""

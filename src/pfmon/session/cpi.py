@@ -4,9 +4,9 @@ Every cycle retires something or is a back-end bubble of one cause, the latest i
 the parts add up to the cycles.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
 
 from pfmon.counting.cycles import Way
 from pfmon.counting.increments import Increments
@@ -15,11 +15,18 @@ from pfmon.counting.machine_totals import MachineTotals
 from pfmon.counting.sink import Sink
 from pfmon.counting.totals import add_totals
 from pfmon.counting.weighed import Filter, Weighed
-from pfmon.machine.config import MachineFigures
-from pfmon.program.image import Program
-from pfmon.session.counting import Seen
+from pfmon.light_typing import NamedTuple
 from pfmon.session.frames import frame
 from pfmon.session.profile import FunctionNames
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pfmon.machine.config import MachineFigures
+    from pfmon.program.image import Program
+    from pfmon.session.counting import Seen
 
 INHERENT = "inherent execution"
 

@@ -1,11 +1,16 @@
 """Names of events that stand for several: ``all``, and regular expressions."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from pfmon.counting.countable import check_countable
 from pfmon.errors import PfmonError
 from pfmon.pmu.derived import load_derived
-from pfmon.pmu.model import PmuModel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.pmu.model import PmuModel
 
 ALL = "all"
 EXPRESSION = frozenset("[].*+?^$|(){}\\")

@@ -3,14 +3,20 @@
 Every replica has the registers and obeys the rules of the hardware; a run feeds all of them.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from pfmon.counting.tally import Tally
 from pfmon.errors import RuleError
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.request import EventRequest, Request
-from pfmon.session.counting import Count, Counting, Seen, Value
-from pfmon.stream.table import BlockTable
+from pfmon.session.counting import Counting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.counting.tally import Tally
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.request import EventRequest, Request
+    from pfmon.session.counting import Count, Seen, Value
+    from pfmon.stream.table import BlockTable
 
 
 class EventSets:

@@ -1,10 +1,15 @@
 """Tables for pandas, where it is installed."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
 from importlib import import_module
-from typing import Any
 
 from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 
 def frame(columns: Mapping[str, Sequence[Any]], index: str = "") -> Any:

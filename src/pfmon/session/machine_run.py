@@ -1,15 +1,20 @@
 """A run on a machine: the machine beside the engine, in a thread of its own."""
 
-from collections.abc import Sequence
-from types import TracebackType
+from __future__ import annotations
 
 from pfmon.counting.unit import MachineRecords
-from pfmon.machine.config import MachineFigures
 from pfmon.machine.machine import Machine
-from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring import Pipe
-from pfmon.stream.table import BlockTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from pfmon.machine.config import MachineFigures
+    from pfmon.stream.consumer import Consumer
+    from pfmon.stream.table import BlockTable
 
 
 class MachineRun:
@@ -35,7 +40,7 @@ class MachineRun:
         self._pipe = Pipe(reader or self.machine, beside, threaded)
         return self._pipe
 
-    def __enter__(self) -> "MachineRun":
+    def __enter__(self) -> MachineRun:
         if self._pipe:
             self._pipe.__enter__()
         return self

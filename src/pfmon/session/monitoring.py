@@ -5,24 +5,29 @@ runs, keeps its records apart by event set, with one more for what nobody counts
 stretch of the run, they are asked for in one place, EventSets.totals.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from __future__ import annotations
+
+from contextlib import nullcontext
 
 from pfmon.counting.gate import Gate
-from pfmon.counting.tally import Tally
-from pfmon.counting.unit import MachineRecords
-from pfmon.engine.api import Engine
 from pfmon.errors import LostError
 from pfmon.session.agenda import Alarm, Alarms
-from pfmon.session.controls import Controls
-from pfmon.session.counting import Count, Estimate, Seen, Value
-from pfmon.session.event_sets import EventSets
+from pfmon.session.counting import Estimate, Seen, Value
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from pfmon.counting.tally import Tally
+    from pfmon.counting.unit import MachineRecords
+    from pfmon.engine.api import Engine
     from pfmon.machine.config import MachineFigures
+    from pfmon.session.controls import Controls
+    from pfmon.session.counting import Count
+    from pfmon.session.event_sets import EventSets
     from pfmon.session.machine_run import MachineRun
 
 CODE_GROUP, DATA_GROUP = 0, 1
@@ -41,7 +46,7 @@ class Monitoring:
         engine: Engine,
         nanoseconds: int = 1,
         on_interval: Callable[[Interval], None] = lambda _: None,
-        machine: "MachineFigures | None" = None,
+        machine: MachineFigures | None = None,
         threaded: bool = True,
         memo: bool = True,
     ) -> None:
@@ -69,11 +74,11 @@ class Monitoring:
         self.consumer: Consumer = self._feed(threaded)
 
     @property
-    def running(self) -> "AbstractContextManager[object]":
+    def running(self) -> AbstractContextManager[object]:
         """The program runs within it."""
         return self._machine or nullcontext()
 
-    def _make_machine(self, figures: "MachineFigures", memo: bool, gated: bool) -> "MachineRun":
+    def _make_machine(self, figures: MachineFigures, memo: bool, gated: bool) -> MachineRun:
         from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
 
         event_sets = len(self._groups) + gated

@@ -3,9 +3,10 @@
 A matcher compares bits with one pattern (Montecito manual section 3.3.6; pfmon on Itanium 2, section 4.1).
 """
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from pfmon.engine import api
+from pfmon.light_typing import NamedTuple
 from pfmon.pmu.filters import ALL_OPCODE_BITS, SLOT_BITS
 from pfmon.pmu.request import OpcodeMatch
 from pfmon.stream.table import InstructionSet

@@ -1,12 +1,18 @@
 """Where in the program the counts of a run come from: functions, blocks, instructions; exact, as every count is."""
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-from pfmon.program.image import Program
+from pfmon.light_typing import NamedTuple
 from pfmon.program.symbols import SymbolTable
-from pfmon.session.counting import Seen, Value
-from pfmon.session.event_sets import EventSets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from pfmon.program.image import Program
+    from pfmon.session.counting import Seen, Value
+    from pfmon.session.event_sets import EventSets
 
 NO_SYMBOL = "[no symbol]"
 NO_CODE = "[before the first instruction]"

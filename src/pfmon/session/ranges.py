@@ -4,15 +4,22 @@ Pfmon on Itanium 2, section 8.1: code symbols for code ranges, data symbols for 
 table lacks is the distance to the next symbol.
 """
 
+from __future__ import annotations
+
 import bisect
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
-from pfmon.program.image import Image, Program
+from pfmon.light_typing import NamedTuple
 from pfmon.program.lines import Lines
-from pfmon.program.symbols import Symbol, SymbolTable
+from pfmon.program.symbols import SymbolTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.program.image import Image, Program
+    from pfmon.program.symbols import Symbol
 
 BUNDLE = 16
 LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")

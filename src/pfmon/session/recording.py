@@ -1,19 +1,25 @@
 """A run that is recorded while it is counted."""
 
+from __future__ import annotations
+
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from pfmon.engine.api import Ending, Engine, Start
 from pfmon.errors import LostError, PfmonError
-from pfmon.program.image import Image
 from pfmon.stream.chunks import Encoder
-from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.file import Writer, digest
 from pfmon.stream.tee import Tee
 from pfmon.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pfmon.engine.api import Ending, Engine, Start
+    from pfmon.program.image import Image
+    from pfmon.stream.consumer import Consumer
 
 
 class RunRecording:

@@ -1,30 +1,38 @@
 """One monitored run: a program, an event set, a time limit."""
 
+from __future__ import annotations
+
 import os
 import resource
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import contextmanager, nullcontext
 
 from pfmon.counting.tally import Tally
 from pfmon.engine import api
-from pfmon.engine.api import Ending, Engine, Start
-from pfmon.engine.settings import Settings
-from pfmon.pmu.model import PmuModel
-from pfmon.pmu.request import Request
-from pfmon.program.image import Program
+from pfmon.engine.api import Start
+from pfmon.light_typing import NamedTuple
 from pfmon.session.controls import Controls
-from pfmon.session.counting import Count, Counting, Seen
+from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
-from pfmon.session.monitoring import Interval, Monitoring
+from pfmon.session.monitoring import Monitoring
 from pfmon.session.supported import check_machine_counts, check_runs_here
 from pfmon.stream.consumer import Consumer
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from pfmon.engine.api import Ending, Engine
+    from pfmon.engine.settings import Settings
     from pfmon.machine.config import MachineFigures
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.request import Request
+    from pfmon.program.image import Program
+    from pfmon.session.counting import Count, Counting
     from pfmon.session.cpi import Cpi
+    from pfmon.session.monitoring import Interval
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
 
@@ -55,7 +63,7 @@ class Plan(NamedTuple):
     unlimited: bool = False
     set_sizes: Sequence[int] = ()
     controls: Controls = Controls()
-    machine: "Callable[[], MachineFigures] | None" = None
+    machine: Callable[[], MachineFigures] | None = None
     report: bool = False
     record: str = ""
     replay: str = ""
@@ -81,10 +89,10 @@ class Outcome(NamedTuple):
     retired: int
     death: Ending | None = None
     stopped: str = ""
-    profile: "Profile | None" = None
+    profile: Profile | None = None
     listing: Sequence[tuple[int, str]] = ()
     notes: Sequence[str] = ()
-    cpi: "Cpi | None" = None
+    cpi: Cpi | None = None
     notices: Sequence[str] = ()
 
 
@@ -102,7 +110,7 @@ def event_groups(plan: Plan) -> list[EventSets]:
 class Observer:
     """A run on a machine without a PMU: what a report of the whole machine needs."""
 
-    def __init__(self, figures: "MachineFigures", engine: Engine) -> None:
+    def __init__(self, figures: MachineFigures, engine: Engine) -> None:
         from pfmon.session.machine_run import MachineRun  # most runs need no machine
 
         self._figures, self._engine = figures, engine
@@ -110,7 +118,7 @@ class Observer:
         self.running = MachineRun(figures, engine.table)
         self.consumer = self.running.feed(beside=self._tally)
 
-    def breakdown(self, program: Program | None) -> "Cpi":
+    def breakdown(self, program: Program | None) -> Cpi:
         """Where the cycles went."""
         from pfmon.session.cpi import breakdown
         from pfmon.session.monitoring import nothing_is_lost
@@ -163,7 +171,7 @@ class Session:
         self._notices.append(text)
         self._on_notice(text)
 
-    def _record(self) -> "RunRecording":
+    def _record(self) -> RunRecording:
         from pfmon.session.recording import RunRecording  # as the machine: most runs need none
 
         return RunRecording(self.plan.record, self._start(), self.engine)
@@ -249,7 +257,7 @@ class Session:
             notices=self._notices,
         )
 
-    def _profile(self, seen: Seen) -> "tuple[Profile | None, list[tuple[int, str]]]":
+    def _profile(self, seen: Seen) -> tuple[Profile | None, list[tuple[int, str]]]:
         from pfmon.session.profile import Profile  # only those who ask for it need it
 
         if self.counting is None:
@@ -286,11 +294,11 @@ class Session:
             timer.cancel()
 
 
-def _running(monitoring: Monitoring | None) -> "AbstractContextManager[object]":
+def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
     return monitoring.running if monitoring else nullcontext()
 
 
-def _machine(plan: Plan) -> "MachineFigures":
+def _machine(plan: Plan) -> MachineFigures:
     """The machine of a run. PfmonError: it cannot count as the controls want."""
     from pfmon.machine.config import load  # exact events alone do not need it
 

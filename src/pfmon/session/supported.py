@@ -1,8 +1,15 @@
 """What a PMU can be programmed to do and a run cannot honour yet: refused, never ignored."""
 
+from __future__ import annotations
+
 from pfmon.errors import PfmonError
-from pfmon.pmu.model import IA64, PmuModel
-from pfmon.pmu.request import PLM_USER, Request
+from pfmon.pmu.model import IA64
+from pfmon.pmu.request import PLM_USER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.request import Request
 
 PROGRAMS = {"x86": "x86", "ppc": "PowerPC"}
 """What the processors run that have the PMUs of other architectures."""

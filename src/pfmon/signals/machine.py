@@ -23,13 +23,19 @@ never       why it cannot happen in this machine or in a user program
 =========== ===========================================================================================
 """
 
+from __future__ import annotations
+
 import csv
 import re
-from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from os.path import dirname, join
-from typing import NamedTuple
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 NAMED = {"cycle": ("CORE", "RETIRING", "BUS"), "qualified": ("CORE",)}
 """Terms that are not names of what is recorded, by kind."""

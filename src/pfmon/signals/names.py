@@ -5,10 +5,13 @@ decides it and every engine can produce it; `modelled`: the machine decides it),
 The `signal` column of the event tables (`pmu/events/*.csv`) refers to these names.
 """
 
+from __future__ import annotations
+
 import csv
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+
+from pfmon.light_typing import NamedTuple
 
 
 class Signal(NamedTuple):

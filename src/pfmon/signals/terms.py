@@ -18,11 +18,13 @@ never        why it cannot happen                    nothing
 A number before what is added multiplies it.
 """
 
+from __future__ import annotations
+
 import csv
 from functools import cache
 from os.path import dirname, join
-from typing import NamedTuple
 
+from pfmon.light_typing import NamedTuple
 from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind
 from pfmon.stream.marks import Mark

@@ -1,6 +1,8 @@
 """Records of basic blocks as Python reads them: what a block number in the stream stands for (table.pxd)."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
 
 
 class InstructionRecord(NamedTuple):

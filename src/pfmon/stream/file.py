@@ -5,20 +5,26 @@ zstandard. The first piece is the head (JSON), the last one the end (JSON); betw
 chunks of the stream (S) that name them. A file without its end was cut short.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
-from io import BufferedReader
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from typing import Any, BinaryIO, NamedTuple
 
 import zstandard
 
 from pfmon.errors import PfmonError
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from io import BufferedReader
+    from typing import Any, BinaryIO
 
 MAGIC = b"pfmonrec"
 VERSION = 1

@@ -1,7 +1,8 @@
 """Marks as Python reads them; their kinds are words.Mark."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
+from pfmon.light_typing import NamedTuple
 from pfmon.stream.words import Mark
 
 __all__ = ["NO_INSTRUCTION", "NO_MARKS", "Mark", "MarkSite", "MarkTotals"]

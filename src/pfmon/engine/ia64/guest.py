@@ -1,21 +1,30 @@
 """A program running on the IA-64 engine under Linux: the loop between the processor and the system calls."""
 
-from _thread import get_ident
-from collections.abc import Callable, Sequence
-from typing import Self
+from __future__ import annotations
 
-from pfmon.engine.api import Capabilities, Ending, PerformanceData, Start
+from _thread import get_ident
+
+from pfmon.engine.api import Capabilities, Ending
 from pfmon.engine.ia64.core.identity import cpuid
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD, Processor
 from pfmon.engine.ia64.linux.errors import Interrupted
-from pfmon.engine.ia64.linux.interface import Death, End
+from pfmon.engine.ia64.linux.interface import Death
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
-from pfmon.engine.settings import Settings
-from pfmon.program.image import Program
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.table import BlockTable, InstructionSet
+from pfmon.stream.table import InstructionSet
 from pfmon.stream.words import Mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+    from pfmon.engine.api import PerformanceData, Start
+    from pfmon.engine.ia64.linux.interface import End
+    from pfmon.engine.settings import Settings
+    from pfmon.program.image import Program
+    from pfmon.stream.consumer import Consumer
+    from pfmon.stream.table import BlockTable
 
 SYSTEM_CALL_BREAK = 0x100000
 PSR_UP = 1 << 2

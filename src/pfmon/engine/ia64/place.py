@@ -1,10 +1,16 @@
 """Where a program is: function, bundle address, slot, and the bundle's instructions."""
 
+from __future__ import annotations
+
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
-from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
-from pfmon.program.image import Program
+from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
 from pfmon.program.symbols import SymbolTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.memory.address_space import AddressSpace
+    from pfmon.program.image import Program
 
 
 def describe(program: Program, memory: AddressSpace, ip: int) -> str:

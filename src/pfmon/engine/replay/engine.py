@@ -1,16 +1,22 @@
 """The engine that gives a recording again, word by word: any event can be counted, on any machine, at any time."""
 
-from typing import Any
+from __future__ import annotations
 
 from pfmon.engine import api
-from pfmon.engine.api import Capabilities, Ending, PerformanceData
+from pfmon.engine.api import Capabilities, Ending
 from pfmon.errors import PfmonError
 from pfmon.program import image
-from pfmon.program.image import Program
 from pfmon.stream.chunks import Decoder, enter_blocks
-from pfmon.stream.consumer import Consumer
 from pfmon.stream.file import BLOCKS, END, STREAM, Damaged, Reader, digest
 from pfmon.stream.table import BlockTable, InstructionSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pfmon.engine.api import PerformanceData
+    from pfmon.program.image import Program
+    from pfmon.stream.consumer import Consumer
 
 
 class Replay:

@@ -1,5 +1,7 @@
 """What the processor identification registers say (SDM volume 1, 3.1.11)."""
 
+from __future__ import annotations
+
 VENDOR = b"GenuineIntel\0\0\0\0"
 LARGEST_INDEX = 4
 LONG_BRANCH, ATOMIC_16_BYTES = 1 << 0, 1 << 2

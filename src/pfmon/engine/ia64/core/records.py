@@ -1,11 +1,13 @@
 """Records of IA-64 blocks with all that the engine knows of their instructions, for tests and tools."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
-from pfmon.stream.table import Cut
+from pfmon.light_typing import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # a run needs no rows
     from pfmon.engine.ia64.encodings.instruction import Row
+    from pfmon.stream.table import Cut
 
 
 class InstructionRecord(NamedTuple):
@@ -22,7 +24,7 @@ class InstructionRecord(NamedTuple):
     encoding: int
     extension: int
     slots: int
-    row: "Row | None"
+    row: Row | None
     condition: int | None
     qp: int
     stop: bool

@@ -1,9 +1,15 @@
 """A 128-bit bundle taken apart: template and three 41-bit slots (SDM volume 1, 3.3)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from pfmon.engine.ia64.encodings.formats import SLOT_BITS
-from pfmon.engine.ia64.encodings.templates import TEMPLATES, Template
+from pfmon.engine.ia64.encodings.templates import TEMPLATES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.encodings.templates import Template
 
 _SLOT_MASK = (1 << SLOT_BITS) - 1
 

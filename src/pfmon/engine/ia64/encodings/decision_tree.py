@@ -4,10 +4,15 @@ A node either selects a child by a run of bits, or is a leaf with the rows that 
 that is a special case of another stands before it.
 """
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-from pfmon.engine.ia64.encodings.instruction import Row
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pfmon.engine.ia64.encodings.instruction import Row
 
 WIDEST = 7  # bits that one node looks at: 128 children
 SMALL_LEAF = 2  # rows that are not worth another node

@@ -1,10 +1,16 @@
 """Assembler text of an instruction, as Debian's objdump prints it (without stops and symbols)."""
 
+from __future__ import annotations
+
 import re
 
 from pfmon.engine.ia64.encodings import decoder
-from pfmon.engine.ia64.encodings.instruction import Row, operand_names
+from pfmon.engine.ia64.encodings.instruction import operand_names
 from pfmon.engine.ia64.encodings.operands import APPLICATION_REGISTERS, CONTROL_REGISTERS, REGISTERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.encodings.instruction import Row
 
 _MASK64 = (1 << 64) - 1
 

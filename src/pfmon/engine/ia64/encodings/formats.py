@@ -5,7 +5,9 @@ and table "Immediate Formation" in 4.8. Field names are the manual's. A field is
 the L slot of an X-unit instruction counts as bits 41 to 81. Bits that no field covers are ignored by the processor.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
 
 SLOT_BITS = 41
 

@@ -1,11 +1,13 @@
 """The list of modules that hold instructions. Importing this fills rows.CALLS, in this order."""
 
+from __future__ import annotations
+
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.encodings.rows import CALLS, HANDLERS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.encodings.instruction import Row
 
@@ -39,7 +41,7 @@ for _name in MODULES:
 
 
 @cache
-def instruction(number: int) -> "Row":
+def instruction(number: int) -> Row:
     """The row with a number, made when it is first asked for: a run needs few or none."""
     from pfmon.engine.ia64.encodings.instruction import made
 
@@ -48,11 +50,11 @@ def instruction(number: int) -> "Row":
 
 
 @cache
-def _instructions() -> "tuple[Row, ...]":
+def _instructions() -> tuple[Row, ...]:
     return tuple(map(instruction, range(len(CALLS))))
 
 
-def __getattr__(name: str) -> "tuple[Row, ...]":
+def __getattr__(name: str) -> tuple[Row, ...]:
     """INSTRUCTIONS: all rows."""
     if name == "INSTRUCTIONS":
         return _instructions()

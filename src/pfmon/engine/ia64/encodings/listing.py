@@ -1,9 +1,13 @@
 """The instructions in a range of code, as text."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RESERVED = b"\x06" + bytes(15)
 """A bundle of a reserved template: what stands where there is no code."""

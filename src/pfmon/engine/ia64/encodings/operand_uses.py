@@ -3,16 +3,22 @@
 How the operands of a format are used stands in operations.csv, latency classes as in the Montecito manual's table 2-8.
 """
 
+from __future__ import annotations
+
 import csv
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from pfmon.engine.ia64.encodings.attributes import Operation, Place, RegisterIndex, Use
-from pfmon.engine.ia64.encodings.formats import Format
+from pfmon.light_typing import NamedTuple
 from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pfmon.engine.ia64.encodings.formats import Format
 
 # As plain integers: operations on flags are slow.
 BRANCH, CALL, RETURN, STORE = int(Kind.BRANCH), int(Kind.CALL), int(Kind.RETURN), int(Kind.STORE)

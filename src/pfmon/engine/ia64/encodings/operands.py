@@ -4,9 +4,13 @@ Source: Software Developer's Manual, volume 3, 4.8 ("Immediate Formation") and t
 format tables. Operands that are registers share their field's name (r1, f2, p1, b2, ar3, cr3).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-from pfmon.engine.ia64.encodings.formats import Format
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.encodings.formats import Format
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,11 @@ row matches is a reserved encoding (illegal operation). Here calls are only note
 tables, which were made when pfmon was built (snapshot.py), and no rows.
 """
 
-from typing import Any
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # The calls of row(), in order: format, text, keywords; the handlers' addresses.
 CALLS: list[tuple[str, str, dict[str, Any]]] = []

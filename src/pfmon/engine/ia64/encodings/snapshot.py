@@ -4,6 +4,8 @@ A snapshot belongs to the calls of row(), and to the sources that make tables of
 good as none: the tables are made anew, which gives the same and takes longer.
 """
 
+from __future__ import annotations
+
 import sys
 from marshal import dumps
 from os.path import dirname, join

@@ -8,6 +8,7 @@ from pfmon.engine.ia64.encodings.decoder cimport (
     ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, ImmediateOperand, RegisterOperand, Row)
 
 from pfmon.engine.ia64.encodings import decision_tree, instruction
+from pfmon.engine.ia64.encodings import operands as operand_fields
 from pfmon.engine.ia64.encodings.choices import RegisterFile
 from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
@@ -95,7 +96,7 @@ cdef void _copy_row(Row* to, row):
     for place, _, operand in row.immediates:
         _copy_immediate(&to.imm if place == "imm" else &to.y if place == "y" else &to.x_operand, fields, operand)
     if isinstance(row.op_x, str):
-        _copy_immediate(&to.x_operand, fields, instruction.Operand((row.op_x,)))
+        _copy_immediate(&to.x_operand, fields, operand_fields.Operand((row.op_x,)))
     else:
         to.x = row.op_x
 

@@ -1,6 +1,8 @@
 """Bundle templates of IA-64 (SDM volume 3, 4.1: the template table)."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
 
 UNIT_LETTERS = "MIFBX"  # in the order of decoder.pxd's Unit
 

@@ -4,6 +4,8 @@ Registers are stored upwards, 8 bytes each; every 64th word (address bits 3-8 al
 the 63 before it.
 """
 
+from __future__ import annotations
+
 WORD = 8
 GROUP = 64
 COLLECTION = 63  # slot number of the NaT collection

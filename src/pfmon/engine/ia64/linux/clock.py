@@ -3,10 +3,15 @@
 No time passes while the host waits, unless settings.host_clock says that the host's time is to be seen.
 """
 
-import time
-from collections.abc import Callable
+from __future__ import annotations
 
-from pfmon.engine.settings import Settings
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pfmon.engine.settings import Settings
 
 SECOND = 1_000_000_000
 

@@ -1,7 +1,8 @@
 """Running signal handlers: from the interrupted state to the handler's first instruction and back."""
 
+from __future__ import annotations
+
 import errno
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux import backing_store, gate, sigframe
 from pfmon.engine.ia64.linux.interface import Death, GuestMemoryFault
@@ -14,15 +15,18 @@ from pfmon.engine.ia64.linux.signals import (
     SI_KERNEL,
     SIG_DFL,
     SIG_IGN,
-    Action,
     Signal,
     bit,
     kill_info,
 )
 from pfmon.engine.ia64.linux.structures import SIGALTSTACK, U64, WORDS2
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.signals import (
+        Action,
+    )
 
 FPSR_DEFAULT = 0x9804C0270033F
 EAGER_RSE = 0xF
@@ -40,7 +44,7 @@ def death(signal: Signal) -> Death:
     return Death(signal.number, signal.text or SIGNALS[signal.number].text)
 
 
-def deliver(process: "Process", in_call: bool = False, restart: bool = False) -> Death | None:
+def deliver(process: Process, in_call: bool = False, restart: bool = False) -> Death | None:
     """Act on pending signals: set up handlers, in order, or end the process.
 
     restart: they interrupted a system call; it starts again unless a handler without SA_RESTART runs first.
@@ -69,7 +73,7 @@ def deliver(process: "Process", in_call: bool = False, restart: bool = False) ->
     return None
 
 
-def force(process: "Process", signal: Signal) -> Death | None:
+def force(process: Process, signal: Signal) -> Death | None:
     """Deliver a signal that the program itself caused: blocking or ignoring it ends the process."""
     state = process.signals
     action = state.action(signal.number)
@@ -78,7 +82,7 @@ def force(process: "Process", signal: Signal) -> Death | None:
     return _run_handler(process, signal, action, False)
 
 
-def _run_handler(process: "Process", signal: Signal, action: Action, in_call: bool) -> Death | None:
+def _run_handler(process: Process, signal: Signal, action: Action, in_call: bool) -> Death | None:
     """Set up a handler's frame; a handler that cannot be set up means SIGSEGV, and at last the end."""
     try:
         _set_up(process, signal, action, in_call)
@@ -91,7 +95,7 @@ def _run_handler(process: "Process", signal: Signal, action: Action, in_call: bo
     return force(process, forced)
 
 
-def _set_up(process: "Process", signal: Signal, action: Action, in_call: bool) -> None:
+def _set_up(process: Process, signal: Signal, action: Action, in_call: bool) -> None:
     """Save the state and continue in the handler. Registers change only when all of it can be done."""
     state, user, registers = process.signals, process.user, process.registers
     entry, gp = user.unpack(WORDS2, action.handler)
@@ -122,14 +126,14 @@ def _set_up(process: "Process", signal: Signal, action: Action, in_call: bool) -
     _enter(process, signal.number, pointer, entry, gp)
 
 
-def _check_room(process: "Process", store: int) -> None:
+def _check_room(process: Process, store: int) -> None:
     """GuestMemoryFault unless the dirty registers and the current frame fit into memory from store on."""
     registers = process.registers
     dirty = backing_store.count(registers.ar("bspstore"), registers.ar("bsp")) + (registers.cfm & 0x7F)
     process.check_writable(store, backing_store.skip(store, dirty) + backing_store.WORD - store)
 
 
-def _cover(process: "Process", context: bytearray, new_base: int) -> None:
+def _cover(process: Process, context: bytearray, new_base: int) -> None:
     """Put the register stack into memory: on its backing store, or on the alternate stack at new_base."""
     registers = process.registers
     old_store, old_rnat = registers.ar("bspstore"), registers.ar("rnat")
@@ -149,7 +153,7 @@ def _cover(process: "Process", context: bytearray, new_base: int) -> None:
         sigframe.put(context, "rnat", registers.ar("rnat"))
 
 
-def _enter(process: "Process", number: int, pointer: int, entry: int, gp: int) -> None:
+def _enter(process: Process, number: int, pointer: int, entry: int, gp: int) -> None:
     """As if the gate page had called the handler with the signal, its siginfo and its context."""
     registers = process.registers
     registers.set_cfm(THREE_ARGUMENTS)
@@ -167,7 +171,7 @@ def _enter(process: "Process", number: int, pointer: int, entry: int, gp: int) -
     registers.set_ip(entry & -16)
 
 
-def sigreturn(process: "Process") -> Death | None:
+def sigreturn(process: Process) -> Death | None:
     """rt_sigreturn: back to where the signal came, as the frame at the stack pointer says."""
     registers, user = process.registers, process.user
     try:
@@ -182,7 +186,7 @@ def sigreturn(process: "Process") -> Death | None:
         return force(process, Signal(SIGSEGV, kill_info(SIGSEGV, SI_KERNEL, 0, 0), text))
 
 
-def _uncover(process: "Process", context: bytes) -> None:
+def _uncover(process: Process, context: bytes) -> None:
     """Restore the interrupted frame; first copy what went to an alternate stack to where it belongs."""
     registers = process.registers
     bsp = sigframe.get(context, "bsp")
@@ -201,7 +205,7 @@ def _uncover(process: "Process", context: bytes) -> None:
         raise GuestMemoryFault(bsp)
 
 
-def _move_registers(process: "Process", base: int, end: int, bsp: int, rnat: int) -> None:
+def _move_registers(process: Process, base: int, end: int, bsp: int, rnat: int) -> None:
     """Copy registers and NaT bits in [base, end) so that they end at bsp; rnat has the NaT bits before them.
 
     The NaT bits of a last, unfinished group are in ar.rnat.

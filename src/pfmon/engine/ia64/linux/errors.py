@@ -3,11 +3,16 @@
 Linux for IA-64 has the generic error numbers, which are also those of x86-64 and arm64 hosts.
 """
 
+from __future__ import annotations
+
 import errno
 import os
-from typing import NoReturn
 
-from pfmon.engine.ia64.linux.interface import End
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from pfmon.engine.ia64.linux.interface import End
 
 
 class Restart(Exception):

@@ -1,9 +1,10 @@
 """Which signal a fault of the processor becomes, and how it is told (Linux for IA-64, trap handling)."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from pfmon.engine.ia64.core.faults import Fault
 from pfmon.engine.ia64.linux.signal_table import SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP
+from pfmon.light_typing import NamedTuple
 
 ILL_ILLOPC, ILL_ILLOPN, ILL_PRVOPC, ILL_PRVREG, ILL_BADIADDR, ILL_BREAK = 1, 2, 5, 6, 9, 10
 SEGV_MAPERR, SEGV_ACCERR, SEGV_PSTKOVF = 1, 2, 4

@@ -1,14 +1,20 @@
 """The program's file descriptors: a table of its own, so that it can close what pfmon still needs."""
 
+from __future__ import annotations
+
 import errno
 import os
 import stat
-from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.random import RandomBytes
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.engine.ia64.linux.random import RandomBytes
 
 CHUNK = 1 << 20  # bytes moved at a time
 STANDARD = (0, 1, 2)
@@ -33,7 +39,7 @@ class OpenFile:
         self.entries: list[Entry] | None = None  # of a directory, since it was last rewound
         self.position = 0  # among the entries
 
-    def acquire(self) -> "OpenFile":
+    def acquire(self) -> OpenFile:
         self.references += 1
         return self
 

@@ -3,6 +3,8 @@
 Unwinders know a signal frame by a return address in the gate area, 0xa000000000000100 and up.
 """
 
+from __future__ import annotations
+
 ADDRESS = 0xA000_0000_0000_0000
 SIGNAL_RETURN_OFFSET = 0x200
 SIGNAL_RETURN = ADDRESS + SIGNAL_RETURN_OFFSET

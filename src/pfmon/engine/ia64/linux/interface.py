@@ -1,8 +1,9 @@
 """What the Linux layer needs of the engine, and the ends that a process can come to."""
 
-from typing import NamedTuple, Protocol
+from __future__ import annotations
 
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault, GuestMemoryLimit
+from pfmon.light_typing import NamedTuple, Protocol
 
 __all__ = ["Death", "End", "Exit", "GuestMemoryFault", "GuestMemoryLimit", "Memory", "Registers"]
 

@@ -1,5 +1,7 @@
 """Where things lie in the address space of an IA-64 Linux process with 16 KB pages."""
 
+from __future__ import annotations
+
 REGION_LIMIT = (1 << 44) - (1 << 14)  # bytes that a program can use of each region
 REGIONS = 5  # that belong to programs
 

@@ -1,5 +1,7 @@
 """Resource limits of the process (getrlimit): kept and reported; those on files and stack have an effect."""
 
+from __future__ import annotations
+
 INFINITY = (1 << 64) - 1
 RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_RSS, RLIMIT_NPROC = range(7)
 RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_AS = 7, 8, 9

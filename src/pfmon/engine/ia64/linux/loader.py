@@ -1,16 +1,22 @@
 """Putting a program into memory: its segments, its stack, and what the kernel adds."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from pfmon.engine.ia64.linux import gate
-from pfmon.engine.ia64.linux.interface import GuestMemoryLimit, Memory
+from pfmon.engine.ia64.linux.interface import GuestMemoryLimit
 from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP, in_user_space
-from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.program import stack
 from pfmon.program.elf import PF_R, PF_W, PF_X, PROGRAM_HEADER
-from pfmon.program.image import Image, Program
-from pfmon.program.stack import InitialStack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.engine.ia64.linux.interface import Memory
+    from pfmon.engine.settings import Settings
+    from pfmon.program.image import Image, Program
+    from pfmon.program.stack import InitialStack
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 CLOCK_TICKS = 1024  # HZ of Linux for IA-64

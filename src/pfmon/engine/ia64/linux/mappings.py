@@ -4,11 +4,16 @@ Back at msync, munmap and the end of the process, and before the program reads t
 it writes by other means shows in its mappings. Two mappings of one file see each other's changes only then.
 """
 
-import os
-from typing import NamedTuple
+from __future__ import annotations
 
-from pfmon.engine.ia64.linux.files import OpenFile
-from pfmon.engine.ia64.linux.interface import Memory
+import os
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.files import OpenFile
+    from pfmon.engine.ia64.linux.interface import Memory
 
 PROT_READ, PROT_WRITE = 1, 2
 PIECE = 1 << 20

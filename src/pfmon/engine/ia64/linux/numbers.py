@@ -1,5 +1,7 @@
 """System call numbers of Linux for IA-64: 1024 plus the place in the architecture's table."""
 
+from __future__ import annotations
+
 FIRST = 1024
 
 # Each row starts at the number that it names and counts up; "-" is a number without a call.

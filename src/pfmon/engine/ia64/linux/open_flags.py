@@ -1,5 +1,7 @@
 """Flags of open, fcntl and the *at calls: the values of Linux for IA-64 and what they are on this host."""
 
+from __future__ import annotations
+
 import os
 
 O_ACCMODE, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_NONBLOCK = 0o3, 0o100, 0o200, 0o1000, 0o2000, 0o4000

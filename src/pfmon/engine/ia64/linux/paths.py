@@ -1,12 +1,17 @@
 """Which host file a path of the program means."""
 
+from __future__ import annotations
+
 import errno
 import os
 
 from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.files import FileTable
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
 from pfmon.program.sysroot import Sysroot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.files import FileTable
 
 
 class Paths:

@@ -1,21 +1,18 @@
 """One Linux process with one thread: what the run loop starts, and calls at breaks, faults and timers."""
 
+from __future__ import annotations
+
 import fcntl
 import os
-from collections.abc import Callable, Sequence
 
 from pfmon.engine.ia64.linux import calls, delivery, loader, open_flags
 from pfmon.engine.ia64.linux.clock import Clock
 from pfmon.engine.ia64.linux.errors import Restart, Terminated, error_number
-from pfmon.engine.ia64.linux.files import FileTable, OpenFile
+from pfmon.engine.ia64.linux.files import FileTable
 from pfmon.engine.ia64.linux.interface import (
-    Death,
-    End,
     Exit,
     GuestMemoryFault,
     GuestMemoryLimit,
-    Memory,
-    Registers,
 )
 from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP
 from pfmon.engine.ia64.linux.limits import Limits
@@ -30,8 +27,20 @@ from pfmon.engine.ia64.linux.timers import Timers
 from pfmon.engine.ia64.linux.umask import Umask
 from pfmon.engine.ia64.linux.user import WRITE, UserMemory
 from pfmon.engine.ia64.linux.wakeup import Wakeup
-from pfmon.engine.settings import Settings
-from pfmon.program.image import Program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.engine.ia64.linux.files import OpenFile
+    from pfmon.engine.ia64.linux.interface import (
+        Death,
+        End,
+        Memory,
+        Registers,
+    )
+    from pfmon.engine.settings import Settings
+    from pfmon.program.image import Program
 
 EFAULT, ENOMEM, ENOSYS = 14, 12, 38
 MASK = (1 << 64) - 1

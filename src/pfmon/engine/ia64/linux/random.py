@@ -1,5 +1,7 @@
 """Random bytes that a program gets: the same in every run unless the host's were asked for."""
 
+from __future__ import annotations
+
 import os
 import struct
 

@@ -4,11 +4,16 @@ From the handler's stack pointer upwards: 16 bytes of scratch area, the handler'
 of its function descriptor, struct siginfo, struct sigcontext.
 """
 
+from __future__ import annotations
+
 from struct import Struct
 
-from pfmon.engine.ia64.linux.interface import Registers
 from pfmon.engine.ia64.linux.structures import SIGINFO_SIZE, U64
-from pfmon.engine.ia64.linux.user import UserMemory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.interface import Registers
+    from pfmon.engine.ia64.linux.user import UserMemory
 
 SCRATCH = 16
 ARGUMENTS = Struct("<4Q")  # signal, address of siginfo, address of sigcontext, function descriptor

@@ -1,20 +1,23 @@
 """Files of /proc and /dev that would show the program the host, or pfmon itself, instead of its own world."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.files import OpenFile, RandomFile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pfmon.engine.ia64.linux.process import Process
 
 
-def _command_line(process: "Process") -> bytes:
+def _command_line(process: Process) -> bytes:
     return b"".join(argument + b"\0" for argument in process.arguments)
 
 
-def _maps(process: "Process") -> bytes:
+def _maps(process: Process) -> bytes:
     """One line per region, as /proc/PID/maps; names only for what has a name of its own."""
     lines = []
     for start, end, protection in process.memory.regions_map():
@@ -25,17 +28,17 @@ def _maps(process: "Process") -> bytes:
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
-def _processors(process: "Process") -> bytes:
+def _processors(process: Process) -> bytes:
     one = "processor  : {}\nvendor     : GenuineIntel\narch       : IA-64\nfamily     : 31\n\n"
     return "".join(one.format(i) for i in range(process.settings.processors)).encode()
 
 
-def _memory(process: "Process") -> bytes:
+def _memory(process: Process) -> bytes:
     kilobytes = process.settings.memory >> 10
     return f"MemTotal:       {kilobytes} kB\nMemFree:        {kilobytes} kB\n".encode()
 
 
-def _status(process: "Process") -> bytes:
+def _status(process: Process) -> bytes:
     s = process.settings
     name = os.path.basename(process.paths.program)[:15].decode("utf-8", "replace")
     user = "\t".join([str(s.user_id)] * 4)
@@ -46,19 +49,19 @@ def _status(process: "Process") -> bytes:
     ).encode("utf-8", "replace")
 
 
-OWN: dict[bytes, Callable[["Process"], bytes]] = {
+OWN: dict[bytes, Callable[[Process], bytes]] = {
     b"cmdline": _command_line,
     b"maps": _maps,
     b"status": _status,
 }
-SYSTEM: dict[bytes, Callable[["Process"], bytes]] = {
+SYSTEM: dict[bytes, Callable[[Process], bytes]] = {
     b"/proc/cpuinfo": _processors,
     b"/proc/meminfo": _memory,
 }
 RANDOM = (b"/dev/random", b"/dev/urandom")
 
 
-def open_special(process: "Process", path: bytes) -> OpenFile | None:
+def open_special(process: Process, path: bytes) -> OpenFile | None:
     """The file, if it is one of those that are made here."""
     if path in RANDOM:
         return RandomFile(os.open(path, os.O_RDWR | os.O_CLOEXEC), path, process.random)

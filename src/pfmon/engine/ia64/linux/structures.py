@@ -1,5 +1,7 @@
 """Layouts of the structures that Linux for IA-64 passes to and from programs (LP64, little-endian)."""
 
+from __future__ import annotations
+
 from struct import Struct
 
 U64 = Struct("<Q")

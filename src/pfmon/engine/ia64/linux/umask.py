@@ -1,9 +1,14 @@
 """The program's file mode creation mask. The host's belongs to the whole process, where other programs may run."""
 
+from __future__ import annotations
+
 import os
 from _thread import allocate_lock
-from collections.abc import Iterator
 from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _switching = allocate_lock()
 

@@ -1,13 +1,20 @@
 """Access to the program's memory as system calls need it: whole structures, strings, and partial buffers."""
 
+from __future__ import annotations
+
 import errno
 from bisect import bisect_right
-from struct import Struct
-from typing import Any
 
 from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.interface import GuestMemoryFault, Memory
+from pfmon.engine.ia64.linux.interface import GuestMemoryFault
 from pfmon.engine.ia64.linux.structures import IOVEC
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from struct import Struct
+    from typing import Any
+
+    from pfmon.engine.ia64.linux.interface import Memory
 
 READ, WRITE, EXECUTE = 1, 2, 4
 LONGEST_PATH = 4096

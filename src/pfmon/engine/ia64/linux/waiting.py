@@ -4,18 +4,21 @@ Guest time that passes without input from outside is skipped, not waited for. Wa
 takes real time, but no longer than until the program's timer expires, or until the run is stopped.
 """
 
+from __future__ import annotations
+
 import errno
 import fcntl
 import os
 import select
 import stat
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.errors import Interrupted, Restart
-from pfmon.engine.ia64.linux.files import OpenFile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.process import Process
 
 MILLISECOND = 1_000_000
@@ -24,7 +27,7 @@ SHORTEST = 2 * MILLISECOND
 """The host's poll counts milliseconds: it does not wait for less than so long with less than half too much."""
 
 
-def sleep(process: "Process", nanoseconds: int | None) -> bool:
+def sleep(process: Process, nanoseconds: int | None) -> bool:
     """Sleep so long (None: until a signal comes). True if a signal ended it."""
     clock = process.clock
     deadline = None if nanoseconds is None else clock.monotonic() + nanoseconds
@@ -43,7 +46,7 @@ def sleep(process: "Process", nanoseconds: int | None) -> bool:
             _pass(process, min(t for t in (left, timer) if t is not None) or 1)
 
 
-def _pass(process: "Process", nanoseconds: int) -> None:
+def _pass(process: Process, nanoseconds: int) -> None:
     """Let time pass without executing, all of it or a good part; it takes the host's time only if this is seen."""
     if not process.clock.is_host:
         process.clock.account(nanoseconds)
@@ -53,7 +56,7 @@ def _pass(process: "Process", nanoseconds: int) -> None:
         _host_poll(process, {}, nanoseconds // MILLISECOND)
 
 
-def _host_poll(process: "Process", wanted: dict[int, int], milliseconds: int | None) -> dict[int, int]:
+def _host_poll(process: Process, wanted: dict[int, int], milliseconds: int | None) -> dict[int, int]:
     """The host's poll(2) on {descriptor: events}. Raises Interrupted when the run is stopped meanwhile."""
     poller = select.poll()
     poller.register(process.wakeup.descriptor, select.POLLIN)
@@ -65,7 +68,7 @@ def _host_poll(process: "Process", wanted: dict[int, int], milliseconds: int | N
     return ready
 
 
-def poll(process: "Process", files: list[tuple[int, int]], nanoseconds: int | None) -> dict[int, int]:
+def poll(process: Process, files: list[tuple[int, int]], nanoseconds: int | None) -> dict[int, int]:
     """Wait for events of poll(2) on [(host descriptor, events)]; None waits without end.
 
     Returns {host descriptor: events that came}, empty when the time is over. Raises Restart if a signal comes
@@ -101,13 +104,13 @@ def _blocks(file: OpenFile, access: int) -> bool:
     return not flags & os.O_NONBLOCK and flags & os.O_ACCMODE in (access, os.O_RDWR)
 
 
-def until_readable(process: "Process", file: OpenFile) -> None:
+def until_readable(process: Process, file: OpenFile) -> None:
     """Before a read that may block: let the program's timer run, and let the run be stopped."""
     if _blocks(file, os.O_RDONLY):
         poll(process, [(file.host, select.POLLIN)], None)
 
 
-def write(process: "Process", file: OpenFile, data: bytes) -> int:
+def write(process: Process, file: OpenFile, data: bytes) -> int:
     """Write all; less where the host takes no more. To a full pipe it goes page by page: a pipe that poll calls
     writable has room for one, so that the host's write does not wait."""
     if not _blocks(file, os.O_WRONLY):
@@ -128,7 +131,7 @@ def write(process: "Process", file: OpenFile, data: bytes) -> int:
     return done
 
 
-def until_granted(process: "Process", attempt: Callable[[], bytes | int | None]) -> None:
+def until_granted(process: Process, attempt: Callable[[], bytes | int | None]) -> None:
     """Try for a lock that others hold until ``attempt`` succeeds: EAGAIN or EACCES is for once more."""
     while True:
         try:

@@ -1,5 +1,7 @@
 """What ends the waits of a process from outside."""
 
+from __future__ import annotations
+
 import os
 from _thread import RLock
 

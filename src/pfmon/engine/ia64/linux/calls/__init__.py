@@ -1,5 +1,7 @@
 """The system calls, by subject. A new module is added to this list."""
 
+from __future__ import annotations
+
 from pfmon.engine.ia64.linux.calls import (
     control,
     descriptors,

@@ -6,7 +6,6 @@ import errno
 import fcntl as host_fcntl
 import os
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux import open_flags, waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
@@ -17,6 +16,7 @@ from pfmon.engine.ia64.linux.special import open_special
 from pfmon.engine.ia64.linux.structures import FLOCK
 from pfmon.engine.ia64.linux.user import int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 

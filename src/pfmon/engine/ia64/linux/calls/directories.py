@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.files import Entry, OpenFile
+from pfmon.engine.ia64.linux.files import Entry
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD, AT_REMOVEDIR, AT_SYMLINK_FOLLOW
 from pfmon.engine.ia64.linux.structures import DIRENT64
 from pfmon.engine.ia64.linux.user import LONGEST_PATH, int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.process import Process
 
 DT_UNKNOWN, DT_DIR, DT_REG, DT_LNK = 0, 4, 8, 10

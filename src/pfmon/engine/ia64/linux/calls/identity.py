@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
@@ -11,6 +10,7 @@ from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.structures import SYSINFO, U32, U64, UTSNAME
 from pfmon.engine.ia64.linux.user import int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux import waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
@@ -15,6 +14,7 @@ from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, kill_info
 from pfmon.engine.ia64.linux.structures import INT, U64
 from pfmon.engine.ia64.linux.user import LARGEST_TRANSFER, READ, WRITE, int32, signed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.files import OpenFile
 from pfmon.engine.ia64.linux.interface import GuestMemoryFault, GuestMemoryLimit
 from pfmon.engine.ia64.linux.layout import LARGEST_BREAK, MAP_BASE, MAP_END, in_user_space
 from pfmon.engine.ia64.linux.open_flags import O_ACCMODE
 from pfmon.engine.ia64.linux.user import int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.process import Process
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4

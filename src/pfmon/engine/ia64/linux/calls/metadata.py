@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
@@ -14,6 +13,7 @@ from pfmon.engine.ia64.linux.open_flags import AT_EACCESS, AT_EMPTY_PATH, AT_FDC
 from pfmon.engine.ia64.linux.structures import STAT, STATFS, STATX, TIMESPEC, TIMEVAL
 from pfmon.engine.ia64.linux.user import int32, signed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 

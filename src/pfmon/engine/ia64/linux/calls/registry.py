@@ -1,5 +1,7 @@
 """The table of system calls that are carried out, filled by the modules of this package."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from pfmon.engine.ia64.linux.numbers import NUMBERS

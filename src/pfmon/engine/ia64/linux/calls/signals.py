@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux import delivery, waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
@@ -23,6 +22,7 @@ from pfmon.engine.ia64.linux.signals import (
 from pfmon.engine.ia64.linux.structures import INT, SIGACTION, SIGALTSTACK, SIGINFO_SIZE, U64
 from pfmon.engine.ia64.linux.user import int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 

@@ -6,13 +6,13 @@ import errno
 import fcntl
 import os
 import termios
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.structures import INT, TERMIOS, WINSIZE
 from pfmon.engine.ia64.linux.user import int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux import waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
@@ -12,6 +11,7 @@ from pfmon.engine.ia64.linux.errors import Restart, fail
 from pfmon.engine.ia64.linux.structures import ROBUST_LIST_HEAD_SIZE, TIMESPEC, U32, U64
 from pfmon.engine.ia64.linux.user import int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 

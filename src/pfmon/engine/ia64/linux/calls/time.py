@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux import waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
@@ -14,6 +13,7 @@ from pfmon.engine.ia64.linux.structures import ITIMERVAL, TIMESPEC, TIMEVAL, TIM
 from pfmon.engine.ia64.linux.timers import SIGNAL_OF
 from pfmon.engine.ia64.linux.user import int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 

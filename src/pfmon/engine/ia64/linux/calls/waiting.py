@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import select as host_select
-from typing import TYPE_CHECKING
 
 from pfmon.engine.ia64.linux import waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
@@ -14,6 +13,7 @@ from pfmon.engine.ia64.linux.errors import Restart, fail
 from pfmon.engine.ia64.linux.structures import POLLFD, TIMESPEC, TIMEVAL, U64, WORDS2
 from pfmon.engine.ia64.linux.user import int32
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
