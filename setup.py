@@ -28,7 +28,9 @@ DIRECTIVES = {
 def extension(path: Path) -> Extension:
     """The extension module for one .pyx file."""
     name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    return Extension(name, [str(path)], extra_compile_args=COMPILE_ARGS, libraries=["m"])
+    return Extension(
+        name, [str(path)], extra_compile_args=COMPILE_ARGS, extra_link_args=["-Wl,--build-id=sha1"], libraries=["m"]
+    )
 
 
 class BuildExtensions(build_ext):

@@ -32,7 +32,6 @@ from pfmon.stream.words cimport NO_INSTRUCTION, indexed, mark_word
 from pfmon.engine.ia64.core.identity import cpuid
 from pfmon.engine.ia64.core.records import BlockRecord, InstructionRecord
 from pfmon.stream.table import Cut, InstructionSet
-from pfmon.engine.ia64.encodings.instruction_set import instruction
 from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
@@ -204,6 +203,8 @@ cdef class Processor:
 
     def block(self, uint64_t number):
         """The record of block ``number``."""
+        from pfmon.engine.ia64.encodings.instruction_set import instruction  # takes long to import
+
         if number >= self.blocks.count:
             raise IndexError(f"no block {number}")
         cdef Block* block = self.blocks.by_number[number]

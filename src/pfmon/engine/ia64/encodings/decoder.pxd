@@ -59,6 +59,7 @@ cdef struct Row:
     uint8_t tie_a
     uint8_t tie_b
     uint8_t tie_complement
+    uint8_t module               # the unit's, in unit_modules.MODULES
     uint16_t x
     RegisterOperand registers[4]
     ImmediateOperand imm

@@ -9,13 +9,11 @@ from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.attributes cimport Attributes
-from pfmon.engine.ia64.encodings.tables cimport Node, TableSizes
+from pfmon.engine.ia64.encodings.tables cimport MOST_MODULES, Node, TableSizes, origin
 
-from pfmon.engine.ia64.encodings.guarded import HANDLERS as GUARDED
-from pfmon.engine.ia64.encodings.instruction_set import instruction
-from pfmon.engine.ia64.encodings.rows import HANDLERS
 from pfmon.engine.ia64.encodings.snapshot import table_bytes
 from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
+from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 
 cdef Row* _rows
@@ -109,6 +107,7 @@ cdef int _load(bytes tables) except -1:
     cdef const char* source = tables
     cdef TableSizes sizes
     cdef uint32_t i
+    cdef size_t origins[MOST_MODULES]
     cdef char* copy = <char*>malloc(len(tables))
     if copy == NULL:
         raise MemoryError
@@ -120,9 +119,12 @@ cdef int _load(bytes tables) except -1:
     _count = sizes.rows
     for i in range(UNITS):
         _roots[i] = sizes.roots[i]
+    for i, module in enumerate(MODULES):
+        origins[i] = origin(module)
     for i in range(sizes.rows):
-        _rows[i].run = <Handler><size_t>HANDLERS[i]
-        _rows[i].guarded = <Handler><size_t>GUARDED.get(HANDLERS[i], 0)
+        _rows[i].run = <Handler>(<size_t>_rows[i].run + origins[_rows[i].module])
+        if _rows[i].guarded:
+            _rows[i].guarded = <Handler>(<size_t>_rows[i].guarded + origins[_rows[i].module])
     return 0
 
 
@@ -131,6 +133,8 @@ _load(table_bytes(sizeof(Row)))
 
 def find(str unit, uint64_t encoding, uint64_t extension=0):
     """The row (rows.Row) of a 41-bit slot of ``unit`` (M, I, F, B or X), or None when it is reserved."""
+    from pfmon.engine.ia64.encodings.instruction_set import instruction
+
     cdef Row* row = decode(UNIT_LETTERS.index(unit), encoding, extension)
     return None if row == NULL else instruction(row.number)
 

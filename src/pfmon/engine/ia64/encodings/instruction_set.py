@@ -1,11 +1,12 @@
-"""The list of modules that hold instructions. Importing this fills rows.CALLS, in this order."""
+"""The rows of all units. Importing this fills rows.CALLS: a run does without, if it has the decoder's tables."""
 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 
+from pfmon.engine.ia64.encodings.instruction import made
 from pfmon.engine.ia64.encodings.rows import CALLS, HANDLERS
+from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,38 +14,17 @@ if TYPE_CHECKING:
 
     INSTRUCTIONS: tuple[Row, ...]
 
-MODULES = (
-    "a",
-    "a_compare",
-    "a_parallel",
-    "i",
-    "i_move",
-    "i_parallel",
-    "x",
-    "b",
-    "m_load",
-    "m_store",
-    "m_float",
-    "m_pair",
-    "m_system",
-    "f_multiply_add",
-    "f_integer",
-    "f_compare",
-    "f_approximate",
-    "f_convert",
-    "f_parallel",
-    "f_status",
-)
+UNIT_MODULE: list[int] = []
+"""By row, the number of its module in unit_modules.MODULES."""
 
-for _name in MODULES:
-    import_module(f"pfmon.engine.ia64.units.{_name}")
+for _number, _module in enumerate(MODULES):
+    _module.rows()
+    UNIT_MODULE += [_number] * (len(CALLS) - len(UNIT_MODULE))
 
 
 @cache
 def instruction(number: int) -> Row:
-    """The row with a number, made when it is first asked for: a run needs few or none."""
-    from pfmon.engine.ia64.encodings.instruction import made
-
+    """The row with a number, made when it is first asked for: most users need few."""
     layout, text, given = CALLS[number]
     return made(number, layout, text, HANDLERS[number], **given)
 

@@ -1,12 +1,12 @@
 """The rows of the instruction set: one for every encoding that means something.
 
-A row stands beside its handler, in the unit's .pyx file:
+Rows stand behind the handlers, in the function rows() of the unit's .pyx file:
 
     row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
 
 The decoder's tables, the disassembler and the checks are made from the list that this builds. A slot that no
-row matches is a reserved encoding (illegal operation). Here calls are only noted: a run needs the handlers and the
-tables, which were made when pfmon was built (snapshot.py), and no rows.
+row matches is a reserved encoding (illegal operation). Here calls are only noted: a row is made when it is asked for
+(instruction_set.py). A run asks for none: it has the tables, which were made when pfmon was built (snapshot.py).
 """
 
 from __future__ import annotations

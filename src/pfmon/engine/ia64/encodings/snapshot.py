@@ -1,22 +1,21 @@
 """The decoder's tables as a file, so that a run need not make them: written when pfmon is built (setup.py).
 
-A snapshot belongs to the calls of row(), and to the sources that make tables of them. One that does not fit is as
-good as none: the tables are made anew, which gives the same and takes longer.
+A snapshot belongs to the units as they were compiled, whose rows and handlers it holds, and to the sources that make
+tables of rows. One that does not fit is as good as none: the tables are made anew, which gives the same and takes
+longer.
 """
 
 from __future__ import annotations
 
 import sys
-from marshal import dumps
 from os.path import dirname, join
 from zlib import crc32
 
-from pfmon.engine.ia64.encodings import instruction_set  # noqa: F401  # fills CALLS
-from pfmon.engine.ia64.encodings.rows import CALLS
+from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 HERE = dirname(__file__)
 FILE = join(HERE, "tables.bin")
-MAGIC = b"pfmon decoder tables 1\n"
+MAGIC = b"pfmon decoder tables 2\n"
 
 # What tables are made with.
 SOURCES = (
@@ -24,21 +23,33 @@ SOURCES = (
     "decision_tree.py",
     "formats.py",
     "instruction.py",
+    "instruction_set.py",
     "operand_uses.py",
     "operands.py",
     "operations.csv",
+    "unit_modules.py",
 )
 
-STABLE = 2  # marshal's last version that writes equal objects as equal bytes, whoever else refers to them
+BUILD_ID = b"GNU\0"  # the name of the note in an ELF file's first page that holds the linker's hash of the whole file
+PAGE = 4096
+
+
+def _compiled(path: str) -> bytes:
+    """What tells one build of an extension module from another."""
+    with open(path, "rb") as file:
+        page = file.read(PAGE)
+        return page if BUILD_ID in page else page + file.read()
 
 
 def fingerprint(row_size: int) -> bytes:
-    """Of the calls of row(), and of the sources that make tables of them. ``row_size``: bytes of the struct Row."""
-    total = crc32(dumps(CALLS, STABLE))
+    """Of the compiled units, and of the sources that make tables of rows. ``row_size``: bytes of the struct Row."""
+    total = 0
+    for module in MODULES:
+        total = crc32(_compiled(module.__file__ or ""), total)
     for name in SOURCES:
         with open(join(HERE, name), "rb") as file:
             total = crc32(file.read(), total)
-    return MAGIC + b"".join(number.to_bytes(4, "little") for number in (total, len(CALLS), row_size, 0))
+    return MAGIC + b"".join(number.to_bytes(4, "little") for number in (total, len(MODULES), row_size, 0))
 
 
 def stored(row_size: int, path: str = FILE) -> bytes | None:

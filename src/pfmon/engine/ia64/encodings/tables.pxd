@@ -1,9 +1,14 @@
-"""The decoder's tables, as bytes: TableSizes, then rows, nodes and links, without a pointer to anything."""
+"""The decoder's tables, as bytes: TableSizes, then rows, nodes and links, without a pointer to anything.
+
+Handlers (Row.run, Row.guarded) are distances from the origin of their module, which are the same wherever the module
+is loaded; 0 stands for none.
+"""
 
 from libc.stdint cimport uint8_t, uint32_t
 
 cdef enum:
     MOST_UNITS = 8
+    MOST_MODULES = 32
 
 cdef struct TableSizes:
     uint32_t rows
@@ -16,3 +21,10 @@ cdef struct Node:
     uint8_t shift                # lowest bit to look at; in a leaf: how many rows
     uint8_t width                # bits to look at; 0: leaf
     uint32_t first               # in links
+
+cdef extern from "Python.h":
+    void* PyModule_GetDef(object module)
+
+cdef inline size_t origin(object module):
+    """An address within a loaded extension module: that of its definition, which is static in the compiled file."""
+    return <size_t>PyModule_GetDef(module)

@@ -4,6 +4,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS, Attributes, Operand
+from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.decoder cimport (
     ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, ImmediateOperand, RegisterOperand, Row)
 
@@ -11,9 +12,11 @@ from pfmon.engine.ia64.encodings import decision_tree, instruction
 from pfmon.engine.ia64.encodings import operands as operand_fields
 from pfmon.engine.ia64.encodings.choices import RegisterFile
 from pfmon.engine.ia64.encodings.formats import FORMATS
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
+from pfmon.engine.ia64.encodings.guarded import HANDLERS as GUARDED
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS, UNIT_MODULE
 from pfmon.engine.ia64.encodings.operands import REGISTERS
 from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
+from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 ROW_SIZE = sizeof(Row)
 _LAYOUTS = {name: number for number, name in enumerate(FORMATS)}
@@ -73,7 +76,7 @@ cdef void _copy_attributes(Attributes* to, row):
     _copy_operands(to.target, &to.targets, MOST_TARGETS, row.targets)
 
 
-cdef void _copy_row(Row* to, row):
+cdef int _copy_row(Row* to, row) except -1:
     fields = row.layout.fields
     to.mask = row.mask
     to.value = row.value
@@ -101,22 +104,35 @@ cdef void _copy_row(Row* to, row):
         to.x = row.op_x
 
 
-cdef void _fill(void* place, tree):
-    """Rows without handlers, nodes and links, one behind the other."""
+cdef int _copy_handlers(Row* to, row) except -1:
+    cdef size_t start
+    to.module = UNIT_MODULE[row.number]
+    start = origin(MODULES[to.module])
+    to.run = <Handler>(<size_t>row.run - start)
+    if row.run in GUARDED:
+        to.guarded = <Handler>(<size_t>GUARDED[row.run] - start)
+
+
+cdef int _fill(void* place, tree) except -1:
+    """Rows, nodes and links, one behind the other."""
     cdef TableSizes* sizes = <TableSizes*>place
     cdef Row* rows = <Row*>&sizes[1]
     cdef Node* nodes = <Node*>&rows[len(INSTRUCTIONS)]
     cdef uint32_t* links = <uint32_t*>&nodes[len(tree.shift)]
     cdef uint32_t i
+    if len(MODULES) > MOST_MODULES:
+        raise ValueError(f"more than {MOST_MODULES} modules of units")
     sizes.rows, sizes.nodes, sizes.links = len(INSTRUCTIONS), len(tree.shift), len(tree.links)
     for i, unit in enumerate(UNIT_LETTERS):
         sizes.roots[i] = tree.roots[unit]
     for i, row in enumerate(INSTRUCTIONS):
         _copy_row(&rows[i], row)
+        _copy_handlers(&rows[i], row)
     for i in range(sizes.nodes):
         nodes[i].shift, nodes[i].width, nodes[i].first = tree.shift[i], tree.width[i], tree.first[i]
     for i in range(sizes.links):
         links[i] = tree.links[i]
+    return 0
 
 
 def computed() -> bytes:

@@ -27,15 +27,10 @@ cdef int add(Cpu* cpu, Op* op) noexcept nogil:
 cdef int add_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, add_value(cpu, op))
 
-row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
-guarded(<size_t>&add, <size_t>&add_guarded)
-
 
 cdef int add_one(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] + cpu.gr[op.r3] + 1
     return go(cpu, op)
-
-row("A1", "add r1=r2,r3,1", <size_t>&add_one, op=8, x2a=0, ve=0, x4=0, x2b=1)
 
 
 cdef inline uint64_t sub_value(Cpu* cpu, Op* op) noexcept nogil:
@@ -48,22 +43,15 @@ cdef int sub(Cpu* cpu, Op* op) noexcept nogil:
 cdef int sub_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, sub_value(cpu, op))
 
-row("A1", "sub r1=r2,r3", <size_t>&sub, op=8, x2a=0, ve=0, x4=1, x2b=1)
-guarded(<size_t>&sub, <size_t>&sub_guarded)
-
 
 cdef int sub_one(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] - cpu.gr[op.r3] - 1
     return go(cpu, op)
 
-row("A1", "sub r1=r2,r3,1", <size_t>&sub_one, op=8, x2a=0, ve=0, x4=1, x2b=0)
-
 
 cdef int addp4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = region(cpu.gr[op.r2] + cpu.gr[op.r3], cpu.gr[op.r3])
     return go(cpu, op)
-
-row("A1", "addp4 r1=r2,r3", <size_t>&addp4, op=8, x2a=0, ve=0, x4=2, x2b=0)
 
 
 cdef inline uint64_t and_value(Cpu* cpu, Op* op) noexcept nogil:
@@ -76,29 +64,20 @@ cdef int and_(Cpu* cpu, Op* op) noexcept nogil:
 cdef int and_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, and_value(cpu, op))
 
-row("A1", "and r1=r2,r3", <size_t>&and_, op=8, x2a=0, ve=0, x4=3, x2b=0)
-guarded(<size_t>&and_, <size_t>&and_guarded)
-
 
 cdef int andcm(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] & ~cpu.gr[op.r3]
     return go(cpu, op)
-
-row("A1", "andcm r1=r2,r3", <size_t>&andcm, op=8, x2a=0, ve=0, x4=3, x2b=1)
 
 
 cdef int or_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] | cpu.gr[op.r3]
     return go(cpu, op)
 
-row("A1", "or r1=r2,r3", <size_t>&or_, op=8, x2a=0, ve=0, x4=3, x2b=2)
-
 
 cdef int xor(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] ^ cpu.gr[op.r3]
     return go(cpu, op)
-
-row("A1", "xor r1=r2,r3", <size_t>&xor, op=8, x2a=0, ve=0, x4=3, x2b=3)
 
 
 cdef inline uint64_t shladd_value(Cpu* cpu, Op* op) noexcept nogil:
@@ -111,15 +90,10 @@ cdef int shladd(Cpu* cpu, Op* op) noexcept nogil:
 cdef int shladd_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, shladd_value(cpu, op))
 
-row("A2", "shladd r1=r2,count2,r3", <size_t>&shladd, op=8, x2a=0, ve=0, x4=4)
-guarded(<size_t>&shladd, <size_t>&shladd_guarded)
-
 
 cdef int shladdp4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = region((cpu.gr[op.r2] << op.imm) + cpu.gr[op.r3], cpu.gr[op.r3])
     return go(cpu, op)
-
-row("A2", "shladdp4 r1=r2,count2,r3", <size_t>&shladdp4, op=8, x2a=0, ve=0, x4=6)
 
 
 # --- A3: 8-bit immediate and register ------------------------------------------------------------------------
@@ -128,35 +102,25 @@ cdef int sub_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm - cpu.gr[op.r3]
     return go(cpu, op)
 
-row("A3", "sub r1=imm8,r3", <size_t>&sub_immediate, op=8, x2a=0, ve=0, x4=9, x2b=1)
-
 
 cdef int and_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm & cpu.gr[op.r3]
     return go(cpu, op)
-
-row("A3", "and r1=imm8,r3", <size_t>&and_immediate, op=8, x2a=0, ve=0, x4=11, x2b=0)
 
 
 cdef int andcm_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm & ~cpu.gr[op.r3]
     return go(cpu, op)
 
-row("A3", "andcm r1=imm8,r3", <size_t>&andcm_immediate, op=8, x2a=0, ve=0, x4=11, x2b=1)
-
 
 cdef int or_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm | cpu.gr[op.r3]
     return go(cpu, op)
 
-row("A3", "or r1=imm8,r3", <size_t>&or_immediate, op=8, x2a=0, ve=0, x4=11, x2b=2)
-
 
 cdef int xor_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm ^ cpu.gr[op.r3]
     return go(cpu, op)
-
-row("A3", "xor r1=imm8,r3", <size_t>&xor_immediate, op=8, x2a=0, ve=0, x4=11, x2b=3)
 
 
 # --- A4, A5: longer immediates -------------------------------------------------------------------------------
@@ -171,10 +135,6 @@ cdef int add_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int add_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, add_immediate_value(cpu, op))
 
-row("A4", "adds r1=imm14,r3", <size_t>&add_immediate, op=8, x2a=2, ve=0)
-row("A5", "addl r1=imm22,r3", <size_t>&add_immediate, op=9)
-guarded(<size_t>&add_immediate, <size_t>&add_immediate_guarded)
-
 
 cdef inline uint64_t move_value(Cpu* cpu, Op* op) noexcept nogil:
     return cpu.gr[op.r3]
@@ -185,9 +145,6 @@ cdef int move(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int move_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, move_value(cpu, op))
-
-row("A4", "mov r1=r3", <size_t>&move, over="adds r1=imm14,r3", op=8, x2a=2, ve=0, s=0, imm6d=0, imm7b=0)
-guarded(<size_t>&move, <size_t>&move_guarded)
 
 
 cdef inline uint64_t move_immediate_value(Cpu* cpu, Op* op) noexcept nogil:
@@ -200,12 +157,39 @@ cdef int move_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int move_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, move_immediate_value(cpu, op))
 
-row("A5", "mov r1=imm22", <size_t>&move_immediate, over="addl r1=imm22,r3", op=9, r3=0)
-guarded(<size_t>&move_immediate, <size_t>&move_immediate_guarded)
-
 
 cdef int addp4_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = region(<uint64_t>op.imm + cpu.gr[op.r3], cpu.gr[op.r3])
     return go(cpu, op)
 
-row("A4", "addp4 r1=imm14,r3", <size_t>&addp4_immediate, op=8, x2a=3, ve=0)
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
+    guarded(<size_t>&add, <size_t>&add_guarded)
+    row("A1", "add r1=r2,r3,1", <size_t>&add_one, op=8, x2a=0, ve=0, x4=0, x2b=1)
+    row("A1", "sub r1=r2,r3", <size_t>&sub, op=8, x2a=0, ve=0, x4=1, x2b=1)
+    guarded(<size_t>&sub, <size_t>&sub_guarded)
+    row("A1", "sub r1=r2,r3,1", <size_t>&sub_one, op=8, x2a=0, ve=0, x4=1, x2b=0)
+    row("A1", "addp4 r1=r2,r3", <size_t>&addp4, op=8, x2a=0, ve=0, x4=2, x2b=0)
+    row("A1", "and r1=r2,r3", <size_t>&and_, op=8, x2a=0, ve=0, x4=3, x2b=0)
+    guarded(<size_t>&and_, <size_t>&and_guarded)
+    row("A1", "andcm r1=r2,r3", <size_t>&andcm, op=8, x2a=0, ve=0, x4=3, x2b=1)
+    row("A1", "or r1=r2,r3", <size_t>&or_, op=8, x2a=0, ve=0, x4=3, x2b=2)
+    row("A1", "xor r1=r2,r3", <size_t>&xor, op=8, x2a=0, ve=0, x4=3, x2b=3)
+    row("A2", "shladd r1=r2,count2,r3", <size_t>&shladd, op=8, x2a=0, ve=0, x4=4)
+    guarded(<size_t>&shladd, <size_t>&shladd_guarded)
+    row("A2", "shladdp4 r1=r2,count2,r3", <size_t>&shladdp4, op=8, x2a=0, ve=0, x4=6)
+    row("A3", "sub r1=imm8,r3", <size_t>&sub_immediate, op=8, x2a=0, ve=0, x4=9, x2b=1)
+    row("A3", "and r1=imm8,r3", <size_t>&and_immediate, op=8, x2a=0, ve=0, x4=11, x2b=0)
+    row("A3", "andcm r1=imm8,r3", <size_t>&andcm_immediate, op=8, x2a=0, ve=0, x4=11, x2b=1)
+    row("A3", "or r1=imm8,r3", <size_t>&or_immediate, op=8, x2a=0, ve=0, x4=11, x2b=2)
+    row("A3", "xor r1=imm8,r3", <size_t>&xor_immediate, op=8, x2a=0, ve=0, x4=11, x2b=3)
+    row("A4", "adds r1=imm14,r3", <size_t>&add_immediate, op=8, x2a=2, ve=0)
+    row("A5", "addl r1=imm22,r3", <size_t>&add_immediate, op=9)
+    guarded(<size_t>&add_immediate, <size_t>&add_immediate_guarded)
+    row("A4", "mov r1=r3", <size_t>&move, over="adds r1=imm14,r3", op=8, x2a=2, ve=0, s=0, imm6d=0, imm7b=0)
+    guarded(<size_t>&move, <size_t>&move_guarded)
+    row("A5", "mov r1=imm22", <size_t>&move_immediate, over="addl r1=imm22,r3", op=9, r3=0)
+    guarded(<size_t>&move_immediate, <size_t>&move_immediate_guarded)
+    row("A4", "addp4 r1=imm14,r3", <size_t>&addp4_immediate, op=8, x2a=3, ve=0)

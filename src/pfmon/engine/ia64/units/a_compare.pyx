@@ -325,60 +325,6 @@ cdef int cmp4_lt_zr_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
 # Major opcodes C, D, E choose the relation of the normal types and the type of the parallel ones (SDM volume 3,
 # tables "Integer Compare Opcode Extensions" and "Integer Compare Immediate Opcode Extensions").
 
-# (relation, opcode): the run addresses of cmp rr, cmp ir, cmp4 rr, cmp4 ir; first normal, then unc.
-_NORMAL = {
-    ("lt", 0xC): (
-        (<size_t>&cmp_lt_rr, <size_t>&cmp_lt_ir, <size_t>&cmp4_lt_rr, <size_t>&cmp4_lt_ir),
-        (<size_t>&cmp_lt_rr_unc, <size_t>&cmp_lt_ir_unc, <size_t>&cmp4_lt_rr_unc, <size_t>&cmp4_lt_ir_unc),
-    ),
-    ("ltu", 0xD): (
-        (<size_t>&cmp_ltu_rr, <size_t>&cmp_ltu_ir, <size_t>&cmp4_ltu_rr, <size_t>&cmp4_ltu_ir),
-        (<size_t>&cmp_ltu_rr_unc, <size_t>&cmp_ltu_ir_unc, <size_t>&cmp4_ltu_rr_unc, <size_t>&cmp4_ltu_ir_unc),
-    ),
-    ("eq", 0xE): (
-        (<size_t>&cmp_eq_rr, <size_t>&cmp_eq_ir, <size_t>&cmp4_eq_rr, <size_t>&cmp4_eq_ir),
-        (<size_t>&cmp_eq_rr_unc, <size_t>&cmp_eq_ir_unc, <size_t>&cmp4_eq_rr_unc, <size_t>&cmp4_eq_ir_unc),
-    ),
-}
-
-# (type, opcode): for each relation the same four addresses.
-_PARALLEL = {
-    ("and", 0xC): (
-        (<size_t>&cmp_eq_rr_and, <size_t>&cmp_eq_ir_and, <size_t>&cmp4_eq_rr_and, <size_t>&cmp4_eq_ir_and),
-        (<size_t>&cmp_ne_rr_and, <size_t>&cmp_ne_ir_and, <size_t>&cmp4_ne_rr_and, <size_t>&cmp4_ne_ir_and),
-    ),
-    ("or", 0xD): (
-        (<size_t>&cmp_eq_rr_or, <size_t>&cmp_eq_ir_or, <size_t>&cmp4_eq_rr_or, <size_t>&cmp4_eq_ir_or),
-        (<size_t>&cmp_ne_rr_or, <size_t>&cmp_ne_ir_or, <size_t>&cmp4_ne_rr_or, <size_t>&cmp4_ne_ir_or),
-    ),
-    ("or.andcm", 0xE): (
-        (<size_t>&cmp_eq_rr_or_andcm, <size_t>&cmp_eq_ir_or_andcm, <size_t>&cmp4_eq_rr_or_andcm, <size_t>&cmp4_eq_ir_or_andcm),
-        (<size_t>&cmp_ne_rr_or_andcm, <size_t>&cmp_ne_ir_or_andcm, <size_t>&cmp4_ne_rr_or_andcm, <size_t>&cmp4_ne_ir_or_andcm),
-    ),
-}
-
-# (type, opcode): for gt, le, ge, lt the addresses of cmp and cmp4.
-_ZERO = {
-    ("and", 0xC): (
-        (<size_t>&cmp_gt_zr_and, <size_t>&cmp4_gt_zr_and),
-        (<size_t>&cmp_le_zr_and, <size_t>&cmp4_le_zr_and),
-        (<size_t>&cmp_ge_zr_and, <size_t>&cmp4_ge_zr_and),
-        (<size_t>&cmp_lt_zr_and, <size_t>&cmp4_lt_zr_and),
-    ),
-    ("or", 0xD): (
-        (<size_t>&cmp_gt_zr_or, <size_t>&cmp4_gt_zr_or),
-        (<size_t>&cmp_le_zr_or, <size_t>&cmp4_le_zr_or),
-        (<size_t>&cmp_ge_zr_or, <size_t>&cmp4_ge_zr_or),
-        (<size_t>&cmp_lt_zr_or, <size_t>&cmp4_lt_zr_or),
-    ),
-    ("or.andcm", 0xE): (
-        (<size_t>&cmp_gt_zr_or_andcm, <size_t>&cmp4_gt_zr_or_andcm),
-        (<size_t>&cmp_le_zr_or_andcm, <size_t>&cmp4_le_zr_or_andcm),
-        (<size_t>&cmp_ge_zr_or_andcm, <size_t>&cmp4_ge_zr_or_andcm),
-        (<size_t>&cmp_lt_zr_or_andcm, <size_t>&cmp4_lt_zr_or_andcm),
-    ),
-}
-
 
 def _four(text, ctype, predicated, runs, fields, tb):
     """The rows of cmp and cmp4 with two registers (A6; x2 = 0, 1) and with an immediate (A8; x2 = 2, 3)."""
@@ -390,16 +336,72 @@ def _four(text, ctype, predicated, runs, fields, tb):
             row("A8", f"{mnemonic}.{text} p1,p2=imm8,r3", run, **common)
 
 
-for (_relation, _op), _runs in _NORMAL.items():
-    _four(_relation, "none", "guard", _runs[0], {"op": _op, "ta": 0, "c": 0}, tb=0)
-    _four(f"{_relation}.unc", "unc", "own", _runs[1], {"op": _op, "ta": 0, "c": 1}, tb=0)
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    # (relation, opcode): the run addresses of cmp rr, cmp ir, cmp4 rr, cmp4 ir; first normal, then unc.
+    normal = {
+        ("lt", 0xC): (
+            (<size_t>&cmp_lt_rr, <size_t>&cmp_lt_ir, <size_t>&cmp4_lt_rr, <size_t>&cmp4_lt_ir),
+            (<size_t>&cmp_lt_rr_unc, <size_t>&cmp_lt_ir_unc, <size_t>&cmp4_lt_rr_unc, <size_t>&cmp4_lt_ir_unc),
+        ),
+        ("ltu", 0xD): (
+            (<size_t>&cmp_ltu_rr, <size_t>&cmp_ltu_ir, <size_t>&cmp4_ltu_rr, <size_t>&cmp4_ltu_ir),
+            (<size_t>&cmp_ltu_rr_unc, <size_t>&cmp_ltu_ir_unc, <size_t>&cmp4_ltu_rr_unc, <size_t>&cmp4_ltu_ir_unc),
+        ),
+        ("eq", 0xE): (
+            (<size_t>&cmp_eq_rr, <size_t>&cmp_eq_ir, <size_t>&cmp4_eq_rr, <size_t>&cmp4_eq_ir),
+            (<size_t>&cmp_eq_rr_unc, <size_t>&cmp_eq_ir_unc, <size_t>&cmp4_eq_rr_unc, <size_t>&cmp4_eq_ir_unc),
+        ),
+    }
 
-for (_type, _op), _runs in _PARALLEL.items():
-    _four(f"eq.{_type}", _type, "guard", _runs[0], {"op": _op, "ta": 1, "c": 0}, tb=0)
-    _four(f"ne.{_type}", _type, "guard", _runs[1], {"op": _op, "ta": 1, "c": 1}, tb=0)
+    # (type, opcode): for each relation the same four addresses.
+    parallel = {
+        ("and", 0xC): (
+            (<size_t>&cmp_eq_rr_and, <size_t>&cmp_eq_ir_and, <size_t>&cmp4_eq_rr_and, <size_t>&cmp4_eq_ir_and),
+            (<size_t>&cmp_ne_rr_and, <size_t>&cmp_ne_ir_and, <size_t>&cmp4_ne_rr_and, <size_t>&cmp4_ne_ir_and),
+        ),
+        ("or", 0xD): (
+            (<size_t>&cmp_eq_rr_or, <size_t>&cmp_eq_ir_or, <size_t>&cmp4_eq_rr_or, <size_t>&cmp4_eq_ir_or),
+            (<size_t>&cmp_ne_rr_or, <size_t>&cmp_ne_ir_or, <size_t>&cmp4_ne_rr_or, <size_t>&cmp4_ne_ir_or),
+        ),
+        ("or.andcm", 0xE): (
+            (<size_t>&cmp_eq_rr_or_andcm, <size_t>&cmp_eq_ir_or_andcm, <size_t>&cmp4_eq_rr_or_andcm, <size_t>&cmp4_eq_ir_or_andcm),
+            (<size_t>&cmp_ne_rr_or_andcm, <size_t>&cmp_ne_ir_or_andcm, <size_t>&cmp4_ne_rr_or_andcm, <size_t>&cmp4_ne_ir_or_andcm),
+        ),
+    }
 
-for (_type, _op), _runs in _ZERO.items():
-    for _relation, _ta, _c, _pair in zip(("gt", "le", "ge", "lt"), (0, 0, 1, 1), (0, 1, 0, 1), _runs, strict=True):
-        for _mnemonic, _x2, _run in zip(("cmp", "cmp4"), (0, 1), _pair, strict=True):
-            row("A7", f"{_mnemonic}.{_relation}.{_type} p1,p2=r0,r3", _run, nat="compare", ctype=_type,
-                op=_op, tb=1, ta=_ta, c=_c, x2=_x2)
+    # (type, opcode): for gt, le, ge, lt the addresses of cmp and cmp4.
+    zero = {
+        ("and", 0xC): (
+            (<size_t>&cmp_gt_zr_and, <size_t>&cmp4_gt_zr_and),
+            (<size_t>&cmp_le_zr_and, <size_t>&cmp4_le_zr_and),
+            (<size_t>&cmp_ge_zr_and, <size_t>&cmp4_ge_zr_and),
+            (<size_t>&cmp_lt_zr_and, <size_t>&cmp4_lt_zr_and),
+        ),
+        ("or", 0xD): (
+            (<size_t>&cmp_gt_zr_or, <size_t>&cmp4_gt_zr_or),
+            (<size_t>&cmp_le_zr_or, <size_t>&cmp4_le_zr_or),
+            (<size_t>&cmp_ge_zr_or, <size_t>&cmp4_ge_zr_or),
+            (<size_t>&cmp_lt_zr_or, <size_t>&cmp4_lt_zr_or),
+        ),
+        ("or.andcm", 0xE): (
+            (<size_t>&cmp_gt_zr_or_andcm, <size_t>&cmp4_gt_zr_or_andcm),
+            (<size_t>&cmp_le_zr_or_andcm, <size_t>&cmp4_le_zr_or_andcm),
+            (<size_t>&cmp_ge_zr_or_andcm, <size_t>&cmp4_ge_zr_or_andcm),
+            (<size_t>&cmp_lt_zr_or_andcm, <size_t>&cmp4_lt_zr_or_andcm),
+        ),
+    }
+
+    for (relation, op), runs in normal.items():
+        _four(relation, "none", "guard", runs[0], {"op": op, "ta": 0, "c": 0}, tb=0)
+        _four(f"{relation}.unc", "unc", "own", runs[1], {"op": op, "ta": 0, "c": 1}, tb=0)
+
+    for (ctype, op), runs in parallel.items():
+        _four(f"eq.{ctype}", ctype, "guard", runs[0], {"op": op, "ta": 1, "c": 0}, tb=0)
+        _four(f"ne.{ctype}", ctype, "guard", runs[1], {"op": op, "ta": 1, "c": 1}, tb=0)
+
+    for (ctype, op), runs in zero.items():
+        for relation, ta, c, pair in zip(("gt", "le", "ge", "lt"), (0, 0, 1, 1), (0, 1, 0, 1), runs, strict=True):
+            for mnemonic, x2, run in zip(("cmp", "cmp4"), (0, 1), pair, strict=True):
+                row("A7", f"{mnemonic}.{relation}.{ctype} p1,p2=r0,r3", run, nat="compare", ctype=ctype,
+                    op=op, tb=1, ta=ta, c=c, x2=x2)

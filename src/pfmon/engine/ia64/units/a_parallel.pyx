@@ -9,6 +9,7 @@ from pfmon.engine.ia64.units.lanes cimport (
 
 from pfmon.engine.ia64.encodings.rows import row
 
+
 # Lane width in bytes -> the fields that choose it.
 _WIDTH = {1: {"za": 0, "zb": 0}, 2: {"za": 0, "zb": 1}, 4: {"za": 1, "zb": 0}}
 
@@ -21,210 +22,150 @@ cdef int padd1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, plus)
     return go(cpu, op)
 
-_row("padd1", 1, <size_t>&padd1, 0, 0)
-
 
 cdef int padd1_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_sss(cpu.gr[op.r2], cpu.gr[op.r3], 8, plus)
     return go(cpu, op)
-
-_row("padd1.sss", 1, <size_t>&padd1_sss, 0, 1)
 
 
 cdef int padd1_uuu(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uuu(cpu.gr[op.r2], cpu.gr[op.r3], 8, plus)
     return go(cpu, op)
 
-_row("padd1.uuu", 1, <size_t>&padd1_uuu, 0, 2)
-
 
 cdef int padd1_uus(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uus(cpu.gr[op.r2], cpu.gr[op.r3], 8, plus)
     return go(cpu, op)
-
-_row("padd1.uus", 1, <size_t>&padd1_uus, 0, 3)
 
 
 cdef int padd2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, plus)
     return go(cpu, op)
 
-_row("padd2", 2, <size_t>&padd2, 0, 0)
-
 
 cdef int padd2_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_sss(cpu.gr[op.r2], cpu.gr[op.r3], 16, plus)
     return go(cpu, op)
-
-_row("padd2.sss", 2, <size_t>&padd2_sss, 0, 1)
 
 
 cdef int padd2_uuu(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uuu(cpu.gr[op.r2], cpu.gr[op.r3], 16, plus)
     return go(cpu, op)
 
-_row("padd2.uuu", 2, <size_t>&padd2_uuu, 0, 2)
-
 
 cdef int padd2_uus(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uus(cpu.gr[op.r2], cpu.gr[op.r3], 16, plus)
     return go(cpu, op)
-
-_row("padd2.uus", 2, <size_t>&padd2_uus, 0, 3)
 
 
 cdef int padd4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 32, plus)
     return go(cpu, op)
 
-_row("padd4", 4, <size_t>&padd4, 0, 0)
-
 
 cdef int psub1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, minus)
     return go(cpu, op)
-
-_row("psub1", 1, <size_t>&psub1, 1, 0)
 
 
 cdef int psub1_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_sss(cpu.gr[op.r2], cpu.gr[op.r3], 8, minus)
     return go(cpu, op)
 
-_row("psub1.sss", 1, <size_t>&psub1_sss, 1, 1)
-
 
 cdef int psub1_uuu(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uuu(cpu.gr[op.r2], cpu.gr[op.r3], 8, minus)
     return go(cpu, op)
-
-_row("psub1.uuu", 1, <size_t>&psub1_uuu, 1, 2)
 
 
 cdef int psub1_uus(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uus(cpu.gr[op.r2], cpu.gr[op.r3], 8, minus)
     return go(cpu, op)
 
-_row("psub1.uus", 1, <size_t>&psub1_uus, 1, 3)
-
 
 cdef int psub2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, minus)
     return go(cpu, op)
-
-_row("psub2", 2, <size_t>&psub2, 1, 0)
 
 
 cdef int psub2_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_sss(cpu.gr[op.r2], cpu.gr[op.r3], 16, minus)
     return go(cpu, op)
 
-_row("psub2.sss", 2, <size_t>&psub2_sss, 1, 1)
-
 
 cdef int psub2_uuu(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uuu(cpu.gr[op.r2], cpu.gr[op.r3], 16, minus)
     return go(cpu, op)
-
-_row("psub2.uuu", 2, <size_t>&psub2_uuu, 1, 2)
 
 
 cdef int psub2_uus(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = saturate_uus(cpu.gr[op.r2], cpu.gr[op.r3], 16, minus)
     return go(cpu, op)
 
-_row("psub2.uus", 2, <size_t>&psub2_uus, 1, 3)
-
 
 cdef int psub4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 32, minus)
     return go(cpu, op)
-
-_row("psub4", 4, <size_t>&psub4, 1, 0)
 
 
 cdef int pavg1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, average)
     return go(cpu, op)
 
-_row("pavg1", 1, <size_t>&pavg1, 2, 2)
-
 
 cdef int pavg1_raz(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, average_away)
     return go(cpu, op)
-
-_row("pavg1.raz", 1, <size_t>&pavg1_raz, 2, 3)
 
 
 cdef int pavgsub1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, average_difference)
     return go(cpu, op)
 
-_row("pavgsub1", 1, <size_t>&pavgsub1, 3, 2)
-
 
 cdef int pavg2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, average)
     return go(cpu, op)
-
-_row("pavg2", 2, <size_t>&pavg2, 2, 2)
 
 
 cdef int pavg2_raz(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, average_away)
     return go(cpu, op)
 
-_row("pavg2.raz", 2, <size_t>&pavg2_raz, 2, 3)
-
 
 cdef int pavgsub2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 16, average_difference)
     return go(cpu, op)
-
-_row("pavgsub2", 2, <size_t>&pavgsub2, 3, 2)
 
 
 cdef int pcmp1_eq(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 8, equal)
     return go(cpu, op)
 
-_row("pcmp1.eq", 1, <size_t>&pcmp1_eq, 9, 0)
-
 
 cdef int pcmp1_gt(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 8, greater)
     return go(cpu, op)
-
-_row("pcmp1.gt", 1, <size_t>&pcmp1_gt, 9, 1)
 
 
 cdef int pcmp2_eq(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 16, equal)
     return go(cpu, op)
 
-_row("pcmp2.eq", 2, <size_t>&pcmp2_eq, 9, 0)
-
 
 cdef int pcmp2_gt(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 16, greater)
     return go(cpu, op)
-
-_row("pcmp2.gt", 2, <size_t>&pcmp2_gt, 9, 1)
 
 
 cdef int pcmp4_eq(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 32, equal)
     return go(cpu, op)
 
-_row("pcmp4.eq", 4, <size_t>&pcmp4_eq, 9, 0)
-
 
 cdef int pcmp4_gt(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 32, greater)
     return go(cpu, op)
-
-_row("pcmp4.gt", 4, <size_t>&pcmp4_gt, 9, 1)
 
 
 cdef inline uint64_t shift_left_add(uint64_t x, uint64_t y, int64_t count) noexcept nogil:
@@ -259,7 +200,40 @@ cdef int pshradd2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shift_right_add(cpu.gr[op.r2], cpu.gr[op.r3], op.imm)
     return go(cpu, op)
 
-# The count field's value 3 would be a shift by 4: reserved (SDM volume 3, 4.8).
-for _ct2d in range(3):
-    row("A10", "pshladd2 r1=r2,count2,r3", <size_t>&pshladd2, op=8, x2a=1, za=0, zb=1, x4=4, ct2d=_ct2d)
-    row("A10", "pshradd2 r1=r2,count2,r3", <size_t>&pshradd2, op=8, x2a=1, za=0, zb=1, x4=6, ct2d=_ct2d)
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    _row("padd1", 1, <size_t>&padd1, 0, 0)
+    _row("padd1.sss", 1, <size_t>&padd1_sss, 0, 1)
+    _row("padd1.uuu", 1, <size_t>&padd1_uuu, 0, 2)
+    _row("padd1.uus", 1, <size_t>&padd1_uus, 0, 3)
+    _row("padd2", 2, <size_t>&padd2, 0, 0)
+    _row("padd2.sss", 2, <size_t>&padd2_sss, 0, 1)
+    _row("padd2.uuu", 2, <size_t>&padd2_uuu, 0, 2)
+    _row("padd2.uus", 2, <size_t>&padd2_uus, 0, 3)
+    _row("padd4", 4, <size_t>&padd4, 0, 0)
+    _row("psub1", 1, <size_t>&psub1, 1, 0)
+    _row("psub1.sss", 1, <size_t>&psub1_sss, 1, 1)
+    _row("psub1.uuu", 1, <size_t>&psub1_uuu, 1, 2)
+    _row("psub1.uus", 1, <size_t>&psub1_uus, 1, 3)
+    _row("psub2", 2, <size_t>&psub2, 1, 0)
+    _row("psub2.sss", 2, <size_t>&psub2_sss, 1, 1)
+    _row("psub2.uuu", 2, <size_t>&psub2_uuu, 1, 2)
+    _row("psub2.uus", 2, <size_t>&psub2_uus, 1, 3)
+    _row("psub4", 4, <size_t>&psub4, 1, 0)
+    _row("pavg1", 1, <size_t>&pavg1, 2, 2)
+    _row("pavg1.raz", 1, <size_t>&pavg1_raz, 2, 3)
+    _row("pavgsub1", 1, <size_t>&pavgsub1, 3, 2)
+    _row("pavg2", 2, <size_t>&pavg2, 2, 2)
+    _row("pavg2.raz", 2, <size_t>&pavg2_raz, 2, 3)
+    _row("pavgsub2", 2, <size_t>&pavgsub2, 3, 2)
+    _row("pcmp1.eq", 1, <size_t>&pcmp1_eq, 9, 0)
+    _row("pcmp1.gt", 1, <size_t>&pcmp1_gt, 9, 1)
+    _row("pcmp2.eq", 2, <size_t>&pcmp2_eq, 9, 0)
+    _row("pcmp2.gt", 2, <size_t>&pcmp2_gt, 9, 1)
+    _row("pcmp4.eq", 4, <size_t>&pcmp4_eq, 9, 0)
+    _row("pcmp4.gt", 4, <size_t>&pcmp4_gt, 9, 1)
+    # The count field's value 3 would be a shift by 4: reserved (SDM volume 3, 4.8).
+    for ct2d in range(3):
+        row("A10", "pshladd2 r1=r2,count2,r3", <size_t>&pshladd2, op=8, x2a=1, za=0, zb=1, x4=4, ct2d=ct2d)
+        row("A10", "pshradd2 r1=r2,count2,r3", <size_t>&pshradd2, op=8, x2a=1, za=0, zb=1, x4=6, ct2d=ct2d)

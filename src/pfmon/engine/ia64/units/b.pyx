@@ -52,11 +52,6 @@ cdef int br_cond(Cpu* cpu, Op* op) noexcept nogil:
         return enter(cpu, exit, &exit.taken)
     return enter(cpu, exit, &exit.next)
 
-branch_rows("B1", "br.cond.{hints} tgt25", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_RELATIVE),
-            op=4, btype=0)
-branch_rows("X3", "brl.cond.{hints} tgt64", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_LONG),
-            op=0xC, btype=0)
-
 
 cdef int br_wtop(Cpu* cpu, Op* op) noexcept nogil:
     # A true qualifying predicate goes on with the loop; a false one drains it while the epilog count lasts.
@@ -77,11 +72,6 @@ cdef int br_wexit(Cpu* cpu, Op* op) noexcept nogil:
         return enter(cpu, exit, &exit.next)
     cpu.mask |= <uint64_t>op.y
     return enter(cpu, exit, &exit.taken)
-
-branch_rows("B1", "br.wexit.{hints} tgt25", <size_t>&br_wexit, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_WTOP),
-            isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=2)
-branch_rows("B1", "br.wtop.{hints} tgt25", <size_t>&br_wtop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_WTOP),
-            isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=3)
 
 
 cdef int br_cloop(Cpu* cpu, Op* op) noexcept nogil:
@@ -130,13 +120,6 @@ cdef int br_cexit(Cpu* cpu, Op* op) noexcept nogil:
     cpu.mask |= <uint64_t>op.y
     return enter(cpu, exit, &exit.taken)
 
-branch_rows("B2", "br.cloop.{hints} tgt25", <size_t>&br_cloop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CLOOP),
-            isa_kind=as_int(Ia64Kind.LOOP), op=4, btype=5)
-branch_rows("B2", "br.cexit.{hints} tgt25", <size_t>&br_cexit, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CTOP),
-            isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=6)
-branch_rows("B2", "br.ctop.{hints} tgt25", <size_t>&br_ctop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CTOP),
-            isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=7)
-
 
 cdef int br_call(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
@@ -147,12 +130,6 @@ cdef int br_call(Cpu* cpu, Op* op) noexcept nogil:
         return enter(cpu, exit, &exit.taken)
     return enter(cpu, exit, &exit.next)
 
-branch_rows("B3", "br.call.{hints} b1=tgt25", <size_t>&br_call, as_int(Kind.RELATIVE | Kind.CALL),
-            as_int(BranchKind.BRANCH_CALL), op=5)
-branch_rows("X4", "brl.call.{hints} b1=tgt64", <size_t>&br_call, as_int(Kind.RELATIVE | Kind.CALL),
-            as_int(BranchKind.BRANCH_LONG_CALL),
-            op=0xD)
-
 
 cdef int br_cond_indirect(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
@@ -161,17 +138,10 @@ cdef int br_cond_indirect(Cpu* cpu, Op* op) noexcept nogil:
         return jump(cpu, exit, cpu.br[op.r2] & ~<uint64_t>15)
     return enter(cpu, exit, &exit.next)
 
-branch_rows("B4", "br.cond.{hints} b2", <size_t>&br_cond_indirect, as_int(Kind.INDIRECT),
-            as_int(BranchKind.BRANCH_INDIRECT),
-            op=0, x6=0x20, btype=0)
-
 
 cdef int br_ia(Cpu* cpu, Op* op) noexcept nogil:
     # There is no IA-32 instruction set in this engine (as on Montecito, where the branch faults, too).
     return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
-
-branch_rows("B4", "br.ia.{hints} b2", <size_t>&br_ia, as_int(Kind.INDIRECT), as_int(BranchKind.BRANCH_INDIRECT),
-            op=0, x6=0x20, btype=1)
 
 
 cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
@@ -185,10 +155,6 @@ cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
         return jump(cpu, exit, cpu.br[op.r2] & ~<uint64_t>15)
     return enter(cpu, exit, &exit.next)
 
-branch_rows("B4", "br.ret.{hints} b2", <size_t>&br_ret, as_int(Kind.INDIRECT | Kind.RETURN),
-            as_int(BranchKind.BRANCH_RETURN),
-            op=0, x6=0x21, btype=4)
-
 
 cdef int br_call_indirect(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
@@ -200,46 +166,26 @@ cdef int br_call_indirect(Cpu* cpu, Op* op) noexcept nogil:
         return jump(cpu, exit, target)
     return enter(cpu, exit, &exit.next)
 
-branch_rows("B5", "br.call.{hints} b1=b2", <size_t>&br_call_indirect, as_int(Kind.INDIRECT | Kind.CALL),
-            as_int(BranchKind.BRANCH_INDIRECT_CALL), whether=WHETHER_CALL, op=1)
-
 
 # Branch predict instructions are hints: they retire and change nothing that a program can see.
 cdef int brp(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
-
-for _ih, _importance in IMPORTANCE.items():
-    for _wh, _how in {0: "sptk", 1: "loop", 2: "dptk", 3: "exit"}.items():
-        row("B6", f"brp.{_how}{_importance} tgt25,tag13", <size_t>&brp, isa_kind=as_int(Ia64Kind.PREFETCH_HINT),
-            effect=as_int(Effect.EFFECT_IMPORTANT_HINT) if _ih else as_int(Effect.EFFECT_HINT), op=7, wh=_wh, ih=_ih)
-    for _wh, _how in {0: "sptk", 2: "dptk"}.items():
-        row("B7", f"brp.{_how}{_importance} b2,tag13", <size_t>&brp, isa_kind=as_int(Ia64Kind.PREFETCH_HINT),
-            op=2, x6=0x10, wh=_wh, ih=_ih)
-        row("B7", f"brp.ret.{_how}{_importance} b2,tag13", <size_t>&brp, isa_kind=as_int(Ia64Kind.PREFETCH_HINT),
-            op=2, x6=0x11, wh=_wh, ih=_ih)
 
 
 cdef int cover(Cpu* cpu, Op* op) noexcept nogil:
     cover_frame(cpu)
     return go(cpu, op)
 
-row("B8", "cover", <size_t>&cover, isa_kind=as_int(Ia64Kind.RSE_EVENT), effect=as_int(Effect.EFFECT_COVER), op=0,
-    x6=0x02, emit="end")
-
 
 cdef int clrrrb(Cpu* cpu, Op* op) noexcept nogil:
     physical_order(cpu)
     return go(cpu, op)
-
-row("B8", "clrrrb", <size_t>&clrrrb, effect=as_int(Effect.EFFECT_CLEAR_ROTATION), op=0, x6=0x04)
 
 
 cdef int clrrrb_pr(Cpu* cpu, Op* op) noexcept nogil:
     turn_predicates(cpu, cpu.rrb_pr)
     cpu.rrb_pr = 0
     return go(cpu, op)
-
-row("B8", "clrrrb.pr", <size_t>&clrrrb_pr, effect=as_int(Effect.EFFECT_CLEAR_ROTATION), op=0, x6=0x05)
 
 
 cdef int epc(Cpu* cpu, Op* op) noexcept nogil:
@@ -249,15 +195,9 @@ cdef int epc(Cpu* cpu, Op* op) noexcept nogil:
         return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
     return go(cpu, op)
 
-row("B8", "epc", <size_t>&epc, op=0, x6=0x10, isa_kind=as_int(Ia64Kind.EPC))
-
 
 cdef int privileged(Cpu* cpu, Op* op) noexcept nogil:
     return fault(cpu, op, FAULT_PRIVILEGED_OPERATION)
-
-row("B8", "rfi", <size_t>&privileged, op=0, x6=0x08, kind=as_int(Kind.PRIVILEGED), isa_kind=as_int(Ia64Kind.RSE_EVENT))
-for _x6, _mnemonic in {0x0C: "bsw.0", 0x0D: "bsw.1", 0x18: "vmsw.0", 0x19: "vmsw.1"}.items():
-    row("B8", _mnemonic, <size_t>&privileged, op=0, x6=_x6, kind=as_int(Kind.PRIVILEGED))
 
 
 cdef int break_b(Cpu* cpu, Op* op) noexcept nogil:
@@ -266,11 +206,75 @@ cdef int break_b(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fault_op = op
     return STATUS_BREAK
 
-row("B9", "break.b imm21", <size_t>&break_b, op=0, x6=0x00, kind=as_int(Kind.SYSTEM), emit="break")
-
 
 cdef int nop_b(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
-row("B9", "nop.b imm21", <size_t>&nop_b, op=2, x6=0x00, kind=as_int(Kind.NOP))
-row("B9", "hint.b imm21", <size_t>&nop_b, op=2, x6=0x01, kind=as_int(Kind.NOP))
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    branch_rows("B1", "br.cond.{hints} tgt25", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_RELATIVE),
+                op=4, btype=0)
+
+    branch_rows("X3", "brl.cond.{hints} tgt64", <size_t>&br_cond, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_LONG),
+                op=0xC, btype=0)
+
+    branch_rows("B1", "br.wexit.{hints} tgt25", <size_t>&br_wexit, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_WTOP),
+                isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=2)
+
+    branch_rows("B1", "br.wtop.{hints} tgt25", <size_t>&br_wtop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_WTOP),
+                isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=3)
+
+    branch_rows("B2", "br.cloop.{hints} tgt25", <size_t>&br_cloop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CLOOP),
+                isa_kind=as_int(Ia64Kind.LOOP), op=4, btype=5)
+
+    branch_rows("B2", "br.cexit.{hints} tgt25", <size_t>&br_cexit, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CTOP),
+                isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=6)
+
+    branch_rows("B2", "br.ctop.{hints} tgt25", <size_t>&br_ctop, as_int(Kind.RELATIVE), as_int(BranchKind.BRANCH_CTOP),
+                isa_kind=as_int(Ia64Kind.LOOP), effect=as_int(Effect.EFFECT_ROTATE), op=4, btype=7)
+
+    branch_rows("B3", "br.call.{hints} b1=tgt25", <size_t>&br_call, as_int(Kind.RELATIVE | Kind.CALL),
+                as_int(BranchKind.BRANCH_CALL), op=5)
+
+    branch_rows("X4", "brl.call.{hints} b1=tgt64", <size_t>&br_call, as_int(Kind.RELATIVE | Kind.CALL),
+                as_int(BranchKind.BRANCH_LONG_CALL),
+                op=0xD)
+
+    branch_rows("B4", "br.cond.{hints} b2", <size_t>&br_cond_indirect, as_int(Kind.INDIRECT),
+                as_int(BranchKind.BRANCH_INDIRECT),
+                op=0, x6=0x20, btype=0)
+
+    branch_rows("B4", "br.ia.{hints} b2", <size_t>&br_ia, as_int(Kind.INDIRECT), as_int(BranchKind.BRANCH_INDIRECT),
+                op=0, x6=0x20, btype=1)
+
+    branch_rows("B4", "br.ret.{hints} b2", <size_t>&br_ret, as_int(Kind.INDIRECT | Kind.RETURN),
+                as_int(BranchKind.BRANCH_RETURN),
+                op=0, x6=0x21, btype=4)
+
+    branch_rows("B5", "br.call.{hints} b1=b2", <size_t>&br_call_indirect, as_int(Kind.INDIRECT | Kind.CALL),
+                as_int(BranchKind.BRANCH_INDIRECT_CALL), whether=WHETHER_CALL, op=1)
+
+    for ih, importance in IMPORTANCE.items():
+        for wh, how in {0: "sptk", 1: "loop", 2: "dptk", 3: "exit"}.items():
+            row("B6", f"brp.{how}{importance} tgt25,tag13", <size_t>&brp, isa_kind=as_int(Ia64Kind.PREFETCH_HINT),
+                effect=as_int(Effect.EFFECT_IMPORTANT_HINT) if ih else as_int(Effect.EFFECT_HINT), op=7, wh=wh, ih=ih)
+        for wh, how in {0: "sptk", 2: "dptk"}.items():
+            row("B7", f"brp.{how}{importance} b2,tag13", <size_t>&brp, isa_kind=as_int(Ia64Kind.PREFETCH_HINT),
+                op=2, x6=0x10, wh=wh, ih=ih)
+            row("B7", f"brp.ret.{how}{importance} b2,tag13", <size_t>&brp, isa_kind=as_int(Ia64Kind.PREFETCH_HINT),
+                op=2, x6=0x11, wh=wh, ih=ih)
+
+    row("B8", "cover", <size_t>&cover, isa_kind=as_int(Ia64Kind.RSE_EVENT), effect=as_int(Effect.EFFECT_COVER), op=0,
+        x6=0x02, emit="end")
+
+    row("B8", "clrrrb", <size_t>&clrrrb, effect=as_int(Effect.EFFECT_CLEAR_ROTATION), op=0, x6=0x04)
+    row("B8", "clrrrb.pr", <size_t>&clrrrb_pr, effect=as_int(Effect.EFFECT_CLEAR_ROTATION), op=0, x6=0x05)
+    row("B8", "epc", <size_t>&epc, op=0, x6=0x10, isa_kind=as_int(Ia64Kind.EPC))
+    row("B8", "rfi", <size_t>&privileged, op=0, x6=0x08, kind=as_int(Kind.PRIVILEGED), isa_kind=as_int(Ia64Kind.RSE_EVENT))
+    for x6, mnemonic in {0x0C: "bsw.0", 0x0D: "bsw.1", 0x18: "vmsw.0", 0x19: "vmsw.1"}.items():
+        row("B8", mnemonic, <size_t>&privileged, op=0, x6=x6, kind=as_int(Kind.PRIVILEGED))
+
+    row("B9", "break.b imm21", <size_t>&break_b, op=0, x6=0x00, kind=as_int(Kind.SYSTEM), emit="break")
+    row("B9", "nop.b imm21", <size_t>&nop_b, op=2, x6=0x00, kind=as_int(Kind.NOP))
+    row("B9", "hint.b imm21", <size_t>&nop_b, op=2, x6=0x01, kind=as_int(Kind.NOP))

@@ -88,8 +88,10 @@ cdef int frsqrta(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-for _sf in range(4):
-    row("F6", f"frcpa.s{_sf} f1,p2=f2,f3", <size_t>&frcpa, kind=ARITHMETIC, fp_operations=1,
-        predicated="own", reads="ar.fpsr", writes="ar.fpsr", op=0, x=1, q=0, sf=_sf, op_x=_sf)
-    row("F7", f"frsqrta.s{_sf} f1,p2=f3", <size_t>&frsqrta, kind=ARITHMETIC, fp_operations=1,
-        predicated="own", reads="ar.fpsr", writes="ar.fpsr", op=0, x=1, q=1, sf=_sf, op_x=_sf)
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    for sf in range(4):
+        row("F6", f"frcpa.s{sf} f1,p2=f2,f3", <size_t>&frcpa, kind=ARITHMETIC, fp_operations=1,
+            predicated="own", reads="ar.fpsr", writes="ar.fpsr", op=0, x=1, q=0, sf=sf, op_x=sf)
+        row("F7", f"frsqrta.s{sf} f1,p2=f3", <size_t>&frsqrta, kind=ARITHMETIC, fp_operations=1,
+            predicated="own", reads="ar.fpsr", writes="ar.fpsr", op=0, x=1, q=1, sf=sf, op_x=sf)

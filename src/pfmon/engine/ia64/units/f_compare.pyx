@@ -130,9 +130,6 @@ def _compare_rows() -> None:
                 **fixed)
 
 
-_compare_rows()
-
-
 # The bits of fclass9 (SDM volume 3, table "Floating-point Class Relations").
 cdef enum:
     CLASS_POSITIVE = 1 << 0
@@ -187,11 +184,6 @@ cdef int fclass_unc(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-row("F5", "fclass.m p1,p2=f2,fclass9", <size_t>&fclass, kind=ARITHMETIC, ctype="none", op=5, ta=0)
-row("F5", "fclass.m.unc p1,p2=f2,fclass9", <size_t>&fclass_unc, kind=ARITHMETIC, ctype="unc",
-    predicated="own", op=5, ta=1)
-
-
 cdef uint32_t select(Cpu* cpu, Op* op) noexcept nogil:
     """f1 = f2 if it is less (min) or greater (max) than f3, else f3: also when they are unordered."""
     cdef uint32_t code
@@ -212,12 +204,19 @@ cdef int fminmax(Cpu* cpu, Op* op) noexcept nogil:
     return then_go(cpu, op, select(cpu, op))
 
 
-for _sf in range(4):
-    for _name, _x6, _x in (
-        ("fmin", 0x14, 0),
-        ("fmax", 0x15, X_MAXIMUM),
-        ("famin", 0x16, X_ABSOLUTE),
-        ("famax", 0x17, X_ABSOLUTE | X_MAXIMUM),
-    ):
-        row("F8", f"{_name}.s{_sf} f1=f2,f3", <size_t>&fminmax, kind=ARITHMETIC,
-            fp_operations=1, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=_x6, sf=_sf, op_x=_sf | _x)
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    _compare_rows()
+    row("F5", "fclass.m p1,p2=f2,fclass9", <size_t>&fclass, kind=ARITHMETIC, ctype="none", op=5, ta=0)
+    row("F5", "fclass.m.unc p1,p2=f2,fclass9", <size_t>&fclass_unc, kind=ARITHMETIC, ctype="unc",
+        predicated="own", op=5, ta=1)
+
+    for sf in range(4):
+        for name, x6, x in (
+            ("fmin", 0x14, 0),
+            ("fmax", 0x15, X_MAXIMUM),
+            ("famin", 0x16, X_ABSOLUTE),
+            ("famax", 0x17, X_ABSOLUTE | X_MAXIMUM),
+        ):
+            row("F8", f"{name}.s{sf} f1=f2,f3", <size_t>&fminmax, kind=ARITHMETIC,
+                fp_operations=1, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=x6, sf=sf, op_x=sf | x)

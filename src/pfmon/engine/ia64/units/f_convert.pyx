@@ -84,15 +84,17 @@ cdef int fcvt_xf(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-for _sf in range(4):
-    for _name, _x6, _x in (
-        ("fcvt.fx", 0x18, X_SIGNED),
-        ("fcvt.fxu", 0x19, 0),
-        ("fcvt.fx.trunc", 0x1A, X_SIGNED | X_TRUNCATE),
-        ("fcvt.fxu.trunc", 0x1B, X_TRUNCATE),
-    ):
-        row("F10", f"{_name}.s{_sf} f1=f2", <size_t>&fcvt_trunc if _x & X_TRUNCATE else <size_t>&fcvt,
-            kind=ARITHMETIC, fp_operations=1, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=_x6, sf=_sf,
-            op_x=_sf | _x)
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    for sf in range(4):
+        for name, x6, x in (
+            ("fcvt.fx", 0x18, X_SIGNED),
+            ("fcvt.fxu", 0x19, 0),
+            ("fcvt.fx.trunc", 0x1A, X_SIGNED | X_TRUNCATE),
+            ("fcvt.fxu.trunc", 0x1B, X_TRUNCATE),
+        ):
+            row("F10", f"{name}.s{sf} f1=f2", <size_t>&fcvt_trunc if x & X_TRUNCATE else <size_t>&fcvt,
+                kind=ARITHMETIC, fp_operations=1, reads="ar.fpsr", writes="ar.fpsr", op=0, x=0, x6=x6, sf=sf,
+                op_x=sf | x)
 
-row("F11", "fcvt.xf f1=f2", <size_t>&fcvt_xf, kind=ARITHMETIC, fp_operations=1, op=0, x=0, x6=0x1C)
+    row("F11", "fcvt.xf f1=f2", <size_t>&fcvt_xf, kind=ARITHMETIC, fp_operations=1, op=0, x=0, x6=0x1C)

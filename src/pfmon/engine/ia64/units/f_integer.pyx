@@ -65,24 +65,11 @@ cdef int xma_h(Cpu* cpu, Op* op) noexcept nogil:
     )
 
 
-for _name, _short, _x2, _run in (
-    ("xma.l", "xmpy.l", 0, <size_t>&xma_l),
-    ("xma.h", "xmpy.h", 3, <size_t>&xma_h),
-    ("xma.hu", "xmpy.hu", 2, <size_t>&xma_hu),
-):
-    row("F2", f"{_name} f1=f3,f4,f2", _run, kind=ARITHMETIC, op=14, x=1, x2=_x2)
-    row("F2", f"{_short} f1=f3,f4", _run, kind=ARITHMETIC, over=f"{_name} f1=f3,f4,f2", op=14, x=1,
-        x2=_x2, f2=0)
-
-
 cdef int fselect(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t mask = cpu.fr[op.r2].significand
     if unlikely(has_natval3(cpu, op)):
         return deliver_natval(cpu, op)
     return write_integer(cpu, op, (cpu.fr[op.r3].significand & mask) | (cpu.fr[op.r4].significand & ~mask))
-
-
-row("F3", "fselect f1=f3,f4,f2", <size_t>&fselect, kind=ARITHMETIC, op=14, x=0)
 
 
 cdef int fmerge_s(Cpu* cpu, Op* op) noexcept nogil:
@@ -112,18 +99,6 @@ cdef int move(Cpu* cpu, Op* op) noexcept nogil:
     """fmerge.s of a register with itself, NaTVal included."""
     copy_float(&cpu.fr[op.r1], &cpu.fr[op.r3])
     return go(cpu, op)
-
-
-row("F9", "fmerge.s f1=f2,f3", <size_t>&fmerge_s, kind=ARITHMETIC, op=0, x=0, x6=0x10)
-row("F9", "fmerge.ns f1=f2,f3", <size_t>&fmerge_ns, kind=ARITHMETIC, op=0, x=0, x6=0x11)
-row("F9", "fmerge.se f1=f2,f3", <size_t>&fmerge_se, kind=ARITHMETIC, op=0, x=0, x6=0x12)
-row("F9", "mov f1=f3", <size_t>&move, kind=ARITHMETIC,
-    over=("fmerge.s f1=f2,f3", "fabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x10)
-row("F9", "fabs f1=f3", <size_t>&fmerge_s, kind=ARITHMETIC, over="fmerge.s f1=f2,f3", op=0, x=0, x6=0x10, f2=0)
-row("F9", "fneg f1=f3", <size_t>&fmerge_ns, kind=ARITHMETIC,
-    over=("fmerge.ns f1=f2,f3", "fnegabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x11)
-row("F9", "fnegabs f1=f3", <size_t>&fmerge_ns, kind=ARITHMETIC, over="fmerge.ns f1=f2,f3",
-    op=0, x=0, x6=0x11, f2=0)
 
 
 # Parts of significands. Each function: the result's significand from those of f2 and f3.
@@ -234,28 +209,56 @@ cdef int fpmerge(Cpu* cpu, Op* op) noexcept nogil:
     return write_integer(cpu, op, (upper & mask) | (cpu.fr[op.r3].significand & ~mask))
 
 
-for _name, _x6, _run in (
-    ("fpack", 0x28, <size_t>&fpack),
-    ("fand", 0x2C, <size_t>&fand),
-    ("fandcm", 0x2D, <size_t>&fandcm),
-    ("for", 0x2E, <size_t>&f_or),
-    ("fxor", 0x2F, <size_t>&fxor),
-    ("fswap", 0x34, <size_t>&fswap),
-    ("fswap.nl", 0x35, <size_t>&fswap_nl),
-    ("fswap.nr", 0x36, <size_t>&fswap_nr),
-    ("fmix.lr", 0x39, <size_t>&fmix_lr),
-    ("fmix.r", 0x3A, <size_t>&fmix_r),
-    ("fmix.l", 0x3B, <size_t>&fmix_l),
-    ("fsxt.r", 0x3C, <size_t>&fsxt_r),
-    ("fsxt.l", 0x3D, <size_t>&fsxt_l),
-):
-    row("F9", f"{_name} f1=f2,f3", _run, kind=ARITHMETIC, op=0, x=0, x6=_x6)
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    for name, short, x2, run in (
+        ("xma.l", "xmpy.l", 0, <size_t>&xma_l),
+        ("xma.h", "xmpy.h", 3, <size_t>&xma_h),
+        ("xma.hu", "xmpy.hu", 2, <size_t>&xma_hu),
+    ):
+        row("F2", f"{name} f1=f3,f4,f2", run, kind=ARITHMETIC, op=14, x=1, x2=x2)
+        row("F2", f"{short} f1=f3,f4", run, kind=ARITHMETIC, over=f"{name} f1=f3,f4,f2", op=14, x=1,
+            x2=x2, f2=0)
 
-for _name, _x6, _x in (("fpmerge.s", 0x10, 31), ("fpmerge.ns", 0x11, 256 | 31), ("fpmerge.se", 0x12, 23)):
-    row("F9", f"{_name} f1=f2,f3", <size_t>&fpmerge, kind=ARITHMETIC, op=1, x=0, x6=_x6, op_x=_x)
-row("F9", "fpabs f1=f3", <size_t>&fpmerge, kind=ARITHMETIC, over="fpmerge.s f1=f2,f3", op=1, x=0,
-    x6=0x10, f2=0, op_x=31)
-row("F9", "fpneg f1=f3", <size_t>&fpmerge, kind=ARITHMETIC,
-    over=("fpmerge.ns f1=f2,f3", "fpnegabs f1=f3"), tie="f2=f3", op=1, x=0, x6=0x11, op_x=256 | 31)
-row("F9", "fpnegabs f1=f3", <size_t>&fpmerge, kind=ARITHMETIC,
-    over="fpmerge.ns f1=f2,f3", op=1, x=0, x6=0x11, f2=0, op_x=256 | 31)
+    row("F3", "fselect f1=f3,f4,f2", <size_t>&fselect, kind=ARITHMETIC, op=14, x=0)
+    row("F9", "fmerge.s f1=f2,f3", <size_t>&fmerge_s, kind=ARITHMETIC, op=0, x=0, x6=0x10)
+    row("F9", "fmerge.ns f1=f2,f3", <size_t>&fmerge_ns, kind=ARITHMETIC, op=0, x=0, x6=0x11)
+    row("F9", "fmerge.se f1=f2,f3", <size_t>&fmerge_se, kind=ARITHMETIC, op=0, x=0, x6=0x12)
+    row("F9", "mov f1=f3", <size_t>&move, kind=ARITHMETIC,
+        over=("fmerge.s f1=f2,f3", "fabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x10)
+
+    row("F9", "fabs f1=f3", <size_t>&fmerge_s, kind=ARITHMETIC, over="fmerge.s f1=f2,f3", op=0, x=0, x6=0x10, f2=0)
+    row("F9", "fneg f1=f3", <size_t>&fmerge_ns, kind=ARITHMETIC,
+        over=("fmerge.ns f1=f2,f3", "fnegabs f1=f3"), tie="f2=f3", op=0, x=0, x6=0x11)
+
+    row("F9", "fnegabs f1=f3", <size_t>&fmerge_ns, kind=ARITHMETIC, over="fmerge.ns f1=f2,f3",
+        op=0, x=0, x6=0x11, f2=0)
+
+    for name, x6, run in (
+        ("fpack", 0x28, <size_t>&fpack),
+        ("fand", 0x2C, <size_t>&fand),
+        ("fandcm", 0x2D, <size_t>&fandcm),
+        ("for", 0x2E, <size_t>&f_or),
+        ("fxor", 0x2F, <size_t>&fxor),
+        ("fswap", 0x34, <size_t>&fswap),
+        ("fswap.nl", 0x35, <size_t>&fswap_nl),
+        ("fswap.nr", 0x36, <size_t>&fswap_nr),
+        ("fmix.lr", 0x39, <size_t>&fmix_lr),
+        ("fmix.r", 0x3A, <size_t>&fmix_r),
+        ("fmix.l", 0x3B, <size_t>&fmix_l),
+        ("fsxt.r", 0x3C, <size_t>&fsxt_r),
+        ("fsxt.l", 0x3D, <size_t>&fsxt_l),
+    ):
+        row("F9", f"{name} f1=f2,f3", run, kind=ARITHMETIC, op=0, x=0, x6=x6)
+
+    for name, x6, x in (("fpmerge.s", 0x10, 31), ("fpmerge.ns", 0x11, 256 | 31), ("fpmerge.se", 0x12, 23)):
+        row("F9", f"{name} f1=f2,f3", <size_t>&fpmerge, kind=ARITHMETIC, op=1, x=0, x6=x6, op_x=x)
+
+    row("F9", "fpabs f1=f3", <size_t>&fpmerge, kind=ARITHMETIC, over="fpmerge.s f1=f2,f3", op=1, x=0,
+        x6=0x10, f2=0, op_x=31)
+
+    row("F9", "fpneg f1=f3", <size_t>&fpmerge, kind=ARITHMETIC,
+        over=("fpmerge.ns f1=f2,f3", "fpnegabs f1=f3"), tie="f2=f3", op=1, x=0, x6=0x11, op_x=256 | 31)
+
+    row("F9", "fpnegabs f1=f3", <size_t>&fpmerge, kind=ARITHMETIC,
+        over="fpmerge.ns f1=f2,f3", op=1, x=0, x6=0x11, f2=0, op_x=256 | 31)

@@ -342,29 +342,28 @@ cdef int fmpy_dynamic(Cpu* cpu, Op* op) noexcept nogil:
     return then_go(cpu, op, rounded_dynamic(cpu, op, False))
 
 
-# Completer, status fields, major opcode bit 0, x; handlers: general, with f2 = f0, with f4 = f1. By convention
-# field 1 has the widest range, in which doubles are not the host's.
-_PRECISIONS = (
-    ("", (0, 1, 2, 3), 0, 0, <size_t>&fma_dynamic, <size_t>&fmpy_dynamic, <size_t>&fma_dynamic),
-    (".s", (0, 1, 2, 3), 0, 1, <size_t>&fma_single, <size_t>&fmpy_single, <size_t>&fma_single),
-    (".d", (0, 2, 3), 1, 0, <size_t>&fma_double, <size_t>&fmpy_double, <size_t>&fadd_double),
-    (".d", (1,), 1, 0, <size_t>&fma_double_long, <size_t>&fmpy_double_long, <size_t>&fma_double_long),
-)
+def rows():
+    """The rows of F1, and of its forms with f0 and f1 (rows.py)."""
+    # Completer, status fields, major opcode bit 0, x; handlers: general, with f2 = f0, with f4 = f1. By convention
+    # field 1 has the widest range, in which doubles are not the host's.
+    precisions = (
+        ("", (0, 1, 2, 3), 0, 0, <size_t>&fma_dynamic, <size_t>&fmpy_dynamic, <size_t>&fma_dynamic),
+        (".s", (0, 1, 2, 3), 0, 1, <size_t>&fma_single, <size_t>&fmpy_single, <size_t>&fma_single),
+        (".d", (0, 2, 3), 1, 0, <size_t>&fma_double, <size_t>&fmpy_double, <size_t>&fadd_double),
+        (".d", (1,), 1, 0, <size_t>&fma_double_long, <size_t>&fmpy_double_long, <size_t>&fma_double_long),
+    )
 
-# Mnemonic, opcode, negations; the names with f2 = f0, with f4 = f1, with both.
-_OPERATIONS = (
-    ("fma", 8, 0, "fmpy", "fadd", "fnorm"),
-    ("fms", 10, NEGATE_ADDEND, "", "fsub", ""),
-    ("fnma", 12, NEGATE_PRODUCT, "fnmpy", "", ""),
-)
+    # Mnemonic, opcode, negations; the names with f2 = f0, with f4 = f1, with both.
+    operations = (
+        ("fma", 8, 0, "fmpy", "fadd", "fnorm"),
+        ("fms", 10, NEGATE_ADDEND, "", "fsub", ""),
+        ("fnma", 12, NEGATE_PRODUCT, "fnmpy", "", ""),
+    )
 
-
-def _rows() -> None:
-    """Rows of F1, and of its forms with f0 and f1."""
     implicit = {"kind": ARITHMETIC, "fp_operations": 2, "fp_halves": True, "reads": "ar.fpsr",
                 "writes": "ar.fpsr"}
-    for completer, fields, low_bit, x, full, product, total in _PRECISIONS:
-        for name, opcode, negate, by_f0, by_f1, by_both in _OPERATIONS:
+    for completer, fields, low_bit, x, full, product, total in precisions:
+        for name, opcode, negate, by_f0, by_f1, by_both in operations:
             for sf in fields:
                 tail = f"{completer}.s{sf}"
                 fixed = {**implicit, "op": opcode + low_bit, "x": x, "sf": sf, "op_x": 6 + 13 * sf | negate}
@@ -378,6 +377,3 @@ def _rows() -> None:
                     texts.append(f"{by_f1}{tail} f1=f3,f2")
                 if by_both:
                     row("F1", f"{by_both}{tail} f1=f3", product, over=tuple(texts), f2=0, f4=1, **fixed)
-
-
-_rows()

@@ -109,9 +109,6 @@ def _multiply_add_rows() -> None:
                 row("F1", f"{short}.s{sf} f1=f3,f4", <size_t>&fpma, over=f"{name}.s{sf} f1=f3,f4,f2", f2=0, **fixed)
 
 
-_multiply_add_rows()
-
-
 cdef uint32_t order_pair(Cpu* cpu, Op* op, bint quiet, bint absolute, Outcome* outs, int* found) noexcept nogil:
     """Order both halves of f2 and f3 (not NaTVal)."""
     cdef Environment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
@@ -266,4 +263,7 @@ def _rows() -> None:
         row("F7", f"fprsqrta.s{sf} f1,p2=f3", <size_t>&fprsqrta, x=1, q=1, predicated="own", op_x=sf, **fixed)
 
 
-_rows()
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    _multiply_add_rows()
+    _rows()

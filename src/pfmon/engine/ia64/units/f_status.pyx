@@ -53,16 +53,19 @@ cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-for _sf in range(4):
-    row("F12", f"fsetc.s{_sf} amask7,omask7", <size_t>&fsetc, kind=as_int(Kind.FLOAT), reads="ar.fpsr",
-        writes="ar.fpsr",
-        op=0, x=0, x6=4, sf=_sf, op_x=_sf)
-    row("F13", f"fclrf.s{_sf}", <size_t>&fclrf, kind=as_int(Kind.FLOAT), reads="ar.fpsr", writes="ar.fpsr", op=0, x=0,
-        x6=5,
-        sf=_sf, op_x=_sf)
-    row("F14", f"fchkf.s{_sf} tgt25", <size_t>&fchkf, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_FLAGS),
-        reads="ar.fpsr",
-        emit="check", op=0, x=0, x6=8, sf=_sf, op_x=_sf)
-row("F15", "break.f imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x=0, x6=0)
-row("F16", "nop.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=0)
-row("F16", "hint.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=1)
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    for sf in range(4):
+        row("F12", f"fsetc.s{sf} amask7,omask7", <size_t>&fsetc, kind=as_int(Kind.FLOAT), reads="ar.fpsr",
+            writes="ar.fpsr",
+            op=0, x=0, x6=4, sf=sf, op_x=sf)
+        row("F13", f"fclrf.s{sf}", <size_t>&fclrf, kind=as_int(Kind.FLOAT), reads="ar.fpsr", writes="ar.fpsr", op=0, x=0,
+            x6=5,
+            sf=sf, op_x=sf)
+        row("F14", f"fchkf.s{sf} tgt25", <size_t>&fchkf, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_FLAGS),
+            reads="ar.fpsr",
+            emit="check", op=0, x=0, x6=8, sf=sf, op_x=sf)
+
+    row("F15", "break.f imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x=0, x6=0)
+    row("F16", "nop.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=0)
+    row("F16", "hint.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=1)

@@ -20,23 +20,17 @@ cdef int shl(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] << count if count < 64 else 0
     return go(cpu, op)
 
-row("I7", "shl r1=r2,r3", <size_t>&shl, op=7, za=1, zb=1, ve=0, x2a=0, x2b=0, x2c=1)
-
 
 cdef int shr(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t count = cpu.gr[op.r2]
     cpu.gr[op.r1] = <uint64_t>(<int64_t>cpu.gr[op.r3] >> (count if count < 64 else 63))
     return go(cpu, op)
 
-row("I5", "shr r1=r3,r2", <size_t>&shr, op=7, za=1, zb=1, ve=0, x2a=0, x2b=2, x2c=0)
-
 
 cdef int shr_u(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t count = cpu.gr[op.r2]
     cpu.gr[op.r1] = cpu.gr[op.r3] >> count if count < 64 else 0
     return go(cpu, op)
-
-row("I5", "shr.u r1=r3,r2", <size_t>&shr_u, op=7, za=1, zb=1, ve=0, x2a=0, x2b=0, x2c=0)
 
 
 # --- I10: shift right pair ---------------------------------------------------------------------------------------
@@ -47,8 +41,6 @@ cdef int shrp(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = low | (cpu.gr[op.r2] << 1) << (63 - op.imm)
     return go(cpu, op)
 
-row("I10", "shrp r1=r2,r3,count6", <size_t>&shrp, op=5, x2=3, x=0)
-
 
 # --- I11: extract. A field that would reach beyond bit 63 ends there ----------------------------------------------
 
@@ -58,30 +50,20 @@ cdef int extr(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>(<int64_t>(cpu.gr[op.r3] << left) >> (left + op.imm))
     return go(cpu, op)
 
-row("I11", "extr r1=r3,pos6,len6", <size_t>&extr, op=5, x2=1, x=0, y=1)
-
 
 cdef int extr_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r3] >> op.imm & low_bits(op.x)
     return go(cpu, op)
-
-row("I11", "extr.u r1=r3,pos6,len6", <size_t>&extr_u, op=5, x2=1, x=0, y=0)
 
 
 cdef int shr_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>(<int64_t>cpu.gr[op.r3] >> op.imm)
     return go(cpu, op)
 
-row("I11", "shr r1=r3,count6", <size_t>&shr_immediate, over="extr r1=r3,pos6,len6", tie="len6d~pos6b",
-    op=5, x2=1, x=0, y=1)
-
 
 cdef int shr_u_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r3] >> op.imm
     return go(cpu, op)
-
-row("I11", "shr.u r1=r3,count6", <size_t>&shr_u_immediate, over="extr.u r1=r3,pos6,len6", tie="len6d~pos6b",
-    op=5, x2=1, x=0, y=0)
 
 
 # --- I12 to I15: deposit. Bits that would go beyond bit 63 are lost -----------------------------------------------
@@ -90,22 +72,15 @@ cdef int dep_z(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (cpu.gr[op.r2] & low_bits(op.x)) << op.imm
     return go(cpu, op)
 
-row("I12", "dep.z r1=r2,pos6,len6", <size_t>&dep_z, op=5, x2=1, x=1, y=0)
-
 
 cdef int shl_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] << op.imm
     return go(cpu, op)
 
-row("I12", "shl r1=r2,count6", <size_t>&shl_immediate, over="dep.z r1=r2,pos6,len6", tie="len6d=cpos6c",
-    op=5, x2=1, x=1, y=0)
-
 
 cdef int dep_z_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (<uint64_t>op.imm & low_bits(op.x)) << op.y
     return go(cpu, op)
-
-row("I13", "dep.z r1=imm8,pos6,len6", <size_t>&dep_z_immediate, op=5, x2=1, x=1, y=1)
 
 
 cdef int dep_immediate(Cpu* cpu, Op* op) noexcept nogil:
@@ -113,15 +88,11 @@ cdef int dep_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (cpu.gr[op.r3] & ~field) | (<uint64_t>op.imm & field)
     return go(cpu, op)
 
-row("I14", "dep r1=imm1,r3,pos6,len6", <size_t>&dep_immediate, op=5, x2=3, x=1)
-
 
 cdef int dep(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t field = low_bits(op.x) << op.imm
     cpu.gr[op.r1] = (cpu.gr[op.r3] & ~field) | (cpu.gr[op.r2] << op.imm & field)
     return go(cpu, op)
-
-row("I15", "dep r1=r2,r3,pos6,len4", <size_t>&dep, op=4)
 
 
 # --- I16: test bit -----------------------------------------------------------------------------------------------
@@ -212,23 +183,6 @@ cdef int tnat_nz_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-# Completer -> comparison type, ta, tb, c, the run addresses for tbit and tnat.
-for _completer, (_ctype, _ta, _tb, _c, _tbit, _tnat) in {
-    "z": ("none", 0, 0, 0, <size_t>&tbit_z, <size_t>&tnat_z),
-    "z.unc": ("unc", 0, 0, 1, <size_t>&tbit_z_unc, <size_t>&tnat_z_unc),
-    "z.and": ("and", 0, 1, 0, <size_t>&tbit_z_and, <size_t>&tnat_z_and),
-    "nz.and": ("and", 0, 1, 1, <size_t>&tbit_nz_and, <size_t>&tnat_nz_and),
-    "z.or": ("or", 1, 0, 0, <size_t>&tbit_z_or, <size_t>&tnat_z_or),
-    "nz.or": ("or", 1, 0, 1, <size_t>&tbit_nz_or, <size_t>&tnat_nz_or),
-    "z.or.andcm": ("or.andcm", 1, 1, 0, <size_t>&tbit_z_or_andcm, <size_t>&tnat_z_or_andcm),
-    "nz.or.andcm": ("or.andcm", 1, 1, 1, <size_t>&tbit_nz_or_andcm, <size_t>&tnat_nz_or_andcm),
-}.items():
-    _common = {"op": 5, "x2": 0, "ta": _ta, "tb": _tb, "c": _c, "ctype": _ctype,
-               "predicated": "own" if _ctype == "unc" else "guard"}
-    row("I16", f"tbit.{_completer} p1,p2=r3,pos6", _tbit, nat="compare", y=0, **_common)
-    row("I17", f"tnat.{_completer} p1,p2=r3", _tnat, nat="own", y=1, x=0, **_common)
-
-
 # --- I29: extensions ---------------------------------------------------------------------------------------------
 
 cdef int zxt1(Cpu* cpu, Op* op) noexcept nogil:
@@ -261,8 +215,45 @@ cdef int sxt4(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-for _mnemonic, (_x6, _run) in {
-    "zxt1": (0x10, <size_t>&zxt1), "zxt2": (0x11, <size_t>&zxt2), "zxt4": (0x12, <size_t>&zxt4),
-    "sxt1": (0x14, <size_t>&sxt1), "sxt2": (0x15, <size_t>&sxt2), "sxt4": (0x16, <size_t>&sxt4),
-}.items():
-    row("I29", f"{_mnemonic} r1=r3", _run, op=0, x3=0, x6=_x6)
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    row("I7", "shl r1=r2,r3", <size_t>&shl, op=7, za=1, zb=1, ve=0, x2a=0, x2b=0, x2c=1)
+    row("I5", "shr r1=r3,r2", <size_t>&shr, op=7, za=1, zb=1, ve=0, x2a=0, x2b=2, x2c=0)
+    row("I5", "shr.u r1=r3,r2", <size_t>&shr_u, op=7, za=1, zb=1, ve=0, x2a=0, x2b=0, x2c=0)
+    row("I10", "shrp r1=r2,r3,count6", <size_t>&shrp, op=5, x2=3, x=0)
+    row("I11", "extr r1=r3,pos6,len6", <size_t>&extr, op=5, x2=1, x=0, y=1)
+    row("I11", "extr.u r1=r3,pos6,len6", <size_t>&extr_u, op=5, x2=1, x=0, y=0)
+    row("I11", "shr r1=r3,count6", <size_t>&shr_immediate, over="extr r1=r3,pos6,len6", tie="len6d~pos6b",
+        op=5, x2=1, x=0, y=1)
+
+    row("I11", "shr.u r1=r3,count6", <size_t>&shr_u_immediate, over="extr.u r1=r3,pos6,len6", tie="len6d~pos6b",
+        op=5, x2=1, x=0, y=0)
+
+    row("I12", "dep.z r1=r2,pos6,len6", <size_t>&dep_z, op=5, x2=1, x=1, y=0)
+    row("I12", "shl r1=r2,count6", <size_t>&shl_immediate, over="dep.z r1=r2,pos6,len6", tie="len6d=cpos6c",
+        op=5, x2=1, x=1, y=0)
+
+    row("I13", "dep.z r1=imm8,pos6,len6", <size_t>&dep_z_immediate, op=5, x2=1, x=1, y=1)
+    row("I14", "dep r1=imm1,r3,pos6,len6", <size_t>&dep_immediate, op=5, x2=3, x=1)
+    row("I15", "dep r1=r2,r3,pos6,len4", <size_t>&dep, op=4)
+    # Completer -> comparison type, ta, tb, c, the run addresses for tbit and tnat.
+    for completer, (ctype, ta, tb, c, tbit, tnat) in {
+        "z": ("none", 0, 0, 0, <size_t>&tbit_z, <size_t>&tnat_z),
+        "z.unc": ("unc", 0, 0, 1, <size_t>&tbit_z_unc, <size_t>&tnat_z_unc),
+        "z.and": ("and", 0, 1, 0, <size_t>&tbit_z_and, <size_t>&tnat_z_and),
+        "nz.and": ("and", 0, 1, 1, <size_t>&tbit_nz_and, <size_t>&tnat_nz_and),
+        "z.or": ("or", 1, 0, 0, <size_t>&tbit_z_or, <size_t>&tnat_z_or),
+        "nz.or": ("or", 1, 0, 1, <size_t>&tbit_nz_or, <size_t>&tnat_nz_or),
+        "z.or.andcm": ("or.andcm", 1, 1, 0, <size_t>&tbit_z_or_andcm, <size_t>&tnat_z_or_andcm),
+        "nz.or.andcm": ("or.andcm", 1, 1, 1, <size_t>&tbit_nz_or_andcm, <size_t>&tnat_nz_or_andcm),
+    }.items():
+        common = {"op": 5, "x2": 0, "ta": ta, "tb": tb, "c": c, "ctype": ctype,
+                   "predicated": "own" if ctype == "unc" else "guard"}
+        row("I16", f"tbit.{completer} p1,p2=r3,pos6", tbit, nat="compare", y=0, **common)
+        row("I17", f"tnat.{completer} p1,p2=r3", tnat, nat="own", y=1, x=0, **common)
+
+    for mnemonic, (x6, run) in {
+        "zxt1": (0x10, <size_t>&zxt1), "zxt2": (0x11, <size_t>&zxt2), "zxt4": (0x12, <size_t>&zxt4),
+        "sxt1": (0x14, <size_t>&sxt1), "sxt2": (0x15, <size_t>&sxt2), "sxt4": (0x16, <size_t>&sxt4),
+    }.items():
+        row("I29", f"{mnemonic} r1=r3", run, op=0, x3=0, x6=x6)

@@ -18,16 +18,11 @@ from pfmon.engine.ia64.encodings.rows import row
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
-row("I18", "nop.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
-row("I18", "hint.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=1)
-
 
 cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fault_info = <uint64_t>op.imm
     cpu.fault_op = op
     return STATUS_BREAK
-
-row("I19", "break.i imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
 
 
 # --- I20: control speculation check ------------------------------------------------------------------------------
@@ -39,8 +34,6 @@ cdef int chk_s(Cpu* cpu, Op* op) noexcept nogil:
         return STATUS_CUT
     return go(cpu, op)
 
-row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=0, x3=1)
-
 
 # --- I21, I22: branch registers ----------------------------------------------------------------------------------
 
@@ -48,21 +41,10 @@ cdef int mov_to_br(Cpu* cpu, Op* op) noexcept nogil:
     cpu.br[op.r1] = cpu.gr[op.r2]
     return go(cpu, op)
 
-# The hint says how the branch through b1 at the tag's address will go; wh = 1 is no hint, and then a plain
-# mov has no tag. wh = 3 is unused: a hint without a meaning.
-for _x, _ret in enumerate(("", ".ret")):
-    for _ih, _importance in enumerate(("", ".imp")):
-        for _wh, _how in {0: ".sptk", 1: "", 2: ".dptk", 3: ".d3"}.items():
-            _tag = "" if _wh == 1 and not _ih and not _x else ",tag13"
-            row("I21", f"mov{_ret}{_how}{_importance} b1=r2{_tag}", <size_t>&mov_to_br, nat="consume",
-                op=0, x3=7, x=_x, ih=_ih, wh=_wh)
-
 
 cdef int mov_from_br(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.br[op.r2]
     return go(cpu, op)
-
-row("I22", "mov r1=b2", <size_t>&mov_from_br, op=0, x3=0, x6=0x31)
 
 
 # --- I23 to I25: predicates, instruction pointer -----------------------------------------------------------------
@@ -73,30 +55,20 @@ cdef int mov_to_pr(Cpu* cpu, Op* op) noexcept nogil:
     set_unrenamed_predicates(cpu, (unrenamed_predicates(cpu) & ~mask) | (cpu.gr[op.r2] & mask))
     return go(cpu, op)
 
-row("I23", "mov pr=r2,mask17", <size_t>&mov_to_pr, effect=as_int(Effect.EFFECT_ALL_PREDICATES), nat="consume",
-    writes="pr", op=0, x3=3)
-
 
 cdef int mov_to_pr_rot(Cpu* cpu, Op* op) noexcept nogil:
     set_unrenamed_predicates(cpu, (cpu.pr & 0xFFFF) | <uint64_t>op.imm)
     return go(cpu, op)
-
-row("I24", "mov pr.rot=imm44", <size_t>&mov_to_pr_rot, effect=as_int(Effect.EFFECT_ALL_PREDICATES), writes="pr.rot",
-    op=0, x3=2)
 
 
 cdef int mov_from_ip(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = <uint64_t>op.imm
     return go(cpu, op)
 
-row("I25", "mov r1=ip", <size_t>&mov_from_ip, ip=True, op=0, x3=0, x6=0x30)
-
 
 cdef int mov_from_pr(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = unrenamed_predicates(cpu)
     return go(cpu, op)
-
-row("I25", "mov r1=pr", <size_t>&mov_from_pr, reads="pr", op=0, x3=0, x6=0x33)
 
 
 # --- I26 to I28: application registers ---------------------------------------------------------------------------
@@ -176,17 +148,40 @@ cdef int mov_from_other_ar(Cpu* cpu, Op* op) noexcept nogil:
     return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
 
 
-row("I26", "mov.i ar3=r2", <size_t>&mov_to_other_ar, nat="consume", op=0, x3=0, x6=0x2A)
-row("I27", "mov.i ar3=imm8", <size_t>&mov_to_other_ar, op=0, x3=0, x6=0x0A)
-row("I28", "mov.i r1=ar3", <size_t>&mov_from_other_ar, op=0, x3=0, x6=0x32)
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    row("I18", "nop.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
+    row("I18", "hint.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=1)
+    row("I19", "break.i imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
+    row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=0, x3=1)
+    # The hint says how the branch through b1 at the tag's address will go; wh = 1 is no hint, and then a plain
+    # mov has no tag. wh = 3 is unused: a hint without a meaning.
+    for x, ret in enumerate(("", ".ret")):
+        for ih, importance in enumerate(("", ".imp")):
+            for wh, how in {0: ".sptk", 1: "", 2: ".dptk", 3: ".d3"}.items():
+                tag = "" if wh == 1 and not ih and not x else ",tag13"
+                row("I21", f"mov{ret}{how}{importance} b1=r2{tag}", <size_t>&mov_to_br, nat="consume",
+                    op=0, x3=7, x=x, ih=ih, wh=wh)
 
-for _name, (_ar3, _to, _to_immediate, _from) in {
-    "ar.pfs": (64, <size_t>&mov_to_pfs, <size_t>&mov_to_pfs_immediate, <size_t>&mov_from_pfs),
-    "ar.lc": (65, <size_t>&mov_to_lc, <size_t>&mov_to_lc_immediate, <size_t>&mov_from_lc),
-    "ar.ec": (66, <size_t>&mov_to_ec, <size_t>&mov_to_ec_immediate, <size_t>&mov_from_ec),
-}.items():
-    row("I26", f"mov.i {_name}=r2", _to, nat="consume", writes=_name, over="mov.i ar3=r2",
-        op=0, x3=0, x6=0x2A, ar3=_ar3)
-    row("I27", f"mov.i {_name}=imm8", _to_immediate, writes=_name, over="mov.i ar3=imm8",
-        op=0, x3=0, x6=0x0A, ar3=_ar3)
-    row("I28", f"mov.i r1={_name}", _from, reads=_name, over="mov.i r1=ar3", op=0, x3=0, x6=0x32, ar3=_ar3)
+    row("I22", "mov r1=b2", <size_t>&mov_from_br, op=0, x3=0, x6=0x31)
+    row("I23", "mov pr=r2,mask17", <size_t>&mov_to_pr, effect=as_int(Effect.EFFECT_ALL_PREDICATES), nat="consume",
+        writes="pr", op=0, x3=3)
+
+    row("I24", "mov pr.rot=imm44", <size_t>&mov_to_pr_rot, effect=as_int(Effect.EFFECT_ALL_PREDICATES), writes="pr.rot",
+        op=0, x3=2)
+
+    row("I25", "mov r1=ip", <size_t>&mov_from_ip, ip=True, op=0, x3=0, x6=0x30)
+    row("I25", "mov r1=pr", <size_t>&mov_from_pr, reads="pr", op=0, x3=0, x6=0x33)
+    row("I26", "mov.i ar3=r2", <size_t>&mov_to_other_ar, nat="consume", op=0, x3=0, x6=0x2A)
+    row("I27", "mov.i ar3=imm8", <size_t>&mov_to_other_ar, op=0, x3=0, x6=0x0A)
+    row("I28", "mov.i r1=ar3", <size_t>&mov_from_other_ar, op=0, x3=0, x6=0x32)
+    for name, (ar3, write, write_immediate, read) in {
+        "ar.pfs": (64, <size_t>&mov_to_pfs, <size_t>&mov_to_pfs_immediate, <size_t>&mov_from_pfs),
+        "ar.lc": (65, <size_t>&mov_to_lc, <size_t>&mov_to_lc_immediate, <size_t>&mov_from_lc),
+        "ar.ec": (66, <size_t>&mov_to_ec, <size_t>&mov_to_ec_immediate, <size_t>&mov_from_ec),
+    }.items():
+        row("I26", f"mov.i {name}=r2", write, nat="consume", writes=name, over="mov.i ar3=r2",
+            op=0, x3=0, x6=0x2A, ar3=ar3)
+        row("I27", f"mov.i {name}=imm8", write_immediate, writes=name, over="mov.i ar3=imm8",
+            op=0, x3=0, x6=0x0A, ar3=ar3)
+        row("I28", f"mov.i r1={name}", read, reads=name, over="mov.i r1=ar3", op=0, x3=0, x6=0x32, ar3=ar3)

@@ -11,6 +11,7 @@ from pfmon.engine.ia64.encodings.rows import row
 cdef extern from *:
     int __builtin_popcountll(unsigned long long) nogil
 
+
 # Lane width in bytes -> the fields that choose it.
 _WIDTH = {1: {"za": 0, "zb": 0}, 2: {"za": 0, "zb": 1}, 4: {"za": 1, "zb": 0}}
 
@@ -31,14 +32,10 @@ cdef int pmpy2_r(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = products(cpu.gr[op.r2], cpu.gr[op.r3], 0)
     return go(cpu, op)
 
-_row("I2", "pmpy2.r r1=r2,r3", 2, <size_t>&pmpy2_r, x2a=2, x2b=1, x2c=3)
-
 
 cdef int pmpy2_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = products(cpu.gr[op.r2], cpu.gr[op.r3], 1)
     return go(cpu, op)
-
-_row("I2", "pmpy2.l r1=r2,r3", 2, <size_t>&pmpy2_l, x2a=2, x2b=3, x2c=3)
 
 
 cdef int pmpyshr2(Cpu* cpu, Op* op) noexcept nogil:
@@ -51,8 +48,6 @@ cdef int pmpyshr2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = result
     return go(cpu, op)
 
-_row("I1", "pmpyshr2 r1=r2,r3,count2", 2, <size_t>&pmpyshr2, x2a=0, x2b=3)
-
 
 cdef int pmpyshr2_u(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t x = cpu.gr[op.r2]
@@ -63,8 +58,6 @@ cdef int pmpyshr2_u(Cpu* cpu, Op* op) noexcept nogil:
         result |= joined(unsigned_lane(x, lane, 16) * unsigned_lane(y, lane, 16) >> op.imm, lane, 16)
     cpu.gr[op.r1] = result
     return go(cpu, op)
-
-_row("I1", "pmpyshr2.u r1=r2,r3,count2", 2, <size_t>&pmpyshr2_u, x2a=0, x2b=1)
 
 
 # --- I2: mix, unpack, pack ---------------------------------------------------------------------------------------
@@ -120,36 +113,19 @@ cdef int unpack2_l(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-for _width, (_mix_r, _mix_l, _unpack_h, _unpack_l) in {
-    1: (<size_t>&mix1_r, <size_t>&mix1_l, <size_t>&unpack1_h, <size_t>&unpack1_l),
-    2: (<size_t>&mix2_r, <size_t>&mix2_l, <size_t>&unpack2_h, <size_t>&unpack2_l),
-    4: (<size_t>&right4, <size_t>&left4, <size_t>&left4, <size_t>&right4),
-}.items():
-    _row("I2", f"mix{_width}.r r1=r2,r3", _width, _mix_r, x2a=2, x2b=0, x2c=2)
-    _row("I2", f"mix{_width}.l r1=r2,r3", _width, _mix_l, x2a=2, x2b=2, x2c=2)
-    _row("I2", f"unpack{_width}.h r1=r2,r3", _width, _unpack_h, x2a=2, x2b=0, x2c=1)
-    _row("I2", f"unpack{_width}.l r1=r2,r3", _width, _unpack_l, x2a=2, x2b=2, x2c=1)
-
-
 cdef int pack2_uss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = narrowed(cpu.gr[op.r2], cpu.gr[op.r3], 16, 0, 0xFF)
     return go(cpu, op)
-
-_row("I2", "pack2.uss r1=r2,r3", 2, <size_t>&pack2_uss, x2a=2, x2b=0, x2c=0)
 
 
 cdef int pack2_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = narrowed(cpu.gr[op.r2], cpu.gr[op.r3], 16, -0x80, 0x7F)
     return go(cpu, op)
 
-_row("I2", "pack2.sss r1=r2,r3", 2, <size_t>&pack2_sss, x2a=2, x2b=2, x2c=0)
-
 
 cdef int pack4_sss(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = narrowed(cpu.gr[op.r2], cpu.gr[op.r3], 32, -0x8000, 0x7FFF)
     return go(cpu, op)
-
-_row("I2", "pack4.sss r1=r2,r3", 4, <size_t>&pack4_sss, x2a=2, x2b=2, x2c=0)
 
 
 # --- I2: minimum, maximum, sum of absolute differences -----------------------------------------------------------
@@ -158,28 +134,20 @@ cdef int pmin1_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, least)
     return go(cpu, op)
 
-_row("I2", "pmin1.u r1=r2,r3", 1, <size_t>&pmin1_u, x2a=2, x2b=1, x2c=0)
-
 
 cdef int pmax1_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_unsigned(cpu.gr[op.r2], cpu.gr[op.r3], 8, most_of)
     return go(cpu, op)
-
-_row("I2", "pmax1.u r1=r2,r3", 1, <size_t>&pmax1_u, x2a=2, x2b=1, x2c=1)
 
 
 cdef int pmin2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 16, least)
     return go(cpu, op)
 
-_row("I2", "pmin2 r1=r2,r3", 2, <size_t>&pmin2, x2a=2, x2b=3, x2c=0)
-
 
 cdef int pmax2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = each_signed(cpu.gr[op.r2], cpu.gr[op.r3], 16, most_of)
     return go(cpu, op)
-
-_row("I2", "pmax2 r1=r2,r3", 2, <size_t>&pmax2, x2a=2, x2b=3, x2c=1)
 
 
 cdef int psad1(Cpu* cpu, Op* op) noexcept nogil:
@@ -193,8 +161,6 @@ cdef int psad1(Cpu* cpu, Op* op) noexcept nogil:
         result += <uint64_t>(difference if difference >= 0 else -difference)
     cpu.gr[op.r1] = result
     return go(cpu, op)
-
-_row("I2", "psad1 r1=r2,r3", 1, <size_t>&psad1, x2a=2, x2b=3, x2c=2)
 
 
 # --- I3, I4: permutations ----------------------------------------------------------------------------------------
@@ -217,10 +183,6 @@ ORDERS[0x9] = 0x73625140
 ORDERS[0xA] = 0x75316420
 ORDERS[0xB] = 0x01234567
 
-# The other values of mbt4c are reserved.
-for _mbt4c, _name in {0x0: "brcst", 0x8: "mix", 0x9: "shuf", 0xA: "alt", 0xB: "rev"}.items():
-    _row("I3", f"mux1 r1=r2,@{_name}", 1, <size_t>&mux1, op_x="mbt4c", x2a=3, x2b=2, x2c=2, mbt4c=_mbt4c)
-
 
 cdef int mux2(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t source = cpu.gr[op.r2]
@@ -230,8 +192,6 @@ cdef int mux2(Cpu* cpu, Op* op) noexcept nogil:
         result |= joined(unsigned_lane(source, <int>(op.imm >> (2 * lane) & 3), 16), lane, 16)
     cpu.gr[op.r1] = result
     return go(cpu, op)
-
-_row("I4", "mux2 r1=r2,mhtype8", 2, <size_t>&mux2, x2a=3, x2b=2, x2c=2)
 
 
 # --- I5 to I8: shifts --------------------------------------------------------------------------------------------
@@ -268,84 +228,60 @@ cdef int pshr2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right(cpu.gr[op.r3], 16, cpu.gr[op.r2])
     return go(cpu, op)
 
-_row("I5", "pshr2 r1=r3,r2", 2, <size_t>&pshr2, x2a=0, x2b=2, x2c=0)
-
 
 cdef int pshr2_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right(cpu.gr[op.r3], 16, <uint64_t>op.imm)
     return go(cpu, op)
-
-_row("I6", "pshr2 r1=r3,count5", 2, <size_t>&pshr2_immediate, x2a=1, x2b=3, x2c=0)
 
 
 cdef int pshr2_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right_unsigned(cpu.gr[op.r3], 16, cpu.gr[op.r2])
     return go(cpu, op)
 
-_row("I5", "pshr2.u r1=r3,r2", 2, <size_t>&pshr2_u, x2a=0, x2b=0, x2c=0)
-
 
 cdef int pshr2_u_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right_unsigned(cpu.gr[op.r3], 16, <uint64_t>op.imm)
     return go(cpu, op)
-
-_row("I6", "pshr2.u r1=r3,count5", 2, <size_t>&pshr2_u_immediate, x2a=1, x2b=1, x2c=0)
 
 
 cdef int pshl2(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_left(cpu.gr[op.r2], 16, cpu.gr[op.r3])
     return go(cpu, op)
 
-_row("I7", "pshl2 r1=r2,r3", 2, <size_t>&pshl2, x2a=0, x2b=0, x2c=1)
-
 
 cdef int pshl2_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_left(cpu.gr[op.r2], 16, <uint64_t>op.imm)
     return go(cpu, op)
-
-_row("I8", "pshl2 r1=r2,count5", 2, <size_t>&pshl2_immediate, x2a=3, x2b=1, x2c=1)
 
 
 cdef int pshr4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right(cpu.gr[op.r3], 32, cpu.gr[op.r2])
     return go(cpu, op)
 
-_row("I5", "pshr4 r1=r3,r2", 4, <size_t>&pshr4, x2a=0, x2b=2, x2c=0)
-
 
 cdef int pshr4_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right(cpu.gr[op.r3], 32, <uint64_t>op.imm)
     return go(cpu, op)
-
-_row("I6", "pshr4 r1=r3,count5", 4, <size_t>&pshr4_immediate, x2a=1, x2b=3, x2c=0)
 
 
 cdef int pshr4_u(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right_unsigned(cpu.gr[op.r3], 32, cpu.gr[op.r2])
     return go(cpu, op)
 
-_row("I5", "pshr4.u r1=r3,r2", 4, <size_t>&pshr4_u, x2a=0, x2b=0, x2c=0)
-
 
 cdef int pshr4_u_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_right_unsigned(cpu.gr[op.r3], 32, <uint64_t>op.imm)
     return go(cpu, op)
-
-_row("I6", "pshr4.u r1=r3,count5", 4, <size_t>&pshr4_u_immediate, x2a=1, x2b=1, x2c=0)
 
 
 cdef int pshl4(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_left(cpu.gr[op.r2], 32, cpu.gr[op.r3])
     return go(cpu, op)
 
-_row("I7", "pshl4 r1=r2,r3", 4, <size_t>&pshl4, x2a=0, x2b=0, x2c=1)
-
 
 cdef int pshl4_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shifted_left(cpu.gr[op.r2], 32, <uint64_t>op.imm)
     return go(cpu, op)
-
-_row("I8", "pshl4 r1=r2,count5", 4, <size_t>&pshl4_immediate, x2a=3, x2b=1, x2c=1)
 
 
 # --- I9, I29: counting -------------------------------------------------------------------------------------------
@@ -353,8 +289,6 @@ _row("I8", "pshl4 r1=r2,count5", 4, <size_t>&pshl4_immediate, x2a=3, x2b=1, x2c=
 cdef int popcnt(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = __builtin_popcountll(cpu.gr[op.r3])
     return go(cpu, op)
-
-_row("I9", "popcnt r1=r3", 2, <size_t>&popcnt, x2a=1, x2b=1, x2c=2)
 
 
 cdef inline uint64_t zero_from_left(uint64_t value, int width) noexcept nogil:
@@ -380,25 +314,65 @@ cdef int czx1_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = zero_from_left(cpu.gr[op.r3], 8)
     return go(cpu, op)
 
-row("I29", "czx1.l r1=r3", <size_t>&czx1_l, op=0, x3=0, x6=0x18)
-
 
 cdef int czx1_r(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = zero_from_right(cpu.gr[op.r3], 8)
     return go(cpu, op)
-
-row("I29", "czx1.r r1=r3", <size_t>&czx1_r, op=0, x3=0, x6=0x1C)
 
 
 cdef int czx2_l(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = zero_from_left(cpu.gr[op.r3], 16)
     return go(cpu, op)
 
-row("I29", "czx2.l r1=r3", <size_t>&czx2_l, op=0, x3=0, x6=0x19)
-
 
 cdef int czx2_r(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = zero_from_right(cpu.gr[op.r3], 16)
     return go(cpu, op)
 
-row("I29", "czx2.r r1=r3", <size_t>&czx2_r, op=0, x3=0, x6=0x1D)
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    _row("I2", "pmpy2.r r1=r2,r3", 2, <size_t>&pmpy2_r, x2a=2, x2b=1, x2c=3)
+    _row("I2", "pmpy2.l r1=r2,r3", 2, <size_t>&pmpy2_l, x2a=2, x2b=3, x2c=3)
+    _row("I1", "pmpyshr2 r1=r2,r3,count2", 2, <size_t>&pmpyshr2, x2a=0, x2b=3)
+    _row("I1", "pmpyshr2.u r1=r2,r3,count2", 2, <size_t>&pmpyshr2_u, x2a=0, x2b=1)
+    for width, (mix_r, mix_l, unpack_h, unpack_l) in {
+        1: (<size_t>&mix1_r, <size_t>&mix1_l, <size_t>&unpack1_h, <size_t>&unpack1_l),
+        2: (<size_t>&mix2_r, <size_t>&mix2_l, <size_t>&unpack2_h, <size_t>&unpack2_l),
+        4: (<size_t>&right4, <size_t>&left4, <size_t>&left4, <size_t>&right4),
+    }.items():
+        _row("I2", f"mix{width}.r r1=r2,r3", width, mix_r, x2a=2, x2b=0, x2c=2)
+        _row("I2", f"mix{width}.l r1=r2,r3", width, mix_l, x2a=2, x2b=2, x2c=2)
+        _row("I2", f"unpack{width}.h r1=r2,r3", width, unpack_h, x2a=2, x2b=0, x2c=1)
+        _row("I2", f"unpack{width}.l r1=r2,r3", width, unpack_l, x2a=2, x2b=2, x2c=1)
+
+    _row("I2", "pack2.uss r1=r2,r3", 2, <size_t>&pack2_uss, x2a=2, x2b=0, x2c=0)
+    _row("I2", "pack2.sss r1=r2,r3", 2, <size_t>&pack2_sss, x2a=2, x2b=2, x2c=0)
+    _row("I2", "pack4.sss r1=r2,r3", 4, <size_t>&pack4_sss, x2a=2, x2b=2, x2c=0)
+    _row("I2", "pmin1.u r1=r2,r3", 1, <size_t>&pmin1_u, x2a=2, x2b=1, x2c=0)
+    _row("I2", "pmax1.u r1=r2,r3", 1, <size_t>&pmax1_u, x2a=2, x2b=1, x2c=1)
+    _row("I2", "pmin2 r1=r2,r3", 2, <size_t>&pmin2, x2a=2, x2b=3, x2c=0)
+    _row("I2", "pmax2 r1=r2,r3", 2, <size_t>&pmax2, x2a=2, x2b=3, x2c=1)
+    _row("I2", "psad1 r1=r2,r3", 1, <size_t>&psad1, x2a=2, x2b=3, x2c=2)
+    # The other values of mbt4c are reserved.
+    for mbt4c, name in {0x0: "brcst", 0x8: "mix", 0x9: "shuf", 0xA: "alt", 0xB: "rev"}.items():
+        _row("I3", f"mux1 r1=r2,@{name}", 1, <size_t>&mux1, op_x="mbt4c", x2a=3, x2b=2, x2c=2, mbt4c=mbt4c)
+
+    _row("I4", "mux2 r1=r2,mhtype8", 2, <size_t>&mux2, x2a=3, x2b=2, x2c=2)
+    _row("I5", "pshr2 r1=r3,r2", 2, <size_t>&pshr2, x2a=0, x2b=2, x2c=0)
+    _row("I6", "pshr2 r1=r3,count5", 2, <size_t>&pshr2_immediate, x2a=1, x2b=3, x2c=0)
+    _row("I5", "pshr2.u r1=r3,r2", 2, <size_t>&pshr2_u, x2a=0, x2b=0, x2c=0)
+    _row("I6", "pshr2.u r1=r3,count5", 2, <size_t>&pshr2_u_immediate, x2a=1, x2b=1, x2c=0)
+    _row("I7", "pshl2 r1=r2,r3", 2, <size_t>&pshl2, x2a=0, x2b=0, x2c=1)
+    _row("I8", "pshl2 r1=r2,count5", 2, <size_t>&pshl2_immediate, x2a=3, x2b=1, x2c=1)
+    _row("I5", "pshr4 r1=r3,r2", 4, <size_t>&pshr4, x2a=0, x2b=2, x2c=0)
+    _row("I6", "pshr4 r1=r3,count5", 4, <size_t>&pshr4_immediate, x2a=1, x2b=3, x2c=0)
+    _row("I5", "pshr4.u r1=r3,r2", 4, <size_t>&pshr4_u, x2a=0, x2b=0, x2c=0)
+    _row("I6", "pshr4.u r1=r3,count5", 4, <size_t>&pshr4_u_immediate, x2a=1, x2b=1, x2c=0)
+    _row("I7", "pshl4 r1=r2,r3", 4, <size_t>&pshl4, x2a=0, x2b=0, x2c=1)
+    _row("I8", "pshl4 r1=r2,count5", 4, <size_t>&pshl4_immediate, x2a=3, x2b=1, x2c=1)
+    _row("I9", "popcnt r1=r3", 2, <size_t>&popcnt, x2a=1, x2b=1, x2c=2)
+    row("I29", "czx1.l r1=r3", <size_t>&czx1_l, op=0, x3=0, x6=0x18)
+    row("I29", "czx1.r r1=r3", <size_t>&czx1_r, op=0, x3=0, x6=0x1C)
+    row("I29", "czx2.l r1=r3", <size_t>&czx2_l, op=0, x3=0, x6=0x19)
+    row("I29", "czx2.r r1=r3", <size_t>&czx2_r, op=0, x3=0, x6=0x1D)

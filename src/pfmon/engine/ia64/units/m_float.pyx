@@ -116,17 +116,6 @@ cdef int ldf_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ldf_register(Cpu* cpu, Op* op) noexcept nogil:
     return load(cpu, op, op.x, BY_REGISTER)
 
-_LOADS = {
-    EXTENDED: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),
-    INTEGER: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),
-    SINGLE: (<size_t>&ldfs, <size_t>&ldfs_immediate, <size_t>&ldfs_register),
-    DOUBLE: (<size_t>&ldfd, <size_t>&ldfd_immediate, <size_t>&ldfd_register),
-}
-for _form, (_letter, _size) in FORMS.items():
-    load_rows(f"ldf{_letter}", _form, *_LOADS[_form], size=_size, form=_form, own=False)
-load_rows("ldf.fill", 0x1B, <size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register, size=16, form=SPILLED,
-          own=False, isa_kind=as_int(Ia64Kind.SPILL_FILL))
-
 
 # --- speculative loads: ldf.s, ldf.a, ldf.sa
 
@@ -234,9 +223,6 @@ SPECULATION = {
     ".c.nc": (0x24, (<size_t>&ldf_c_nc, <size_t>&ldf_c_nc_immediate, <size_t>&ldf_c_nc_register),
     as_int(Ia64Kind.LOAD_CHECK)),
 }
-for _completer, (_base, _handlers, _kind) in SPECULATION.items():
-    for _form, (_letter, _size) in FORMS.items():
-        load_rows(f"ldf{_letter}{_completer}", _base + _form, *_handlers, size=_size, form=_form, isa_kind=_kind)
 
 
 # --- stores
@@ -307,20 +293,6 @@ cdef int stf_spill(Cpu* cpu, Op* op) noexcept nogil:
 cdef int stf_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
     return store(cpu, op, SPILLED, BY_IMMEDIATE)
 
-for _mnemonic, _x6, _size, _plain, _immediate, _kind in (
-    ("stfe", 0x30, 10, <size_t>&stfe, <size_t>&stfe_immediate, 0),
-    ("stf8", 0x31, 8, <size_t>&stf8, <size_t>&stf8_immediate, 0),
-    ("stfs", 0x32, 4, <size_t>&stfs, <size_t>&stfs_immediate, 0),
-    ("stfd", 0x33, 8, <size_t>&stfd, <size_t>&stfd_immediate, 0),
-    ("stf.spill", 0x3B, 16, <size_t>&stf_spill, <size_t>&stf_spill_immediate, as_int(Ia64Kind.SPILL_FILL)),
-):
-    for _hint, (_completer, _locality) in STORE_HINTS.items():
-        _given = {"kind": as_int(Kind.STORE | Kind.FLOAT), "isa_kind": _kind, "access_flags": _locality,
-        "nat": "consume",
-                  "size": _size, "emit": "memory", "hint": _hint, "x6": _x6}
-        row("M9", f"{_mnemonic}{_completer} [r3]=f2", _plain, op=6, m=0, x=0, **_given)
-        row("M10", f"{_mnemonic}{_completer} [r3]=f2,imm9", _immediate, op=7, **_given)
-
 
 # --- setf and getf: between the register files
 
@@ -339,12 +311,6 @@ cdef int setf_s(Cpu* cpu, Op* op) noexcept nogil:
 cdef int setf_d(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fr[op.r1] = natval() if unlikely(get_nat(cpu, op.r2)) else from_double(cpu.gr[op.r2])
     return go(cpu, op)
-
-for _x6, (_letters, _run) in {
-    0x1C: ("sig", <size_t>&setf_sig), 0x1D: ("exp", <size_t>&setf_exp), 0x1E: ("s", <size_t>&setf_s),
-    0x1F: ("d", <size_t>&setf_d),
-}.items():
-    row("M18", f"setf.{_letters} f1=r2", _run, kind=as_int(Kind.FLOAT), nat="own", op=6, m=0, x=1, x6=_x6)
 
 
 cdef inline int deliver(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
@@ -369,8 +335,48 @@ cdef int getf_s(Cpu* cpu, Op* op) noexcept nogil:
 cdef int getf_d(Cpu* cpu, Op* op) noexcept nogil:
     return deliver(cpu, op, to_double(cpu.fr[op.r2]))
 
-for _x6, (_letters, _run) in {
-    0x1C: ("sig", <size_t>&getf_sig), 0x1D: ("exp", <size_t>&getf_exp), 0x1E: ("s", <size_t>&getf_s),
-    0x1F: ("d", <size_t>&getf_d),
-}.items():
-    row("M19", f"getf.{_letters} r1=f2", _run, kind=as_int(Kind.FLOAT), nat="own", op=4, m=0, x=1, x6=_x6)
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    loads = {
+        EXTENDED: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),
+        INTEGER: (<size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register),
+        SINGLE: (<size_t>&ldfs, <size_t>&ldfs_immediate, <size_t>&ldfs_register),
+        DOUBLE: (<size_t>&ldfd, <size_t>&ldfd_immediate, <size_t>&ldfd_register),
+    }
+
+    for form, (letter, size) in FORMS.items():
+        load_rows(f"ldf{letter}", form, *loads[form], size=size, form=form, own=False)
+
+    load_rows("ldf.fill", 0x1B, <size_t>&ldf, <size_t>&ldf_immediate, <size_t>&ldf_register, size=16, form=SPILLED,
+              own=False, isa_kind=as_int(Ia64Kind.SPILL_FILL))
+
+    for completer, (base, handlers, kind) in SPECULATION.items():
+        for form, (letter, size) in FORMS.items():
+            load_rows(f"ldf{letter}{completer}", base + form, *handlers, size=size, form=form, isa_kind=kind)
+
+    for mnemonic, x6, size, plain, immediate, kind in (
+        ("stfe", 0x30, 10, <size_t>&stfe, <size_t>&stfe_immediate, 0),
+        ("stf8", 0x31, 8, <size_t>&stf8, <size_t>&stf8_immediate, 0),
+        ("stfs", 0x32, 4, <size_t>&stfs, <size_t>&stfs_immediate, 0),
+        ("stfd", 0x33, 8, <size_t>&stfd, <size_t>&stfd_immediate, 0),
+        ("stf.spill", 0x3B, 16, <size_t>&stf_spill, <size_t>&stf_spill_immediate, as_int(Ia64Kind.SPILL_FILL)),
+    ):
+        for hint, (completer, locality) in STORE_HINTS.items():
+            given = {"kind": as_int(Kind.STORE | Kind.FLOAT), "isa_kind": kind, "access_flags": locality,
+            "nat": "consume",
+                      "size": size, "emit": "memory", "hint": hint, "x6": x6}
+            row("M9", f"{mnemonic}{completer} [r3]=f2", plain, op=6, m=0, x=0, **given)
+            row("M10", f"{mnemonic}{completer} [r3]=f2,imm9", immediate, op=7, **given)
+
+    for x6, (letters, run) in {
+        0x1C: ("sig", <size_t>&setf_sig), 0x1D: ("exp", <size_t>&setf_exp), 0x1E: ("s", <size_t>&setf_s),
+        0x1F: ("d", <size_t>&setf_d),
+    }.items():
+        row("M18", f"setf.{letters} f1=r2", run, kind=as_int(Kind.FLOAT), nat="own", op=6, m=0, x=1, x6=x6)
+
+    for x6, (letters, run) in {
+        0x1C: ("sig", <size_t>&getf_sig), 0x1D: ("exp", <size_t>&getf_exp), 0x1E: ("s", <size_t>&getf_s),
+        0x1F: ("d", <size_t>&getf_d),
+    }.items():
+        row("M19", f"getf.{letters} r1=f2", run, kind=as_int(Kind.FLOAT), nat="own", op=4, m=0, x=1, x6=x6)

@@ -88,19 +88,6 @@ cdef int ld8_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ld8_register(Cpu* cpu, Op* op) noexcept nogil:
     return load(cpu, op, 8, BY_REGISTER)
 
-_ORDINARY = (
-    (<size_t>&ld1, <size_t>&ld1_immediate, <size_t>&ld1_register),
-    (<size_t>&ld2, <size_t>&ld2_immediate, <size_t>&ld2_register),
-    (<size_t>&ld4, <size_t>&ld4_immediate, <size_t>&ld4_register),
-    (<size_t>&ld8, <size_t>&ld8_immediate, <size_t>&ld8_register),
-)
-for _type, _base, _flags in (
-    ("", 0x00, 0), (".bias", 0x10, as_int(AccessFlag.ACCESS_EXCLUSIVE)), (".acq", 0x14,
-    as_int(AccessFlag.ACCESS_ACQUIRE)),
-):
-    for _i, _size in enumerate(SIZES):
-        load_rows(f"ld{_size}{_type}", _base + _i, *_ORDINARY[_i], size=_size, access_flags=_flags, own=False)
-
 
 # --- speculative loads: ld.s, ld.a, ld.sa. op.x is the size.
 
@@ -158,14 +145,6 @@ cdef int ld_sa_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ld_sa_register(Cpu* cpu, Op* op) noexcept nogil:
     return speculative(cpu, op, True, True, BY_REGISTER)
 
-for _i, _size in enumerate(SIZES):
-    load_rows(f"ld{_size}.s", 0x04 + _i, <size_t>&ld_s, <size_t>&ld_s_immediate, <size_t>&ld_s_register,
-              size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.SPECULATIVE))
-    load_rows(f"ld{_size}.a", 0x08 + _i, <size_t>&ld_a, <size_t>&ld_a_immediate, <size_t>&ld_a_register,
-              size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.ADVANCED))
-    load_rows(f"ld{_size}.sa", 0x0C + _i, <size_t>&ld_sa, <size_t>&ld_sa_immediate, <size_t>&ld_sa_register,
-              size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED))
-
 
 # --- check loads: ld.c.clr, ld.c.nc, ld.c.clr.acq. op.x is the size.
 
@@ -211,14 +190,6 @@ cdef int ld_c_nc_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ld_c_nc_register(Cpu* cpu, Op* op) noexcept nogil:
     return check_load(cpu, op, False, BY_REGISTER)
 
-for _i, _size in enumerate(SIZES):
-    for _type, _base, _flags in ((".c.clr", 0x20, 0), (".c.clr.acq", 0x28, as_int(AccessFlag.ACCESS_ACQUIRE))):
-        load_rows(f"ld{_size}{_type}", _base + _i, <size_t>&ld_c_clr, <size_t>&ld_c_clr_immediate,
-                  <size_t>&ld_c_clr_register, size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.LOAD_CHECK),
-                  access_flags=_flags)
-    load_rows(f"ld{_size}.c.nc", 0x24 + _i, <size_t>&ld_c_nc, <size_t>&ld_c_nc_immediate,
-              <size_t>&ld_c_nc_register, size=_size, op_x=_size, isa_kind=as_int(Ia64Kind.LOAD_CHECK))
-
 
 # --- ld8.fill: the NaT bit comes from AR[UNAT], at the position that address bits 8:3 name
 
@@ -249,9 +220,6 @@ cdef int ld8_fill_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ld8_fill_register(Cpu* cpu, Op* op) noexcept nogil:
     return fill(cpu, op, BY_REGISTER)
 
-load_rows("ld8.fill", 0x1B, <size_t>&ld8_fill, <size_t>&ld8_fill_immediate, <size_t>&ld8_fill_register, size=8,
-          isa_kind=as_int(Ia64Kind.SPILL_FILL))
-
 
 # --- ld16: 8 bytes to the target, 8 to AR[CSD]
 
@@ -266,8 +234,44 @@ cdef int ld16(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (<uint64_t*>data)[1 if cpu.um & 2 else 0]
     return go(cpu, op)
 
-for _x6, _type, _flags in ((0x28, "", 0), (0x2C, ".acq", as_int(AccessFlag.ACCESS_ACQUIRE))):
-    for _hint, (_completer, _locality) in HINTS.items():
-        row("M1", f"ld16{_type}{_completer} r1,ar.csd=[r3]", <size_t>&ld16, kind=as_int(Kind.LOAD), nat="consume",
-            size=16,
-            access_flags=_flags | _locality, emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, writes="ar.csd")
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    ordinary = (
+        (<size_t>&ld1, <size_t>&ld1_immediate, <size_t>&ld1_register),
+        (<size_t>&ld2, <size_t>&ld2_immediate, <size_t>&ld2_register),
+        (<size_t>&ld4, <size_t>&ld4_immediate, <size_t>&ld4_register),
+        (<size_t>&ld8, <size_t>&ld8_immediate, <size_t>&ld8_register),
+    )
+
+    for order, base, flags in (
+        ("", 0x00, 0), (".bias", 0x10, as_int(AccessFlag.ACCESS_EXCLUSIVE)), (".acq", 0x14,
+        as_int(AccessFlag.ACCESS_ACQUIRE)),
+    ):
+        for i, size in enumerate(SIZES):
+            load_rows(f"ld{size}{order}", base + i, *ordinary[i], size=size, access_flags=flags, own=False)
+
+    for i, size in enumerate(SIZES):
+        load_rows(f"ld{size}.s", 0x04 + i, <size_t>&ld_s, <size_t>&ld_s_immediate, <size_t>&ld_s_register,
+                  size=size, op_x=size, isa_kind=as_int(Ia64Kind.SPECULATIVE))
+        load_rows(f"ld{size}.a", 0x08 + i, <size_t>&ld_a, <size_t>&ld_a_immediate, <size_t>&ld_a_register,
+                  size=size, op_x=size, isa_kind=as_int(Ia64Kind.ADVANCED))
+        load_rows(f"ld{size}.sa", 0x0C + i, <size_t>&ld_sa, <size_t>&ld_sa_immediate, <size_t>&ld_sa_register,
+                  size=size, op_x=size, isa_kind=as_int(Ia64Kind.SPECULATIVE | Ia64Kind.ADVANCED))
+
+    for i, size in enumerate(SIZES):
+        for order, base, flags in ((".c.clr", 0x20, 0), (".c.clr.acq", 0x28, as_int(AccessFlag.ACCESS_ACQUIRE))):
+            load_rows(f"ld{size}{order}", base + i, <size_t>&ld_c_clr, <size_t>&ld_c_clr_immediate,
+                      <size_t>&ld_c_clr_register, size=size, op_x=size, isa_kind=as_int(Ia64Kind.LOAD_CHECK),
+                      access_flags=flags)
+        load_rows(f"ld{size}.c.nc", 0x24 + i, <size_t>&ld_c_nc, <size_t>&ld_c_nc_immediate,
+                  <size_t>&ld_c_nc_register, size=size, op_x=size, isa_kind=as_int(Ia64Kind.LOAD_CHECK))
+
+    load_rows("ld8.fill", 0x1B, <size_t>&ld8_fill, <size_t>&ld8_fill_immediate, <size_t>&ld8_fill_register, size=8,
+              isa_kind=as_int(Ia64Kind.SPILL_FILL))
+
+    for x6, order, flags in ((0x28, "", 0), (0x2C, ".acq", as_int(AccessFlag.ACCESS_ACQUIRE))):
+        for hint, (completer, locality) in HINTS.items():
+            row("M1", f"ld16{order}{completer} r1,ar.csd=[r3]", <size_t>&ld16, kind=as_int(Kind.LOAD), nat="consume",
+                size=16,
+                access_flags=flags | locality, emit="memory", op=4, m=0, x=1, x6=x6, hint=hint, writes="ar.csd")

@@ -132,14 +132,6 @@ PAIRS = {
     ".c.clr": (0x20, <size_t>&ldfp_c_clr, <size_t>&ldfp_c_clr_update, as_int(Ia64Kind.LOAD_CHECK)),
     ".c.nc": (0x24, <size_t>&ldfp_c_nc, <size_t>&ldfp_c_nc_update, as_int(Ia64Kind.LOAD_CHECK)),
 }
-for _completer, (_base, _plain, _update, _kind) in PAIRS.items():
-    for _form, (_letter, _size) in {INTEGER: ("8", 16), SINGLE: ("s", 8), DOUBLE: ("d", 16)}.items():
-        for _hint, (_locality, _flags) in HINTS.items():
-            _text = f"ldfp{_letter}{_completer}{_locality} f1,f2=[r3]"
-            _given = {"kind": as_int(Kind.LOAD | Kind.FLOAT), "isa_kind": _kind, "access_flags": _flags, "nat": "own",
-                      "size": _size, "emit": "memory", "hint": _hint, "x6": _base + _form, "op_x": _form}
-            row("M11", _text, _plain, op=6, m=0, x=1, **_given)
-            row("M12", f"{_text},{_size}", _update, op=6, m=1, x=1, **_given)
 
 
 # --- lfetch: a hint, but its base update counts, and .fault faults on what cannot be read
@@ -172,16 +164,28 @@ cdef int lfetch_fault_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int lfetch_fault_register(Cpu* cpu, Op* op) noexcept nogil:
     return line_fetch(cpu, op, True, BY_REGISTER)
 
-for _x6, _completer, _faults, _exclusive in (
-    (0x2C, "", False, 0), (0x2D, ".excl", False, as_int(AccessFlag.ACCESS_EXCLUSIVE)),
-    (0x2E, ".fault", True, 0), (0x2F, ".fault.excl", True, as_int(AccessFlag.ACCESS_EXCLUSIVE)),
-):
-    for _hint, (_locality, _flags) in LINE_HINTS.items():
-        _text = f"lfetch{_completer}{_locality} [r3]"
-        _given = {"kind": as_int(Kind.PREFETCH), "access_flags": _exclusive | _flags, "nat": "own", "emit": "memory",
-                  "hint": _hint, "x6": _x6}
-        row("M13", _text, <size_t>&lfetch_fault if _faults else <size_t>&lfetch, op=6, m=0, x=0, **_given)
-        row("M14", f"{_text},r2", <size_t>&lfetch_fault_register if _faults else <size_t>&lfetch_register,
-            op=6, m=1, x=0, **_given)
-        row("M15", f"{_text},imm9", <size_t>&lfetch_fault_immediate if _faults else <size_t>&lfetch_immediate,
-            op=7, **_given)
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    for completer, (base, plain, update, kind) in PAIRS.items():
+        for form, (letter, size) in {INTEGER: ("8", 16), SINGLE: ("s", 8), DOUBLE: ("d", 16)}.items():
+            for hint, (locality, flags) in HINTS.items():
+                text = f"ldfp{letter}{completer}{locality} f1,f2=[r3]"
+                given = {"kind": as_int(Kind.LOAD | Kind.FLOAT), "isa_kind": kind, "access_flags": flags, "nat": "own",
+                          "size": size, "emit": "memory", "hint": hint, "x6": base + form, "op_x": form}
+                row("M11", text, plain, op=6, m=0, x=1, **given)
+                row("M12", f"{text},{size}", update, op=6, m=1, x=1, **given)
+
+    for x6, completer, faults, exclusive in (
+        (0x2C, "", False, 0), (0x2D, ".excl", False, as_int(AccessFlag.ACCESS_EXCLUSIVE)),
+        (0x2E, ".fault", True, 0), (0x2F, ".fault.excl", True, as_int(AccessFlag.ACCESS_EXCLUSIVE)),
+    ):
+        for hint, (locality, flags) in LINE_HINTS.items():
+            text = f"lfetch{completer}{locality} [r3]"
+            given = {"kind": as_int(Kind.PREFETCH), "access_flags": exclusive | flags, "nat": "own", "emit": "memory",
+                      "hint": hint, "x6": x6}
+            row("M13", text, <size_t>&lfetch_fault if faults else <size_t>&lfetch, op=6, m=0, x=0, **given)
+            row("M14", f"{text},r2", <size_t>&lfetch_fault_register if faults else <size_t>&lfetch_register,
+                op=6, m=1, x=0, **given)
+            row("M15", f"{text},imm9", <size_t>&lfetch_fault_immediate if faults else <size_t>&lfetch_immediate,
+                op=7, **given)

@@ -63,16 +63,6 @@ cdef int st8(Cpu* cpu, Op* op) noexcept nogil:
 cdef int st8_immediate(Cpu* cpu, Op* op) noexcept nogil:
     return store(cpu, op, 8, BY_IMMEDIATE)
 
-_STORES = (
-    (<size_t>&st1, <size_t>&st1_immediate),
-    (<size_t>&st2, <size_t>&st2_immediate),
-    (<size_t>&st4, <size_t>&st4_immediate),
-    (<size_t>&st8, <size_t>&st8_immediate),
-)
-for _type, _base, _flags in (("", 0x30, 0), (".rel", 0x34, as_int(AccessFlag.ACCESS_RELEASE))):
-    for _i, _size in enumerate(SIZES):
-        store_rows(f"st{_size}{_type}", _base + _i, *_STORES[_i], size=_size, access_flags=_flags)
-
 
 # --- st8.spill: the NaT bit goes to AR[UNAT], at the position that address bits 8:3 name
 
@@ -96,9 +86,6 @@ cdef int st8_spill(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int st8_spill_immediate(Cpu* cpu, Op* op) noexcept nogil:
     return spill(cpu, op, BY_IMMEDIATE)
-
-store_rows("st8.spill", 0x3B, <size_t>&st8_spill, <size_t>&st8_spill_immediate, size=8, nat="own",
-           isa_kind=as_int(Ia64Kind.SPILL_FILL))
 
 
 # --- 16 bytes: the source and AR[CSD]
@@ -126,12 +113,6 @@ cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
     if not write_pair(cpu, op, address, cpu.gr[op.r2], cpu.csd):
         return fault_here(cpu, op)
     return go(cpu, op)
-
-for _x6, _type, _flags in ((0x30, "", 0), (0x34, ".rel", as_int(AccessFlag.ACCESS_RELEASE))):
-    for _hint, (_completer, _locality) in HINTS.items():
-        row("M4", f"st16{_type}{_completer} [r3]=r2,ar.csd", <size_t>&st16, kind=as_int(Kind.STORE), nat="consume",
-            size=16,
-            access_flags=_flags | _locality, emit="memory", op=4, m=0, x=1, x6=_x6, hint=_hint, reads="ar.csd")
 
 
 # --- semaphores: op.x is the size. They never work unaligned, and want a page that can be read and written, whether
@@ -211,14 +192,40 @@ def semaphore_rows(layout, text, run, x6, size, access_flags, **given):
 
 
 ORDERS = {"acq": as_int(AccessFlag.ACCESS_ACQUIRE), "rel": as_int(AccessFlag.ACCESS_RELEASE)}
-for _i, _size in enumerate(SIZES):
-    for _x6, _type in {0: "acq", 4: "rel"}.items():
-        semaphore_rows("M16", f"cmpxchg{_size}.{_type}{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, _x6 + _i, _size,
-                       ORDERS[_type], op_x=_size, reads="ar.ccv")
-    semaphore_rows("M16", f"xchg{_size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + _i, _size, 0, op_x=_size)
-for _x6, _type in {0x20: "acq", 0x24: "rel"}.items():
-    semaphore_rows("M16", f"cmp8xchg16.{_type}{{hint}} r1=[r3],r2,ar.csd,ar.ccv", <size_t>&cmp8xchg16, _x6, 16,
-                   ORDERS[_type], reads="ar.csd ar.ccv")
-for _x6, (_size, _type) in {0x12: (4, "acq"), 0x13: (8, "acq"), 0x16: (4, "rel"), 0x17: (8, "rel")}.items():
-    semaphore_rows("M17", f"fetchadd{_size}.{_type}{{hint}} r1=[r3],inc3", <size_t>&fetchadd, _x6, _size,
-                   ORDERS[_type], op_x=_size)
+
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    stores = (
+        (<size_t>&st1, <size_t>&st1_immediate),
+        (<size_t>&st2, <size_t>&st2_immediate),
+        (<size_t>&st4, <size_t>&st4_immediate),
+        (<size_t>&st8, <size_t>&st8_immediate),
+    )
+
+    for order, base, flags in (("", 0x30, 0), (".rel", 0x34, as_int(AccessFlag.ACCESS_RELEASE))):
+        for i, size in enumerate(SIZES):
+            store_rows(f"st{size}{order}", base + i, *stores[i], size=size, access_flags=flags)
+
+    store_rows("st8.spill", 0x3B, <size_t>&st8_spill, <size_t>&st8_spill_immediate, size=8, nat="own",
+               isa_kind=as_int(Ia64Kind.SPILL_FILL))
+
+    for x6, order, flags in ((0x30, "", 0), (0x34, ".rel", as_int(AccessFlag.ACCESS_RELEASE))):
+        for hint, (completer, locality) in HINTS.items():
+            row("M4", f"st16{order}{completer} [r3]=r2,ar.csd", <size_t>&st16, kind=as_int(Kind.STORE), nat="consume",
+                size=16,
+                access_flags=flags | locality, emit="memory", op=4, m=0, x=1, x6=x6, hint=hint, reads="ar.csd")
+
+    for i, size in enumerate(SIZES):
+        for x6, order in {0: "acq", 4: "rel"}.items():
+            semaphore_rows("M16", f"cmpxchg{size}.{order}{{hint}} r1=[r3],r2,ar.ccv", <size_t>&cmpxchg, x6 + i, size,
+                           ORDERS[order], op_x=size, reads="ar.ccv")
+        semaphore_rows("M16", f"xchg{size}{{hint}} r1=[r3],r2", <size_t>&xchg, 8 + i, size, 0, op_x=size)
+
+    for x6, order in {0x20: "acq", 0x24: "rel"}.items():
+        semaphore_rows("M16", f"cmp8xchg16.{order}{{hint}} r1=[r3],r2,ar.csd,ar.ccv", <size_t>&cmp8xchg16, x6, 16,
+                       ORDERS[order], reads="ar.csd ar.ccv")
+
+    for x6, (size, order) in {0x12: (4, "acq"), 0x13: (8, "acq"), 0x16: (4, "rel"), 0x17: (8, "rel")}.items():
+        semaphore_rows("M17", f"fetchadd{size}.{order}{{hint}} r1=[r3],inc3", <size_t>&fetchadd, x6, size,
+                       ORDERS[order], op_x=size)

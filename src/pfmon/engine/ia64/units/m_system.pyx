@@ -47,11 +47,6 @@ cdef int chk_s_float(Cpu* cpu, Op* op) noexcept nogil:
         return recover(cpu, op)
     return go(cpu, op)
 
-row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=1, x3=1)
-row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_NAT),
-    emit="check",
-    op=1, x3=3)
-
 
 cdef inline int check_advanced(Cpu* cpu, Op* op, uint32_t tag, bint clear) noexcept nogil:
     if unlikely(alat_find(cpu, tag) < 0):
@@ -74,28 +69,11 @@ cdef int chk_a_nc_float(Cpu* cpu, Op* op) noexcept nogil:
 cdef int chk_a_clr_float(Cpu* cpu, Op* op) noexcept nogil:
     return check_advanced(cpu, op, float_tag(cpu, op.r1), True)
 
-row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check", op=0,
-    x3=4)
-row("M22", "chk.a.clr r1,tgt25", <size_t>&chk_a_clr, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check",
-    op=0, x3=5)
-row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_ALAT),
-    emit="check",
-    op=0, x3=6)
-row("M23", "chk.a.clr f1,tgt25", <size_t>&chk_a_clr_float, kind=as_int(Kind.FLOAT),
-    isa_kind=as_int(Ia64Kind.CHECK_ALAT), emit="check",
-    op=0, x3=7)
-
 
 # --- ordering: with one processor, in order, there is nothing to wait for
 
 cdef int fence(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
-
-for _text, _x2, _x4 in (("fwb", 2, 0), ("mf", 2, 2), ("mf.a", 2, 3), ("srlz.d", 3, 0), ("sync.i", 3, 3)):
-    row("M24", _text, <size_t>&fence, op=0, x3=0, x2=_x2, x4=_x4)
-# What was written as data is now to be seen as code: the block ends, so that the driver can retranslate.
-row("M24", "srlz.i", <size_t>&fence, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE), emit="end",
-    op=0, x3=0, x2=3, x4=1)
 
 
 # --- the ALAT
@@ -111,10 +89,6 @@ cdef int invala_e(Cpu* cpu, Op* op) noexcept nogil:
 cdef int invala_e_float(Cpu* cpu, Op* op) noexcept nogil:
     alat_remove(cpu, float_tag(cpu, op.r1))
     return go(cpu, op)
-
-row("M24", "invala", <size_t>&invala, op=0, x3=0, x2=1, x4=0)
-row("M26", "invala.e r1", <size_t>&invala_e, nat="own", op=0, x3=0, x2=1, x4=2)
-row("M27", "invala.e f1", <size_t>&invala_e_float, op=0, x3=0, x2=1, x4=3)
 
 
 # --- the register stack
@@ -134,10 +108,6 @@ cdef int loadrs(Cpu* cpu, Op* op) noexcept nogil:
     if not load_registers(cpu):
         return fault_here(cpu, op)
     return go(cpu, op)
-
-row("M25", "flushrs", <size_t>&flushrs, isa_kind=as_int(Ia64Kind.RSE_EVENT), op=0, x3=0, x2=0, x4=0xC)
-row("M25", "loadrs", <size_t>&loadrs, isa_kind=as_int(Ia64Kind.RSE_EVENT), effect=as_int(Effect.EFFECT_LOADRS),
-    op=0, x3=0, x2=0, x4=0xA)
 
 
 cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
@@ -160,9 +130,6 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
     cpu.sor = <uint32_t>sor
     cpu.gr[op.r1] = cpu.pfs
     return go(cpu, op)
-
-row("M34", "alloc r1=ar.pfs,sof,sol,sor", <size_t>&alloc, isa_kind=as_int(Ia64Kind.ALLOC | Ia64Kind.RSE_EVENT),
-    effect=as_int(Effect.EFFECT_ALLOC), nat="own", emit="alloc", reads="ar.pfs", op=1, x3=6)
 
 
 # --- application registers
@@ -191,10 +158,6 @@ cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
     if op.r3 == AR_ITC:
         cpu.gr[op.r1] += op.index    # what retired in this block; cpu.retired has those before
     return go(cpu, op)
-
-row("M29", "mov.m ar3=r2", <size_t>&mov_to_ar, nat="consume", op=1, x3=0, x6=0x2A)
-row("M30", "mov.m ar3=imm8", <size_t>&mov_to_ar_immediate, op=0, x3=0, x2=2, x4=8)
-row("M31", "mov.m r1=ar3", <size_t>&mov_from_ar, op=1, x3=0, x6=0x22)
 
 
 # --- the user mask
@@ -235,11 +198,6 @@ cdef int mov_from_um(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.um
     return go(cpu, op)
 
-row("M44", "sum imm24", <size_t>&sum_um, emit="end", op=0, x3=0, x4=4)
-row("M44", "rum imm24", <size_t>&rum_um, emit="end", op=0, x3=0, x4=5)
-row("M35", "mov psr.um=r2", <size_t>&mov_to_um, nat="consume", emit="end", op=1, x3=0, x6=0x29)
-row("M36", "mov r1=psr.um", <size_t>&mov_from_um, op=1, x3=0, x6=0x21)
-
 
 # --- probes and cache flush: user code runs at level 3, and every mapped page is the user's
 
@@ -270,18 +228,6 @@ cdef int probe_w_fault(Cpu* cpu, Op* op) noexcept nogil:
 cdef int probe_rw_fault(Cpu* cpu, Op* op) noexcept nogil:
     return probe_or_fault(cpu, op, PROTECT_READ | PROTECT_WRITE)
 
-row("M38", "probe.r r1=r3,r2", <size_t>&probe_r, nat="consume", op=1, x3=0, x6=0x38)
-row("M38", "probe.w r1=r3,r2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6=0x39)
-row("M39", "probe.r r1=r3,imm2", <size_t>&probe_r, nat="consume", op=1, x3=0, x6=0x18)
-row("M39", "probe.w r1=r3,imm2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6=0x19)
-row("M40", "probe.rw.fault r3,imm2", <size_t>&probe_rw_fault, nat="consume", op=1, x3=0, x6=0x31)
-row("M40", "probe.r.fault r3,imm2", <size_t>&probe_r_fault, nat="consume", op=1, x3=0, x6=0x32)
-row("M40", "probe.w.fault r3,imm2", <size_t>&probe_w_fault, nat="consume", op=1, x3=0, x6=0x33)
-row("M28", "fc r3", <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", op=1, x=0, x3=0,
-    x6=0x30)
-row("M28", "fc.i r3", <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", op=1, x=1, x3=0,
-    x6=0x30)
-
 
 # --- translation hashes, with Linux's settings: 16 KB pages, short format, a linear table of 2^40 bytes a region
 
@@ -296,9 +242,6 @@ cdef int thash(Cpu* cpu, Op* op) noexcept nogil:
 cdef int ttag(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (cpu.gr[op.r3] & ((<uint64_t>1 << 61) - 1)) >> 14
     return go(cpu, op)
-
-row("M46", "thash r1=r3", <size_t>&thash, op=1, x3=0, x6=0x1A)
-row("M46", "ttag r1=r3", <size_t>&ttag, op=1, x3=0, x6=0x1B)
 
 
 # --- identification and performance data
@@ -320,9 +263,6 @@ cdef int mov_from_pmd(Cpu* cpu, Op* op) noexcept nogil:
     cpu.pmd_known = 0
     return go(cpu, op)
 
-row("M43", "mov r1=cpuid[r3]", <size_t>&mov_from_cpuid, nat="consume", op=1, x3=0, x6=0x17)
-row("M43", "mov r1=pmd[r3]", <size_t>&mov_from_pmd, nat="consume", op=1, x3=0, x6=0x15)
-
 
 # --- break and nop
 
@@ -333,10 +273,6 @@ cdef int break_m(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int nop_m(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
-
-row("M37", "break.m imm21", <size_t>&break_m, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x2=0, x4=0)
-row("M48", "nop.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=0)
-row("M48", "hint.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=1)
 
 
 # --- privileged instructions
@@ -360,7 +296,75 @@ PRIVILEGED = (
     ("M45", "ptr.d r3,r2", {"x6": 0x0C}), ("M45", "ptr.i r3,r2", {"x6": 0x0D}),
     ("M46", "tpa r1=r3", {"x6": 0x1E}), ("M46", "tak r1=r3", {"x6": 0x1F}), ("M47", "ptc.e r3", {"x6": 0x34}),
 )
-for _layout, _text, _fields in PRIVILEGED:
-    row(_layout, _text, <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), nat="own", op=1, x3=0, **_fields)
-row("M44", "ssm imm24", <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), op=0, x3=0, x4=6)
-row("M44", "rsm imm24", <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), op=0, x3=0, x4=7)
+
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    row("M20", "chk.s.m r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=1, x3=1)
+    row("M21", "chk.s f2,tgt25", <size_t>&chk_s_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_NAT),
+        emit="check",
+        op=1, x3=3)
+
+    row("M22", "chk.a.nc r1,tgt25", <size_t>&chk_a_nc, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check", op=0,
+        x3=4)
+
+    row("M22", "chk.a.clr r1,tgt25", <size_t>&chk_a_clr, isa_kind=as_int(Ia64Kind.CHECK_ALAT), nat="own", emit="check",
+        op=0, x3=5)
+
+    row("M23", "chk.a.nc f1,tgt25", <size_t>&chk_a_nc_float, kind=as_int(Kind.FLOAT), isa_kind=as_int(Ia64Kind.CHECK_ALAT),
+        emit="check",
+        op=0, x3=6)
+
+    row("M23", "chk.a.clr f1,tgt25", <size_t>&chk_a_clr_float, kind=as_int(Kind.FLOAT),
+        isa_kind=as_int(Ia64Kind.CHECK_ALAT), emit="check",
+        op=0, x3=7)
+
+    for text, x2, x4 in (("fwb", 2, 0), ("mf", 2, 2), ("mf.a", 2, 3), ("srlz.d", 3, 0), ("sync.i", 3, 3)):
+        row("M24", text, <size_t>&fence, op=0, x3=0, x2=x2, x4=x4)
+
+    # What was written as data is now to be seen as code: the block ends, so that the driver can retranslate.
+    row("M24", "srlz.i", <size_t>&fence, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE), emit="end",
+        op=0, x3=0, x2=3, x4=1)
+
+    row("M24", "invala", <size_t>&invala, op=0, x3=0, x2=1, x4=0)
+    row("M26", "invala.e r1", <size_t>&invala_e, nat="own", op=0, x3=0, x2=1, x4=2)
+    row("M27", "invala.e f1", <size_t>&invala_e_float, op=0, x3=0, x2=1, x4=3)
+    row("M25", "flushrs", <size_t>&flushrs, isa_kind=as_int(Ia64Kind.RSE_EVENT), op=0, x3=0, x2=0, x4=0xC)
+    row("M25", "loadrs", <size_t>&loadrs, isa_kind=as_int(Ia64Kind.RSE_EVENT), effect=as_int(Effect.EFFECT_LOADRS),
+        op=0, x3=0, x2=0, x4=0xA)
+
+    row("M34", "alloc r1=ar.pfs,sof,sol,sor", <size_t>&alloc, isa_kind=as_int(Ia64Kind.ALLOC | Ia64Kind.RSE_EVENT),
+        effect=as_int(Effect.EFFECT_ALLOC), nat="own", emit="alloc", reads="ar.pfs", op=1, x3=6)
+
+    row("M29", "mov.m ar3=r2", <size_t>&mov_to_ar, nat="consume", op=1, x3=0, x6=0x2A)
+    row("M30", "mov.m ar3=imm8", <size_t>&mov_to_ar_immediate, op=0, x3=0, x2=2, x4=8)
+    row("M31", "mov.m r1=ar3", <size_t>&mov_from_ar, op=1, x3=0, x6=0x22)
+    row("M44", "sum imm24", <size_t>&sum_um, emit="end", op=0, x3=0, x4=4)
+    row("M44", "rum imm24", <size_t>&rum_um, emit="end", op=0, x3=0, x4=5)
+    row("M35", "mov psr.um=r2", <size_t>&mov_to_um, nat="consume", emit="end", op=1, x3=0, x6=0x29)
+    row("M36", "mov r1=psr.um", <size_t>&mov_from_um, op=1, x3=0, x6=0x21)
+    row("M38", "probe.r r1=r3,r2", <size_t>&probe_r, nat="consume", op=1, x3=0, x6=0x38)
+    row("M38", "probe.w r1=r3,r2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6=0x39)
+    row("M39", "probe.r r1=r3,imm2", <size_t>&probe_r, nat="consume", op=1, x3=0, x6=0x18)
+    row("M39", "probe.w r1=r3,imm2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6=0x19)
+    row("M40", "probe.rw.fault r3,imm2", <size_t>&probe_rw_fault, nat="consume", op=1, x3=0, x6=0x31)
+    row("M40", "probe.r.fault r3,imm2", <size_t>&probe_r_fault, nat="consume", op=1, x3=0, x6=0x32)
+    row("M40", "probe.w.fault r3,imm2", <size_t>&probe_w_fault, nat="consume", op=1, x3=0, x6=0x33)
+    row("M28", "fc r3", <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", op=1, x=0, x3=0,
+        x6=0x30)
+
+    row("M28", "fc.i r3", <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", op=1, x=1, x3=0,
+        x6=0x30)
+
+    row("M46", "thash r1=r3", <size_t>&thash, op=1, x3=0, x6=0x1A)
+    row("M46", "ttag r1=r3", <size_t>&ttag, op=1, x3=0, x6=0x1B)
+    row("M43", "mov r1=cpuid[r3]", <size_t>&mov_from_cpuid, nat="consume", op=1, x3=0, x6=0x17)
+    row("M43", "mov r1=pmd[r3]", <size_t>&mov_from_pmd, nat="consume", op=1, x3=0, x6=0x15)
+    row("M37", "break.m imm21", <size_t>&break_m, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x2=0, x4=0)
+    row("M48", "nop.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=0)
+    row("M48", "hint.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=1)
+    for layout, text, fields in PRIVILEGED:
+        row(layout, text, <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), nat="own", op=1, x3=0, **fields)
+
+    row("M44", "ssm imm24", <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), op=0, x3=0, x4=6)
+    row("M44", "rsm imm24", <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), op=0, x3=0, x4=7)

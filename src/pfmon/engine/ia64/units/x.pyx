@@ -18,15 +18,9 @@ cdef int movl(Cpu* cpu, Op* op) noexcept nogil:
 cdef int movl_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, <uint64_t>op.imm)
 
-row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
-guarded(<size_t>&movl, <size_t>&movl_guarded)
-
 
 cdef int nop(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
-
-row("X5", "nop.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
-row("X5", "hint.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=1)
 
 
 cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
@@ -34,4 +28,11 @@ cdef int break_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.fault_op = op
     return STATUS_BREAK
 
-row("X1", "break.x imm62", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
+
+def rows():
+    """The rows of the instructions above (rows.py)."""
+    row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
+    guarded(<size_t>&movl, <size_t>&movl_guarded)
+    row("X5", "nop.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
+    row("X5", "hint.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=1)
+    row("X1", "break.x imm62", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)

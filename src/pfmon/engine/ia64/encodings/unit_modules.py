@@ -1,0 +1,31 @@
+"""The list of modules that hold instructions. Importing this imports them; their rows are made when asked for
+(instruction_set.py)."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+NAMES = (
+    "a",
+    "a_compare",
+    "a_parallel",
+    "i",
+    "i_move",
+    "i_parallel",
+    "x",
+    "b",
+    "m_load",
+    "m_store",
+    "m_float",
+    "m_pair",
+    "m_system",
+    "f_multiply_add",
+    "f_integer",
+    "f_compare",
+    "f_approximate",
+    "f_convert",
+    "f_parallel",
+    "f_status",
+)
+
+MODULES = tuple(import_module(f"pfmon.engine.ia64.units.{name}") for name in NAMES)
