@@ -12,7 +12,7 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 TABLES = join(dirname(__file__), "events")
 
@@ -85,54 +85,60 @@ def name_pattern(text: str) -> re.Pattern[str]:
 
 
 class EventTable:
-    """The events of one PMU, by name; names are matched whatever their case."""
+    """The events of one PMU, by name; names are matched whatever their case.
 
-    def __init__(self, pmu: str, events: list[Event]) -> None:
+    An event is made of its row when it is first asked for: a run needs a handful of some five hundred.
+    """
+
+    def __init__(self, pmu: str, rows: Iterable[str]) -> None:
+        """``rows``: those of the CSV file without its header, as text."""
         self.pmu = pmu
-        self._by_name = {event.name: event for event in events}
-        self._variants: dict[tuple[int, str], int] = {}
-        self._canonical: dict[int, list[Event]] = {}
-        self._ear_kinds: dict[int, str] = {}
-        for event in events:
-            if event.ear != "-":
-                self._ear_kinds[event.code] = event.ear.partition("_")[0]
-            elif event.alias_of == "-":
-                self._canonical.setdefault(event.code, []).append(event)
+        self._rows: dict[str, str] = {}
+        self._names: dict[int, list[str]] = {}
+        self._events: dict[str, Event] = {}
+        for row in rows:
+            name, code, _ = row.split(",", 2)
+            self._rows[name] = row
+            self._names.setdefault(int(code, 16), []).append(name)
+
+    def _event(self, name: str) -> Event:
+        if name not in self._events:
+            self._events[name] = _event(next(csv.reader([self._rows[name]])))
+        return self._events[name]
+
+    def _of_code(self, code: int) -> list[Event]:
+        return [self._event(name) for name in self._names.get(code, [])]
 
     def __iter__(self) -> Iterator[Event]:
-        return iter(self._by_name.values())
+        return map(self._event, self._rows)
 
     def __len__(self) -> int:
-        return len(self._by_name)
+        return len(self._rows)
 
     def __contains__(self, name: str) -> bool:
-        return name.upper() in self._by_name
+        return name.upper() in self._rows
 
     def __getitem__(self, name: str) -> Event:
-        event = self._by_name.get(name.upper())
-        if event is None:
-            raise UnknownNameError(f"{self.pmu} event", name, self._by_name)
-        return event
+        if name.upper() not in self._rows:
+            raise UnknownNameError(f"{self.pmu} event", name, self._rows)
+        return self._event(name.upper())
 
     def umask_free(self, event: Event) -> bool:
         """Whether no unit mask tells variants of the event apart: it is the only one with its code
         and set.
         """
-        if not self._variants:
-            for other in self:
-                key = (other.code, other.set)
-                self._variants[key] = self._variants.get(key, 0) + 1
-        return self._variants[event.code, event.set] == 1
+        return sum(other.set == event.set for other in self._of_code(event.code)) == 1
 
     def canonical(self, code: int) -> list[Event]:
         """The events of a code, one for each unit mask: no aliases, and no events that stand for a mode of an event
         address register.
         """
-        return self._canonical.get(code, [])
+        return [event for event in self._of_code(code) if event.ear == "-" and event.alias_of == "-"]
 
     def ear_kind(self, code: int) -> str:
         """The event address register (`iear`, `dear`) whose captures a code counts, or ""."""
-        return self._ear_kinds.get(code, "")
+        kinds = [event.ear.partition("_")[0] for event in self._of_code(code) if event.ear != "-"]
+        return kinds[-1] if kinds else ""
 
     def matching(self, pattern: str) -> list[Event]:
         """The events whose name contains a match of the regular expression, whatever the case."""
@@ -150,9 +156,8 @@ def load_events(pmu: str) -> EventTable:
     path = join(TABLES, f"{pmu}.csv")
     if not exists(path):
         raise PfmonError(f"no event table for PMU {pmu!r}")
-    with open(path, newline="", encoding="utf-8") as table:
-        rows = csv.reader(table)
-        header = next(rows)
-        if tuple(header) != Event._fields:
-            raise PfmonError(f"{pmu}.csv: columns are not {','.join(Event._fields)}")
-        return EventTable(pmu, [_event(row) for row in rows])
+    with open(path, encoding="utf-8") as table:
+        header, *rows = table.read().splitlines()
+    if header != ",".join(Event._fields):
+        raise PfmonError(f"{pmu}.csv: columns are not {','.join(Event._fields)}")
+    return EventTable(pmu, rows)

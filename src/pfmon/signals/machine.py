@@ -71,7 +71,9 @@ class LevelFunction(NamedTuple):
 def meanings() -> dict[str, Meaning]:
     """Every signal that the machine produces."""
     with open(join(dirname(__file__), "machine.csv"), newline="", encoding="utf-8") as table:
-        return {row["signal"]: _meaning(row["kind"], row["terms"]) for row in csv.DictReader(table)}
+        rows = csv.reader(table)
+        next(rows)
+        return {signal: _meaning(kind, terms) for signal, kind, terms in rows}
 
 
 def _meaning(kind: str, terms: str) -> Meaning:
