@@ -6,10 +6,6 @@ import gc
 import os
 import sys
 
-if __name__ == "__main__":
-    gc.disable()  # what is loaded stays, and the collector would look through it again and again
-
-from pfmon.cli.command_line import USAGE, read
 from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
@@ -32,6 +28,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _do(words: Sequence[str]) -> int:
+    from pfmon.cli.command_line import USAGE, read
+
     config, command = read(words)
     if config.action:
         from pfmon.cli.listing import answer
@@ -43,15 +41,12 @@ def _do(words: Sequence[str]) -> int:
         raise PfmonError(f"no program given; {USAGE}")
     from pfmon.cli.count import run
 
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
     return run(config, command)
 
 
 def command() -> NoReturn:
     """The command as a process of its own: ends it, without the time that taking its memory apart would need."""
-    gc.disable()
+    gc.disable()  # what is loaded stays, and the collector would look through it again and again
     status = main()
     try:
         for stream in (sys.stdout, sys.stderr):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 
@@ -37,6 +38,9 @@ def run(config: Config, command: Sequence[str]) -> int:
     results = Results(config.outfile, config.append)
     if config.verbose and prepared.session.counting:
         sys.stderr.write(_programmed(prepared))
+    if not gc.isenabled():  # __main__.command(): all is loaded now
+        gc.freeze()
+        gc.enable()
     with stopping(prepared.stop, timeout):
         done = prepared.run(_interval_printer(config, results))
     _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard])

@@ -28,7 +28,7 @@ class Memory(Protocol):
 
     def read(self, address: int, length: int) -> bytes: ...
     def write(self, address: int, data: bytes) -> None: ...
-    def write_initial(self, address: int, data: bytes) -> None:
+    def write_initial(self, address: int, data: bytes | memoryview) -> None:
         """Write whatever the protection (for the loader)."""
 
 

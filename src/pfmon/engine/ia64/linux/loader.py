@@ -34,6 +34,7 @@ def protection(flags: int) -> int:
 def map_image(memory: Memory, image: Image) -> None:
     """Map the segments of a file. A page that two segments share may be used as either says."""
     page = memory.page_size
+    content = memoryview(image.data)
     mapped_to, last = 0, 0
     for s in sorted(image.elf.segments):
         start = s.address + image.bias
@@ -48,7 +49,7 @@ def map_image(memory: Memory, image: Image) -> None:
             if memory.is_mapped(low, 1) or memory.find_free(high - low, low, high) is None:
                 raise PfmonError(f"{image.path}: segment at {start:#x} does not fit into the address space")
             memory.map(low, high - low, rights)
-        memory.write_initial(start, image.data[s.offset : s.offset + s.file_size])
+        memory.write_initial(start, content[s.offset : s.offset + s.file_size])
         mapped_to, last = max(high, mapped_to), rights
 
 

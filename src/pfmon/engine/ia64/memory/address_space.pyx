@@ -205,7 +205,7 @@ cdef class AddressSpace:
         self._check(address, len(data), PROTECT_WRITE)
         self._store(address, data, PROTECT_WRITE)
 
-    def write_initial(self, address: int, data: bytes) -> None:
+    def write_initial(self, address: int, data: bytes | memoryview) -> None:
         """Write whatever the protection (for the loader)."""
         self._check(address, len(data), 0)
         self._store(address, data, 0)
