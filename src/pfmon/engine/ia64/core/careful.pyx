@@ -86,6 +86,8 @@ cdef int run_one(Cpu* cpu, Block* block, Instruction* ins) noexcept nogil:
             return STATUS_DONE
     memcpy(scratch, ops, ins.op_count * sizeof(Op))
     memset(&scratch[ins.op_count], 0, sizeof(Op))
+    if ins.begins_pair:
+        scratch[0].run = row.run
     scratch[ins.op_count].run = done
     scratch[ins.op_count].index = ops.index
     status = scratch[0].run(cpu, scratch)

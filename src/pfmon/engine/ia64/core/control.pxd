@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport (
-    JUMP_CACHE_SIZE, STATUS_LIMIT, STATUS_MISS, Block, Cpu, Exit, Jump, Link, unlikely)
+    JUMP_CACHE_SIZE, STATUS_LIMIT, STATUS_MISS, Block, Cpu, Exit, Jump, Link, Op, unlikely)
 
 
 cdef inline int start(Cpu* cpu, Block* block) noexcept nogil:
@@ -43,3 +43,17 @@ cdef inline int jump(Cpu* cpu, Exit* exit, uint64_t ip) noexcept nogil:
         cpu.miss_link = NULL
         return STATUS_MISS
     return start(cpu, known.block)
+
+
+cdef inline bint qualified(Cpu* cpu, Op* op) noexcept nogil:
+    """Whether the qualifying predicate is 1."""
+    return (cpu.pr >> op.qp) & 1
+
+
+cdef inline int branch(Cpu* cpu, Op* op) noexcept nogil:
+    """br.cond with a relative target: to it if the branch is qualified (SDM volume 3, br)."""
+    cdef Exit* exit = <Exit*>op.imm
+    if qualified(cpu, op):
+        cpu.mask |= <uint64_t>op.y
+        return enter(cpu, exit, &exit.taken)
+    return enter(cpu, exit, &exit.next)

@@ -99,6 +99,7 @@ cdef struct Instruction:         # one decoded instruction of a block
     uint8_t multiway             # its bundle holds more than one branch
     uint8_t first_floats         # user mask bits that it is to set: PSR.mfl, PSR.mfh
     uint8_t unit                 # of its slot: decoder.Unit, or NO_UNIT
+    uint8_t begins_pair          # its operation has the handler of a pair
     uint16_t x
     int64_t imm
     int64_t y

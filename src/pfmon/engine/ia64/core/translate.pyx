@@ -13,11 +13,11 @@ from pfmon.engine.ia64.core.blocks cimport Blocks, block_of, note_translation
 from pfmon.engine.ia64.core.control cimport enter
 from pfmon.engine.ia64.core.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, MAX_BLOCK, MAX_CONDITIONS,
-    NO_CONDITION, PAGE_SIZE, Block, Cpu, Exit, Instruction, Op, fault, go, register_number)
+    NO_CONDITION, PAGE_SIZE, Block, Cpu, Exit, Handler, Instruction, Op, fault, go, register_number)
 from pfmon.engine.ia64.encodings.decoder cimport (
     CTYPE_UNC, EMIT_ALLOC, EMIT_BRANCH, EMIT_BREAK, EMIT_END, EMIT_MEMORY, FILE_FR, FILE_GR, FILE_PR, PREDICATED_GUARD,
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
-    operands)
+    operands, paired)
 from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
 from pfmon.stream.ia64 cimport LOOP
 from pfmon.stream.kinds cimport NOP
@@ -311,6 +311,34 @@ cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, u
     return count
 
 
+cdef bint is_plain(Block* block, Instruction* ins) noexcept nogil:
+    """Whether the instruction is its row's handler and nothing besides."""
+    return ins.op_count == 1 and ins.row != NULL and block.ops[ins.first_op].run == (<Row*>ins.row).run
+
+
+cdef void find_pairs(Block* block) noexcept nogil:
+    """Let one handler execute two instructions where there is one that does."""
+    cdef Instruction* first = NULL       # the last one with operations, if it can begin a pair
+    cdef Instruction* ins
+    cdef Handler both
+    cdef uint32_t i
+    for i in range(block.length):
+        ins = &block.instructions[i]
+        ins.begins_pair = 0
+        if ins.op_count == 0:
+            continue
+        if not is_plain(block, ins):
+            first = NULL
+            continue
+        both = paired(<Row*>first.row, <Row*>ins.row) if first != NULL else NULL
+        if both == NULL:
+            first = ins
+            continue
+        block.ops[first.first_op].run = both
+        first.begins_pair = 1
+        first = NULL
+
+
 cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
     """Make the operations of a block; 0 when there is no memory."""
     cdef bint illegal[MAX_BLOCK]
@@ -347,6 +375,7 @@ cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
     op.imm = <int64_t>&block.exit
     op.index = <uint8_t>block.length
     block.op_count = total
+    find_pairs(block)
     return 1
 
 

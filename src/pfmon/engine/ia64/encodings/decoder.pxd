@@ -60,6 +60,8 @@ cdef struct Row:
     uint8_t tie_b
     uint8_t tie_complement
     uint8_t module               # the unit's, in unit_modules.MODULES
+    uint8_t as_first             # its handler's number among those that begin a pair (rows.PAIRS); 0: none does
+    uint8_t as_second            # ... and among those that end one
     uint16_t x
     RegisterOperand registers[4]
     ImmediateOperand imm
@@ -77,4 +79,5 @@ cdef Row* decode(int unit, uint64_t encoding, uint64_t extension) noexcept nogil
 cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bundle_address,
                    Operands* out) noexcept nogil
 cdef Row* row_by_number(uint32_t number) noexcept nogil
+cdef Handler paired(Row* first, Row* second) noexcept nogil
 cdef const Attributes* attributes_of(uint32_t number) noexcept nogil

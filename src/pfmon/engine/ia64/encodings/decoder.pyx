@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.attributes cimport Attributes
-from pfmon.engine.ia64.encodings.tables cimport MOST_MODULES, Node, TableSizes, origin
+from pfmon.engine.ia64.encodings.tables cimport MOST_MODULES, Node, Pair, TableSizes, origin
 
 from pfmon.engine.ia64.encodings.snapshot import table_bytes
 from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
@@ -19,6 +19,8 @@ from pfmon.engine.ia64.encodings.unit_modules import MODULES
 cdef Row* _rows
 cdef Node* _nodes
 cdef uint32_t* _links
+cdef Pair* _pairs
+cdef uint32_t _seconds
 cdef uint32_t _roots[UNITS]
 cdef uint32_t _count
 
@@ -96,6 +98,11 @@ cdef Row* row_by_number(uint32_t number) noexcept nogil:
     return &_rows[number]
 
 
+cdef Handler paired(Row* first, Row* second) noexcept nogil:
+    """The handler of two instructions that follow one another, or NULL."""
+    return <Handler>_pairs[first.as_first * _seconds + second.as_second].run
+
+
 cdef const Attributes* attributes_of(uint32_t number) noexcept nogil:
     """What later stages want to know of the encoding with this number in instruction_set.INSTRUCTIONS."""
     return &_rows[number].attributes
@@ -103,7 +110,7 @@ cdef const Attributes* attributes_of(uint32_t number) noexcept nogil:
 
 cdef int _load(bytes tables) except -1:
     """Take tables as tables.computed() makes them, with this process's handlers; they live as long as the process."""
-    global _rows, _nodes, _links, _count
+    global _rows, _nodes, _links, _pairs, _seconds, _count
     cdef const char* source = tables
     cdef TableSizes sizes
     cdef uint32_t i
@@ -116,6 +123,8 @@ cdef int _load(bytes tables) except -1:
     _rows = <Row*>(copy + sizeof(TableSizes))
     _nodes = <Node*>&_rows[sizes.rows]
     _links = <uint32_t*>&_nodes[sizes.nodes]
+    _pairs = <Pair*>&_links[sizes.links + (sizes.links & 1)]
+    _seconds = sizes.seconds
     _count = sizes.rows
     for i in range(UNITS):
         _roots[i] = sizes.roots[i]
@@ -125,6 +134,9 @@ cdef int _load(bytes tables) except -1:
         _rows[i].run = <Handler>(<size_t>_rows[i].run + origins[_rows[i].module])
         if _rows[i].guarded:
             _rows[i].guarded = <Handler>(<size_t>_rows[i].guarded + origins[_rows[i].module])
+    for i in range(sizes.firsts * sizes.seconds):
+        if _pairs[i].run:
+            _pairs[i].run += origins[_pairs[i].module]
     return 0
 
 

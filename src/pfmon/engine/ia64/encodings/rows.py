@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 CALLS: list[tuple[str, str, dict[str, Any]]] = []
 HANDLERS: list[int] = []
 
+PAIRS: dict[tuple[int, int], int] = {}
+"""By two handlers' addresses, that of one that does what both do, one after the other."""
+
 
 def row(layout: str, text: str, run: int, **given: Any) -> None:
     """Add an encoding.
@@ -40,3 +43,13 @@ def row(layout: str, text: str, run: int, **given: Any) -> None:
     """
     CALLS.append((layout, text, given))
     HANDLERS.append(run)
+
+
+def pair(first: str, second: str, run: int) -> None:
+    """``run`` executes two instructions: ``first`` and ``second`` are texts of rows that were added before, and stand for
+    all rows with their handlers. It gets the first one's operation; the second one's follows."""
+    PAIRS[_handler(first), _handler(second)] = run
+
+
+def _handler(text: str) -> int:
+    return HANDLERS[next(number for number, call in enumerate(CALLS) if call[1] == text)]

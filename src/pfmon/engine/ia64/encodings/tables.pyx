@@ -14,11 +14,15 @@ from pfmon.engine.ia64.encodings.choices import RegisterFile
 from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.guarded import HANDLERS as GUARDED
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS, UNIT_MODULE
+from pfmon.engine.ia64.encodings.rows import PAIRS
 from pfmon.engine.ia64.encodings.operands import REGISTERS
 from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
-from pfmon.engine.ia64.encodings.unit_modules import MODULES
+from pfmon.engine.ia64.encodings.unit_modules import MODULES, NAMES
 
 ROW_SIZE = sizeof(Row)
+_PAIR_MODULE = NAMES.index("pairs")
+_FIRSTS = {run: number for number, run in enumerate(dict.fromkeys(first for first, _ in PAIRS), 1)}
+_SECONDS = {run: number for number, run in enumerate(dict.fromkeys(second for _, second in PAIRS), 1)}
 _LAYOUTS = {name: number for number, name in enumerate(FORMATS)}
 
 
@@ -113,8 +117,22 @@ cdef int _copy_handlers(Row* to, row) except -1:
         to.guarded = <Handler>(<size_t>GUARDED[row.run] - start)
 
 
+cdef int _copy_pairs(Pair* to, Row* rows) except -1:
+    """The pairs, and in the rows which part they can take in one."""
+    cdef size_t start = origin(MODULES[_PAIR_MODULE])
+    cdef Pair* one
+    for row in INSTRUCTIONS:
+        rows[row.number].as_first = _FIRSTS.get(row.run, 0)
+        rows[row.number].as_second = _SECONDS.get(row.run, 0)
+    for (first, second), run in PAIRS.items():
+        one = &to[_FIRSTS[first] * (len(_SECONDS) + 1) + _SECONDS[second]]
+        one.run = <size_t>run - start
+        one.module = _PAIR_MODULE
+    return 0
+
+
 cdef int _fill(void* place, tree) except -1:
-    """Rows, nodes and links, one behind the other."""
+    """Rows, nodes, links and pairs, one behind the other."""
     cdef TableSizes* sizes = <TableSizes*>place
     cdef Row* rows = <Row*>&sizes[1]
     cdef Node* nodes = <Node*>&rows[len(INSTRUCTIONS)]
@@ -123,6 +141,7 @@ cdef int _fill(void* place, tree) except -1:
     if len(MODULES) > MOST_MODULES:
         raise ValueError(f"more than {MOST_MODULES} modules of units")
     sizes.rows, sizes.nodes, sizes.links = len(INSTRUCTIONS), len(tree.shift), len(tree.links)
+    sizes.firsts, sizes.seconds = len(_FIRSTS) + 1, len(_SECONDS) + 1
     for i, unit in enumerate(UNIT_LETTERS):
         sizes.roots[i] = tree.roots[unit]
     for i, row in enumerate(INSTRUCTIONS):
@@ -132,6 +151,7 @@ cdef int _fill(void* place, tree) except -1:
         nodes[i].shift, nodes[i].width, nodes[i].first = tree.shift[i], tree.width[i], tree.first[i]
     for i in range(sizes.links):
         links[i] = tree.links[i]
+    _copy_pairs(<Pair*>&links[sizes.links + (sizes.links & 1)], rows)
     return 0
 
 
@@ -139,7 +159,8 @@ def computed() -> bytes:
     """The tables of the instruction set."""
     tree = decision_tree.build(INSTRUCTIONS, UNIT_LETTERS)
     cdef size_t size = (sizeof(TableSizes) + len(INSTRUCTIONS) * sizeof(Row) + len(tree.shift) * sizeof(Node)
-                        + len(tree.links) * sizeof(uint32_t))
+                        + (len(tree.links) + 1) // 2 * 2 * sizeof(uint32_t)
+                        + (len(_FIRSTS) + 1) * (len(_SECONDS) + 1) * sizeof(Pair))
     cdef char* place = <char*>calloc(size, 1)
     if place == NULL:
         raise MemoryError

@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.alat cimport alat_store
 from pfmon.engine.ia64.core.cpu cimport (
-    STATUS_FAULT, Cpu, Op, fault, get_nat, set_nat, unlikely)
+    FAULT_REGISTER_NAT_CONSUMPTION, STATUS_FAULT, Cpu, Op, fault, get_nat, set_nat, unlikely)
 from pfmon.engine.ia64.memory.map cimport readable, writable, write_slowly
 
 cdef enum Update:                # of the base register
@@ -62,3 +62,19 @@ cdef inline void update_base(Cpu* cpu, Op* op, int update) noexcept nogil:
         cpu.gr[op.r3] += cpu.gr[op.r2]
         if unlikely(any_nat(cpu)) and get_nat(cpu, op.r2):
             set_nat(cpu, op.r3, True)
+
+
+cdef inline bint load_register(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogil:
+    """An ordinary load of ``size`` bytes (volume 3, ld); False with the fault in cpu."""
+    cdef uint8_t* data
+    if update == BY_REGISTER and unlikely(any_nat(cpu)) and get_nat(cpu, op.r3):
+        cpu.fault = FAULT_REGISTER_NAT_CONSUMPTION
+        return False
+    data = readable(cpu, op, cpu.gr[op.r3], size)
+    if unlikely(data == NULL):
+        return False
+    update_base(cpu, op, update)         # first: the increment may be in r1
+    cpu.gr[op.r1] = read_integer(data, size)
+    if update == BY_REGISTER and unlikely(any_nat(cpu)):
+        set_nat(cpu, op.r1, False)
+    return True

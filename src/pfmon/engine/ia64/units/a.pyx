@@ -1,24 +1,17 @@
 """A unit: integer arithmetic and logic (SDM volume 3, 4.2.1; formats A1 to A5)."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
 from pfmon.engine.ia64.core.predicates cimport write_if_qualified
+from pfmon.engine.ia64.units.integer cimport (
+    add_immediate_value, add_value, addp4_value, and_value, move_value, region, shladd_value, sub_value)
 
 from pfmon.engine.ia64.encodings.guarded import guarded
 from pfmon.engine.ia64.encodings.rows import row
 
 
-cdef inline uint64_t region(uint64_t sum, uint64_t base) noexcept nogil:
-    """A 32-bit pointer made 64-bit: bits 31:30 of the base move to 62:61, where they choose the region
-    (SDM volume 3, addp4)."""
-    return <uint32_t>sum | ((base >> 30) & 3) << 61
-
-
 # --- A1, A2: register and register ---------------------------------------------------------------------------
-
-cdef inline uint64_t add_value(Cpu* cpu, Op* op) noexcept nogil:
-    return cpu.gr[op.r2] + cpu.gr[op.r3]
 
 cdef int add(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = add_value(cpu, op)
@@ -32,9 +25,6 @@ cdef int add_one(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] + cpu.gr[op.r3] + 1
     return go(cpu, op)
 
-
-cdef inline uint64_t sub_value(Cpu* cpu, Op* op) noexcept nogil:
-    return cpu.gr[op.r2] - cpu.gr[op.r3]
 
 cdef int sub(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = sub_value(cpu, op)
@@ -50,12 +40,9 @@ cdef int sub_one(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int addp4(Cpu* cpu, Op* op) noexcept nogil:
-    cpu.gr[op.r1] = region(cpu.gr[op.r2] + cpu.gr[op.r3], cpu.gr[op.r3])
+    cpu.gr[op.r1] = addp4_value(cpu, op)
     return go(cpu, op)
 
-
-cdef inline uint64_t and_value(Cpu* cpu, Op* op) noexcept nogil:
-    return cpu.gr[op.r2] & cpu.gr[op.r3]
 
 cdef int and_(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = and_value(cpu, op)
@@ -79,9 +66,6 @@ cdef int xor(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = cpu.gr[op.r2] ^ cpu.gr[op.r3]
     return go(cpu, op)
 
-
-cdef inline uint64_t shladd_value(Cpu* cpu, Op* op) noexcept nogil:
-    return (cpu.gr[op.r2] << op.imm) + cpu.gr[op.r3]
 
 cdef int shladd(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = shladd_value(cpu, op)
@@ -125,9 +109,6 @@ cdef int xor_immediate(Cpu* cpu, Op* op) noexcept nogil:
 
 # --- A4, A5: longer immediates -------------------------------------------------------------------------------
 
-cdef inline uint64_t add_immediate_value(Cpu* cpu, Op* op) noexcept nogil:
-    return <uint64_t>op.imm + cpu.gr[op.r3]
-
 cdef int add_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = add_immediate_value(cpu, op)
     return go(cpu, op)
@@ -135,9 +116,6 @@ cdef int add_immediate(Cpu* cpu, Op* op) noexcept nogil:
 cdef int add_immediate_guarded(Cpu* cpu, Op* op) noexcept nogil:
     return write_if_qualified(cpu, op, add_immediate_value(cpu, op))
 
-
-cdef inline uint64_t move_value(Cpu* cpu, Op* op) noexcept nogil:
-    return cpu.gr[op.r3]
 
 cdef int move(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = move_value(cpu, op)

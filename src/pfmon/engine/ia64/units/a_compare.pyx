@@ -8,118 +8,109 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, Op, go
 from pfmon.engine.ia64.core.predicates cimport compare_and, compare_normal, compare_or, compare_or_andcm, compare_unc
+from pfmon.engine.ia64.units.integer cimport (
+    is4_eq_ir, is4_eq_rr, is4_lt_ir, is4_lt_rr, is4_ltu_ir, is4_ltu_rr,
+    is_eq_ir, is_eq_rr, is_lt_ir, is_lt_rr, is_ltu_ir, is_ltu_rr, s32, s64, u32)
 
 from pfmon.engine.ia64.encodings.rows import row
-
-
-cdef inline int64_t s64(Cpu* cpu, unsigned int r) noexcept nogil:
-    return <int64_t>cpu.gr[r]
-
-
-cdef inline int32_t s32(Cpu* cpu, unsigned int r) noexcept nogil:
-    return <int32_t>cpu.gr[r]
-
-
-cdef inline uint32_t u32(Cpu* cpu, unsigned int r) noexcept nogil:
-    return <uint32_t>cpu.gr[r]
 
 
 # --- normal and unc: lt, ltu, eq -----------------------------------------------------------------------------
 
 cdef int cmp_lt_rr(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, s64(cpu, op.r2) < s64(cpu, op.r3))
+    compare_normal(cpu, op, is_lt_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_lt_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, s64(cpu, op.r2) < s64(cpu, op.r3))
+    compare_unc(cpu, op, is_lt_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_ltu_rr(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, cpu.gr[op.r2] < cpu.gr[op.r3])
+    compare_normal(cpu, op, is_ltu_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_ltu_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, cpu.gr[op.r2] < cpu.gr[op.r3])
+    compare_unc(cpu, op, is_ltu_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_eq_rr(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
+    compare_normal(cpu, op, is_eq_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_eq_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, cpu.gr[op.r2] == cpu.gr[op.r3])
+    compare_unc(cpu, op, is_eq_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_lt_ir(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, op.imm < s64(cpu, op.r3))
+    compare_normal(cpu, op, is_lt_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_lt_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, op.imm < s64(cpu, op.r3))
+    compare_unc(cpu, op, is_lt_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_ltu_ir(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, <uint64_t>op.imm < cpu.gr[op.r3])
+    compare_normal(cpu, op, is_ltu_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_ltu_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, <uint64_t>op.imm < cpu.gr[op.r3])
+    compare_unc(cpu, op, is_ltu_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_eq_ir(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
+    compare_normal(cpu, op, is_eq_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp_eq_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, <uint64_t>op.imm == cpu.gr[op.r3])
+    compare_unc(cpu, op, is_eq_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_lt_rr(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, s32(cpu, op.r2) < s32(cpu, op.r3))
+    compare_normal(cpu, op, is4_lt_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_lt_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, s32(cpu, op.r2) < s32(cpu, op.r3))
+    compare_unc(cpu, op, is4_lt_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_ltu_rr(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, u32(cpu, op.r2) < u32(cpu, op.r3))
+    compare_normal(cpu, op, is4_ltu_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_ltu_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, u32(cpu, op.r2) < u32(cpu, op.r3))
+    compare_unc(cpu, op, is4_ltu_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_eq_rr(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
+    compare_normal(cpu, op, is4_eq_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_eq_rr_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, u32(cpu, op.r2) == u32(cpu, op.r3))
+    compare_unc(cpu, op, is4_eq_rr(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_lt_ir(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, <int32_t>op.imm < s32(cpu, op.r3))
+    compare_normal(cpu, op, is4_lt_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_lt_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, <int32_t>op.imm < s32(cpu, op.r3))
+    compare_unc(cpu, op, is4_lt_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_ltu_ir(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, <uint32_t>op.imm < u32(cpu, op.r3))
+    compare_normal(cpu, op, is4_ltu_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_ltu_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, <uint32_t>op.imm < u32(cpu, op.r3))
+    compare_unc(cpu, op, is4_ltu_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_eq_ir(Cpu* cpu, Op* op) noexcept nogil:
-    compare_normal(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
+    compare_normal(cpu, op, is4_eq_ir(cpu, op))
     return go(cpu, op)
 
 cdef int cmp4_eq_ir_unc(Cpu* cpu, Op* op) noexcept nogil:
-    compare_unc(cpu, op, <uint32_t>op.imm == u32(cpu, op.r3))
+    compare_unc(cpu, op, is4_eq_ir(cpu, op))
     return go(cpu, op)
 
 

@@ -5,7 +5,7 @@ Every branch ends a block. ``op.imm`` is its Exit, ``op.y`` the bit of the block
 
 from libc.stdint cimport uint64_t
 
-from pfmon.engine.ia64.core.control cimport enter, jump
+from pfmon.engine.ia64.core.control cimport branch, enter, jump, qualified
 from pfmon.engine.ia64.core.cpu cimport (
     FAULT_ILLEGAL_OPERATION, FAULT_PRIVILEGED_OPERATION, STATUS_BREAK, STATUS_FAULT, Cpu, Exit, Op,
     fault, go, unlikely)
@@ -40,24 +40,15 @@ def branch_rows(layout, text, run, kind, branch, whether=WHETHER, **given):
                     predicated="own" if layout != "B2" else "none", emit="branch", wh=wh, p=p, d=d, **given)
 
 
-cdef inline bint holds(Cpu* cpu, Op* op) noexcept nogil:
-    """Whether the qualifying predicate is 1."""
-    return (cpu.pr >> op.qp) & 1
-
-
 cdef int br_cond(Cpu* cpu, Op* op) noexcept nogil:
-    cdef Exit* exit = <Exit*>op.imm
-    if holds(cpu, op):
-        cpu.mask |= <uint64_t>op.y
-        return enter(cpu, exit, &exit.taken)
-    return enter(cpu, exit, &exit.next)
+    return branch(cpu, op)
 
 
 cdef int br_wtop(Cpu* cpu, Op* op) noexcept nogil:
     # A true qualifying predicate goes on with the loop; a false one drains it while the epilog count lasts.
     cdef Exit* exit = <Exit*>op.imm
-    cdef bint on = holds(cpu, op) or cpu.ec > 1
-    step(cpu, False, holds(cpu, op))
+    cdef bint on = qualified(cpu, op) or cpu.ec > 1
+    step(cpu, False, qualified(cpu, op))
     if on:
         cpu.mask |= <uint64_t>op.y
         return enter(cpu, exit, &exit.taken)
@@ -66,8 +57,8 @@ cdef int br_wtop(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int br_wexit(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
-    cdef bint on = holds(cpu, op) or cpu.ec > 1
-    step(cpu, False, holds(cpu, op))
+    cdef bint on = qualified(cpu, op) or cpu.ec > 1
+    step(cpu, False, qualified(cpu, op))
     if on:
         return enter(cpu, exit, &exit.next)
     cpu.mask |= <uint64_t>op.y
@@ -123,7 +114,7 @@ cdef int br_cexit(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int br_call(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
-    if holds(cpu, op):
+    if qualified(cpu, op):
         cpu.br[op.r1] = exit.return_ip
         push_frame(cpu)
         cpu.mask |= <uint64_t>op.y
@@ -133,7 +124,7 @@ cdef int br_call(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int br_cond_indirect(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
-    if holds(cpu, op):
+    if qualified(cpu, op):
         cpu.mask |= <uint64_t>op.y
         return jump(cpu, exit, cpu.br[op.r2] & ~<uint64_t>15)
     return enter(cpu, exit, &exit.next)
@@ -146,7 +137,7 @@ cdef int br_ia(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
-    if holds(cpu, op):
+    if qualified(cpu, op):
         cpu.index = op.index
         if unlikely(not pop_frame(cpu)):
             cpu.fault_op = op
@@ -159,7 +150,7 @@ cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
 cdef int br_call_indirect(Cpu* cpu, Op* op) noexcept nogil:
     cdef Exit* exit = <Exit*>op.imm
     cdef uint64_t target = cpu.br[op.r2] & ~<uint64_t>15
-    if holds(cpu, op):
+    if qualified(cpu, op):
         cpu.br[op.r1] = exit.return_ip
         push_frame(cpu)
         cpu.mask |= <uint64_t>op.y

@@ -8,7 +8,7 @@ from pfmon.engine.ia64.core.cpu cimport (
     unlikely)
 from pfmon.engine.ia64.memory.map cimport PROTECT_READ, aligned_data, readable
 from pfmon.engine.ia64.memory.access cimport (
-    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, read_integer, update_base)
+    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, load_register, read_integer, update_base)
 from pfmon.stream.words cimport Mark
 from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
@@ -39,16 +39,8 @@ def load_rows(mnemonic, x6, plain, immediate, register, *, size, isa_kind=0, acc
 # --- ordinary loads: ld, ld.bias, ld.acq (hints and ordering have no effect on one processor)
 
 cdef inline int load(Cpu* cpu, Op* op, uint32_t size, int update) noexcept nogil:
-    cdef uint8_t* data
-    if update == BY_REGISTER and unlikely(any_nat(cpu)) and get_nat(cpu, op.r3):
-        return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    data = readable(cpu, op, cpu.gr[op.r3], size)
-    if unlikely(data == NULL):
+    if unlikely(not load_register(cpu, op, size, update)):
         return fault_here(cpu, op)
-    update_base(cpu, op, update)         # first: the increment may be in r1
-    cpu.gr[op.r1] = read_integer(data, size)
-    if update == BY_REGISTER and unlikely(any_nat(cpu)):
-        set_nat(cpu, op.r1, False)
     return go(cpu, op)
 
 
