@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 
+from pfmon import code_cache
 from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
@@ -47,6 +48,7 @@ def _do(words: Sequence[str]) -> int:
 def command() -> NoReturn:
     """The command as a process of its own: ends it, without the time that taking its memory apart would need."""
     gc.disable()  # what is loaded stays, and the collector would look through it again and again
+    cache = code_cache.install()
     status = main()
     try:
         for stream in (sys.stdout, sys.stderr):
@@ -54,6 +56,7 @@ def command() -> NoReturn:
                 stream.flush()
     except BrokenPipeError:
         status = 141
+    cache.keep()
     os._exit(status)
 
 

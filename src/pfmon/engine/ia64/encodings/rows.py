@@ -46,8 +46,8 @@ def row(layout: str, text: str, run: int, **given: Any) -> None:
 
 
 def pair(first: str, second: str, run: int) -> None:
-    """``run`` executes two instructions: ``first`` and ``second`` are texts of rows that were added before, and stand for
-    all rows with their handlers. It gets the first one's operation; the second one's follows."""
+    """``run`` executes two instructions. ``first`` and ``second`` are texts of rows that were added before, and stand
+    for all rows with their handlers. It gets the first one's operation; the second one's follows."""
     PAIRS[_handler(first), _handler(second)] = run
 
 

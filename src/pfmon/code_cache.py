@@ -1,0 +1,127 @@
+"""The code of the modules that the command loads, in one file: as __pycache__ has it in one for each module.
+
+To find and read 170 files took a tenth of a short run. The file is written by a run that loaded something that was not
+in it, and belongs to one version of Python and one place of the package. A module whose source has changed since is
+left to Python's own finder; so is everything when there is no file, or one that cannot be used.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from importlib.machinery import ModuleSpec, SourceFileLoader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import CodeType, ModuleType
+
+    Entry = tuple[bool, int, int, bytes]
+    """Whether it is a package; its source's time of change (nanoseconds) and size; its code, marshalled."""
+
+PACKAGE = __name__.partition(".")[0]
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FILE = os.path.join(
+    ROOT, PACKAGE, "__pycache__", f"modules.{sys.implementation.cache_tag}.opt-{sys.flags.optimize}.bin"
+)
+
+
+class Loader(SourceFileLoader):
+    """Loads a module whose code is known."""
+
+    def __init__(self, name: str, path: str, code: bytes) -> None:
+        super().__init__(name, path)
+        self._code = code
+
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = marshal.loads(self._code)
+        return code
+
+
+class CodeCache:
+    """Finds modules of this package whose code is in the file."""
+
+    def __init__(self, path: str = FILE) -> None:
+        self._path = path
+        self._entries = _read(path)
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """As importlib.abc.MetaPathFinder has it."""
+        entry = self._entries.get(name)
+        if entry is None:
+            return None
+        is_package, changed, size, code = entry
+        source = _source(name, is_package)
+        if _state(source) != (changed, size):
+            del self._entries[name]
+            return None
+        spec = ModuleSpec(name, Loader(name, source, code), origin=source, is_package=is_package)
+        spec.has_location = True
+        spec.cached = self._path
+        if is_package:
+            spec.submodule_search_locations = [os.path.dirname(source)]
+        return spec
+
+    def keep(self) -> None:
+        """Write the file, if modules were loaded that it does not have and Python may write such files."""
+        fresh = dict(_loaded(self._entries))
+        if not fresh or sys.dont_write_bytecode or sys.pycache_prefix:
+            return
+        _write(self._path, marshal.dumps((sys.version, ROOT, self._entries | fresh)))
+
+
+def _read(path: str) -> dict[str, Entry]:
+    """The entries of a file; none if it is of another Python or place, or no such file."""
+    try:
+        with open(path, "rb") as file:
+            version, root, entries = marshal.loads(file.read())
+    except (OSError, ValueError, EOFError, TypeError):
+        return {}
+    return entries if (version, root) == (sys.version, ROOT) else {}
+
+
+def _write(path: str, content: bytes) -> None:
+    """Replace a file, if that is possible: nobody asked for it."""
+    partial = f"{path}.{os.getpid()}"
+    try:
+        with open(partial, "wb") as file:
+            file.write(content)
+        os.replace(partial, path)
+    except OSError:
+        if os.path.exists(partial):
+            os.remove(partial)
+
+
+def _source(name: str, is_package: bool) -> str:
+    path = os.path.join(ROOT, *name.split("."))
+    return os.path.join(path, "__init__.py") if is_package else f"{path}.py"
+
+
+def _state(source: str) -> tuple[int, int] | None:
+    """When a file was changed, and its size; None if there is none."""
+    try:
+        status = os.stat(source)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _loaded(known: dict[str, Entry]) -> Iterator[tuple[str, Entry]]:
+    """Entries of the modules of this package that are loaded and not known."""
+    for name, module in list(sys.modules.items()):
+        spec = module.__spec__
+        if name in known or name.partition(".")[0] != PACKAGE or spec is None:
+            continue
+        is_package = spec.submodule_search_locations is not None
+        state = _state(_source(name, is_package))
+        if isinstance(spec.loader, SourceFileLoader) and state is not None:
+            code = spec.loader.get_code(name)
+            yield name, (is_package, *state, marshal.dumps(code))
+
+
+def install() -> CodeCache:
+    """Let the modules of this package be loaded from the file from now on."""
+    cache = CodeCache()
+    sys.meta_path.insert(0, cache)
+    return cache
