@@ -221,7 +221,7 @@ cdef class Processor:
                 row=None if ins.row == NULL else instruction((<Row*>ins.row).number),
                 condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
                 multiway=bool(ins.multiway), kind=code.kind, isa_kind=code.isa_kind,
-                unit=UNIT_LETTERS[ins.unit:ins.unit + 1]))
+                unit=UNIT_LETTERS[ins.unit:ins.unit + 1], begins_pair=bool(ins.begins_pair)))
         return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
 
     # --- registers, for the system-call layer and tests

@@ -17,7 +17,8 @@ class InstructionRecord(NamedTuple):
     ``row``: None for a reserved encoding. ``condition``: bit of the block's mask that says that it executed
     (for a branch: was taken); None: it always does. ``multiway``: its bundle holds more than one branch. ``kind`` and
     ``isa_kind`` are flags of stream.kinds.Kind and stream.ia64.Ia64Kind. ``unit``: type of its slot: M, I, F, B, X for
-    the two of a long instruction, none in a reserved template.
+    the two of a long instruction, none in a reserved template. ``begins_pair``: one handler executes it and the next
+    instruction that is no nop (units/pairs.pyx).
     """
 
     address: int
@@ -32,6 +33,7 @@ class InstructionRecord(NamedTuple):
     kind: int
     isa_kind: int
     unit: str
+    begins_pair: bool
 
     @property
     def slot(self) -> int:
