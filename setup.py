@@ -1,8 +1,12 @@
-"""Compiles every .pyx file below src/pfmon into an extension module of the same name, and makes their tables."""
+"""Compiles every .pyx file below src/pfmon, and makes the decoder's tables.
+
+All modules are in one extension file: a process loads one library instead of fifty (pfmon/compiled.py).
+"""
 
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -10,9 +14,14 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 SOURCE = Path("src")
+LIBRARY = "pfmon._compiled"
+JOBS = os.cpu_count() or 1
 
 # Handlers of the IA-64 engine pass control on by sibling calls: -O2 turns these into jumps.
-COMPILE_ARGS = ["-O2", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w"]
+COMPILE_ARGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w"]
+
+# A hash of the whole file in its first page: the decoder's tables belong to one file (encodings/snapshot.py).
+LINK_ARGS = ["-Wl,--build-id=sha1"]
 
 DIRECTIVES = {
     "language_level": 3,
@@ -25,35 +34,68 @@ DIRECTIVES = {
 }
 
 
-def extension(path: Path) -> Extension:
-    """The extension module for one .pyx file."""
-    name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    return Extension(
-        name, [str(path)], extra_compile_args=COMPILE_ARGS, extra_link_args=["-Wl,--build-id=sha1"], libraries=["m"]
-    )
+def module_name(path: Path) -> str:
+    """The name of the module in a file below SOURCE."""
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+
+
+PATHS = sorted(SOURCE.rglob("*.pyx"))
+INITIAL = {module_name(path).rpartition(".")[2] for path in PATHS}
+if len(INITIAL) < len(PATHS):
+    sys.exit("setup.py: two .pyx files have the same name, which names their modules' initial functions")
 
 
 class BuildExtensions(build_ext):
-    """Compiles, and then has the decoder's tables made (pfmon.engine.ia64.encodings.snapshot) beside the modules."""
+    """Compiles what has changed, links all, lists the modules, and has the decoder's tables made."""
+
+    def build_extension(self, ext: Extension) -> None:
+        objects = self.compiler.object_filenames(ext.sources, output_dir=self.build_temp)
+        changed = [
+            source
+            for source, made in zip(ext.sources, objects, strict=True)
+            if self.force or not Path(made).exists() or Path(made).stat().st_mtime < Path(source).stat().st_mtime
+        ]
+
+        def compile_one(source: str) -> None:
+            self.compiler.compile([source], output_dir=self.build_temp, extra_postargs=ext.extra_compile_args)
+
+        with ThreadPoolExecutor(JOBS) as pool:
+            list(pool.map(compile_one, changed))
+        self.compiler.link_shared_object(
+            objects,
+            self.get_ext_fullpath(ext.name),
+            libraries=self.get_libraries(ext),
+            library_dirs=ext.library_dirs,
+            extra_postargs=ext.extra_link_args,
+            build_temp=self.build_temp,
+        )
 
     def run(self) -> None:
         super().run()
         root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
+        (root / "pfmon" / "compiled.txt").write_text("".join(f"{module_name(path)}\n" for path in PATHS))
         module = "pfmon.engine.ia64.encodings.snapshot"
         path = root.joinpath(*module.split(".")[:-1], "tables.bin")
         environment = {**os.environ, "PYTHONPATH": str(root.resolve())}
         subprocess.run([sys.executable, "-B", "-m", module, str(path)], env=environment, check=True)
 
 
-JOBS = os.cpu_count() or 1
+modules = cythonize(
+    [Extension(module_name(path), [str(path)]) for path in PATHS],
+    compiler_directives=DIRECTIVES,
+    nthreads=JOBS,
+    include_path=[str(SOURCE)],
+)
 
 setup(
-    ext_modules=cythonize(
-        [extension(path) for path in sorted(SOURCE.rglob("*.pyx"))],
-        compiler_directives=DIRECTIVES,
-        nthreads=JOBS,
-        include_path=[str(SOURCE)],
-    ),
+    ext_modules=[
+        Extension(
+            LIBRARY,
+            [source for module in modules for source in module.sources],
+            extra_compile_args=COMPILE_ARGS,
+            extra_link_args=LINK_ARGS,
+            libraries=["m"],
+        )
+    ],
     cmdclass={"build_ext": BuildExtensions},
-    options={"build_ext": {"parallel": JOBS}},
 )

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # as typing has it, which takes longer to load than this
+from pfmon import compiled
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon import pmu
@@ -41,6 +42,8 @@ __all__ = [
     "replay",
     "run",
 ]
+
+compiled.install()
 
 _HOMES = {
     "pfmon.errors": (

@@ -59,7 +59,6 @@ cdef struct Row:
     uint8_t tie_a
     uint8_t tie_b
     uint8_t tie_complement
-    uint8_t module               # the unit's, in unit_modules.MODULES
     uint8_t as_first             # its handler's number among those that begin a pair (rows.PAIRS); 0: none does
     uint8_t as_second            # ... and among those that end one
     uint16_t x

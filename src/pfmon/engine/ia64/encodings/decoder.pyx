@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.attributes cimport Attributes
-from pfmon.engine.ia64.encodings.tables cimport MOST_MODULES, Node, Pair, TableSizes, origin
+from pfmon.engine.ia64.encodings.tables cimport Node, TableSizes, origin
 
 from pfmon.engine.ia64.encodings.snapshot import table_bytes
 from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
@@ -19,7 +19,7 @@ from pfmon.engine.ia64.encodings.unit_modules import MODULES
 cdef Row* _rows
 cdef Node* _nodes
 cdef uint32_t* _links
-cdef Pair* _pairs
+cdef Handler* _pairs             # by Row.as_first, then by Row.as_second
 cdef uint32_t _seconds
 cdef uint32_t _roots[UNITS]
 cdef uint32_t _count
@@ -100,12 +100,17 @@ cdef Row* row_by_number(uint32_t number) noexcept nogil:
 
 cdef Handler paired(Row* first, Row* second) noexcept nogil:
     """The handler of two instructions that follow one another, or NULL."""
-    return <Handler>_pairs[first.as_first * _seconds + second.as_second].run
+    return _pairs[first.as_first * _seconds + second.as_second]
 
 
 cdef const Attributes* attributes_of(uint32_t number) noexcept nogil:
     """What later stages want to know of the encoding with this number in instruction_set.INSTRUCTIONS."""
     return &_rows[number].attributes
+
+
+cdef inline void _place(Handler* handler, size_t start) noexcept:
+    if handler[0] != NULL:
+        handler[0] = <Handler>(<size_t>handler[0] + start)
 
 
 cdef int _load(bytes tables) except -1:
@@ -114,7 +119,7 @@ cdef int _load(bytes tables) except -1:
     cdef const char* source = tables
     cdef TableSizes sizes
     cdef uint32_t i
-    cdef size_t origins[MOST_MODULES]
+    cdef size_t start = origin(MODULES[0])
     cdef char* copy = <char*>malloc(len(tables))
     if copy == NULL:
         raise MemoryError
@@ -123,20 +128,16 @@ cdef int _load(bytes tables) except -1:
     _rows = <Row*>(copy + sizeof(TableSizes))
     _nodes = <Node*>&_rows[sizes.rows]
     _links = <uint32_t*>&_nodes[sizes.nodes]
-    _pairs = <Pair*>&_links[sizes.links + (sizes.links & 1)]
+    _pairs = <Handler*>&_links[sizes.links + (sizes.links & 1)]
     _seconds = sizes.seconds
     _count = sizes.rows
     for i in range(UNITS):
         _roots[i] = sizes.roots[i]
-    for i, module in enumerate(MODULES):
-        origins[i] = origin(module)
     for i in range(sizes.rows):
-        _rows[i].run = <Handler>(<size_t>_rows[i].run + origins[_rows[i].module])
-        if _rows[i].guarded:
-            _rows[i].guarded = <Handler>(<size_t>_rows[i].guarded + origins[_rows[i].module])
+        _place(&_rows[i].run, start)
+        _place(&_rows[i].guarded, start)
     for i in range(sizes.firsts * sizes.seconds):
-        if _pairs[i].run:
-            _pairs[i].run += origins[_pairs[i].module]
+        _place(&_pairs[i], start)
     return 0
 
 

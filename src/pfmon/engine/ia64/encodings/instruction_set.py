@@ -14,12 +14,8 @@ if TYPE_CHECKING:
 
     INSTRUCTIONS: tuple[Row, ...]
 
-UNIT_MODULE: list[int] = []
-"""By row, the number of its module in unit_modules.MODULES."""
-
-for _number, _module in enumerate(MODULES):
+for _module in MODULES:
     _module.rows()
-    UNIT_MODULE += [_number] * (len(CALLS) - len(UNIT_MODULE))
 
 
 @cache

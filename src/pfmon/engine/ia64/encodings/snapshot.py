@@ -1,7 +1,7 @@
 """The decoder's tables as a file, so that a run need not make them: written when pfmon is built (setup.py).
 
-A snapshot belongs to the units as they were compiled, whose rows and handlers it holds, and to the sources that make
-tables of rows. One that does not fit is as good as none: the tables are made anew, which gives the same and takes
+A snapshot belongs to the extension file, which has the rows and the handlers, and to the sources that make tables of
+rows. One that does not fit is as good as none: the tables are made anew, which gives the same and takes
 longer.
 """
 
@@ -11,7 +11,7 @@ import sys
 from os.path import dirname, join
 from zlib import crc32
 
-from pfmon.engine.ia64.encodings.unit_modules import MODULES
+from pfmon.compiled import FILE as COMPILED
 
 HERE = dirname(__file__)
 FILE = join(HERE, "tables.bin")
@@ -30,26 +30,24 @@ SOURCES = (
     "unit_modules.py",
 )
 
-BUILD_ID = b"GNU\0"  # the name of the note in an ELF file's first page that holds the linker's hash of the whole file
+BUILD_ID = b"GNU\0"  # the name of the note, in an ELF file's first page, that holds the linker's hash of all
 PAGE = 4096
 
 
-def _compiled(path: str) -> bytes:
-    """What tells one build of an extension module from another."""
+def _library(path: str) -> bytes:
+    """What tells one build of an extension file from another."""
     with open(path, "rb") as file:
         page = file.read(PAGE)
         return page if BUILD_ID in page else page + file.read()
 
 
 def fingerprint(row_size: int) -> bytes:
-    """Of the compiled units, and of the sources that make tables of rows. ``row_size``: bytes of the struct Row."""
-    total = 0
-    for module in MODULES:
-        total = crc32(_compiled(module.__file__ or ""), total)
+    """Of the extension file, and of the sources that make tables of rows. ``row_size``: bytes of the struct Row."""
+    total = crc32(_library(COMPILED))
     for name in SOURCES:
         with open(join(HERE, name), "rb") as file:
             total = crc32(file.read(), total)
-    return MAGIC + b"".join(number.to_bytes(4, "little") for number in (total, len(MODULES), row_size, 0))
+    return MAGIC + b"".join(number.to_bytes(4, "little") for number in (total, row_size))
 
 
 def stored(row_size: int, path: str = FILE) -> bytes | None:

@@ -1,14 +1,13 @@
 """The decoder's tables, as bytes: TableSizes, then rows, nodes, links and pairs, without a pointer to anything.
 
-Handlers (Row.run, Row.guarded) are distances from the origin of their module, which are the same wherever the module
-is loaded; 0 stands for none.
+Handlers (Row.run, Row.guarded and those of pairs) are distances from an origin in the same extension file, which are
+the same wherever it is loaded; 0 stands for none.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t
 
 cdef enum:
     MOST_UNITS = 8
-    MOST_MODULES = 32
 
 cdef struct TableSizes:
     uint32_t rows
@@ -24,13 +23,9 @@ cdef struct Node:
     uint8_t width                # bits to look at; 0: leaf
     uint32_t first               # in links
 
-cdef struct Pair:                # by Row.as_first, then by Row.as_second
-    uint64_t run                 # the handler
-    uint64_t module
-
 cdef extern from "Python.h":
     void* PyModule_GetDef(object module)
 
-cdef inline size_t origin(object module):
-    """An address within a loaded extension module: that of its definition, which is static in the compiled file."""
-    return <size_t>PyModule_GetDef(module)
+cdef inline size_t origin(object unit):
+    """An address in the extension file that the handlers are in, too: that of a unit's definition as a module."""
+    return <size_t>PyModule_GetDef(unit)

@@ -13,14 +13,13 @@ from pfmon.engine.ia64.encodings import operands as operand_fields
 from pfmon.engine.ia64.encodings.choices import RegisterFile
 from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.guarded import HANDLERS as GUARDED
-from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS, UNIT_MODULE
+from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.rows import PAIRS
 from pfmon.engine.ia64.encodings.operands import REGISTERS
 from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
-from pfmon.engine.ia64.encodings.unit_modules import MODULES, NAMES
+from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 ROW_SIZE = sizeof(Row)
-_PAIR_MODULE = NAMES.index("pairs")
 _FIRSTS = {run: number for number, run in enumerate(dict.fromkeys(first for first, _ in PAIRS), 1)}
 _SECONDS = {run: number for number, run in enumerate(dict.fromkeys(second for _, second in PAIRS), 1)}
 _LAYOUTS = {name: number for number, name in enumerate(FORMATS)}
@@ -108,26 +107,23 @@ cdef int _copy_row(Row* to, row) except -1:
         to.x = row.op_x
 
 
-cdef int _copy_handlers(Row* to, row) except -1:
-    cdef size_t start
-    to.module = UNIT_MODULE[row.number]
-    start = origin(MODULES[to.module])
-    to.run = <Handler>(<size_t>row.run - start)
-    if row.run in GUARDED:
-        to.guarded = <Handler>(<size_t>GUARDED[row.run] - start)
+cdef int _copy_handlers(Row* rows) except -1:
+    cdef size_t start = origin(MODULES[0])
+    for row in INSTRUCTIONS:
+        rows[row.number].run = <Handler>(<size_t>row.run - start)
+        if row.run in GUARDED:
+            rows[row.number].guarded = <Handler>(<size_t>GUARDED[row.run] - start)
+    return 0
 
 
-cdef int _copy_pairs(Pair* to, Row* rows) except -1:
+cdef int _copy_pairs(Handler* to, Row* rows) except -1:
     """The pairs, and in the rows which part they can take in one."""
-    cdef size_t start = origin(MODULES[_PAIR_MODULE])
-    cdef Pair* one
+    cdef size_t start = origin(MODULES[0])
     for row in INSTRUCTIONS:
         rows[row.number].as_first = _FIRSTS.get(row.run, 0)
         rows[row.number].as_second = _SECONDS.get(row.run, 0)
     for (first, second), run in PAIRS.items():
-        one = &to[_FIRSTS[first] * (len(_SECONDS) + 1) + _SECONDS[second]]
-        one.run = <size_t>run - start
-        one.module = _PAIR_MODULE
+        to[_FIRSTS[first] * (len(_SECONDS) + 1) + _SECONDS[second]] = <Handler>(<size_t>run - start)
     return 0
 
 
@@ -138,20 +134,18 @@ cdef int _fill(void* place, tree) except -1:
     cdef Node* nodes = <Node*>&rows[len(INSTRUCTIONS)]
     cdef uint32_t* links = <uint32_t*>&nodes[len(tree.shift)]
     cdef uint32_t i
-    if len(MODULES) > MOST_MODULES:
-        raise ValueError(f"more than {MOST_MODULES} modules of units")
     sizes.rows, sizes.nodes, sizes.links = len(INSTRUCTIONS), len(tree.shift), len(tree.links)
     sizes.firsts, sizes.seconds = len(_FIRSTS) + 1, len(_SECONDS) + 1
     for i, unit in enumerate(UNIT_LETTERS):
         sizes.roots[i] = tree.roots[unit]
     for i, row in enumerate(INSTRUCTIONS):
         _copy_row(&rows[i], row)
-        _copy_handlers(&rows[i], row)
     for i in range(sizes.nodes):
         nodes[i].shift, nodes[i].width, nodes[i].first = tree.shift[i], tree.width[i], tree.first[i]
     for i in range(sizes.links):
         links[i] = tree.links[i]
-    _copy_pairs(<Pair*>&links[sizes.links + (sizes.links & 1)], rows)
+    _copy_handlers(rows)
+    _copy_pairs(<Handler*>&links[sizes.links + (sizes.links & 1)], rows)
     return 0
 
 
@@ -160,7 +154,7 @@ def computed() -> bytes:
     tree = decision_tree.build(INSTRUCTIONS, UNIT_LETTERS)
     cdef size_t size = (sizeof(TableSizes) + len(INSTRUCTIONS) * sizeof(Row) + len(tree.shift) * sizeof(Node)
                         + (len(tree.links) + 1) // 2 * 2 * sizeof(uint32_t)
-                        + (len(_FIRSTS) + 1) * (len(_SECONDS) + 1) * sizeof(Pair))
+                        + (len(_FIRSTS) + 1) * (len(_SECONDS) + 1) * sizeof(Handler))
     cdef char* place = <char*>calloc(size, 1)
     if place == NULL:
         raise MemoryError

@@ -5,6 +5,7 @@ range, the operating system completes the instruction with the IEEE quotient or 
 is delivered here.
 """
 
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport FloatRegister
@@ -26,8 +27,6 @@ from pfmon.engine.ia64.floating_point.core cimport (
 )
 from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_ONE, INTEGER_BIT, float_register
 
-from math import isqrt
-
 # The exponents of a single's and of a register's range. SPAN: by how many bits a dividend or radicand has to be
 # above the smallest number, so that remainders stay normal.
 cdef enum:
@@ -42,26 +41,27 @@ cdef uint16_t reciprocal_table[256]
 cdef uint16_t root_table[256]
 
 
-def _rounded_quotient(numerator: int, denominator: int) -> int:
+cdef uint32_t rounded_quotient(uint32_t numerator, uint32_t denominator) noexcept:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
-def _fill_tables() -> None:
+cdef void fill_tables() noexcept:
     """10 bits after the leading 1 of 2/x, and of 2/sqrt(x) or 4/sqrt(x), at the middle of each interval.
 
     SDM volume 3, frcpa and frsqrta: tables RECIP_TABLE (intervals of 1/256) and RECIP_SQRT_TABLE (of 1/128: odd
     exponents first). The manual lists the values; the formulas give exactly those.
     """
+    cdef uint32_t i, place, x
     for i in range(256):
         # x = (513 + 2 i) / 512
-        reciprocal_table[i] = _rounded_quotient(2 * 512 * 1024, 513 + 2 * i) - 1024
-    for i in range(128):
+        reciprocal_table[i] = <uint16_t>(rounded_quotient(2 * 512 * 1024, 513 + 2 * i) - 1024)
+    for place in range(256):
         # x = (257 + 2 i) / 256 for even exponents, twice that for odd ones: nearest to 1024 * 2 / sqrt(x).
-        for place, x in ((128 + i, 257 + 2 * i), (i, 2 * (257 + 2 * i))):
-            root_table[place] = (isqrt(4 * 2048 * 2048 * 256 // x) + 1) // 2 - 1024
+        x = (257 + 2 * (place & 127)) << (place < 128)
+        root_table[place] = <uint16_t>((<uint32_t>sqrt(<double>((<uint64_t>1 << 32) // x)) + 1) // 2 - 1024)
 
 
-_fill_tables()
+fill_tables()
 
 
 def tables() -> tuple[list[int], list[int]]:
