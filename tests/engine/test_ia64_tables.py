@@ -48,10 +48,10 @@ def test_without_a_build_id_the_whole_file_decides(tmp_path: Path, monkeypatch: 
     other = tmp_path / "other.so"
     other.write_bytes(content)
     monkeypatch.setattr(snapshot, "COMPILED", str(other))
-    before = snapshot.fingerprint(ROW_SIZE)
+    before = snapshot.identity(ROW_SIZE)
     content[-1] ^= 1
     other.write_bytes(content)
-    assert snapshot.fingerprint(ROW_SIZE) != before
+    assert snapshot.identity(ROW_SIZE) != before
 
 
 def test_the_extension_file_was_linked_with_a_build_id() -> None:

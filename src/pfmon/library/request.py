@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
@@ -182,6 +181,8 @@ def _opcodes(
     options: Options, model: PmuModel, said: list[str], warnings: list[str]
 ) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
     """The two opcode matchers."""
+    import re  # takes long to load
+
     found: list[OpcodeMatch | None] = [None, None]
     for option, text in options.opcode_matches.items():
         matcher = MATCHERS[option]

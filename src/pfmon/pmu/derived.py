@@ -7,14 +7,13 @@ states (`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an 
 
 from __future__ import annotations
 
-import csv
-import re
 from functools import cache
 from os.path import dirname, exists, join
 
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.request import EventRequest, OpcodeMatch
+from pfmon.tables import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,10 +84,7 @@ def load_derived(pmu: str) -> dict[str, Derived]:
     path = join(TABLES, f"{pmu}.csv")
     if not exists(path):
         return {}
-    with open(path, newline="", encoding="utf-8") as table:
-        rows = csv.reader(table)
-        next(rows)
-        return {row[0]: Derived(*row) for row in rows}
+    return {row[0]: Derived(*row) for row in rows(path, Derived._fields)}
 
 
 def plan(table: EventTable, wanted: Iterable[str | EventRequest]) -> Plan:
@@ -199,6 +195,8 @@ def _narrow(opcode: int) -> int:
 
 def parse(formula: str, derived: Mapping[str, Derived]) -> Tree:
     """A formula as a tree; derived names within it are replaced by their formulas."""
+    import re  # takes long to load
+
     tokens = re.findall(TOKEN, formula)
     if "".join(a + b + c for a, b, c in tokens) != re.sub(r"\s", "", formula):
         raise PfmonError(f"bad formula {formula!r}")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from functools import cache
 from os.path import dirname, exists, join
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
+from pfmon.tables import fields, lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator
 
 TABLES = join(dirname(__file__), "events")
@@ -78,6 +78,8 @@ def _event(row: list[str]) -> Event:
 
 def name_pattern(text: str) -> re.Pattern[str]:
     """A regular expression over names, whatever their case."""
+    import re
+
     try:
         return re.compile(text, re.IGNORECASE)
     except re.error as error:
@@ -103,7 +105,7 @@ class EventTable:
 
     def _event(self, name: str) -> Event:
         if name not in self._events:
-            self._events[name] = _event(next(csv.reader([self._rows[name]])))
+            self._events[name] = _event(fields(self._rows[name]))
         return self._events[name]
 
     def _of_code(self, code: int) -> list[Event]:
@@ -156,8 +158,4 @@ def load_events(pmu: str) -> EventTable:
     path = join(TABLES, f"{pmu}.csv")
     if not exists(path):
         raise PfmonError(f"no event table for PMU {pmu!r}")
-    with open(path, encoding="utf-8") as table:
-        header, *rows = table.read().splitlines()
-    if header != ",".join(Event._fields):
-        raise PfmonError(f"{pmu}.csv: columns are not {','.join(Event._fields)}")
-    return EventTable(pmu, rows)
+    return EventTable(pmu, lines(path, Event._fields))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from pfmon.errors import BadValueError, RuleError
@@ -45,6 +44,8 @@ def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
     >>> parse_range("0x1000-0x1590")
     (4096, 5520)
     """
+    import re  # takes long to load, and is wanted for ranges only
+
     if resolve and (lines := re.fullmatch(LINES, text)):
         if lines["last"] is None or lines["last"].isdigit():
             return resolve(text)

@@ -8,20 +8,21 @@ lowest `sxt` bit; `gp` must be written as zero (a one is a fault).
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Mapping
 from functools import cache
 from os.path import dirname, exists, join
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
+from pfmon.tables import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TABLES = join(dirname(__file__), "registers")
+COLUMNS = ("registers", "field", "bits", "access", "reset", "meaning", "source")
+BRACKETS = {ord("["): None, ord("]"): None}
 WORD = (1 << 64) - 1
 
 
@@ -121,7 +122,7 @@ class RegisterSet(Mapping[str, Register]):
     def __getitem__(self, name: str) -> Register:
         register = self._registers.get(name)
         if register is None:
-            register = self._registers.get(re.sub(r"[\[\]\s]", "", name).lower())
+            register = self._registers.get("".join(name.split()).translate(BRACKETS).lower())
         if register is None:
             raise UnknownNameError(f"{self.pmu} register", name, self._registers)
         return register
@@ -201,14 +202,11 @@ def load_registers(pmu: str) -> RegisterSet:
     if not exists(path):
         raise PfmonError(f"no register table for PMU {pmu!r}")
     heads: list[tuple[list[str], list[Field]]] = []
-    with open(path, newline="", encoding="utf-8") as table:
-        rows = csv.reader(table)
-        next(rows)
-        for row in rows:
-            if row[1] == "*":
-                heads.append((row, []))
-            else:
-                heads[-1][1].append(Field(row[1], *_positions(row[2]), row[3], row[5]))
+    for row in rows(path, COLUMNS):
+        if row[1] == "*":
+            heads.append((row, []))
+        else:
+            heads[-1][1].append(Field(row[1], *_positions(row[2]), row[3], row[5]))
     registers = {}
     for head, fields in heads:
         ordered = tuple(sorted(fields, key=lambda field: field.low))

@@ -25,13 +25,11 @@ never       why it cannot happen in this machine or in a user program
 
 from __future__ import annotations
 
-import csv
-import re
-from fnmatch import fnmatchcase
 from functools import cache
 from os.path import dirname, join
 
 from pfmon.light_typing import NamedTuple
+from pfmon.tables import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,10 +68,8 @@ class LevelFunction(NamedTuple):
 @cache
 def meanings() -> dict[str, Meaning]:
     """Every signal that the machine produces."""
-    with open(join(dirname(__file__), "machine.csv"), newline="", encoding="utf-8") as table:
-        rows = csv.reader(table)
-        next(rows)
-        return {signal: _meaning(kind, terms) for signal, kind, terms in rows}
+    path = join(dirname(__file__), "machine.csv")
+    return {signal: _meaning(kind, terms) for signal, kind, terms in rows(path, ("signal", "kind", "terms"))}
 
 
 def _meaning(kind: str, terms: str) -> Meaning:
@@ -97,6 +93,8 @@ def expanded(signal: str) -> tuple[str, ...]:
 
 def select(signal: str, names: Mapping[str, int]) -> frozenset[int]:
     """The numbers of the recorded names that a signal's terms stand for. ValueError: a term that stands for none."""
+    from fnmatch import fnmatchcase  # takes long to load
+
     kind = meanings()[signal].kind
     found: set[int] = set()
     for term in expanded(signal):
@@ -116,6 +114,8 @@ def named(signal: str) -> Sequence[str]:
 
 def level_function(term: str) -> LevelFunction:
     """A term of kind level. ValueError: it is none."""
+    import re  # takes long to load
+
     match = re.fullmatch(LEVEL, term)
     if match is None:
         raise ValueError(f"{term}: NAME:HIGH-LOW, NAME:full or NAME:FROM+ is wanted")
@@ -127,6 +127,8 @@ def level_function(term: str) -> LevelFunction:
 
 def per_cycle(term: str) -> tuple[str, int, int]:
     """A term of kind per_cycle: signal, upper and lower bit. ValueError: it is none."""
+    import re
+
     match = re.fullmatch(PER_CYCLE, term)
     if match is None:
         raise ValueError(f"{term}: SIGNAL:HIGH-LOW is wanted")

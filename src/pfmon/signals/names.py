@@ -7,11 +7,11 @@ The `signal` column of the event tables (`pmu/events/*.csv`) refers to these nam
 
 from __future__ import annotations
 
-import csv
 from functools import cache
-from pathlib import Path
+from os.path import dirname, join
 
 from pfmon.light_typing import NamedTuple
+from pfmon.tables import rows
 
 
 class Signal(NamedTuple):
@@ -26,7 +26,4 @@ class Signal(NamedTuple):
 @cache
 def signals() -> dict[str, Signal]:
     """Every signal by name, exact ones first."""
-    with Path(__file__).with_name("names.csv").open(newline="", encoding="utf-8") as table:
-        rows = csv.reader(table)
-        next(rows)
-        return {row[0]: Signal(*row) for row in rows}
+    return {row[0]: Signal(*row) for row in rows(join(dirname(__file__), "names.csv"), Signal._fields)}

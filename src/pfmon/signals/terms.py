@@ -20,7 +20,6 @@ A number before what is added multiplies it.
 
 from __future__ import annotations
 
-import csv
 from functools import cache
 from os.path import dirname, join
 
@@ -28,6 +27,7 @@ from pfmon.light_typing import NamedTuple
 from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind
 from pfmon.stream.marks import Mark
+from pfmon.tables import rows
 
 INSTRUCTION, FAILED_CHECK, MARK, NEVER = "instruction", "failed check", "mark", "never"
 
@@ -71,11 +71,11 @@ class Term(NamedTuple):
 def terms() -> dict[str, tuple[Term, ...]]:
     """The terms of every signal that can be counted without a machine; none for what cannot happen."""
     found: dict[str, list[Term]] = {}
-    with open(join(dirname(__file__), "retired.csv"), newline="", encoding="utf-8") as table:
-        for row in csv.DictReader(table):
-            own = found.setdefault(row["signal"], [])
-            if row["source"] != NEVER:
-                own.append(_term(row["source"], row["of"], row["adds"]))
+    path = join(dirname(__file__), "retired.csv")
+    for signal, source, of, adds in rows(path, ("signal", "source", "of", "adds")):
+        own = found.setdefault(signal, [])
+        if source != NEVER:
+            own.append(_term(source, of, adds))
     return {signal: tuple(own) for signal, own in found.items()}
 
 

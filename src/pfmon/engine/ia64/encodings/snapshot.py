@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import sys
 from os.path import dirname, join
-from zlib import crc32
 
 from pfmon.compiled import FILE as COMPILED
 
 HERE = dirname(__file__)
 FILE = join(HERE, "tables.bin")
-MAGIC = b"pfmon decoder tables 2\n"
+MAGIC = b"pfmon decoder tables 3\n"
 
 # What tables are made with.
 SOURCES = (
@@ -41,18 +40,18 @@ def _library(path: str) -> bytes:
         return page if BUILD_ID in page else page + file.read()
 
 
-def fingerprint(row_size: int) -> bytes:
+def identity(row_size: int) -> bytes:
     """Of the extension file, and of the sources that make tables of rows. ``row_size``: bytes of the struct Row."""
-    total = crc32(_library(COMPILED))
+    parts = [MAGIC, row_size.to_bytes(4, "little"), _library(COMPILED)]
     for name in SOURCES:
         with open(join(HERE, name), "rb") as file:
-            total = crc32(file.read(), total)
-    return MAGIC + b"".join(number.to_bytes(4, "little") for number in (total, row_size))
+            parts.append(file.read())
+    return b"".join(parts)
 
 
 def stored(row_size: int, path: str = FILE) -> bytes | None:
     """The tables in a snapshot, or None when there is none that fits."""
-    mark = fingerprint(row_size)
+    mark = identity(row_size)
     try:
         with open(path, "rb") as file:
             return file.read() if file.read(len(mark)) == mark else None
@@ -75,7 +74,7 @@ def write(path: str) -> None:
     from pfmon.engine.ia64.encodings.tables import ROW_SIZE, computed
 
     with open(path, "wb") as file:
-        file.write(fingerprint(ROW_SIZE) + computed())
+        file.write(identity(ROW_SIZE) + computed())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from bisect import bisect_right
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.interface import GuestMemoryFault
@@ -55,11 +54,11 @@ class UserMemory:
 
     def prefix(self, address: int, length: int, protection: int) -> int:
         """How many of length bytes from address on may be used so. A transfer ends where memory does."""
-        regions = self.memory.regions_map()
         end = address
-        i = max(0, bisect_right(regions, address, key=lambda region: region[0]) - 1)
-        for low, high, allowed in regions[i:]:
-            if not low <= end < high or allowed & protection != protection:
+        for low, high, allowed in self.memory.regions_map():
+            if high <= end:
+                continue
+            if low > end or allowed & protection != protection:
                 break
             end = high
             if end - address >= length:
