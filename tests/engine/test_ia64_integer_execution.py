@@ -4,15 +4,17 @@ from random import Random
 from typing import Any
 
 import pytest
+from enumerated import members
 from ia64_execute import CODE, execute
 from ia64_forms import MASK, draw_immediate, draw_word
 
+from pfmon.engine.ia64.core.faults import Fault
 from pfmon.engine.ia64.core.single_step import step
 from pfmon.engine.ia64.encodings.assemble import encode
 from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 
-ILLEGAL_OPERATION, REGISTER_NAT_CONSUMPTION = 1, 5  # cpu.pxd, Fault
+ILLEGAL_OPERATION, REGISTER_NAT_CONSUMPTION = members(Fault, "FAULT", "ILLEGAL_OPERATION REGISTER_NAT_CONSUMPTION")
 
 INTEGER = [row for row in INSTRUCTIONS if row.layout.unit in "AIX" and row.emit == "plain"]
 BY_TEXT = {row.text: row for row in INTEGER}

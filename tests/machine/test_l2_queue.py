@@ -3,19 +3,24 @@
 from collections import Counter
 
 import pytest
+from enumerated import members
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pfmon.counting.looks import names
+from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
 from pfmon.machine.config import load
-from pfmon.machine.l2 import L2
+from pfmon.machine.l2 import L2, RequestFlag, RequestKind
 from pfmon.machine.memory import DataMemory
 from pfmon.machine.occurrences import Occurrence
 from pfmon.signals.machine import select
 
-READ, FLOAT_READ, WRITE, SEMAPHORE, PREFETCH, FETCH, FETCH_AHEAD, WALK = range(8)  # l2.pxd, RequestKind
-ACQUIRE, RELEASE = 2, 4  # l2.pxd, RequestFlag
-STORE_ACCESS, SEMAPHORE_ACCESS, RELEASE_ACCESS = 2, 4, 2  # memory.pxd, AccessKind and AccessFlag
+READ, FLOAT_READ, WRITE, SEMAPHORE, PREFETCH, FETCH, FETCH_AHEAD, WALK = members(
+    RequestKind, "REQUEST", "READ FLOAT_READ WRITE SEMAPHORE PREFETCH FETCH FETCH_PREFETCH WALK"
+)
+ACQUIRE, RELEASE = members(RequestFlag, "REQUEST", "ACQUIRE RELEASE")
+STORE_ACCESS, SEMAPHORE_ACCESS = members(AccessKind, "ACCESS", "STORE SEMAPHORE")
+RELEASE_ACCESS = int(AccessFlag.ACCESS_RELEASE)
 LINE = 1 << 20
 NOW = 1 << 20
 SAME_SET = 1 << 15  # bytes: 256 KB in eight ways

@@ -4,15 +4,19 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
+from enumerated import members
 
+from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
 from pfmon.machine.causes import Cause
 from pfmon.machine.config import load
-from pfmon.machine.l2 import L2
+from pfmon.machine.l2 import L2, RequestKind
 from pfmon.machine.memory import DataMemory
 
-LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = range(8)  # memory.pxd, AccessKind
-FETCH, FETCH_AHEAD = 5, 6  # l2.pxd, RequestKind
-NT1, NT2, NTA = 64, 128, 256  # memory.pxd, AccessFlag
+LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = members(
+    AccessKind, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"
+)
+FETCH, FETCH_AHEAD = members(RequestKind, "REQUEST", "FETCH FETCH_PREFETCH")
+NT1, NT2, NTA = members(AccessFlag, "ACCESS", "NT1 NT2 NTA")
 KILO, MEGA = 1 << 10, 1 << 20
 PAGE = 16 * KILO
 START = 1 << 20

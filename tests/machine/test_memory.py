@@ -3,18 +3,22 @@
 from collections import Counter, OrderedDict
 
 import pytest
+from enumerated import members
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
 from pfmon.machine.causes import Cause
 from pfmon.machine.config import load
-from pfmon.machine.l2 import L2
+from pfmon.machine.l2 import L2, RequestKind
 from pfmon.machine.memory import DataMemory
 from pfmon.machine.occurrences import Occurrence
 
-LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = range(8)  # memory.pxd, AccessKind
-ACQUIRE, RELEASE, CHECK = 1, 2, 16  # memory.pxd, AccessFlag
-FETCH = 5  # l2.pxd, RequestKind
+LOAD, FLOAT_LOAD, STORE, FLOAT_STORE, SEMAPHORE, LFETCH, FILL, SPILL = members(
+    AccessKind, "ACCESS", "LOAD FLOAT_LOAD STORE FLOAT_STORE SEMAPHORE LFETCH FILL SPILL"
+)
+ACQUIRE, RELEASE, CHECK = members(AccessFlag, "ACCESS", "ACQUIRE RELEASE CHECK")
+FETCH = int(RequestKind.REQUEST_FETCH)
 MEGA = 1 << 20
 START = 1 << 20
 LONG = 10_000

@@ -11,14 +11,14 @@ from guests import guest, quiet
 from totals import signal_totals
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.ia64.core.records import InstructionRecord
+from pfmon.engine.ia64.core.records import DecodedInstruction
 from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.stream.recorder import Recorder
 
 PROGRAMS = {"epic": [], "fib": ["8", "60"], "queens": ["4"], "nbody": ["2"], "strings": ["20"], "lz": ["300"]}
 
 
-def text_of(instruction: InstructionRecord) -> str:
+def text_of(instruction: DecodedInstruction) -> str:
     """The instruction as objdump prints it, whatever slot type it is in."""
     for unit in "MIFBX":
         if instruction.row is not None and (unit in instruction.row.units):
@@ -34,7 +34,7 @@ def recount(name: str, arguments: list[str]) -> Counter[str]:
     with quiet():
         program.run(log)
     program.close()
-    texts: dict[int, tuple[InstructionRecord, str]] = {}
+    texts: dict[int, tuple[DecodedInstruction, str]] = {}
     counts: Counter[str] = Counter()
     for word in log.words():
         if word >> 63:
@@ -50,7 +50,7 @@ def recount(name: str, arguments: list[str]) -> Counter[str]:
     return counts
 
 
-def add_instruction(counts: Counter[str], instruction: InstructionRecord, text: str, bit: bool) -> None:
+def add_instruction(counts: Counter[str], instruction: DecodedInstruction, text: str, bit: bool) -> None:
     mnemonic = text.split(" ")[0]
     head = mnemonic.split(".")[0]
     executed = instruction.condition is None or bit

@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from enumerated import members
 from ia64_assembly import CODE, Line, assemble
 
 from pfmon.counting.tally import Tally
+from pfmon.engine.ia64.core.faults import Fault
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, STOP, Processor
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.stream.consumer import Consumer
@@ -21,9 +23,15 @@ STORE_PAGES = 16
 UNMAPPED = 0x900000
 MASK = 2**64 - 1
 
-ILLEGAL_OPERATION, PRIVILEGED_OPERATION, PRIVILEGED_REGISTER, RESERVED_REGISTER_FIELD = 1, 2, 3, 4
-REGISTER_NAT_CONSUMPTION, UNALIGNED, NOT_PRESENT, ACCESS_RIGHTS = 5, 7, 8, 9
-INST_NOT_PRESENT, INST_ACCESS_RIGHTS, FP_FAULT, BACKING_STORE = 10, 11, 12, 19  # cpu.pxd, Fault
+ILLEGAL_OPERATION, PRIVILEGED_OPERATION, PRIVILEGED_REGISTER, RESERVED_REGISTER_FIELD = members(
+    Fault, "FAULT", "ILLEGAL_OPERATION PRIVILEGED_OPERATION PRIVILEGED_REGISTER RESERVED_REGISTER_FIELD"
+)
+REGISTER_NAT_CONSUMPTION, UNALIGNED, NOT_PRESENT, ACCESS_RIGHTS = members(
+    Fault, "FAULT", "REGISTER_NAT_CONSUMPTION UNALIGNED_REFERENCE DATA_PAGE_NOT_PRESENT DATA_ACCESS_RIGHTS"
+)
+INST_NOT_PRESENT, INST_ACCESS_RIGHTS, FP_FAULT, BACKING_STORE = members(
+    Fault, "FAULT", "INST_PAGE_NOT_PRESENT INST_ACCESS_RIGHTS FP_FAULT BACKING_STORE"
+)
 UM_BE, UM_UP, UM_AC, UM_MFL, UM_MFH = 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5
 
 

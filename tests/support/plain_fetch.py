@@ -2,11 +2,13 @@
 
 from collections import Counter
 
+from enumerated import members
+
 from pfmon.machine.config import load
 from pfmon.machine.figures import Value
-from pfmon.machine.l2 import L2
+from pfmon.machine.l2 import L2, RequestKind
 
-FETCH, AHEAD, WALK = 5, 6, 7  # l2.pxd, RequestKind
+FETCH, AHEAD, WALK = members(RequestKind, "REQUEST", "FETCH FETCH_PREFETCH WALK")
 
 
 class Plain:

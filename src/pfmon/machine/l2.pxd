@@ -9,7 +9,7 @@ from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport TagStore
 from pfmon.machine.mshr cimport MshrFile
 
-cdef enum RequestKind:
+cpdef enum RequestKind:
     REQUEST_READ = 0             # data for an integer load that missed L1D, or a fill of the register stack engine
     REQUEST_FLOAT_READ = 1       # a floating-point load
     REQUEST_WRITE = 2            # a store or spill
@@ -20,12 +20,12 @@ cdef enum RequestKind:
     REQUEST_WALK = 7             # the page walker reads the VHPT
     REQUEST_KINDS = 8
 
-cdef enum RequestFlag:
+cpdef enum RequestFlag:
     REQUEST_EXCLUSIVE = 1        # the line is wanted for writing
     REQUEST_ACQUIRE = 2
     REQUEST_RELEASE = 4
     REQUEST_NO_RECENCY = 8       # nt2, nta: the line is the next to go from L2
-    REQUEST_NO_L3 = 16        # nta: L3 does not keep the line
+    REQUEST_NO_L3 = 16           # nta: L3 does not keep the line
 
 
 cdef class L2:

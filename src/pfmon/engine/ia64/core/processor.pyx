@@ -30,9 +30,9 @@ from pfmon.stream.ia64 cimport Ia64Payload
 from pfmon.stream.words cimport NO_INSTRUCTION, indexed, mark_word
 
 from pfmon.engine.ia64.core.identity import cpuid
-from pfmon.engine.ia64.core.records import BlockRecord, InstructionRecord
+from pfmon.engine.ia64.core.records import DecodedBlock, DecodedInstruction
 from pfmon.stream.table import Cut, InstructionSet
-from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
+from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
 
 BUFFER_WORDS = 1 << 15                   # 256 KB: stays in the second-level cache
 cdef enum:
@@ -215,14 +215,14 @@ cdef class Processor:
         for i in range(block.length):
             ins = &block.instructions[i]
             code = &self.table.c.instructions[self.table.c.heads[number].first + i]
-            records.append(InstructionRecord(
+            records.append(DecodedInstruction(
                 address=ins.address, encoding=ins.encoding, extension=ins.extension,
                 slots=2 if ins.extended else 1,
                 row=None if ins.row == NULL else instruction((<Row*>ins.row).number),
                 condition=None if ins.condition == NO_CONDITION else ins.condition, qp=ins.qp, stop=bool(ins.stop),
                 multiway=bool(ins.multiway), kind=code.kind, isa_kind=code.isa_kind,
                 unit=UNIT_LETTERS[ins.unit:ins.unit + 1], begins_pair=bool(ins.begins_pair)))
-        return BlockRecord(number, block.ip, tuple(records), Cut(block.cut))
+        return DecodedBlock(number, block.ip, tuple(records), Cut(block.cut))
 
     # --- registers, for the system-call layer and tests
 

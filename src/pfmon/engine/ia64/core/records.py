@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # a run needs no rows
     from pfmon.stream.table import Cut
 
 
-class InstructionRecord(NamedTuple):
+class DecodedInstruction(NamedTuple):
     """One instruction of a block.
 
     ``address``: bundle address | slot. ``slots``: 2 for the long instructions of MLX bundles, else 1.
@@ -41,10 +41,10 @@ class InstructionRecord(NamedTuple):
         return self.address & 3
 
 
-class BlockRecord(NamedTuple):
+class DecodedBlock(NamedTuple):
     """A basic block: ``number`` in the stream, ``ip`` of its first instruction."""
 
     number: int
     ip: int
-    instructions: tuple[InstructionRecord, ...]
+    instructions: tuple[DecodedInstruction, ...]
     cut: Cut

@@ -7,7 +7,7 @@ from libc.string cimport memset
 from pfmon.engine.ia64.core.cpu cimport STATUS_DONE, Cpu, Op, get_nat, set_nat
 from pfmon.engine.ia64.encodings.decoder cimport PREDICATED_GUARD, Operands, Row, decode, operands
 
-from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
+from pfmon.engine.ia64.encodings.decoder import UNIT_LETTERS
 
 
 cdef int done(Cpu* cpu, Op* op) noexcept nogil:

@@ -18,6 +18,11 @@ cdef enum Unit:                  # slot types
     UNIT_X = 4                   # the L and X slots together
     UNITS = 5
 
+cdef inline str unit_letters():
+    """The letters of the units, by their numbers."""
+    letters = {UNIT_M: "M", UNIT_I: "I", UNIT_F: "F", UNIT_B: "B", UNIT_X: "X"}
+    return "".join([letters[unit] for unit in range(UNITS)])
+
 cdef enum Role:                  # flags
     ROLE_SOURCE = 1
     ROLE_TARGET = 2

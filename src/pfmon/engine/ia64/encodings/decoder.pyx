@@ -12,9 +12,10 @@ from pfmon.engine.ia64.encodings.attributes cimport Attributes
 from pfmon.engine.ia64.encodings.tables cimport Node, TableSizes, origin
 
 from pfmon.engine.ia64.encodings.snapshot import table_bytes
-from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
 from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
+
+UNIT_LETTERS = unit_letters()
 
 cdef Row* _rows
 cdef Node* _nodes

@@ -6,7 +6,8 @@ from libc.stdlib cimport calloc, free
 from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS, Attributes, Operand
 from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.decoder cimport (
-    ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, ImmediateOperand, RegisterOperand, Row)
+    ROLE_BASE, ROLE_SOURCE, ROLE_TARGET, ImmediateOperand, RegisterOperand, Row,
+    unit_letters)
 
 from pfmon.engine.ia64.encodings import decision_tree, instruction
 from pfmon.engine.ia64.encodings import operands as operand_fields
@@ -16,9 +17,9 @@ from pfmon.engine.ia64.encodings.guarded import HANDLERS as GUARDED
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 from pfmon.engine.ia64.encodings.rows import PAIRS
 from pfmon.engine.ia64.encodings.operands import REGISTERS
-from pfmon.engine.ia64.encodings.templates import UNIT_LETTERS
 from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
+UNIT_LETTERS = unit_letters()
 ROW_SIZE = sizeof(Row)
 _FIRSTS = {run: number for number, run in enumerate(dict.fromkeys(first for first, _ in PAIRS), 1)}
 _SECONDS = {run: number for number, run in enumerate(dict.fromkeys(second for _, second in PAIRS), 1)}

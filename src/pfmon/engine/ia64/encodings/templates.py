@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pfmon.light_typing import NamedTuple
 
-UNIT_LETTERS = "MIFBX"  # in the order of decoder.pxd's Unit
-
 
 class Template(NamedTuple):
     """What a bundle's 5-bit template says: the unit of each slot, and after which slots a stop follows."""
