@@ -49,9 +49,11 @@ class Monitoring:
         machine: MachineFigures | None = None,
         threaded: bool = True,
         memo: bool = True,
+        traced: bool | None = None,
     ) -> None:
         """``nanoseconds``: what an instruction takes; ``on_interval``: gets the counts of every interval; ``machine``:
-        what the program runs on, if that is counted, ``threaded`` in a thread of its own, with its ``memo``."""
+        what the program runs on, if that is counted, ``threaded`` in a thread of its own, with its ``memo``;
+        ``traced``: whether the stream that it reads has addresses (None: as the engine's)."""
         self._groups = groups
         self._controls = controls
         self._engine = engine
@@ -60,7 +62,8 @@ class Monitoring:
         self._turn = 0
         self._printed: list[int] = []
         self._reported = 0
-        table, traced = engine.table, engine.traced
+        table = engine.table
+        self._traced = traced = engine.traced if traced is None else traced
         self._tallies = [group.tally(table, traced) for group in groups]
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
         self._heeds_up = controls.insecure or controls.dont_start
@@ -161,7 +164,7 @@ class Monitoring:
         return Gate(
             self._engine.table,
             self._tallies,
-            traced=self._engine.traced,
+            traced=self._traced,
             code=[one.address for one in triggers if not one.data],
             data=[(one.address, one.reads, one.writes) for one in triggers if one.data],
             actions=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],

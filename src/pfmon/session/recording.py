@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from pathlib import Path
 
 from pfmon.errors import LostError, PfmonError
 from pfmon.stream.chunks import Encoder
@@ -27,29 +26,35 @@ class RunRecording:
 
     def __init__(self, path: str, start: Start, engine: Engine) -> None:
         """Raises PfmonError when the file cannot be written."""
-        self._path = Path(path)
+        self._path = path
         self._engine = engine
-        device = self._path.exists() and not self._path.is_file()
-        self._target = self._path if device else self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        folder, name = os.path.split(path)
+        device = os.path.exists(path) and not os.path.isfile(path)
+        self._target = path if device else os.path.join(folder, f".{name}.{os.getpid()}")
         try:
-            self._file = self._target.open("wb")
+            self._file = open(self._target, "wb")  # noqa: SIM115 - closed by finish and abandon
         except (OSError, ValueError) as error:
             raise PfmonError(f"--record={path}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from None
         self._writer = Writer(self._file, _head(start, engine))
-        self._encoder = Encoder(engine.table, engine.traced, self._writer.chunk)
+        self._encoder: Encoder | None = None
 
-    def consumer(self, reader: Consumer) -> Consumer:
-        """What the engine writes to, with another reader behind the recording."""
-        return Tee(self._encoder, reader)
+    def consumer(self, reader: Consumer, addresses: bool) -> Consumer:
+        """What the engine writes to, with another reader behind the recording; ``addresses``: it wants them."""
+        self._encoder = Encoder(
+            self._engine.table, self._engine.traced, self._writer.chunk, None if addresses else reader
+        )
+        return Tee(self._encoder, reader) if addresses else self._encoder
 
     def finish(self, ending: Ending | None) -> None:
         """The program has ended. LostError when the recording could not be written; what the file held is kept."""
+        encoder = self._encoder
+        assert encoder is not None  # the program has run
         try:
-            self._encoder.finish()
-            if self._encoder.error:
-                raise self._encoder.error
-            if self._encoder.failure != Failure.NO_FAILURE:
-                raise LostError(f"--record={self._path}: {self._encoder.failure.name}")
+            encoder.finish()
+            if encoder.error:
+                raise encoder.error
+            if encoder.failure != Failure.NO_FAILURE:
+                raise LostError(f"--record={self._path}: {encoder.failure.name}")
             self._writer.finish({"retired": self._engine.retired, "ending": list(ending) if ending else None})
             self._file.close()
         except OSError as error:
@@ -57,14 +62,15 @@ class RunRecording:
             reason = (error.strerror or str(error)).lower()
             raise LostError(f"--record={self._path}: the recording could not be written: {reason}") from None
         if self._target != self._path:
-            self._target.replace(self._path)
+            os.replace(self._target, self._path)
 
     def abandon(self) -> None:
         """There will be no recording."""
         with suppress(OSError):  # what could not be written is not written now
             self._file.close()
         if self._target != self._path:
-            self._target.unlink(missing_ok=True)
+            with suppress(OSError):
+                os.remove(self._target)
 
 
 def _head(start: Start, engine: Engine) -> dict[str, Any]:
@@ -85,4 +91,4 @@ def _head(start: Start, engine: Engine) -> dict[str, Any]:
 
 def _file(image: Image) -> dict[str, Any]:
     """What a recording says of a file that was mapped."""
-    return {"path": str(Path(image.path).absolute()), "sha256": digest(image.data), "bias": image.bias}
+    return {"path": os.path.join(os.getcwd(), image.path), "sha256": digest(image.data), "bias": image.bias}

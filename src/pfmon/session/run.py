@@ -182,13 +182,13 @@ class Session:
 
     @property
     def _wants_addresses(self) -> bool:
+        return bool(self.plan.record) or self._counts_addresses
+
+    @property
+    def _counts_addresses(self) -> bool:
+        """Whether what counts wants addresses in its stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
-        return (
-            bool(self.plan.record)
-            or self.plan.report
-            or data_triggers
-            or any(group.wants_addresses for group in self.groups)
-        )
+        return self.plan.report or data_triggers or any(group.wants_addresses for group in self.groups)
 
     @property
     def sets(self) -> list[Counting]:
@@ -214,15 +214,16 @@ class Session:
 
     def _run(self, on_interval: Callable[[Interval], None]) -> Outcome:
         scale = self.plan.settings.nanoseconds_per_instruction
+        traced = self._counts_addresses if self._recording else self.engine.traced
         monitoring = (
-            Monitoring(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine)
+            Monitoring(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine, traced=traced)
             if self.groups
             else None
         )
         observer = Observer(self._machine, self.engine) if self._machine and not monitoring else None
         reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
         if self._recording:
-            reader = self._recording.consumer(reader)
+            reader = self._recording.consumer(reader, traced)
         before = _now()
         with self._limited(), observer.running if observer else _running(monitoring):
             ending = self.engine.run(reader, monitoring)

@@ -4,9 +4,15 @@ from pfmon.stream.consumer import Consumer
 from pfmon.stream.table import BlockTable
 
 class Encoder(Consumer):
-    """Writes the stream as chunks of bytes."""
+    """Writes the stream as chunks of bytes; ``reader`` gets it too, without its addresses."""
 
-    def __init__(self, table: BlockTable, traced: bool, on_chunk: Callable[[bytes, bytes], None]) -> None: ...
+    def __init__(
+        self,
+        table: BlockTable,
+        traced: bool,
+        on_chunk: Callable[[bytes, bytes], None],
+        reader: Consumer | None = None,
+    ) -> None: ...
     words: int
     error: BaseException | None
 

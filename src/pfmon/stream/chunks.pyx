@@ -91,7 +91,8 @@ cdef bint make_bytes(Bytes* bytes, uint64_t capacity) noexcept nogil:
 
 cdef class Encoder(Consumer):
     """Writes a stream. ``traced``: there are addresses in it; ``on_chunk`` gets the blocks that are new and the bytes of
-    a chunk. ``words`` were written so far; ``error`` is what on_chunk raised."""
+    a chunk. ``words`` were written so far; ``error`` is what on_chunk raised. ``reader`` gets the stream as well, without
+    its addresses: where they are need not be found out again."""
 
     cdef BlockTable table
     cdef bint traced
@@ -102,10 +103,14 @@ cdef class Encoder(Consumer):
     cdef Bytes parts[PARTS]
     cdef readonly uint64_t words
     cdef uint64_t in_chunk, entered
+    cdef Consumer reader         # or None
+    cdef uint64_t* plain         # the words for it
+    cdef uint64_t plain_capacity
+    cdef bint filled             # a part of the chunk has no room for another block
 
-    def __cinit__(self, BlockTable table, bint traced, on_chunk):
+    def __cinit__(self, BlockTable table, bint traced, on_chunk, Consumer reader=None):
         cdef int i
-        self.table, self.traced, self.on_chunk = table, traced, on_chunk
+        self.table, self.traced, self.on_chunk, self.reader = table, traced, on_chunk, reader
         self.sites = Sites()
         self.guesses = <Guesses*>calloc(1, sizeof(Guesses))
         if self.guesses == NULL or not self.sites.room(1):
@@ -119,25 +124,40 @@ cdef class Encoder(Consumer):
         for i in range(PARTS):
             free(self.parts[i].data)
         free(self.guesses)
+        free(self.plain)
+
+    cdef void follow(self, uint64_t block) noexcept nogil:
+        if self.reader is not None:
+            self.reader.follow(block)
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, word, place, k, addresses, site
+        if self.failure or not self.room(count):
+            return
+        count = self.encode(words, count)
+        if self.reader is not None:
+            self.reader.consume(self.plain, count)
+
+    cdef uint64_t encode(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        """Write words, and those for the reader to ``plain``; how many these are."""
+        cdef uint64_t i = 0, word, place, k, addresses, site, plain = 0
+        cdef bint pass_on = self.reader is not None
         cdef Guesses* guesses = self.guesses
         cdef const BlockHead* head
-        if self.failure or not self.room():
-            return
         while i < count:
             word = words[i]
             # A chunk ends before a block: marks are in that of the block before them.
-            if self.has_less(SLACK // 2 if word >> 63 else SLACK) or (self.in_chunk >= CHUNK_WORDS and not word >> 63):
+            if self.has_less(SLACK // 2) if word >> 63 else self.filled or self.in_chunk >= CHUNK_WORDS:
                 self.end_chunk()
                 if self.failure:
-                    return
+                    return plain
             i += 1
             self.in_chunk += 1
             if word >> 63 and mark_kind(word) == Mark.RSE_ADDRESS:
                 self.put_address(ADDRESS_SITE, unpacked_address(word))
                 word = RSE_WORD
+            elif pass_on:
+                self.plain[plain] = word
+                plain += 1
             place = place_of(guesses)
             if guesses.word[place] == word:
                 guesses.hits += 1
@@ -151,6 +171,7 @@ cdef class Encoder(Consumer):
                 for k in range(addresses):
                     self.put_address(site + k, words[i + k])
                 i += addresses
+        return plain
 
     cdef inline bint has_less(self, uint64_t bytes) noexcept nogil:
         """Whether a part of the chunk has room for less than so many bytes."""
@@ -160,8 +181,15 @@ cdef class Encoder(Consumer):
             found |= self.parts[i].count + bytes > self.parts[i].capacity
         return found
 
-    cdef bint room(self) noexcept nogil:
-        """A site for every access of the table."""
+    cdef bint room(self, uint64_t count) noexcept nogil:
+        """A site for every access of the table, and a place for each of ``count`` words for the reader."""
+        cdef uint64_t* plain
+        if self.reader is not None and count > self.plain_capacity:
+            plain = <uint64_t*>realloc(self.plain, 2 * count * sizeof(uint64_t))
+            if plain == NULL:
+                self.fail(Failure.OUT_OF_MEMORY)
+                return False
+            self.plain, self.plain_capacity = plain, 2 * count
         if not self.sites.room(self.table.c.header.bank[0].accesses + 1):
             self.fail(Failure.OUT_OF_MEMORY)
             return False
@@ -176,10 +204,11 @@ cdef class Encoder(Consumer):
             put(out, 0)
             memcpy(out.data + out.count, &word, sizeof(word))
             out.count += sizeof(word)
-            return
-        put(out, ((word & BLOCK_MASK) + 1) << 1 | (word >> 32 != 0))
-        if word >> 32:
-            put(out, word >> 32)
+        else:
+            put(out, ((word & BLOCK_MASK) + 1) << 1 | (word >> 32 != 0))
+            if word >> 32:
+                put(out, word >> 32)
+        self.filled |= self.has_less(SLACK)
 
     cdef inline void put_address(self, uint64_t number, uint64_t address) noexcept nogil:
         cdef Site* site = &self.sites.sites[number]
@@ -190,6 +219,7 @@ cdef class Encoder(Consumer):
         put(&self.parts[HITS], self.guesses.address_hits)
         self.guesses.address_hits = 0
         put_signed(&self.parts[DISTANCES], move(site, address))
+        self.filled |= self.has_less(SLACK)
 
     cdef void end_chunk(self) noexcept nogil:
         put(&self.parts[WORDS], self.guesses.hits)
@@ -203,6 +233,7 @@ cdef class Encoder(Consumer):
                 self.fail(Failure.CANNOT_WRITE)
         self.words += self.in_chunk
         self.in_chunk = 0
+        self.filled = False
 
     cdef object hand_over(self):
         """Give the chunk away."""

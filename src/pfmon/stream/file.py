@@ -11,7 +11,6 @@ import hashlib
 import json
 import struct
 import zlib
-from pathlib import Path
 from queue import Queue
 from threading import Thread
 
@@ -99,7 +98,7 @@ class Reader:
         """Read the head. PfmonError: there is no such file, or it is no recording."""
         self.path = path
         try:
-            self._file: BufferedReader = Path(path).open("rb")  # noqa: SIM115 - closed by `close`
+            self._file: BufferedReader = open(path, "rb")  # noqa: SIM115 - closed by `close`
         except (OSError, ValueError) as error:
             raise PfmonError(f"{path}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from None
         try:

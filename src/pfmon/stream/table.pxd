@@ -10,7 +10,16 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from pfmon.stream.failure cimport Failure
 
 cdef extern from *:
-    int popcount "__builtin_popcountll"(unsigned long long) nogil
+    """
+    /* Without the host's instruction for it, which not every x86-64 processor has: a call of the compiler's function
+       takes longer. */
+    static inline int pfmon_popcount(unsigned long long bits) {
+        bits -= bits >> 1 & 0x5555555555555555ULL;
+        bits = (bits & 0x3333333333333333ULL) + (bits >> 2 & 0x3333333333333333ULL);
+        return (int)(((bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0FULL) * 0x0101010101010101ULL >> 56);
+    }
+    """
+    int popcount "pfmon_popcount"(unsigned long long) nogil
 
 cpdef enum InstructionSet:
     IA64 = 1
