@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from guests import EXAMPLES
 
 import pfmon
 
 PACKAGE = Path(pfmon.__file__).parent
 LOOK = """
 import sys
+import typing  # puts things into sys.modules that are no modules
 from pfmon import code_cache
 cache = code_cache.install()
 import pfmon.part.inner
@@ -140,3 +142,12 @@ def test_a_folder_that_cannot_be_written_is_no_error(place: Path) -> None:
     (file / "in the way").touch()
     assert look(place) == expected(place, 1, "SourceFileLoader")
     assert [path.name for path in file.parent.glob("modules*")] == [file.name]
+
+
+@pytest.mark.parametrize("options", [[], ["--record", "/dev/null"], ["--json"], ["--report", "cpi"]])
+def test_commands_end_well_where_python_writes_such_files(options: list[str], tmp_path: Path) -> None:
+    events = [] if "cpi" in options else ["-e", "ia64_inst_retired"]
+    command = [sys.executable, "-m", "pfmon", *options, *events, str(EXAMPLES / "ia64" / "queens"), "4"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(command, env=kept, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

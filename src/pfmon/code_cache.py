@@ -110,9 +110,9 @@ def _state(source: str) -> tuple[int, int] | None:
 def _loaded(known: dict[str, Entry]) -> Iterator[tuple[str, Entry]]:
     """Entries of the modules of this package that are loaded and not known."""
     for name, module in list(sys.modules.items()):
-        spec = module.__spec__
-        if name in known or name.partition(".")[0] != PACKAGE or spec is None:
+        if name in known or name.partition(".")[0] != PACKAGE or module.__spec__ is None:
             continue
+        spec = module.__spec__
         is_package = spec.submodule_search_locations is not None
         state = _state(_source(name, is_package))
         if isinstance(spec.loader, SourceFileLoader) and state is not None:
