@@ -16,6 +16,7 @@ from pfmon.cli import (
     range_options,
     recording_options,
     report_options,
+    sampling_options,
     session_options,
     trigger_options,
 )
@@ -41,6 +42,7 @@ CONCERNS = (
     session_options,
     profile_options,
     report_options,
+    sampling_options,
     output_options,
     recording_options,
     guest_options,

@@ -14,6 +14,14 @@ class Config(Options):
     """What the action is about: a regular expression, an event, register values."""
     verbose: bool = False
 
+    smpl_module: str = ""
+    """"" for the default one."""
+    smpl_outfile: str = ""
+    smpl_print_counts: bool = False
+    smpl_show_func: bool = False
+    smpl_show_top: int = 0
+    resolve_addresses: bool = False
+
     number_style: str = "plain"
     outfile: str = ""
     append: bool = False

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.cli.config import Config
+    from pfmon.cli.samples import Samples
     from pfmon.library.run import Run
     from pfmon.session.monitoring import Interval
 
@@ -42,7 +43,10 @@ def run(config: Config, command: Sequence[str]) -> int:
         gc.freeze()
         gc.enable()
     with stopping(prepared.stop, timeout):
-        done = prepared.run(_interval_printer(config, results))
+        samples = _samples(config, prepared, results)
+        done = prepared.run(_interval_printer(config, results), samples.take if samples else None)
+        if samples:
+            samples.finish()
     _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard])
     results.write(_text(config, done, early))
     return done.status
@@ -64,6 +68,15 @@ def _programmed(prepared: Prepared) -> str:
         for number, one in enumerate(session.sets)
     ]
     return "".join([*parts, trigger_text(session.plan.controls.triggers)])
+
+
+def _samples(config: Config, prepared: Prepared, results: Results) -> Samples | None:
+    """What takes the samples; None: there are none, or they are kept for JSON."""
+    if prepared.session.plan.sampling is None or config.json:
+        return None
+    from pfmon.cli.samples import Samples
+
+    return Samples(config, prepared, results)
 
 
 def _interval_printer(config: Config, results: Results) -> Callable[[Interval], None] | None:
@@ -105,6 +118,8 @@ def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
         from pfmon.report.times import times_line
 
         text += times_line(done.times)
+    if done.sampled and not config.smpl_print_counts:
+        return text
     if config.true_values:
         from pfmon.report.estimates import estimate_lines
 

@@ -56,7 +56,7 @@ class LiveUnit:
         self._listener = listener
         self._records = records
         self._unit = CountingUnit(model, registers)
-        self._programmed = self._configuration()
+        self._programmed = registers.configured
         self.consumer = Live(table, self._exact(), traced, self._overflowed, self._unit.data_ranges, self._cycles())
         self._taken = [0] * len(self._unit.monitors)
         self._reload()
@@ -90,20 +90,14 @@ class LiveUnit:
 
     def _reload(self) -> None:
         """Take what the registers say: the configuration if it was changed, how far each counter is from its end."""
-        configuration = self._configuration()
-        if configuration != self._programmed:
-            self._programmed = configuration
+        if self.registers.configured != self._programmed:
+            self._programmed = self.registers.configured
             self._unit = CountingUnit(self._model, self.registers)
             self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles())
             self._taken = [0] * len(self._unit.monitors)
         self.consumer.freeze(self.registers.frozen)
         for number, monitor in enumerate(self._unit.monitors):
             self.consumer.load(number, self.registers.headroom(monitor.pmd))
-
-    def _configuration(self) -> dict[str, int]:
-        """All registers but the counters and their status."""
-        contents = self.registers.contents()
-        return {name: value for name, value in contents.items() if not name.startswith("pmd") and name != "pmc0"}
 
     def _exact(self) -> Increments:
         return self._unit.increments()

@@ -44,6 +44,7 @@ def check(options: Options, asks: bool = False) -> None:
     check_triggers(options, asks)
     _check_sessions(options, asks)
     _check_recordings(options)
+    sampling_is_of_one_event_set(options)
 
 
 def checkpoint_excludes_irange(options: Options) -> None:
@@ -138,6 +139,33 @@ def _check_recordings(options: Options) -> None:
         for option, name in OF_PROGRAMS.items():
             if getattr(options, name):
                 raise PfmonError(f"{option} says how a program runs, and with --replay it has run already")
+
+
+def sampling_is_of_one_event_set(options: Options) -> None:
+    """What samples and what does not go together yet."""
+    sampled = bool(options.long_smpl_periods or options.short_smpl_periods)
+    if not sampled:
+        for option, used in {
+            "--smpl-periods-random": bool(options.smpl_periods_random),
+            "--saturate-smpl-buffer": options.saturate_smpl_buffer,
+            "--reset-non-smpl-periods": options.reset_non_smpl_periods,
+        }.items():
+            if used:
+                raise PfmonError(f"{option} is about samples: give --long-smpl-periods=PERIOD,... too")
+        return
+    if not options.events:
+        raise PfmonError("--long-smpl-periods: there is nothing to sample: give -e EVENT,... too")
+    for option, used in {
+        "several event sets (-e)": len(options.set_sizes) > 1,
+        "--unlimited": options.unlimited,
+        "--per-function, --per-block and --annotate": wants_profile(options),
+        "--print-interval": options.print_interval is not None,
+        "--insecure": options.insecure,
+        "--dont-start": options.dont_start,
+        "triggers": bool(options.triggers),
+    }.items():
+        if used:
+            raise PfmonError(f"sampling does not go with {option} in this version")
 
 
 def no_program_is_given(options: Options, command: Sequence[str]) -> None:

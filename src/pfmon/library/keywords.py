@@ -10,6 +10,7 @@ from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.checks import check, report_is_known
 from pfmon.library.machines import take_pmu
 from pfmon.library.options import Options
+from pfmon.library.sampling import MOST_ENTRIES
 from pfmon.library.values import directory, milliseconds, seconds, size, variable, whole_number
 
 Path = str | os.PathLike[str]
@@ -61,6 +62,12 @@ class Keywords(TypedDict, total=False):
     per_block: bool
     annotate: str
     symbol_file: Path
+    long_smpl_periods: str | int | Sequence[int]
+    short_smpl_periods: str | int | Sequence[int]
+    smpl_periods_random: Names
+    smpl_entries: int
+    saturate_smpl_buffer: bool
+    reset_non_smpl_periods: bool
     report: str
     sysroot: Path
     timeout: float
@@ -248,13 +255,23 @@ def _report(option: str, value: object) -> str:
 FLAGS = (
     *("all_threads", "system_wide", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
     *("true_values", "insecure", "dont_start", "unlimited", "per_function", "per_block"),
-    *("host_env", "host_clock", "host_random", "host_ids", "slow", "partial"),
+    *(
+        "host_env",
+        "host_clock",
+        "host_random",
+        "host_ids",
+        "slow",
+        "partial",
+        "saturate_smpl_buffer",
+        "reset_non_smpl_periods",
+    ),
 )
 """Options that are fields of their names, on or off."""
 
 TAKERS: dict[str, Taker] = {
     **{name: _field(name, _flag) for name in FLAGS},
     **{name: _field(name, _list) for name in ("event_thresholds", "priv_levels", "insn_sets")},
+    **{name: _field(name, _list) for name in ("long_smpl_periods", "short_smpl_periods", "smpl_periods_random")},
     **{name: _field(name, _range) for name in ("irange", "drange")},
     **{name: _field(name, _text) for name in ("machine", "annotate", "symbol_file")},
     **{name: _field(name, _number(milliseconds)) for name in ("switch_timeout", "print_interval")},
@@ -275,5 +292,6 @@ TAKERS: dict[str, Taker] = {
     "environment": _environment,
     "seed": _field("seed", _number(whole_number)),
     "memory_limit": _field("memory_limit", _number(size)),
+    "smpl_entries": _field("smpl_entries", _number(lambda option, text: whole_number(option, text, 1, MOST_ENTRIES))),
 }
 """Keyword -> what takes its value."""

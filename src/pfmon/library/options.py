@@ -70,6 +70,14 @@ class Options:
     """Option --trigger-...-addresses -> its addresses, as texts."""
     trigger_flags: set[str]
 
+    # One value an event, as texts.
+    long_smpl_periods: str = ""
+    short_smpl_periods: str = ""
+    smpl_periods_random: str = ""
+    smpl_entries: int = 2048
+    saturate_smpl_buffer: bool = False
+    reset_non_smpl_periods: bool = False
+
     session_timeout: float | None = None
 
     record: str = ""

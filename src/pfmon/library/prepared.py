@@ -15,6 +15,7 @@ from pfmon.library.notes import privilege_notes, session_notes
 from pfmon.library.program import environment, find_program
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
+from pfmon.library.sampling import sampling
 from pfmon.library.symbols import symbols_of
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.request import Request
     from pfmon.program.image import Program
     from pfmon.session.monitoring import Interval
+    from pfmon.session.sampling import Sample
 
 
 def _nobody(_: object) -> None:
@@ -91,10 +93,16 @@ class Prepared:
         self.inexact = inexact(programmings)
         """What of them is not exactly in force."""
 
-    def run(self, on_interval: Callable[[Interval], None] | None = None) -> Run:
-        """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended.
+    def run(
+        self,
+        on_interval: Callable[[Interval], None] | None = None,
+        on_samples: Callable[[Sequence[Sample]], None] | None = None,
+    ) -> Run:
+        """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended,
+        ``on_samples`` the samples of each buffer when it is full, and at the end; `Run.samples` has them if it is None.
         LostError: something could not be recorded."""
         kept: list[Interval] = []
+        samples: list[Sample] = []
 
         def take(interval: Interval) -> None:
             kept.append(interval)
@@ -106,9 +114,11 @@ class Prepared:
                 raise
 
         try:
-            outcome = self.session.run(take)
+            outcome = self.session.run(take, on_samples or samples.extend)
             notes = [*self.notes, *self.inexact, *outcome.notes, *outcome.notices]
-            return Run(self._options, self.command, outcome, kept, self.programming, notes, self._files.captured())
+            return Run(
+                self._options, self.command, outcome, kept, self.programming, notes, self._files.captured(), samples
+            )
         finally:
             self._files.close()
 
@@ -174,6 +184,7 @@ class Prepared:
             record=options.record,
             replay=options.replay,
             partial=options.partial,
+            sampling=sampling(options, get(options.pmu)),
         )
 
 

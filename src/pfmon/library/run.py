@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # most runs have none of these
     from pfmon.report.programming_record import Record
     from pfmon.session.monitoring import Interval
     from pfmon.session.run import Outcome
+    from pfmon.session.sampling import Sample
 
 
 class Run:
@@ -23,8 +24,9 @@ class Run:
     matchers, machine.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
-    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``notes`` say
-    what of the options is not, or not exactly, in force, and what there was to say of the program.
+    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``samples`` are
+    those of long_smpl_periods, if no on_samples took them. ``notes`` say what of the options is not, or not exactly, in
+    force, and what there was to say of the program.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Run:
         programming: Record,
         notes: Sequence[str],
         captured: tuple[bytes, bytes] | None,
+        samples: Sequence[Sample] = (),
     ) -> None:
         """The run that an outcome is of."""
         self.pmu = options.pmu
@@ -49,6 +52,8 @@ class Run:
         self.functions, self.blocks, self.annotated = _profiles(options, outcome)
         self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
         self.cpi = outcome.cpi
+        self.sampled = bool(options.long_smpl_periods or options.short_smpl_periods)
+        self.samples = tuple(samples)
         self.programming = programming
         self.notes = tuple(notes)
         self.output = captured[0] if captured else None
@@ -67,7 +72,8 @@ class Run:
         "interrupt" or "stop"), instructions, seconds (real, user, system), events (Count.to_dict); intervals (null
         without print_interval); header is null, or has date, hostname and system (--with-header); machine (name, and
         changes: FIGURE=VALUE) and programming as Record.to_dict has them; notes (texts); profile (null, or events,
-        functions, blocks, annotated, each null where it was not asked for); report (null, or Cpi.to_dict)."""
+        functions, blocks, annotated, each null where it was not asked for); report (null, or Cpi.to_dict); samples
+        (null, or Sample.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
@@ -86,6 +92,7 @@ class Run:
             "notes": list(self.notes),
             "profile": self._profile(),
             "report": self.cpi.to_dict() if self.cpi else None,
+            "samples": [sample.to_dict() for sample in self.samples] if self.sampled else None,
         }
 
     def _profile(self) -> dict[str, Any] | None:

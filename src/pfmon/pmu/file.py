@@ -36,6 +36,9 @@ class RegisterFile:
         self.bank = bank
         self.interrupt = False
         self.notifications = 0
+        self.configured = 0
+        """Changes whenever a register changes that says what is counted: any but the PMDs and PMC0."""
+        self._known_effects: dict[int, tuple[int, int, int]] = {}
         self._held = {name: register.reset for name, register in registers.items()}
         self._limit = 1 << bank.width
 
@@ -45,6 +48,7 @@ class RegisterFile:
         State that the manual leaves undefined is zero here.
         """
         self.interrupt = False
+        self.configured += 1
         self._held = {name: register.reset for name, register in self.registers.items()}
 
     def read(self, name: str, cpl: int = 0) -> int:
@@ -76,7 +80,11 @@ class RegisterFile:
             raise BadValueError(
                 f"{register.name} is written at privilege level 0 only", "registers_need_privilege_level_0"
             )
-        self._held[register.name] = register.accept(value)
+        accepted = register.accept(value)
+        if accepted != self._held[register.name]:
+            self._held[register.name] = accepted
+            if not register.name.startswith("pmd") and register.name != "pmc0":
+                self.configured += 1
 
     def field(self, name: str, field: str) -> int:
         """One field of a register."""
@@ -164,10 +172,19 @@ class RegisterFile:
         With PMC.ev the outside is notified, whatever PMC.oi (table 3-6); `notifications` counts that.
         """
         self._held["pmc0"] |= 1 << pmd
-        self.notifications += self.field(f"pmc{pmd}", "ev")
-        if self.field(f"pmc{pmd}", "oi"):
+        notify, interrupt = self._effects(pmd)
+        self.notifications += notify
+        if interrupt:
             self._held["pmc0"] |= 1
             self.interrupt = True
+
+    def _effects(self, pmd: int) -> tuple[int, int]:
+        """PMC.ev and PMC.oi of a counter, looked up once for each programming: samplers overflow often."""
+        known = self._known_effects.get(pmd)
+        if known is None or known[0] != self.configured:
+            known = (self.configured, self.field(f"pmc{pmd}", "ev"), self.field(f"pmc{pmd}", "oi"))
+            self._known_effects[pmd] = known
+        return known[1:]
 
     @property
     def pending_vector(self) -> int | None:

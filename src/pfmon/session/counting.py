@@ -111,8 +111,12 @@ class Counting:
 
     def counts(self) -> list[Count]:
         """The values, in the order in which the events were asked for."""
+        return self.counts_of([self.counters.value(monitor) for monitor in self.programming.monitors])
+
+    def counts_of(self, counted: Sequence[int]) -> list[Count]:
+        """The same when the monitors, in their order, have counted so much."""
         monitors = self.programming.monitors
-        values = self.plan.compute([self.counters.value(monitor) for monitor in monitors])
+        values = self.plan.compute(counted)
         return [
             self._count(number, monitors[self.plan.places(number)[0]], value) for number, value in enumerate(values)
         ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from pfmon.engine.api import Ending, Engine
+    from pfmon.engine.api import Ending, Engine, PerformanceData
     from pfmon.engine.settings import Settings
     from pfmon.machine.config import MachineFigures
     from pfmon.pmu.model import PmuModel
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pfmon.session.monitoring import Interval
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
+    from pfmon.session.sampling import Sample, Sampling
 
 TIMED_OUT = 124
 """Exit status of a run that --session-timeout ended, as timeout(1) has it."""
@@ -47,7 +48,8 @@ class Plan(NamedTuple):
     are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
     None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
     that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
-    whole), whose ``program`` is needed for names alone."""
+    whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
+    counts on one PMU all the time."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -68,6 +70,7 @@ class Plan(NamedTuple):
     record: str = ""
     replay: str = ""
     partial: bool = False
+    sampling: Sampling | None = None
 
 
 class Times(NamedTuple):
@@ -195,11 +198,15 @@ class Session:
         """All programmed PMUs."""
         return [one for group in self.groups for one in group.sets]
 
-    def run(self, on_interval: Callable[[Interval], None] = lambda _: None) -> Outcome:
-        """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval, in the
-        thread that reads the stream."""
+    def run(
+        self,
+        on_interval: Callable[[Interval], None] = lambda _: None,
+        on_samples: Callable[[Sequence[Sample]], None] = lambda _: None,
+    ) -> Outcome:
+        """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
+        ``on_samples`` the samples of each buffer, in the thread that reads the stream."""
         try:
-            return self._run(on_interval)
+            return self._run_sampled(on_samples) if self.plan.sampling else self._run(on_interval)
         finally:
             self.close()
 
@@ -212,9 +219,37 @@ class Session:
         self._stopped = self._stopped or why
         self.engine.stop()
 
+    def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None]) -> Outcome:
+        from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
+
+        counting, sampling = self.sets[0], self.plan.sampling
+        assert sampling is not None
+        sampled = SampledRun(self.plan.model, counting, self.engine, sampling, on_samples, self._machine, self._traced)
+        ending, times = self._execute(sampled.consumer, sampled.running)
+        sampled.finish()
+        return self._outcome(ending, times, sampled.counts(), sampled.notes())
+
+    @property
+    def _traced(self) -> bool:
+        """Whether the stream that is counted has addresses."""
+        return self._counts_addresses if self._recording else self.engine.traced
+
+    def _execute(
+        self, reader: Consumer, running: AbstractContextManager[object], data: PerformanceData | None = None
+    ) -> tuple[Ending | None, Times]:
+        """Run the program, recorded if that is asked for; how it ended, and how long it took."""
+        if self._recording:
+            reader = self._recording.consumer(reader, self._traced)
+        before = _now()
+        with self._limited(), running:
+            ending = self.engine.run(reader, data)
+        if self._recording:
+            self._recording.finish(ending)
+        return ending, Times(*(after - first for after, first in zip(_now(), before, strict=True)))
+
     def _run(self, on_interval: Callable[[Interval], None]) -> Outcome:
         scale = self.plan.settings.nanoseconds_per_instruction
-        traced = self._counts_addresses if self._recording else self.engine.traced
+        traced = self._traced
         monitoring = (
             Monitoring(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine, traced=traced)
             if self.groups
@@ -222,14 +257,7 @@ class Session:
         )
         observer = Observer(self._machine, self.engine) if self._machine and not monitoring else None
         reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
-        if self._recording:
-            reader = self._recording.consumer(reader, traced)
-        before = _now()
-        with self._limited(), observer.running if observer else _running(monitoring):
-            ending = self.engine.run(reader, monitoring)
-        if self._recording:
-            self._recording.finish(ending)
-        times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
+        ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
         counts: list[Count] = []
         notes: list[str] = []
         profile: Profile | None = None
@@ -242,6 +270,13 @@ class Session:
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen())
             monitoring.close()
+        return self._outcome(ending, times, counts, notes)._replace(
+            profile=profile,
+            listing=lines,
+            cpi=observer.breakdown(self.plan.program) if observer else None,
+        )
+
+    def _outcome(self, ending: Ending | None, times: Times, counts: list[Count], notes: Sequence[str]) -> Outcome:
         if self._damage:
             notes = [*notes, f"{self._damage}; the counts are those up to there"]
         return Outcome(
@@ -251,10 +286,7 @@ class Session:
             retired=self.engine.retired,
             death=ending if ending and ending.signal else None,
             stopped=self._stopped,
-            profile=profile,
-            listing=lines,
             notes=notes,
-            cpi=observer.breakdown(self.plan.program) if observer else None,
             notices=self._notices,
         )
 

@@ -1,0 +1,71 @@
+"""Where samples go while the program runs."""
+
+from __future__ import annotations
+
+import os
+
+from pfmon.errors import PfmonError
+from pfmon.report.sampling import MODULES
+from pfmon.report.sampling.module import Context
+from pfmon.session.profile import FunctionNames
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.cli.config import Config
+    from pfmon.cli.output import Results
+    from pfmon.library.prepared import Prepared
+    from pfmon.session.sampling import Sample
+
+
+class Samples:
+    """Gives samples to a sampling module, and what that says to a file or to where the results go."""
+
+    def __init__(self, config: Config, prepared: Prepared, results: Results) -> None:
+        """PfmonError when the file cannot be written."""
+        plan = prepared.session.plan
+        resolve = config.resolve_addresses or config.smpl_show_func
+        context = Context(
+            plan.settings.process_id,
+            FunctionNames(plan.program) if resolve else None,
+            config.smpl_show_func,
+            config.smpl_show_top,
+        )
+        self._module = MODULES[config.smpl_module or next(iter(MODULES))](context)
+        self._results = results
+        self._path = config.smpl_outfile
+        self._partial = f"{self._path}.{os.getpid()}" if self._path else ""
+        try:
+            self._file = open(self._partial, "w") if self._path else None  # noqa: SIM115 - closed by finish
+        except (OSError, ValueError) as error:
+            raise self._failed(error) from None
+
+    def take(self, samples: Sequence[Sample]) -> None:
+        """The samples of a buffer."""
+        self._write(self._module.take(samples))
+
+    def finish(self) -> None:
+        """All samples have come. PfmonError when they could not be written."""
+        self._write(self._module.finish())
+        try:
+            if self._file:
+                self._file.close()
+                os.replace(self._partial, self._path)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _write(self, text: str) -> None:
+        if not text:
+            return
+        if self._file is None:
+            self._results.early(text)
+            return
+        try:
+            self._file.write(text)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: Exception) -> PfmonError:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        return PfmonError(f"--smpl-outfile={self._path}: {reason}")

@@ -1,0 +1,69 @@
+"""Samples: which events, how often, and what becomes of them (pfmon on Itanium 2, sections 5 and 11)."""
+
+from __future__ import annotations
+
+from pfmon.cli.options import Option
+from pfmon.errors import BadValueError, UnknownNameError
+from pfmon.library.values import whole_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
+
+TITLE = "Samples (periods: one an event, in their order; an event whose period is left out only counts)"
+OPTIONS = [
+    Option("long-smpl-periods", "take a sample whenever so many events were counted", "PERIOD,..."),
+    Option("short-smpl-periods", "... but for the first sample after a full buffer", "PERIOD,..."),
+    Option("smpl-periods-random", "add a random number to each period: its bits within MASK", "MASK:SEED,..."),
+    Option("smpl-entries", "samples in a buffer (2048)", "NUMBER"),
+    Option("saturate-smpl-buffer", "take no samples when the first buffer is full"),
+    Option("reset-non-smpl-periods", "events without a period count from 0 on after every sample"),
+    Option(
+        "smpl-module", "detailed-ia64 (each sample in words), compact (in columns), inst-hist (how many where)", "NAME"
+    ),
+    Option("smpl-outfile", "put samples into FILE instead of standard output or --outfile", "FILE"),
+    Option("smpl-print-counts", "print the counts, too"),
+    Option("smpl-show-func", "inst-hist: by function"),
+    Option("smpl-show-top", "inst-hist: the first NUMBER rows", "NUMBER"),
+    Option("resolve-addresses", "print functions beside addresses"),
+]
+FLAGS = {
+    "saturate-smpl-buffer": "saturate_smpl_buffer",
+    "reset-non-smpl-periods": "reset_non_smpl_periods",
+    "smpl-print-counts": "smpl_print_counts",
+    "smpl-show-func": "smpl_show_func",
+    "resolve-addresses": "resolve_addresses",
+}
+TEXTS = {
+    "long-smpl-periods": "long_smpl_periods",
+    "short-smpl-periods": "short_smpl_periods",
+    "smpl-periods-random": "smpl_periods_random",
+    "smpl-outfile": "smpl_outfile",
+}
+MOST = 1 << 24
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    value = given.value or ""
+    if given.name in FLAGS:
+        setattr(config, FLAGS[given.name], True)
+    elif given.name == "smpl-entries":
+        config.smpl_entries = whole_number(given.name, value, 1, MOST)
+    elif given.name == "smpl-show-top":
+        config.smpl_show_top = whole_number(given.name, value, 1, MOST)
+    elif not value:
+        raise BadValueError(f"--{given.name} wants a value")
+    elif given.name == "smpl-module":
+        config.smpl_module = _module(value)
+    else:
+        setattr(config, TEXTS[given.name], value)
+
+
+def _module(name: str) -> str:
+    from pfmon.report.sampling import MODULES
+
+    if name not in MODULES:
+        raise UnknownNameError("sampling module", name, MODULES)
+    return name

@@ -1,0 +1,79 @@
+"""Options of sampling: periods, one for each event, and what becomes of samples."""
+
+from __future__ import annotations
+
+from pfmon.errors import BadValueError, PfmonError
+from pfmon.library.values import whole_number
+from pfmon.session.sampling import Period, Sampling
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.library.options import Options
+    from pfmon.pmu.model import PmuModel
+
+MOST_ENTRIES = 1 << 24
+
+
+def sampling(options: Options, model: PmuModel) -> Sampling | None:
+    """What is to be sampled; None: nothing. Raises PfmonError, naming the option."""
+    long = options.long_smpl_periods or options.short_smpl_periods
+    if not long:
+        return None
+    limit = (1 << model.bank.width) - 1
+    count = len(options.events)
+    name = "long-smpl-periods" if options.long_smpl_periods else "short-smpl-periods"
+    longs = _periods(name, long, count, limit)
+    shorts = _periods("short-smpl-periods", options.short_smpl_periods, count, limit)
+    randoms = _randoms(options.smpl_periods_random, count)
+    if not any(longs):
+        raise BadValueError(f"--{name}={long}: no event has a period")
+    periods = [
+        _period(number, one, short, random, limit)
+        for number, (one, short, random) in enumerate(zip(longs, shorts, randoms, strict=True), 1)
+    ]
+    return Sampling(tuple(periods), options.smpl_entries, options.saturate_smpl_buffer, options.reset_non_smpl_periods)
+
+
+def _split(option: str, text: str, count: int) -> list[str]:
+    """An item for each event; those that are left out are empty."""
+    items = text.split(",") if text else []
+    if len(items) > count:
+        raise BadValueError(f"--{option}={text}: {len(items)} values for {count} events; one for each, in their order")
+    return [*items, *[""] * (count - len(items))]
+
+
+def _periods(option: str, text: str, count: int, limit: int) -> list[int]:
+    """The period of each event, 0 for none."""
+    return [whole_number(option, item, 1, limit) if item else 0 for item in _split(option, text, count)]
+
+
+def _randoms(text: str, count: int) -> list[tuple[int, int]]:
+    """Mask and seed for each event."""
+    option = "smpl-periods-random"
+    found = []
+    for item in _split(option, text, count):
+        mask, colon, seed = item.partition(":")
+        if item and not colon:
+            raise BadValueError(f"--{option}={item}: MASK:SEED is wanted for each event")
+        low = 1  # of a seed: 0 is followed by 0
+        found.append(
+            (whole_number(option, mask, 0, (1 << 31) - 1), whole_number(option, seed, low, (1 << 31) - 2))
+            if item
+            else (0, low)
+        )
+    return found
+
+
+def _period(number: int, long: int, short: int, random: tuple[int, int], limit: int) -> Period | None:
+    """The period of event ``number``."""
+    mask, seed = random
+    if not long:
+        if short or mask:
+            raise PfmonError(f"--long-smpl-periods has no period for event {number}, and other options have")
+        return None
+    if max(long, short) + mask > limit:
+        raise BadValueError(
+            f"--smpl-periods-random: event {number}: a period of up to {max(long, short) + mask} does not fit the "
+            f"counter, which holds {limit}"
+        )
+    return Period(long, short or long, mask, seed)

@@ -1,0 +1,46 @@
+"""compact: a line of columns for each sample, for other programs to read."""
+
+from __future__ import annotations
+
+from pfmon.report.sampling.module import CPU, SamplingModule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.report.sampling.module import Context
+    from pfmon.session.sampling import Sample
+
+COLUMNS = ("entry", "pid", "tid", "cpu", "stamp", "iip", "overflowed", "last_val", "set")
+
+
+class Compact(SamplingModule):
+    """The first line names the columns; those of registers are called pmdN, the last one is the place in the program
+    where addresses are resolved."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._number = 0
+
+    def take(self, samples: Sequence[Sample]) -> str:
+        lines = []
+        for sample in samples:
+            if self._number == 0:
+                lines.append(self._header(sample))
+            lines.append(self._line(sample))
+            self._number += 1
+        return "".join(lines)
+
+    def _header(self, sample: Sample) -> str:
+        names = [*COLUMNS, *(f"pmd{number}" for number, _ in sample.pmds)]
+        return " ".join([*names, "place"] if self.context.names else names) + "\n"
+
+    def _line(self, sample: Sample) -> str:
+        pid = self.context.process_id
+        cells: list[object] = [
+            *(self._number, pid, pid, CPU, sample.stamp, f"{sample.iip:#x}"),
+            *(",".join(map(str, sample.overflowed)), sample.last, sample.set),
+            *(value for _, value in sample.pmds),
+        ]
+        place = self.context.place(sample.iip)
+        return " ".join(map(str, [*cells, place] if place else cells)) + "\n"

@@ -1,0 +1,79 @@
+"""A run whose counters are sampled: they count live."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+from pfmon.counting.live_unit import LiveUnit
+from pfmon.session.monitoring import nothing_is_lost
+from pfmon.session.sampling import Sampler
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from pfmon.engine.api import Engine
+    from pfmon.machine.config import MachineFigures
+    from pfmon.pmu.model import PmuModel
+    from pfmon.session.counting import Count, Counting
+    from pfmon.session.machine_run import MachineRun
+    from pfmon.session.sampling import Sample, Sampling
+    from pfmon.stream.consumer import Consumer
+
+
+class SampledRun:
+    """Samples one event set. ``consumer`` is for the engine, which runs within ``running``."""
+
+    def __init__(
+        self,
+        model: PmuModel,
+        counting: Counting,
+        engine: Engine,
+        sampling: Sampling,
+        on_samples: Callable[[Sequence[Sample]], None],
+        figures: MachineFigures | None,
+        traced: bool,
+    ) -> None:
+        """``figures``: of the machine that the program runs on, if an event needs one; ``traced``: whether the stream
+        has addresses."""
+        self._counting = counting
+        self._engine = engine
+        registers = counting.counters.registers
+        pmds = [monitor.pmd for monitor in counting.programming.monitors]
+        self._sampler = Sampler(registers, dict(zip(pmds, sampling.periods, strict=True)), sampling, on_samples)
+        self._machine = _machine(figures, engine, counting) if figures else None
+        records = self._machine.records() if self._machine else None
+        self._unit = LiveUnit(model, registers, engine.table, traced, self._sampler, records)
+        engine.set_monitoring(up=True, secure=True)
+        self.consumer: Consumer = self._machine.feed() if self._machine else self._unit.consumer
+
+    @property
+    def running(self) -> AbstractContextManager[object]:
+        """The program runs within it."""
+        return self._machine or nullcontext()
+
+    def finish(self) -> None:
+        """The program has ended: give the last samples away. LostError when some would be missing; raises what
+        ``on_samples`` raised."""
+        self._unit.finish()
+        failures = [self._engine.table.failure, self._unit.consumer.failure]
+        nothing_is_lost([*failures, *(self._machine.failures if self._machine else ())])
+        self._sampler.finish()
+
+    def counts(self) -> list[Count]:
+        """What the events came to."""
+        return self._counting.counts_of(
+            [self._sampler.value(monitor.pmd) for monitor in self._counting.programming.monitors]
+        )
+
+    def notes(self) -> list[str]:
+        """What there is to say of the samples."""
+        lost = self._sampler.lost
+        return [f"--saturate-smpl-buffer: {lost} samples more were not taken"] if lost else []
+
+
+def _machine(figures: MachineFigures, engine: Engine, counting: Counting) -> MachineRun:
+    from pfmon.session.machine_run import MachineRun  # exact events do not need it
+
+    return MachineRun(figures, engine.table, counting.unit.data_ranges or ())

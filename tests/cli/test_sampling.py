@@ -1,0 +1,131 @@
+"""Sampling on the command line: what is printed where, and what is refused."""
+
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from command import EXAMPLES, pfmon
+
+QUEENS = [str(EXAMPLES / "ia64" / "queens"), "5"]
+ENTRY = re.compile(
+    r"entry (\d+) PID:1000 TID:1000 CPU:0 STAMP:(0x[0-9a-f]+) IIP:(0x[0-9a-f]+)(?: <(\S+)>)? OVFL:(\d+) "
+    r"LAST_VAL:(\d+) SET:0"
+)
+SAMPLED = ["-e", "ia64_inst_retired,loads_retired", "--long-smpl-periods=500"]
+
+
+def printed(*words: str) -> list[str]:
+    """The lines of standard output behind the program's own."""
+    done = pfmon(*words, *QUEENS)
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *rest = done.stdout.splitlines()
+    assert first == "10"
+    return rest
+
+
+def test_entries_have_the_fields_of_the_page() -> None:
+    lines = printed(*SAMPLED)
+    entries = [ENTRY.fullmatch(line) for line in lines[::2]]
+    assert all(entries) and len(entries) == 5
+    assert [(int(e[1]), int(e[2], 16), e[5], e[6]) for e in entries if e] == [
+        (number, 500 * (number + 1), "4", "500") for number in range(5)
+    ]
+    assert all(re.fullmatch(r" {8}PMD5  : 0x[0-9a-f]{16}", line) for line in lines[1::2])
+
+
+def test_functions_stand_beside_addresses_if_they_are_wanted() -> None:
+    plain, named = printed(*SAMPLED)[::2], printed(*SAMPLED, "--resolv")[::2]
+    assert [re.sub(r" <\S+>", "", line) for line in named] == plain
+    assert all(re.search(r" <\w+\+0x[0-9a-f]+> ", line) for line in named)
+
+
+def test_columns_and_histogram_are_of_the_same_samples() -> None:
+    entries = [ENTRY.fullmatch(line) for line in printed(*SAMPLED)[::2]]
+    header, *rows = printed(*SAMPLED, "--smpl-module=compact")
+    assert header == "entry pid tid cpu stamp iip overflowed last_val set pmd5"
+    assert [row.split()[5] for row in rows] == [entry[3] for entry in entries if entry]
+    histogram = printed("-e", "ia64_inst_retired", "--long-smpl-periods=7", "--smpl-module=inst-hist", "--resolv")
+    assert histogram[:4] == [
+        "# total_samples 390",
+        "# instruction addr view",
+        "# sorted by count",
+        "# showing per distinct value",
+    ]
+    assert histogram[4] == "#count   %self    %cum instruction addr"
+    counts = [int(row.split()[0]) for row in histogram[5:]]
+    assert sum(counts) == 390 and counts == sorted(counts, reverse=True)
+    assert histogram[-1].split()[2] == "100.00%"
+    functions = printed(
+        "-e", "ia64_inst_retired", "--long-smpl-periods=7", "--smpl-module=inst-hist", "--smpl-show-func"
+    )
+    by_function: Counter[str] = Counter()
+    for row in histogram[5:]:
+        by_function[row.split()[4].partition("+")[0]] += int(row.split()[0])
+    assert {row.split()[4]: int(row.split()[0]) for row in functions[5:]} == by_function
+    top = printed(
+        *("-e", "ia64_inst_retired", "--long-smpl-periods=7", "--smpl-module=inst-hist", "--resolv"),
+        "--smpl-show-top=2",
+    )
+    assert top == histogram[:7]
+
+
+def test_counts_are_printed_if_they_are_wanted() -> None:
+    assert printed(*SAMPLED, "--smpl-print-counts")[10:] == printed("-e", "ia64_inst_retired,loads_retired")
+
+
+def test_samples_and_counts_go_to_files(tmp_path: Path) -> None:
+    samples, counts = tmp_path / "samples", tmp_path / "counts"
+    assert printed(*SAMPLED, f"--smpl-outfile={samples}", "--smpl-print-counts", f"--outfile={counts}") == []
+    assert samples.read_text().splitlines() == printed(*SAMPLED)
+    assert counts.read_text().splitlines() == printed("-e", "ia64_inst_retired,loads_retired")
+    assert sorted(os.listdir(tmp_path)) == ["counts", "samples"]
+
+
+def test_json_has_the_samples() -> None:
+    samples = json.loads(printed(*SAMPLED, "--json")[0])["samples"]
+    assert [sample["stamp"] for sample in samples] == [500, 1000, 1500, 2000, 2500]
+    assert all(sample["overflowed"] == [4] and sample["last_val"] == 500 for sample in samples)
+    assert json.loads(printed("-e", "loads_retired", "--json")[0])["samples"] is None
+
+
+def test_an_outfile_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
+    done = pfmon(*SAMPLED, f"--smpl-outfile={tmp_path / 'none' / 'samples'}", *QUEENS)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("pfmon: --smpl-outfile=") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--long-smpl-periods=0"], "--long-smpl-periods=0: a whole number from 1 to"),
+        (["--long-smpl-periods=x"], "--long-smpl-periods=x: a whole number"),
+        (["--long-smpl-periods=1,2,3"], "--long-smpl-periods=1,2,3: 3 values for 2 events"),
+        (["--long-smpl-periods=,"], "--long-smpl-periods=,: no event has a period"),
+        (["--long-smpl-periods=140737488355328"], "a whole number from 1 to 140737488355327"),
+        (["--long-smpl-periods=5", "--short-smpl-periods=,5"], "--long-smpl-periods has no period for event 2"),
+        (["--long-smpl-periods=5", "--smpl-periods-random=0xff"], "MASK:SEED is wanted"),
+        (["--long-smpl-periods=5", "--smpl-periods-random=0xff:0"], "a whole number from 1 to 2147483646"),
+        (["--long-smpl-periods=140737488355327", "--smpl-periods-random=1:1"], "does not fit the counter"),
+        (["--long-smpl-periods=5", "--smpl-entries=0"], "--smpl-entries=0: a whole number from 1"),
+        (["--long-smpl-periods=5", "--smpl-module=hist"], "unknown sampling module 'hist'"),
+        (["--long-smpl-periods=5", "--per-function"], "sampling does not go with --per-function"),
+        (["--long-smpl-periods=5", "--unlimited"], "sampling does not go with --unlimited"),
+        (["--smpl-periods-random=1:1"], "--smpl-periods-random is about samples: give --long-smpl-periods"),
+        (["--saturate-smpl-buffer"], "--saturate-smpl-buffer is about samples"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(words: list[str], said: str) -> None:
+    done = pfmon("-e", "ia64_inst_retired,loads_retired", *words, *QUEENS)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("pfmon: ") and done.stderr.count("\n") == 1 and said in done.stderr
+
+
+def test_sampling_wants_events() -> None:
+    done = pfmon("--long-smpl-periods=5", *QUEENS)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "pfmon: --long-smpl-periods: there is nothing to sample: give -e EVENT,... too\n",
+    )

@@ -1,0 +1,187 @@
+"""Samples: at the exact event, after the right periods, with the right registers; whoever counts beside them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+from guests import EXAMPLES, guest, quiet
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pfmon
+from pfmon.pmu.file import RegisterFile
+from pfmon.session.sampling import Period, Sample, Sampler, Sampling, next_random
+from pfmon.stream.ia64 import Ia64Kind
+from pfmon.stream.kinds import Kind
+from pfmon.stream.recorder import Recorder
+
+PROGRAM, ARGUMENT = "queens", "5"
+COMMAND = [str(EXAMPLES / "ia64" / PROGRAM), ARGUMENT]
+PMUS = ("itanium", "itanium2", "montecito")
+EVENTS = "ia64_inst_retired,loads_retired"
+CYCLES = {"montecito": "cpu_op_cycles_all"}
+
+
+@cache
+def log() -> tuple[list[int], list[bool]]:
+    """The address of every instruction that retired, in order, and whether it was a load that executed."""
+    program, recorder = guest(PROGRAM, [ARGUMENT]), Recorder()
+    with quiet():
+        program.run(recorder)
+    addresses, loads = [], []
+    for word in recorder.words():
+        if word >> 63:
+            continue
+        for ins in program.table.block(word & 0xFFFFFFFF).instructions:
+            executed = ins.condition is None or word >> 32 + ins.condition & 1
+            addresses.append(ins.address)
+            check = ins.isa_kind & Ia64Kind.LOAD_CHECK  # of these only those that fail count, and here none does
+            loads.append(bool(ins.kind & Kind.LOAD and executed and not check))
+    program.close()
+    return addresses, loads
+
+
+def sampled(events: str = EVENTS, pmu: str = "itanium2", **options: object) -> pfmon.Run:
+    return pfmon.run(COMMAND, events=events, pmu=pmu, stdout=pfmon.DEVNULL, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("period", [1, 2, 97, 1000])
+def test_a_sample_is_of_the_instruction_that_ended_the_period(pmu: str, period: int) -> None:
+    addresses, loads = log()
+    run = sampled(pmu=pmu, long_smpl_periods=period)
+    assert len(run.samples) == len(addresses) // period
+    for number, sample in enumerate(run.samples, 1):
+        assert sample.iip == addresses[number * period - 1]
+        assert (sample.stamp, sample.last) == (number * period, period)
+        ((_, beside),) = sample.pmds
+        assert beside == sum(loads[: number * period])
+
+
+def test_with_period_one_a_histogram_is_the_exact_counts() -> None:
+    _, loads = log()
+    run = sampled("loads_retired", long_smpl_periods=1)
+    exact = Counter(address for address, load in zip(log()[0], loads, strict=True) if load)
+    assert Counter(sample.iip for sample in run.samples) == exact
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("events", [EVENTS, "CYCLES,ia64_inst_retired", "loads_retired,CYCLES"])
+@pytest.mark.parametrize("period", [3, 1000])
+def test_counts_are_those_of_a_run_without_samples(pmu: str, events: str, period: int) -> None:
+    events = events.replace("CYCLES", CYCLES.get(pmu, "cpu_cycles"))
+    plain = sampled(events, pmu)
+    run = sampled(events, pmu, long_smpl_periods=f"{period},", smpl_periods_random="0xf:5")
+    assert [count.value for count in run.counts] == [count.value for count in plain.counts]
+    both = sampled(events, pmu, long_smpl_periods=[period, period + 1])
+    assert [count.value for count in both.counts] == [count.value for count in plain.counts]
+
+
+def test_samples_of_cycles_end_their_periods() -> None:
+    run = sampled("cpu_cycles", long_smpl_periods=500)
+    total = run.counts["cpu_cycles"].value
+    assert isinstance(total, int) and len(run.samples) == total // 500
+    assert {sample.iip for sample in run.samples} <= {0, *log()[0]}
+
+
+@given(
+    st.integers(1, 300),
+    st.one_of(st.none(), st.integers(1, 300)),
+    st.integers(0, 255),
+    st.integers(1, 2**31 - 2),
+    st.integers(1, 40),
+)
+@settings(max_examples=40, deadline=None)
+def test_periods_are_those_that_were_asked_for(
+    long: int, short: int | None, mask: int, seed: int, entries: int
+) -> None:
+    more = {} if short is None else {"short_smpl_periods": short}
+    run = sampled(
+        "ia64_inst_retired",
+        long_smpl_periods=long,
+        smpl_periods_random=f"{mask}:{seed}",
+        smpl_entries=entries,
+        **more,
+    )
+
+    def expected() -> Iterator[int]:
+        number, random = 0, seed
+        while True:
+            base = long if number and number % entries == 0 else short or long
+            yield base + (random & mask)
+            random = random * 16807 % (2**31 - 1)
+            number += 1
+
+    periods = expected()
+    at = 0
+    for sample in run.samples:
+        assert sample.last == next(periods)
+        at += sample.last
+        assert sample.stamp == at
+    assert at + next(periods) > run.retired
+
+
+def test_the_random_numbers_are_the_minimal_standard() -> None:
+    seed = 1
+    for _ in range(10_000):
+        seed = next_random(seed)
+    assert seed == 1043618065  # Park and Miller, Communications of the ACM 31(10), 1988, page 1195
+
+
+def test_counters_without_a_period_may_begin_again_with_every_sample() -> None:
+    _, loads = log()
+    run = sampled(long_smpl_periods=100, reset_non_smpl_periods=True)
+    for number, sample in enumerate(run.samples):
+        assert sample.pmds[0][1] == sum(loads[number * 100 : number * 100 + 100])
+
+
+def test_a_saturated_buffer_takes_no_more_and_says_so() -> None:
+    run = sampled(long_smpl_periods=100, smpl_entries=7, saturate_smpl_buffer=True)
+    assert len(run.samples) == 7
+    assert run.notes == (f"--saturate-smpl-buffer: {run.retired // 100 - 7} samples more were not taken",)
+
+
+@pytest.mark.parametrize("events", [EVENTS, "cpu_cycles,loads_retired"])
+def test_a_recording_gives_the_same_samples(events: str, tmp_path: Path) -> None:
+    path = tmp_path / "recording"
+    direct = pfmon.record(path, COMMAND, events=events, long_smpl_periods=77, stdout=pfmon.DEVNULL)
+    again = pfmon.replay(path, events=events, long_smpl_periods=77)
+    assert direct.samples == again.samples == sampled(events, long_smpl_periods=77).samples
+    assert len(direct.samples) > 30
+
+
+@pytest.mark.parametrize("irange", ["place", "main"])
+def test_samples_obey_ranges(irange: str) -> None:
+    run = sampled("ia64_inst_retired", irange=irange, long_smpl_periods=1)
+    plain = sampled("ia64_inst_retired", irange=irange)
+    assert len(run.samples) == plain.counts["ia64_inst_retired"].value
+
+
+def test_samples_come_buffer_by_buffer() -> None:
+    buffers: list[Sequence[Sample]] = []
+    prepared = pfmon.prepare(
+        COMMAND, events="ia64_inst_retired", long_smpl_periods=50, smpl_entries=16, stdout=pfmon.DEVNULL
+    )
+    run = prepared.run(on_samples=buffers.append)
+    assert run.samples == ()
+    assert [len(buffer) for buffer in buffers[:-1]] == [16] * (len(buffers) - 1) and 0 < len(buffers[-1]) <= 16
+    assert sum(map(len, buffers)) == run.retired // 50
+
+
+def test_what_takes_samples_may_fail() -> None:
+    def fail(_: Sequence[Sample]) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        pfmon.prepare(
+            COMMAND, events="ia64_inst_retired", long_smpl_periods=50, smpl_entries=1, stdout=pfmon.DEVNULL
+        ).run(on_samples=fail)
+
+
+def test_counters_of_the_pmus_width_wrap_under_samples() -> None:
+    registers: RegisterFile = pfmon.pmu.get("itanium").register_file()
+    sampler = Sampler(registers, {4: Period(5, 5), 5: None}, Sampling((Period(5, 5), None)), lambda _: None)
+    assert registers.count(4) == (1 << registers.bank.width) - 5
+    assert sampler.value(4) == sampler.value(5) == 0
