@@ -1,7 +1,6 @@
 """Sampling on the command line: what is printed where, and what is refused."""
 
 import json
-import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -81,7 +80,7 @@ def test_samples_and_counts_go_to_files(tmp_path: Path) -> None:
     assert printed(*SAMPLED, f"--smpl-outfile={samples}", "--smpl-print-counts", f"--outfile={counts}") == []
     assert samples.read_text().splitlines() == printed(*SAMPLED)
     assert counts.read_text().splitlines() == printed("-e", "ia64_inst_retired,loads_retired")
-    assert sorted(os.listdir(tmp_path)) == ["counts", "samples"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["counts", "samples"]
 
 
 def test_json_has_the_samples() -> None:
