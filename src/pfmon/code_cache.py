@@ -65,10 +65,11 @@ class CodeCache:
 
     def keep(self) -> None:
         """Write the file, if modules were loaded that it does not have and Python may write such files."""
-        fresh = dict(_loaded(self._entries))
-        if not fresh or sys.dont_write_bytecode or sys.pycache_prefix:
+        if sys.dont_write_bytecode or sys.pycache_prefix or not os.access(os.path.dirname(self._path), os.W_OK):
             return
-        _write(self._path, marshal.dumps((sys.version, ROOT, self._entries | fresh)))
+        fresh = dict(_loaded(self._entries))
+        if fresh:
+            _write(self._path, marshal.dumps((sys.version, ROOT, self._entries | fresh)))
 
 
 def _read(path: str) -> dict[str, Entry]:
