@@ -128,3 +128,18 @@ def test_sampling_wants_events() -> None:
         2,
         "pfmon: --long-smpl-periods: there is nothing to sample: give -e EVENT,... too\n",
     )
+
+
+def test_the_truth_stands_beside_a_histogram() -> None:
+    words = ["-e", "ia64_inst_retired", "--long-smpl-periods=1", "--smpl-module=inst-hist", "--smpl-truth"]
+    lines = printed(*words)
+    assert "# exact_total 2734" in lines and any(line.startswith("# total error 0.00%") for line in lines)
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    assert all(row[1] == row[3] and row[4] == "+0.00%" for row in rows)
+    assert sum(int(row[0]) for row in rows) == 2734
+
+
+@pytest.mark.parametrize("option", ["--smpl-truth", "--smpl-show-func", "--smpl-show-top=3"])
+def test_options_of_histograms_want_one(option: str) -> None:
+    done = pfmon(*SAMPLED, option, *QUEENS)
+    assert done.returncode == 2 and "is about histograms, and detailed-ia64 is none" in done.stderr

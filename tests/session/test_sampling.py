@@ -43,6 +43,24 @@ def log() -> tuple[list[int], list[bool]]:
     return addresses, loads
 
 
+def test_a_run_without_periods_has_no_samples() -> None:
+    assert sampled().samples is None
+
+
+def test_samples_are_an_array_and_a_table() -> None:
+    pytest.importorskip("pandas")
+    samples = sampled(long_smpl_periods=100).samples
+    assert samples is not None
+    array, table = samples.to_numpy(), samples.to_pandas()
+    assert array.dtype.names == tuple(table.columns) == ("iip", "stamp", "overflowed", "last_val", "set", "pmd5")
+    assert len(array) == len(table) == len(samples) == 27
+    for row, sample in zip(array, samples, strict=True):
+        assert tuple(row) == (sample.iip, sample.stamp, 1 << 4, 100, 0, sample.pmds[0][1])
+    assert (table.to_records(index=False) == array).all()
+    assert [one["iip"] for one in samples.to_dict()] == [sample.iip for sample in samples]
+    assert len(sampled(long_smpl_periods=10**9).samples.to_numpy()) == 0
+
+
 def sampled(events: str = EVENTS, pmu: str = "itanium2", **options: object) -> pfmon.Run:
     return pfmon.run(COMMAND, events=events, pmu=pmu, stdout=pfmon.DEVNULL, **options)  # type: ignore[arg-type]
 
@@ -165,7 +183,7 @@ def test_samples_come_buffer_by_buffer() -> None:
         COMMAND, events="ia64_inst_retired", long_smpl_periods=50, smpl_entries=16, stdout=pfmon.DEVNULL
     )
     run = prepared.run(on_samples=buffers.append)
-    assert run.samples == ()
+    assert run.samples is not None and len(run.samples) == 0
     assert [len(buffer) for buffer in buffers[:-1]] == [16] * (len(buffers) - 1) and 0 < len(buffers[-1]) <= 16
     assert sum(map(len, buffers)) == run.retired // 50
 
@@ -185,3 +203,55 @@ def test_counters_of_the_pmus_width_wrap_under_samples() -> None:
     sampler = Sampler(registers, {4: Period(5, 5), 5: None}, Sampling((Period(5, 5), None)), lambda _: None)
     assert registers.count(4) == (1 << registers.bank.width) - 5
     assert sampler.value(4) == sampler.value(5) == 0
+
+
+# --- samples beside the truth
+
+
+def error(name: str, argument: str, period: int, mask: int, event: str = "ia64_inst_retired") -> tuple[float, int]:
+    """Half the sum of what the shares of instructions in samples and in truth differ by; how many samples."""
+    run = pfmon.run(
+        [str(EXAMPLES / "ia64" / name), argument],
+        events=event,
+        long_smpl_periods=period,
+        smpl_periods_random=f"{mask}:11",
+        smpl_truth=True,
+        stdout=pfmon.DEVNULL,
+    )
+    assert run.exact is not None
+    seen = Counter(sample.iip for sample in run.samples)
+    total = sum(run.exact.values())
+    places = {*seen, *run.exact}
+    return sum(abs(seen[at] / len(run.samples) - run.exact.get(at, 0) / total) for at in places) / 2, len(run.samples)
+
+
+@pytest.mark.parametrize("event", ["ia64_inst_retired", "loads_retired"])
+def test_with_period_one_samples_are_the_truth(event: str) -> None:
+    assert error("queens", "5", 1, 0, event)[0] == 0
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("event", ["ia64_inst_retired", "CYCLES", "loads_retired"])
+def test_the_truth_is_what_is_counted(pmu: str, event: str) -> None:
+    event = event.replace("CYCLES", CYCLES.get(pmu, "cpu_cycles"))
+    run = sampled(event, pmu, long_smpl_periods=100, smpl_truth=True)
+    assert run.exact is not None
+    ((_, value),) = [(count.name, count.value) for count in run.counts]
+    assert isinstance(value, int) and 0 <= value - sum(run.exact.values()) <= value // 20  # cycles of no instruction
+
+
+def test_a_period_that_fits_the_loop_sees_one_instruction_and_randomisation_cures_it() -> None:
+    loop = 6  # instructions: two bundles a turn
+    fixed, samples = error("noploop", "20000", 100 * loop, 0)
+    random, others = error("noploop", "20000", 100 * loop, 0x3F)
+    assert samples > 150 and others > 150
+    assert fixed > 0.8 and random < 0.15
+
+
+@pytest.mark.parametrize("name, argument", [("hashmap", "2000"), ("sort", "2000"), ("queens", "6"), ("matmul", "16")])
+def test_the_error_falls_with_the_root_of_the_number_of_samples(name: str, argument: str) -> None:
+    few, number = error(name, argument, 1500, 0x3FF)
+    many, more = error(name, argument, 15, 0xF)
+    # 16 times as many or more: a quarter of the error, or less; chance is given a factor of two.
+    assert more > 16 * number
+    assert many < 2 * few * (number / more) ** 0.5

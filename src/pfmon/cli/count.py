@@ -46,7 +46,7 @@ def run(config: Config, command: Sequence[str]) -> int:
         samples = _samples(config, prepared, results)
         done = prepared.run(_interval_printer(config, results), samples.take if samples else None)
         if samples:
-            samples.finish()
+            samples.finish(done.exact)
     _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard])
     results.write(_text(config, done, early))
     return done.status

@@ -11,7 +11,7 @@ from pfmon.session.profile import FunctionNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pfmon.cli.config import Config
     from pfmon.cli.output import Results
@@ -25,6 +25,14 @@ class Samples:
     def __init__(self, config: Config, prepared: Prepared, results: Results) -> None:
         """PfmonError when the file cannot be written."""
         plan = prepared.session.plan
+        module = config.smpl_module or next(iter(MODULES))
+        for option, used in {
+            "--smpl-show-func": config.smpl_show_func,
+            "--smpl-show-top": config.smpl_show_top,
+            "--smpl-truth": config.smpl_truth,
+        }.items():
+            if used and not MODULES[module].is_histogram:
+                raise PfmonError(f"{option} is about histograms, and {module} is none: --smpl-module=inst-hist is one")
         resolve = config.resolve_addresses or config.smpl_show_func
         context = Context(
             plan.settings.process_id,
@@ -32,7 +40,7 @@ class Samples:
             config.smpl_show_func,
             config.smpl_show_top,
         )
-        self._module = MODULES[config.smpl_module or next(iter(MODULES))](context)
+        self._module = MODULES[module](context)
         self._results = results
         self._path = config.smpl_outfile
         self._partial = f"{self._path}.{os.getpid()}" if self._path else ""
@@ -45,9 +53,10 @@ class Samples:
         """The samples of a buffer."""
         self._write(self._module.take(samples))
 
-    def finish(self) -> None:
-        """All samples have come. PfmonError when they could not be written."""
-        self._write(self._module.finish())
+    def finish(self, exact: Mapping[int, int] | None) -> None:
+        """All samples have come; ``exact``: how often the event happened where. PfmonError when they could not be
+        written."""
+        self._write(self._module.finish(exact))
         try:
             if self._file:
                 self._file.close()

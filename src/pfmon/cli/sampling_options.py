@@ -23,6 +23,7 @@ OPTIONS = [
         "smpl-module", "detailed-ia64 (each sample in words), compact (in columns), inst-hist (how many where)", "NAME"
     ),
     Option("smpl-outfile", "put samples into FILE instead of standard output or --outfile", "FILE"),
+    Option("smpl-truth", "inst-hist: how often the event really happened there, and the error of the samples"),
     Option("smpl-print-counts", "print the counts, too"),
     Option("smpl-show-func", "inst-hist: by function"),
     Option("smpl-show-top", "inst-hist: the first NUMBER rows", "NUMBER"),
@@ -33,6 +34,7 @@ FLAGS = {
     "reset-non-smpl-periods": "reset_non_smpl_periods",
     "smpl-print-counts": "smpl_print_counts",
     "smpl-show-func": "smpl_show_func",
+    "smpl-truth": "smpl_truth",
     "resolve-addresses": "resolve_addresses",
 }
 TEXTS = {

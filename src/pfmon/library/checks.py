@@ -149,6 +149,7 @@ def sampling_is_of_one_event_set(options: Options) -> None:
             "--smpl-periods-random": bool(options.smpl_periods_random),
             "--saturate-smpl-buffer": options.saturate_smpl_buffer,
             "--reset-non-smpl-periods": options.reset_non_smpl_periods,
+            "--smpl-truth": options.smpl_truth,
         }.items():
             if used:
                 raise PfmonError(f"{option} is about samples: give --long-smpl-periods=PERIOD,... too")

@@ -68,6 +68,7 @@ class Keywords(TypedDict, total=False):
     smpl_entries: int
     saturate_smpl_buffer: bool
     reset_non_smpl_periods: bool
+    smpl_truth: bool
     report: str
     sysroot: Path
     timeout: float
@@ -264,6 +265,7 @@ FLAGS = (
         "partial",
         "saturate_smpl_buffer",
         "reset_non_smpl_periods",
+        "smpl_truth",
     ),
 )
 """Options that are fields of their names, on or off."""

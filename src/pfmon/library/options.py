@@ -77,6 +77,7 @@ class Options:
     smpl_entries: int = 2048
     saturate_smpl_buffer: bool = False
     reset_non_smpl_periods: bool = False
+    smpl_truth: bool = False
 
     session_timeout: float | None = None
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # most runs have none of these
     from typing import Any
 
     from pfmon.library.options import Options
+    from pfmon.library.samples import Samples
     from pfmon.library.tables import Annotated, Intervals, Table
     from pfmon.report.programming_record import Record
     from pfmon.session.monitoring import Interval
@@ -24,8 +25,9 @@ class Run:
     matchers, machine.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
-    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``samples`` are
-    those of long_smpl_periods, if no on_samples took them. ``notes`` say what of the options is not, or not exactly, in
+    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``samples``
+    (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): how often the sampled event happened
+    at each instruction, by address | slot. ``notes`` say what of the options is not, or not exactly, in
     force, and what there was to say of the program.
     """
 
@@ -53,7 +55,8 @@ class Run:
         self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
         self.cpi = outcome.cpi
         self.sampled = bool(options.long_smpl_periods or options.short_smpl_periods)
-        self.samples = tuple(samples)
+        self.samples = _samples(samples) if self.sampled else None
+        self.exact = outcome.exact
         self.programming = programming
         self.notes = tuple(notes)
         self.output = captured[0] if captured else None
@@ -92,7 +95,7 @@ class Run:
             "notes": list(self.notes),
             "profile": self._profile(),
             "report": self.cpi.to_dict() if self.cpi else None,
-            "samples": [sample.to_dict() for sample in self.samples] if self.sampled else None,
+            "samples": None if self.samples is None else self.samples.to_dict(),
         }
 
     def _profile(self) -> dict[str, Any] | None:
@@ -105,6 +108,12 @@ class Run:
     def to_pandas(self) -> Any:
         """The counts as a DataFrame; the other tables have such a method of their own."""
         return self.counts.to_pandas()
+
+
+def _samples(samples: Sequence[Sample]) -> Samples:
+    from pfmon.library.samples import Samples
+
+    return Samples(samples)
 
 
 def _profiles(options: Options, outcome: Outcome) -> tuple[Table | None, Table | None, Annotated | None]:

@@ -31,7 +31,15 @@ def sampling(options: Options, model: PmuModel) -> Sampling | None:
         _period(number, one, short, random, limit)
         for number, (one, short, random) in enumerate(zip(longs, shorts, randoms, strict=True), 1)
     ]
-    return Sampling(tuple(periods), options.smpl_entries, options.saturate_smpl_buffer, options.reset_non_smpl_periods)
+    if options.smpl_truth and sum(period is not None for period in periods) > 1:
+        raise PfmonError("--smpl-truth: samples of several events are mixed; give one event a period")
+    return Sampling(
+        tuple(periods),
+        options.smpl_entries,
+        options.saturate_smpl_buffer,
+        options.reset_non_smpl_periods,
+        options.smpl_truth,
+    )
 
 
 def _split(option: str, text: str, count: int) -> list[str]:

@@ -21,7 +21,7 @@ from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from pfmon.engine.api import Ending, Engine, PerformanceData
@@ -84,7 +84,7 @@ class Times(NamedTuple):
 class Outcome(NamedTuple):
     """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
     ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
-    ``notices`` of the program, told while it ran."""
+    ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction."""
 
     status: int
     counts: list[Count]
@@ -97,6 +97,7 @@ class Outcome(NamedTuple):
     notes: Sequence[str] = ()
     cpi: Cpi | None = None
     notices: Sequence[str] = ()
+    exact: Mapping[int, int] | None = None
 
 
 def event_groups(plan: Plan) -> list[EventSets]:
@@ -227,7 +228,7 @@ class Session:
         sampled = SampledRun(self.plan.model, counting, self.engine, sampling, on_samples, self._machine, self._traced)
         ending, times = self._execute(sampled.consumer, sampled.running)
         sampled.finish()
-        return self._outcome(ending, times, sampled.counts(), sampled.notes())
+        return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
 
     @property
     def _traced(self) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from pfmon.counting.live_unit import LiveUnit
+from pfmon.session.counting import Seen
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.session.sampling import Sampler
+from pfmon.stream.tee import Tee
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class SampledRun:
         has addresses."""
         self._counting = counting
         self._engine = engine
+        self._periods = sampling.periods
+        self._tally = counting.unit.tally(engine.table, traced) if sampling.truth else None
         registers = counting.counters.registers
         pmds = [monitor.pmd for monitor in counting.programming.monitors]
         self._sampler = Sampler(registers, dict(zip(pmds, sampling.periods, strict=True)), sampling, on_samples)
@@ -46,7 +50,13 @@ class SampledRun:
         records = self._machine.records() if self._machine else None
         self._unit = LiveUnit(model, registers, engine.table, traced, self._sampler, records)
         engine.set_monitoring(up=True, secure=True)
-        self.consumer: Consumer = self._machine.feed() if self._machine else self._unit.consumer
+        self.consumer: Consumer = self._feed()
+
+    def _feed(self) -> Consumer:
+        """What the engine writes to."""
+        if self._machine:
+            return self._machine.feed(beside=self._tally)
+        return Tee(self._unit.consumer, self._tally) if self._tally else self._unit.consumer
 
     @property
     def running(self) -> AbstractContextManager[object]:
@@ -58,8 +68,19 @@ class SampledRun:
         ``on_samples`` raised."""
         self._unit.finish()
         failures = [self._engine.table.failure, self._unit.consumer.failure]
+        failures += [self._tally.failure] if self._tally else []
         nothing_is_lost([*failures, *(self._machine.failures if self._machine else ())])
         self._sampler.finish()
+
+    def exact(self) -> dict[int, int] | None:
+        """How often the sampled event happened at each instruction (address | slot); None if nobody asked."""
+        if self._tally is None:
+            return None
+        records = self._machine.records() if self._machine else None
+        sink = self._counting.sink(Seen(self._engine.table, self._tally, records), by_place=True)
+        place = next(number for number, period in enumerate(self._periods) if period is not None)
+        counts = {address: self._counting.ordered(row)[place] for address, row in sink.by_address().items()}
+        return {address: count for address, count in counts.items() if count}
 
     def counts(self) -> list[Count]:
         """What the events came to."""

@@ -34,12 +34,13 @@ class Period(NamedTuple):
 class Sampling(NamedTuple):
     """What is to be sampled. ``periods``: by event, None for one that only counts; ``entries``: samples in a buffer;
     ``saturate``: none are taken after the first full one; ``reset``: counters without a period begin at 0 again with
-    every sample."""
+    every sample; ``truth``: count as well where the sampled event happens."""
 
     periods: tuple[Period | None, ...]
     entries: int = ENTRIES
     saturate: bool = False
     reset: bool = False
+    truth: bool = False
 
 
 class Sample(NamedTuple):

@@ -1,4 +1,4 @@
-"""inst-hist: how many samples each instruction, or each function, has."""
+"""inst-hist: how many samples each instruction, or each function, has; with the truth beside it, if that is wanted."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from pfmon.report.sampling.module import SamplingModule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pfmon.report.sampling.module import Context
     from pfmon.session.sampling import Sample
+
+Place = tuple[int, str]
+"""The address and the name of an instruction or a function."""
 
 
 class InstHist(SamplingModule):
     """A histogram over instruction addresses, the largest count first. Its header and columns are those of pfmon's
     dear-hist (pfmon on Itanium 2, section 11), without latencies."""
+
+    is_histogram = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -26,33 +31,58 @@ class InstHist(SamplingModule):
         self._counts.update(sample.iip for sample in samples)
         return ""
 
-    def finish(self) -> str:
-        total = self._counts.total()
-        by_function = self.context.by_function
-        lines = [
-            f"# total_samples {total}",
-            f"# {'function' if by_function else 'instruction'} addr view",
-            "# sorted by count",
-            f"# showing per {'function histogram' if by_function else 'distinct value'}",
-            f"#count   %self    %cum {'function addr' if by_function else 'instruction addr'}",
-        ]
-        seen = 0
-        for number, (count, text) in enumerate(self._rows()):
-            if self.context.top and number == self.context.top:
-                break
-            seen += count
-            lines.append(f"{count:8} {100 * count / total:6.2f}% {100 * seen / total:6.2f}% {text}")
+    def finish(self, exact: Mapping[int, int] | None) -> str:
+        rows = self._by_place(self._counts)
+        truth = None if exact is None else self._by_place(exact)
+        lines = [*self._header(rows, truth), *self._rows(rows, truth)]
         return "".join(f"{line}\n" for line in lines)
 
-    def _rows(self) -> Iterator[tuple[int, str]]:
-        """Counts and what they are of, the largest first, then by address."""
-        if not self.context.by_function or self.context.names is None:
-            for address, count in sorted(self._counts.items(), key=lambda item: (-item[1], item[0])):
-                yield count, f"{address:#x} {self.context.place(address)}".rstrip()
-            return
-        functions: Counter[tuple[int, str]] = Counter()
-        for address, count in self._counts.items():
-            name, start = self.context.names.function(address)
-            functions[start, name] += count
-        for (start, name), count in sorted(functions.items(), key=lambda item: (-item[1], item[0])):
-            yield count, f"{start:#x} {name}"
+    def _by_place(self, counts: Mapping[int, int]) -> Counter[Place]:
+        """Counts by instruction, or by function."""
+        found: Counter[Place] = Counter()
+        for address, count in counts.items():
+            if self.context.by_function and self.context.names:
+                name, start = self.context.names.function(address)
+                found[start, name] += count
+            else:
+                found[address, self.context.place(address)] += count
+        return found
+
+    def _header(self, rows: Counter[Place], truth: Counter[Place] | None) -> list[str]:
+        what = "function" if self.context.by_function else "instruction"
+        lines = [
+            f"# total_samples {rows.total()}",
+            f"# {what} addr view",
+            "# sorted by count",
+            f"# showing per {'function histogram' if self.context.by_function else 'distinct value'}",
+        ]
+        columns = "#count   %self    %cum"
+        if truth is not None:
+            lines += [
+                f"# exact_total {truth.total()}",
+                "# %exact: percentage of the events that happened there",
+                "# error : %self less %exact",
+                f"# total error {100 * distance(rows, truth):.2f}%: so many of the samples would have to be elsewhere",
+            ]
+            columns += "  %exact    error"
+        return [*lines, f"{columns} {what} addr"]
+
+    def _rows(self, rows: Counter[Place], truth: Counter[Place] | None) -> list[str]:
+        """A line for each place, the largest count first, then by what is true, then by address."""
+        places = sorted({*rows, *(truth or ())}, key=lambda place: (-rows[place], -(truth or rows)[place], place))
+        total, seen, lines = rows.total() or 1, 0, []
+        for place in places[: self.context.top or None]:
+            seen += rows[place]
+            share = 100 * rows[place] / total
+            line = f"{rows[place]:8} {share:6.2f}% {100 * seen / total:6.2f}%"
+            if truth is not None:
+                exact = 100 * truth[place] / (truth.total() or 1)
+                line += f" {exact:6.2f}% {share - exact:+7.2f}%"
+            lines.append(f"{line} {place[0]:#x} {place[1]}".rstrip())
+        return lines
+
+
+def distance(rows: Counter[Place], truth: Counter[Place]) -> float:
+    """How far two distributions are from each other: half the sum of what their shares differ by (total variation)."""
+    total, exact = rows.total() or 1, truth.total() or 1
+    return sum(abs(rows[place] / total - truth[place] / exact) for place in {*rows, *truth}) / 2

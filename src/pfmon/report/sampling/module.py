@@ -8,7 +8,7 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pfmon.session.profile import FunctionNames
     from pfmon.session.sampling import Sample
@@ -37,6 +37,8 @@ class Context(NamedTuple):
 class SamplingModule(ABC):
     """Makes text of samples, buffer by buffer."""
 
+    is_histogram = False
+
     def __init__(self, context: Context) -> None:
         self.context = context
 
@@ -44,6 +46,7 @@ class SamplingModule(ABC):
     def take(self, samples: Sequence[Sample]) -> str:
         """The samples of a buffer; the text that can be shown now."""
 
-    def finish(self) -> str:
-        """What there is to show when all samples have come."""
+    def finish(self, exact: Mapping[int, int] | None) -> str:
+        """What there is to show when all samples have come; ``exact``: how often the sampled event happened at each
+        instruction, if that was counted."""
         return ""

@@ -1,0 +1,73 @@
+"""The samples of a run, as objects, as an array and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from pfmon.errors import PfmonError
+from pfmon.light_typing import overload
+from pfmon.session.frames import frame
+from pfmon.session.sampling import Sample
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FIELDS = ("iip", "stamp", "overflowed", "last_val", "set")
+
+
+class Samples(Sequence[Sample]):
+    """The samples in the order in which they were taken."""
+
+    __slots__ = ("_samples",)
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        self._samples = tuple(samples)
+
+    @overload
+    def __getitem__(self, key: int) -> Sample: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Sample]: ...
+    def __getitem__(self, key: int | slice) -> Sample | Sequence[Sample]:
+        return self._samples[key]
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Samples) and self._samples == other._samples
+
+    def __hash__(self) -> int:
+        return hash(self._samples)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Sample.to_dict of each."""
+        return [sample.to_dict() for sample in self._samples]
+
+    def to_numpy(self) -> Any:
+        """A structured array of unsigned 64-bit numbers: iip, stamp, overflowed (bit n for PMD n), last_val, set, and
+        pmdN for each register. PfmonError without NumPy."""
+        try:
+            numpy = import_module("numpy")
+        except ImportError:
+            raise PfmonError("to_numpy() needs NumPy, which is not installed: pip install numpy") from None
+        return numpy.array(
+            list(zip(*self._columns().values(), strict=True)), dtype=[(n, "u8") for n in self._columns()]
+        )
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with the same columns. PfmonError without pandas."""
+        return frame(self._columns())
+
+    def _columns(self) -> dict[str, list[int]]:
+        """The fields of all samples, by name."""
+        columns: dict[str, list[int]] = {name: [] for name in FIELDS}
+        numbers = [number for number, _ in self._samples[0].pmds] if self._samples else []
+        columns |= {f"pmd{number}": [] for number in numbers}
+        for sample in self._samples:
+            mask = sum(1 << pmd for pmd in sample.overflowed)
+            values = (sample.iip, sample.stamp, mask, sample.last, sample.set, *(value for _, value in sample.pmds))
+            for column, value in zip(columns.values(), values, strict=True):
+                column.append(value)
+        return columns
