@@ -1,6 +1,7 @@
 """Sampling on the command line: what is printed where, and what is refused."""
 
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -83,6 +84,18 @@ def test_samples_and_counts_go_to_files(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["counts", "samples"]
 
 
+def test_a_device_and_a_pipe_stay_what_they_are(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert printed(*SAMPLED, f"--smpl-outfile={pipe}") == []
+    assert os.read(reader, 1 << 16).decode().splitlines() == printed(*SAMPLED)
+    assert printed(*SAMPLED, f"--export=collapsed:{pipe}", "--smpl-module=inst-hist")[0] == "# total_samples 5"
+    assert os.read(reader, 1 << 16)
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
 def test_json_has_the_samples() -> None:
     samples = json.loads(printed(*SAMPLED, "--json")[0])["samples"]
     assert [sample["stamp"] for sample in samples] == [500, 1000, 1500, 2000, 2500]
@@ -143,3 +156,40 @@ def test_the_truth_stands_beside_a_histogram() -> None:
 def test_options_of_histograms_want_one(option: str) -> None:
     done = pfmon(*SAMPLED, option, *QUEENS)
     assert done.returncode == 2 and "is about histograms, and detailed-ia64 is none" in done.stderr
+
+
+def test_stacks_stand_below_their_samples() -> None:
+    lines = printed("-e", "ia64_inst_retired", "--long-smpl-periods=200", "--smpl-stacks", "--resolv")
+    assert sum(ENTRY.fullmatch(line) is not None for line in lines) == 13
+    calls = [line for line in lines if not ENTRY.fullmatch(line)]
+    assert calls and all(re.fullmatch(r" {8}called by 0x[0-9a-f]+ <\w+\+0x[0-9a-f]+>", line) for line in calls)
+
+
+def test_collapsed_stacks_are_those_of_the_samples(tmp_path: Path) -> None:
+    path, words = tmp_path / "collapsed", ["-e", "ia64_inst_retired", "--long-smpl-periods=7"]
+    assert printed(*words, f"--export=collapsed:{path}", f"--smpl-outfile={tmp_path / 'samples'}") == []
+    expected: Counter[str] = Counter()
+    stack: list[str] = []
+    for line in [*printed(*words, "--smpl-stacks", "--resolv"), "entry end"]:
+        if line.startswith("entry") and stack:
+            expected[";".join(reversed(stack))] += 1
+            stack = []
+        if found := re.search(r"<(\w+)\+", line):
+            stack.append(found[1])
+    assert dict(line.rsplit(" ", 1) for line in path.read_text().splitlines()) == {
+        name: str(count) for name, count in expected.items()
+    }
+    assert expected.total() == 390
+
+
+@pytest.mark.parametrize(
+    "value, said",
+    [
+        ("flame:/tmp/x", "unknown export format 'flame'"),
+        ("collapsed", "--export=collapsed: FORMAT:FILE is wanted"),
+        ("collapsed:/none/x", "--export=collapsed:/none/x: there is no directory /none"),
+    ],
+)
+def test_exports_that_cannot_be_are_refused(value: str, said: str) -> None:
+    done = pfmon(*SAMPLED, f"--export={value}", *QUEENS)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1

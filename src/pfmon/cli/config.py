@@ -18,6 +18,8 @@ class Config(Options):
     """"" for the default one."""
     smpl_outfile: str = ""
     smpl_print_counts: bool = False
+    exports: list[tuple[str, str]]
+    """Formats and files that samples go to."""
     smpl_show_func: bool = False
     smpl_show_top: int = 0
     resolve_addresses: bool = False
@@ -29,3 +31,7 @@ class Config(Options):
     show_time: bool = False
     no_cmd_output: bool = False
     json: bool = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.exports = []

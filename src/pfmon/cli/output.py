@@ -11,8 +11,10 @@ from pfmon.errors import PfmonError
 class Results:
     """Where results go: standard output, or a file that stays as it was until there are results."""
 
-    def __init__(self, outfile: str, append: bool) -> None:
-        """Raises PfmonError when the file could not be written."""
+    def __init__(self, outfile: str, append: bool, option: str = "") -> None:
+        """``option``: how the user named the file, if not by --outfile. Raises PfmonError when it could not be
+        written."""
+        self._option = option or f"--outfile={outfile}"
         self.outfile = outfile
         self.append = append
         self._early = ""
@@ -22,15 +24,14 @@ class Results:
         if outfile:
             self._check(self.outfile)
 
-    @staticmethod
-    def _check(path: str) -> None:
+    def _check(self, path: str) -> None:
         target = path if os.path.exists(path) else os.path.dirname(os.path.abspath(path))
         if os.path.isdir(path):
-            raise PfmonError(f"--outfile={path}: is a directory")
+            raise PfmonError(f"{self._option}: is a directory")
         if not os.path.exists(target):
-            raise PfmonError(f"--outfile={path}: there is no directory {target}")
+            raise PfmonError(f"{self._option}: there is no directory {target}")
         if not os.access(target, os.W_OK):
-            raise PfmonError(f"--outfile={path}: no permission to write")
+            raise PfmonError(f"{self._option}: no permission to write")
 
     def early(self, text: str) -> None:
         """Results that come while the program runs: shown at once on standard output, kept for a file."""
@@ -55,13 +56,19 @@ class Results:
 
     @staticmethod
     def _replace(path: str, text: str) -> None:
-        if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
-            _write(path, text)
-            return
-        folder, name = os.path.split(path)
-        fresh = os.path.join(folder, f".{name}.{os.getpid()}")
+        fresh = partial_of(path)
         _write(fresh, text)
-        os.replace(fresh, path)
+        if fresh != path:
+            os.replace(fresh, path)
+
+
+def partial_of(path: str) -> str:
+    """The file that is written first and takes the place of another when it is whole; a device or a pipe is written
+    itself."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return path
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{os.getpid()}")
 
 
 def _write(path: str, text: str, mode: str = "w") -> None:

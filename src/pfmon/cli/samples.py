@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from pfmon.cli.output import Results, partial_of
 from pfmon.errors import PfmonError
 from pfmon.report.sampling import MODULES
 from pfmon.report.sampling.module import Context
@@ -14,9 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pfmon.cli.config import Config
-    from pfmon.cli.output import Results
     from pfmon.library.prepared import Prepared
+    from pfmon.program.image import Program
+    from pfmon.report.exports.export import Export
     from pfmon.session.sampling import Sample
+
+
+def _exports(config: Config, program: Program | None) -> list[tuple[Export, Results]]:
+    """The exports, and where they go."""
+    if not config.exports:
+        return []
+    from pfmon.report.exports import EXPORTS
+
+    return [
+        (EXPORTS[name](FunctionNames(program)), Results(path, append=False, option=f"--export={name}:{path}"))
+        for name, path in config.exports
+    ]
 
 
 class Samples:
@@ -41,9 +55,10 @@ class Samples:
             config.smpl_show_top,
         )
         self._module = MODULES[module](context)
+        self._exports = _exports(config, plan.program)
         self._results = results
         self._path = config.smpl_outfile
-        self._partial = f"{self._path}.{os.getpid()}" if self._path else ""
+        self._partial = partial_of(self._path) if self._path else ""
         try:
             self._file = open(self._partial, "w") if self._path else None  # noqa: SIM115 - closed by finish
         except (OSError, ValueError) as error:
@@ -51,16 +66,21 @@ class Samples:
 
     def take(self, samples: Sequence[Sample]) -> None:
         """The samples of a buffer."""
+        for export, _ in self._exports:
+            export.take(samples)
         self._write(self._module.take(samples))
 
     def finish(self, exact: Mapping[int, int] | None) -> None:
         """All samples have come; ``exact``: how often the event happened where. PfmonError when they could not be
         written."""
         self._write(self._module.finish(exact))
+        for export, results in self._exports:
+            results.write(export.text())
         try:
             if self._file:
                 self._file.close()
-                os.replace(self._partial, self._path)
+                if self._partial != self._path:
+                    os.replace(self._partial, self._path)
         except OSError as error:
             raise self._failed(error) from None
 

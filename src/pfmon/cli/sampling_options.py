@@ -24,6 +24,10 @@ OPTIONS = [
     ),
     Option("smpl-outfile", "put samples into FILE instead of standard output or --outfile", "FILE"),
     Option("smpl-truth", "inst-hist: how often the event really happened there, and the error of the samples"),
+    Option("smpl-stacks", "the calls that the program is in, with each sample; inst-hist: none"),
+    Option(
+        "export", "samples for other tools: FORMAT is collapsed (stacks and counts, for flame graphs)", "FORMAT:FILE"
+    ),
     Option("smpl-print-counts", "print the counts, too"),
     Option("smpl-show-func", "inst-hist: by function"),
     Option("smpl-show-top", "inst-hist: the first NUMBER rows", "NUMBER"),
@@ -35,6 +39,7 @@ FLAGS = {
     "smpl-print-counts": "smpl_print_counts",
     "smpl-show-func": "smpl_show_func",
     "smpl-truth": "smpl_truth",
+    "smpl-stacks": "smpl_stacks",
     "resolve-addresses": "resolve_addresses",
 }
 TEXTS = {
@@ -55,6 +60,9 @@ def apply(config: Config, given: Given) -> None:
         config.smpl_entries = whole_number(given.name, value, 1, MOST)
     elif given.name == "smpl-show-top":
         config.smpl_show_top = whole_number(given.name, value, 1, MOST)
+    elif given.name == "export":
+        config.exports.append(_export(value))
+        config.smpl_stacks = True
     elif not value:
         raise BadValueError(f"--{given.name} wants a value")
     elif given.name == "smpl-module":
@@ -69,3 +77,15 @@ def _module(name: str) -> str:
     if name not in MODULES:
         raise UnknownNameError("sampling module", name, MODULES)
     return name
+
+
+def _export(text: str) -> tuple[str, str]:
+    """Format and file."""
+    from pfmon.report.exports import EXPORTS
+
+    name, _, path = text.partition(":")
+    if name not in EXPORTS:
+        raise UnknownNameError("export format", name, EXPORTS)
+    if not path:
+        raise BadValueError(f"--export={text}: FORMAT:FILE is wanted")
+    return name, path

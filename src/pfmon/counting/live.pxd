@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.counting.call_stack cimport CallStack
 from pfmon.counting.cycles cimport CycleCounts
 from pfmon.counting.increments cimport Increments
 from pfmon.counting.sink cimport Sink
@@ -33,9 +34,12 @@ cdef class Live(Items):
     cdef uint64_t* words         # by hash: word, its instructions, and what a run of it adds, by monitor
     cdef uint64_t* nodes         # by hash: node, generation, and what a run of it adds
     cdef uint64_t last
+    cdef CallStack calls         # or None
+    cdef const uint64_t* behind  # words that it has still to read; NULL: it gets block by block
     cdef object on_overflow
     cdef readonly object error
 
+    cdef void take_block(self, const BlockItems* block) noexcept nogil
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil
     cdef const int64_t* of_node(self, const BlockItems* block) noexcept nogil

@@ -1,5 +1,6 @@
 from collections.abc import Callable, Sequence
 
+from pfmon.counting.call_stack import CallStack
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.increments import Increments
 from pfmon.machine.items import Items
@@ -19,6 +20,7 @@ class Live(Items):
         on_overflow: Callable[[list[int], int, int], None],
         ranges: Sequence[tuple[int, int]] | None = None,
         cycles: CycleCounts | None = None,
+        calls: CallStack | None = None,
     ) -> None: ...
     def program(
         self,

@@ -38,11 +38,12 @@ cdef class Live(Items):
     """``increments``: of the monitors; ``cycles``: the same monitors' looks at a machine's records, None without one;
     ``ranges``: (address, mask) of the data ranges; ``on_overflow(monitors, address, retired)`` is called with the numbers
     of the monitors whose counters wrapped, the address of the instruction that did it (0: none) and how many have
-    retired, itself included. It sets `load` and `freeze` as the PMU is then."""
+    retired, itself included. It sets `load` and `freeze` as the PMU is then. ``calls`` is as the block found it when
+    on_overflow is called."""
 
     def __cinit__(self, BlockTable table, Increments increments, bint traced, on_overflow, ranges=None,
-                  CycleCounts cycles=None):
-        self.table, self.traced, self.on_overflow = table, traced, on_overflow
+                  CycleCounts cycles=None, CallStack calls=None):
+        self.table, self.traced, self.on_overflow, self.calls = table, traced, on_overflow, calls
         self.last = NO_BLOCK
         self.program(increments, ranges, cycles)
 
@@ -102,11 +103,12 @@ cdef class Live(Items):
         cdef uint64_t i = 0
         cdef BlockItems block
         memset(&block, 0, sizeof(block))
+        self.behind = words
         while i < count:
             if not self.frozen and not self.ranged:
                 i += self.pass_whole(words + i, count - i)
                 if i == count:
-                    return
+                    break
             block.words = NULL
             if words[i] >> 63 == 0:
                 block.words = words + i
@@ -115,7 +117,10 @@ cdef class Live(Items):
             while i < count and words[i] >> 63:
                 i += 1
             block.mark_count = <uint32_t>(words + i - block.marks)
-            self.take(&block)
+            self.take_block(&block)
+        if self.calls is not None:
+            self.calls.read(self.behind, words + count - self.behind)
+        self.behind = NULL
 
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil:
         """Count blocks up to one that takes a counter across, or has marks that count; how many words these were."""
@@ -162,6 +167,14 @@ cdef class Live(Items):
         self.last = block
 
     cdef void take(self, const BlockItems* block) noexcept nogil:
+        if self.calls is None or block.words == NULL:
+            self.take_block(block)
+            return
+        self.calls.arrive(block.words[0])
+        self.take_block(block)
+        self.calls.leave(block.words[0])
+
+    cdef void take_block(self, const BlockItems* block) noexcept nogil:
         cdef int64_t sums[MOST_MONITORS]
         cdef const int64_t* known
         cdef uint64_t k, number
@@ -369,6 +382,10 @@ cdef class Live(Items):
         cdef uint64_t word = 0, k, number = self.last, access = 0, address
         cdef const uint64_t* addresses = NULL
         cdef uint32_t i
+        if self.calls is not None and self.behind != NULL and block.words != NULL:
+            self.calls.read(self.behind, block.words - self.behind)
+            self.calls.arrive(block.words[0])
+            self.behind = block.words
         for k in range(0, block.node_item_count, 2):
             self.take_item(block.node_items + k)
         for k in range(0, block.item_count, 2):

@@ -6,6 +6,7 @@ counted reaches it at every overflow and when somebody asks.
 
 from __future__ import annotations
 
+from pfmon.counting.call_stack import CallStack
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.live import Live
 from pfmon.counting.unit import CountingUnit
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 
 class Overflow(NamedTuple):
     """Counters that wrapped together: their PMDs, the address of the instruction that did it (0: none), and how many
-    instructions have retired, itself included."""
+    instructions have retired, itself included; ``calls``: the instructions that called, the latest first, if they are
+    wanted."""
 
     pmds: tuple[int, ...]
     address: int
     retired: int
+    calls: tuple[int, ...] = ()
 
 
 class LiveUnit:
@@ -48,8 +51,11 @@ class LiveUnit:
         traced: bool,
         listener: Callable[[Overflow], None],
         records: MachineRecords | None = None,
+        calls: bool = False,
     ) -> None:
-        """PfmonError when a counter cannot count what it is set to."""
+        """``calls``: overflows say which calls the program is in. PfmonError when a counter cannot count what it is set
+        to."""
+        self._calls = CallStack(table, traced) if calls else None
         self._model = model
         self.registers = registers
         self._table = table
@@ -57,7 +63,9 @@ class LiveUnit:
         self._records = records
         self._unit = CountingUnit(model, registers)
         self._programmed = registers.configured
-        self.consumer = Live(table, self._exact(), traced, self._overflowed, self._unit.data_ranges, self._cycles())
+        self.consumer = Live(
+            table, self._exact(), traced, self._overflowed, self._unit.data_ranges, self._cycles(), self._calls
+        )
         self._taken = [0] * len(self._unit.monitors)
         self._reload()
         if records:
@@ -85,7 +93,7 @@ class LiveUnit:
     def _overflowed(self, monitors: list[int], address: int, retired: int) -> None:
         pmds = tuple(self._unit.monitors[number].pmd for number in monitors)
         self.sync()
-        self._listener(Overflow(pmds, address, retired))
+        self._listener(Overflow(pmds, address, retired, self._calls.sites() if self._calls else ()))
         self._reload()
 
     def _reload(self) -> None:

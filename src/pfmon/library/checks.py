@@ -150,6 +150,7 @@ def sampling_is_of_one_event_set(options: Options) -> None:
             "--saturate-smpl-buffer": options.saturate_smpl_buffer,
             "--reset-non-smpl-periods": options.reset_non_smpl_periods,
             "--smpl-truth": options.smpl_truth,
+            "--smpl-stacks": options.smpl_stacks,
         }.items():
             if used:
                 raise PfmonError(f"{option} is about samples: give --long-smpl-periods=PERIOD,... too")

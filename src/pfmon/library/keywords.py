@@ -69,6 +69,7 @@ class Keywords(TypedDict, total=False):
     saturate_smpl_buffer: bool
     reset_non_smpl_periods: bool
     smpl_truth: bool
+    smpl_stacks: bool
     report: str
     sysroot: Path
     timeout: float
@@ -266,6 +267,7 @@ FLAGS = (
         "saturate_smpl_buffer",
         "reset_non_smpl_periods",
         "smpl_truth",
+        "smpl_stacks",
     ),
 )
 """Options that are fields of their names, on or off."""

@@ -78,6 +78,7 @@ class Options:
     saturate_smpl_buffer: bool = False
     reset_non_smpl_periods: bool = False
     smpl_truth: bool = False
+    smpl_stacks: bool = False
 
     session_timeout: float | None = None
 

@@ -39,6 +39,7 @@ def sampling(options: Options, model: PmuModel) -> Sampling | None:
         options.saturate_smpl_buffer,
         options.reset_non_smpl_periods,
         options.smpl_truth,
+        options.smpl_stacks,
     )
 
 

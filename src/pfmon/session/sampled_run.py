@@ -48,7 +48,7 @@ class SampledRun:
         self._sampler = Sampler(registers, dict(zip(pmds, sampling.periods, strict=True)), sampling, on_samples)
         self._machine = _machine(figures, engine, counting) if figures else None
         records = self._machine.records() if self._machine else None
-        self._unit = LiveUnit(model, registers, engine.table, traced, self._sampler, records)
+        self._unit = LiveUnit(model, registers, engine.table, traced, self._sampler, records, sampling.stacks)
         engine.set_monitoring(up=True, secure=True)
         self.consumer: Consumer = self._feed()
 

@@ -34,19 +34,22 @@ class Period(NamedTuple):
 class Sampling(NamedTuple):
     """What is to be sampled. ``periods``: by event, None for one that only counts; ``entries``: samples in a buffer;
     ``saturate``: none are taken after the first full one; ``reset``: counters without a period begin at 0 again with
-    every sample; ``truth``: count as well where the sampled event happens."""
+    every sample; ``truth``: count as well where the sampled event happens; ``stacks``: with the calls that the
+    program is in."""
 
     periods: tuple[Period | None, ...]
     entries: int = ENTRIES
     saturate: bool = False
     reset: bool = False
     truth: bool = False
+    stacks: bool = False
 
 
 class Sample(NamedTuple):
     """``iip``: address | slot of the instruction that made a counter overflow (0: none did); ``stamp``: instructions
     that had retired, itself included; ``overflowed``: PMDs; ``last``: the period that ended, of the first of them;
-    ``set``: the event set; ``pmds``: the counters without a period, by number, and what they had counted."""
+    ``set``: the event set; ``pmds``: the counters without a period, by number, and what they had counted;
+    ``calls``: the instructions that called, the latest first, if stacks were asked for."""
 
     iip: int
     stamp: int
@@ -54,9 +57,10 @@ class Sample(NamedTuple):
     last: int
     set: int
     pmds: tuple[tuple[int, int], ...]
+    calls: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """iip, stamp, overflowed (PMDs), last_val, set, pmds (number: value)."""
+        """iip, stamp, overflowed (PMDs), last_val, set, pmds (number: value), calls (addresses)."""
         return {
             "iip": self.iip,
             "stamp": self.stamp,
@@ -64,6 +68,7 @@ class Sample(NamedTuple):
             "last_val": self.last,
             "set": self.set,
             "pmds": {str(number): value for number, value in self.pmds},
+            "calls": list(self.calls),
         }
 
 
@@ -152,7 +157,7 @@ class Sampler:
             return False
         beside = tuple((counter.pmd, counter.value) for counter in self._beside)
         pmds = tuple(counter.pmd for counter in ended)
-        self._buffer.append(Sample(overflow.address, overflow.retired, pmds, last, 0, beside))
+        self._buffer.append(Sample(overflow.address, overflow.retired, pmds, last, 0, beside, overflow.calls))
         self.samples += 1
         if self._sampling.reset:
             for counter in self._beside:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Detailed(SamplingModule):
-    """A line for a sample, and one below it for each register."""
+    """A line for a sample, and one below it for each register and each call that the program is in."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -30,4 +30,9 @@ class Detailed(SamplingModule):
             f"SET:{sample.set}\n"
         )
         self._number += 1
-        return text + "".join(f"        PMD{number:<3}: {value:#018x}\n" for number, value in sample.pmds)
+        text += "".join(f"        PMD{number:<3}: {value:#018x}\n" for number, value in sample.pmds)
+        return text + "".join(f"        called by {self._called(site)}\n" for site in sample.calls)
+
+    def _called(self, site: int) -> str:
+        place = self.context.place(site)
+        return f"{site:#x}{f' <{place}>' if place else ''}"

@@ -1,0 +1,27 @@
+"""The calls that a program is in, from its stream: see call_stack.pyx."""
+
+from libc.stdint cimport uint64_t
+
+from pfmon.stream.table cimport BlockTable
+
+
+cdef struct Call:
+    uint64_t site                # the instruction that called
+    uint64_t return_ip           # where a return from the call arrives
+
+
+cdef class CallStack:
+    cdef BlockTable table
+    cdef bint traced
+    cdef Call* calls
+    cdef uint64_t depth, capacity
+    cdef uint64_t deepest        # calls that are kept; more are counted, and forgotten
+    cdef uint64_t beyond
+    cdef int leaving             # BranchKind: how the last block was left, if by a call or a return
+    cdef Call entered            # by the call that it was left by
+
+    cdef void arrive(self, uint64_t word) noexcept nogil
+    cdef void leave(self, uint64_t word) noexcept nogil
+    cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil
+    cdef void push(self) noexcept nogil
+    cdef void pop(self, uint64_t ip) noexcept nogil

@@ -1,0 +1,92 @@
+"""The calls that a program is in, followed block by block: exact, as every call and return is in the stream.
+
+A return goes back to the call whose return address it arrives at, whatever lies above it: so calls that were left by
+other ways (longjmp, an exception, a stack that was switched) go when a function below them returns. A return that arrives
+nowhere (from a signal handler, or a br.ret that is a jump) changes nothing.
+"""
+
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, realloc
+
+from pfmon.stream.table cimport (
+    ALWAYS, BlockHead, BlockInstruction, BranchKind, InstructionSet, accesses_of, executed)
+from pfmon.stream.words cimport BLOCK_MASK
+
+cdef enum:
+    DEEPEST = 1 << 20            # calls: more are a recursion that nobody reads
+    SHOWN = 1 << 10              # of a sample
+    BUNDLE = 16
+
+
+cdef class CallStack:
+    """``traced``: the words that `read` gets have addresses between them."""
+
+    def __cinit__(self, BlockTable table, bint traced=False):
+        self.table, self.traced, self.deepest = table, traced, DEEPEST
+
+    def __dealloc__(self):
+        free(self.calls)
+
+    cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        """Blocks that ran, with their addresses and marks."""
+        cdef uint64_t i = 0
+        while i < count:
+            if words[i] >> 63:
+                i += 1
+                continue
+            self.arrive(words[i])
+            self.leave(words[i])
+            i += 1 + (accesses_of(&self.table.c.heads[words[i] & BLOCK_MASK], words[i]) if self.traced else 0)
+
+    cdef void arrive(self, uint64_t word) noexcept nogil:
+        """A block begins to run: what the one before was left by arrives at it. Once, however often this is called."""
+        if self.leaving == BranchKind.DIRECT_CALL:
+            self.push()
+        elif self.leaving == BranchKind.RETURN_BRANCH:
+            self.pop(self.table.c.heads[word & BLOCK_MASK].ip)
+        self.leaving = BranchKind.NO_BRANCH
+
+    cdef void leave(self, uint64_t word) noexcept nogil:
+        """It has run."""
+        cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
+        cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]
+        if last.branch < BranchKind.DIRECT_CALL or not executed(word, last.condition):
+            return
+        if last.branch == BranchKind.RETURN_BRANCH:
+            self.leaving = BranchKind.RETURN_BRANCH
+            return
+        self.leaving = BranchKind.DIRECT_CALL
+        self.entered.site = last.address
+        if self.table.c.header.instruction_set == InstructionSet.IA64:
+            self.entered.return_ip = (last.address & ~<uint64_t>(BUNDLE - 1)) + BUNDLE
+        else:
+            self.entered.return_ip = last.address + last.length
+
+    cdef void push(self) noexcept nogil:
+        cdef uint64_t capacity
+        cdef Call* calls
+        if self.depth == self.capacity:
+            capacity = min(2 * self.capacity + 64, self.deepest)
+            calls = <Call*>realloc(self.calls, capacity * sizeof(Call)) if capacity > self.capacity else NULL
+            if calls == NULL:
+                self.beyond += 1
+                return
+            self.calls, self.capacity = calls, capacity
+        self.calls[self.depth] = self.entered
+        self.depth += 1
+
+    cdef void pop(self, uint64_t ip) noexcept nogil:
+        cdef uint64_t depth = self.depth
+        if self.beyond:                  # of a call that is not kept
+            self.beyond -= 1
+            return
+        while depth:
+            depth -= 1
+            if self.calls[depth].return_ip == ip:
+                self.depth = depth
+                return
+
+    def sites(self):
+        """The instructions that called, the latest first: as many as fit into a sample."""
+        cdef uint64_t i
+        return tuple([self.calls[self.depth - 1 - i].site for i in range(min(self.depth, SHOWN))])
