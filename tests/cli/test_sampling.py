@@ -1,5 +1,6 @@
 """Sampling on the command line: what is printed where, and what is refused."""
 
+import csv
 import json
 import os
 import re
@@ -180,6 +181,34 @@ def test_collapsed_stacks_are_those_of_the_samples(tmp_path: Path) -> None:
         name: str(count) for name, count in expected.items()
     }
     assert expected.total() == 390
+
+
+def test_speedscope_has_the_stacks_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "profile"
+    words = ["-e", "ia64_inst_retired", "--long-smpl-periods=7", "--smpl-periods-random=3:5"]
+    printed(*words, f"--export=speedscope:{path}", f"--export=collapsed:{tmp_path / 'collapsed'}")
+    whole = json.loads(path.read_text())
+    assert set(whole) == {"$schema", "exporter", "shared", "profiles"}
+    (profile,) = whole["profiles"]
+    assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+    names = [frame["name"] for frame in whole["shared"]["frames"]]
+    assert len(names) == len(set(names))
+    assert len(profile["samples"]) == len(profile["weights"]) and sum(profile["weights"]) == profile["endValue"]
+    assert set(profile["weights"]) <= {7, 8, 9, 10}
+    stacks = Counter(";".join(names[frame] for frame in stack) for stack in profile["samples"])
+    lines = (line.rsplit(" ", 1) for line in (tmp_path / "collapsed").read_text().splitlines())
+    assert stacks == {name: int(count) for name, count in lines}
+
+
+def test_csv_has_a_row_for_each_sample(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    compact = printed(*SAMPLED, f"--export=csv:{path}", "--smpl-module=compact")[1:]
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [
+        [row[name] for name in ("number", "stamp", "iip", "overflowed", "last_val", "set", "pmd5")] for row in rows
+    ] == [[line.split()[place] for place in (0, 4, 5, 6, 7, 8, 9)] for line in compact]
+    assert all(row["stack"].split(";")[-1] == re.split(r"[+.]", row["place"])[0] for row in rows)
 
 
 @pytest.mark.parametrize(

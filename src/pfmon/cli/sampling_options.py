@@ -25,9 +25,7 @@ OPTIONS = [
     Option("smpl-outfile", "put samples into FILE instead of standard output or --outfile", "FILE"),
     Option("smpl-truth", "inst-hist: how often the event really happened there, and the error of the samples"),
     Option("smpl-stacks", "the calls that the program is in, with each sample; inst-hist: none"),
-    Option(
-        "export", "samples for other tools: FORMAT is collapsed (stacks and counts, for flame graphs)", "FORMAT:FILE"
-    ),
+    Option("export", "samples for other tools: collapsed (stacks, for flame graphs), speedscope, csv", "FORMAT:FILE"),
     Option("smpl-print-counts", "print the counts, too"),
     Option("smpl-show-func", "inst-hist: by function"),
     Option("smpl-show-top", "inst-hist: the first NUMBER rows", "NUMBER"),
