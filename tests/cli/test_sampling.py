@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import re
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -222,3 +224,44 @@ def test_csv_has_a_row_for_each_sample(tmp_path: Path) -> None:
 def test_exports_that_cannot_be_are_refused(value: str, said: str) -> None:
     done = pfmon(*SAMPLED, f"--export={value}", *QUEENS)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.fixture(name="callgrind")
+def callgrind_file(tmp_path: Path) -> Path:
+    path = tmp_path / "callgrind.out"
+    printed("-e", "ia64_inst_retired", "--long-smpl-periods=7", f"--export=callgrind:{path}")
+    return path
+
+
+def test_callgrind_has_the_costs_of_the_samples(callgrind: Path, tmp_path: Path) -> None:
+    printed("-e", "ia64_inst_retired", "--long-smpl-periods=7", f"--export=collapsed:{tmp_path / 'collapsed'}")
+    own: Counter[str] = Counter()
+    inclusive: Counter[tuple[str, str]] = Counter()
+    caller, callee = "", ""
+    for line in callgrind.read_text().splitlines():
+        if line.startswith("fn="):
+            caller = line[3:]
+        elif line.startswith("cfn="):
+            callee = line[4:]
+        elif line.startswith("0x") and callee:
+            inclusive[caller, callee] += int(line.split()[2])
+            callee = ""
+        elif line.startswith("0x"):
+            own[caller] += int(line.split()[2])
+    expected, edges = Counter[str](), Counter[tuple[str, str]]()
+    for line in (tmp_path / "collapsed").read_text().splitlines():
+        stack, count = line.rsplit(" ", 1)
+        names = stack.split(";")
+        expected[names[-1]] += 7 * int(count)
+        for edge in set(zip(names, names[1:], strict=False)):
+            edges[edge] += 7 * int(count)
+    assert own == expected
+    # A function may call another from several places: each has the cost of its own calls.
+    assert set(inclusive) == set(edges) and all(inclusive[edge] >= cost for edge, cost in edges.items())
+
+
+@pytest.mark.skipif(not shutil.which("callgrind_annotate"), reason="Valgrind is not installed")
+def test_callgrind_annotate_reads_it(callgrind: Path) -> None:
+    command = ["callgrind_annotate", "--threshold=100", str(callgrind)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "2,730 (100.0%)  PROGRAM TOTALS" in done.stdout and "???:place" in done.stdout

@@ -25,7 +25,11 @@ OPTIONS = [
     Option("smpl-outfile", "put samples into FILE instead of standard output or --outfile", "FILE"),
     Option("smpl-truth", "inst-hist: how often the event really happened there, and the error of the samples"),
     Option("smpl-stacks", "the calls that the program is in, with each sample; inst-hist: none"),
-    Option("export", "samples for other tools: collapsed (stacks, for flame graphs), speedscope, csv", "FORMAT:FILE"),
+    Option(
+        "export",
+        "samples for other tools: collapsed (stacks, for flame graphs), speedscope, callgrind, csv",
+        "FORMAT:FILE",
+    ),
     Option("smpl-print-counts", "print the counts, too"),
     Option("smpl-show-func", "inst-hist: by function"),
     Option("smpl-show-top", "inst-hist: the first NUMBER rows", "NUMBER"),

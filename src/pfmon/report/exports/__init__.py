@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pfmon.report.exports.callgrind import Callgrind
 from pfmon.report.exports.collapsed import Collapsed
 from pfmon.report.exports.csv_table import CsvTable
 from pfmon.report.exports.speedscope import Speedscope
@@ -10,5 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.report.exports.export import Export
 
-EXPORTS: dict[str, type[Export]] = {"collapsed": Collapsed, "speedscope": Speedscope, "csv": CsvTable}
+EXPORTS: dict[str, type[Export]] = {
+    "collapsed": Collapsed,
+    "speedscope": Speedscope,
+    "callgrind": Callgrind,
+    "csv": CsvTable,
+}
 """By the name that --export takes."""
