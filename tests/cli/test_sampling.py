@@ -1,6 +1,7 @@
 """Sampling on the command line: what is printed where, and what is refused."""
 
 import csv
+import itertools
 import json
 import os
 import re
@@ -253,7 +254,7 @@ def test_callgrind_has_the_costs_of_the_samples(callgrind: Path, tmp_path: Path)
         stack, count = line.rsplit(" ", 1)
         names = stack.split(";")
         expected[names[-1]] += 7 * int(count)
-        for edge in set(zip(names, names[1:], strict=False)):
+        for edge in set(itertools.pairwise(names)):
             edges[edge] += 7 * int(count)
     assert own == expected
     # A function may call another from several places: each has the cost of its own calls.
