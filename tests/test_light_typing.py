@@ -88,6 +88,6 @@ def test_a_count_loads_nothing_that_is_slow_to_load_and_not_needed() -> None:
     code = (
         "import sys; before = set(sys.modules); import pfmon.cli.count, pfmon.engine.ia64.guest;"
         "print(*sorted({'typing', 'pathlib', 'inspect', 'dataclasses', 'argparse', 'json', 'numpy',"
-        " 'pfmon.engine.ia64.encodings.instruction_set'} & (set(sys.modules) - before)))"
+        " 'pfmon.engine.ia64.encodings.instruction_set', 'pfmon.session.sampling'} & (set(sys.modules) - before)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"

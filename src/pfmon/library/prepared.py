@@ -15,7 +15,6 @@ from pfmon.library.notes import privilege_notes, session_notes
 from pfmon.library.program import environment, find_program
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
-from pfmon.library.sampling import sampling
 from pfmon.library.symbols import symbols_of
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.request import Request
     from pfmon.program.image import Program
     from pfmon.session.monitoring import Interval
-    from pfmon.session.sampling import Sample
+    from pfmon.session.sampling import Sample, Sampling
 
 
 def _nobody(_: object) -> None:
@@ -184,8 +183,16 @@ class Prepared:
             record=options.record,
             replay=options.replay,
             partial=options.partial,
-            sampling=sampling(options, get(options.pmu)),
+            sampling=_sampling(options),
         )
+
+
+def _sampling(options: Options) -> Sampling | None:
+    if not options.long_smpl_periods and not options.short_smpl_periods:
+        return None
+    from pfmon.library.sampling import sampling  # most runs need none
+
+    return sampling(options, get(options.pmu))
 
 
 def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 1 << 24
 
 
-def sampling(options: Options, model: PmuModel) -> Sampling | None:
-    """What is to be sampled; None: nothing. Raises PfmonError, naming the option."""
+def sampling(options: Options, model: PmuModel) -> Sampling:
+    """What is to be sampled, of options that give periods. Raises PfmonError, naming the option."""
     long = options.long_smpl_periods or options.short_smpl_periods
-    if not long:
-        return None
     limit = (1 << model.bank.width) - 1
     count = len(options.events)
     name = "long-smpl-periods" if options.long_smpl_periods else "short-smpl-periods"
