@@ -3,38 +3,27 @@
 A run of a block adds a vector, known by its word (and by its node in the machine's memo). While that fits into what is
 left of every counter, it is subtracted, and that is all. A block that would take a counter across is taken apart, item
 by item of the machine's records and instruction by instruction: the overflow happens at the exact instruction, the
-listener is called there, and may freeze the counters, load them, and let counting go on. The increments are those of
-totals (increments.pyx, cycles.pyx).
+listener is called there, and may freeze the counters, load them, and let counting go on. What a block adds is in
+block_increments.pyx.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.counting.increments cimport Counted, MarkTerm, Weight, mark_increment
+from pfmon.counting.block_increments cimport HEAD, word_place
+from pfmon.counting.cycles cimport CycleCounts
+from pfmon.counting.increments cimport Increments
 from pfmon.counting.sink cimport NO_BLOCK
-from pfmon.stream.table cimport (
-    ALWAYS, BlockAccess, BlockHead, BlockInstruction, Cut, accesses_of, executed, most_accesses)
-from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, mark_instruction, mark_kind, unpacked_address
+from pfmon.stream.table cimport BlockHead, BlockTable, accesses_of, executed
+from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind
 
 cdef enum:
     BUBBLE_FLAG = 0x80000000     # of an item (machine/records.pyx)
-    COLLECTION = 0x1F8           # address bits 8:3 of a word of the backing store that holds NaT bits
 
 cdef int64_t NEVER = <int64_t>1 << 62
 
 
-cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
-    """Where what a run with a word adds is kept."""
-    return (word ^ (word >> 32) * 0x9E5) & (WORDS - 1)
-
-
-cdef inline uint64_t hashed(uint64_t a, uint64_t b) noexcept nogil:
-    a = (a ^ b * <uint64_t>0x9E3779B97F4A7C15) * <uint64_t>0xD6E8FEB86659FD93
-    return a >> 40
-
-
-cdef class Live(Items):
+cdef class Live(BlockIncrements):
     """``increments``: of the monitors; ``cycles``: the same monitors' looks at a machine's records, None without one;
     ``ranges``: (address, mask) of the data ranges; ``on_overflow(monitors, address, retired)`` is called with the numbers
     of the monitors whose counters wrapped, the address of the instruction that did it (0: none) and how many have
@@ -50,38 +39,10 @@ cdef class Live(Items):
     def program(self, Increments increments, ranges=None, CycleCounts cycles=None):
         """Count with other monitors from here on; all counts begin at 0. ValueError: more than there is room for, or
         data ranges without addresses in the stream."""
-        cdef uint32_t m, t
-        cdef const Counted* counted
-        if increments.monitors > MOST_MONITORS:
-            raise ValueError(f"{increments.monitors} monitors count at once: there is room for {MOST_MONITORS}")
-        self.increments, self.cycles = increments, cycles
-        self.monitors = increments.monitors
-        self.scratch = Sink(self.monitors)
-        free(self.words)
-        free(self.nodes)
-        self.words = <uint64_t*>calloc(WORDS * (HEAD + self.monitors), sizeof(uint64_t))
-        self.nodes = <uint64_t*>calloc(NODES * (HEAD + self.monitors), sizeof(uint64_t)) if cycles is not None else NULL
-        if self.words == NULL or (cycles is not None and self.nodes == NULL):
-            raise MemoryError
-        for m in range(WORDS):
-            self.words[m * (HEAD + self.monitors)] = ~<uint64_t>0        # no block's word
-        self.ranged = False
-        self.mark_kinds = 0
+        cdef uint32_t m
+        self.describe(increments, ranges, cycles)
         for m in range(self.monitors):
             self.left[m], self.counted[m] = NEVER, 0
-            counted = &increments.counted[m]
-            self.ranged |= counted.ranged
-            for t in range(counted.mark_terms):
-                self.mark_kinds |= <uint64_t>1 << counted.mark_term[t].kind
-        self.ranges = len(ranges or ())
-        for m, (address, mask) in enumerate(ranges or ()):
-            self.range_address[m], self.range_mask[m] = address & mask, mask
-        if self.ranged and not self.traced:
-            raise ValueError("data ranges need the addresses of accesses in the stream")
-
-    def __dealloc__(self):
-        free(self.words)
-        free(self.nodes)
 
     # --- the counters
 
@@ -237,141 +198,6 @@ cdef class Live(Items):
         for m in range(self.monitors):
             self.counted[m] += sums[m]
             self.left[m] -= sums[m]
-
-    # --- what a block adds
-
-    cdef const int64_t* of_word(self, uint64_t word) noexcept nogil:
-        """What a run with this word adds, accesses in data ranges and marks left out."""
-        cdef uint64_t* entry = self.words + word_place(word) * (HEAD + self.monitors)
-        cdef int64_t* sums = <int64_t*>(entry + HEAD)
-        cdef uint32_t i
-        if entry[0] != word:
-            entry[0], entry[1] = word, self.table.c.heads[word & BLOCK_MASK].length
-            memset(sums, 0, self.monitors * sizeof(int64_t))
-            for i in range(self.table.c.heads[word & BLOCK_MASK].length):
-                self.add_instruction(word, i, 0, sums)
-        return sums
-
-    cdef const int64_t* of_node(self, const BlockItems* block) noexcept nogil:
-        """What a run of a node of the machine's memo adds to the records."""
-        cdef uint64_t* entry = self.nodes + (hashed(block.node, 1) & (NODES - 1)) * (HEAD + self.monitors)
-        cdef int64_t* sums = <int64_t*>(entry + HEAD)
-        cdef uint32_t k
-        if entry[0] != block.node or entry[1] != block.generation + 1:
-            entry[0], entry[1] = block.node, block.generation + 1
-            memset(sums, 0, self.monitors * sizeof(int64_t))
-            for k in range(0, block.node_item_count, 2):
-                self.add_item(block.node_items + k, sums)
-        return sums
-
-    cdef void add_instruction(self, uint64_t word, uint32_t i, uint64_t address, int64_t* sums) noexcept nogil:
-        """What an instruction adds; for monitors with data ranges only if ``address``, of its access, is in them."""
-        cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
-        cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
-        cdef uint64_t passing = self.increments.passing(
-            instruction, self.table.c.payloads + (head.first + i) * self.table.c.header.payload_bytes)
-        cdef bint held = executed(word, instruction.condition)
-        cdef Weight weight
-        cdef uint32_t m
-        for m in range(self.monitors):
-            if not (passing >> self.increments.counted[m].filter) & 1:
-                continue
-            weight = self.increments.weigh(m, instruction, head.cut == Cut.FAILED_CHECK and i == head.length - 1)
-            if not self.increments.counted[m].ranged:
-                sums[m] += weight.retired + (weight.executed if held else 0)
-            elif address and held and instruction.access and self.in_range(address):
-                sums[m] += weight.executed
-
-    cdef void add_ranged(self, uint64_t word, const uint64_t* addresses, int64_t* sums) noexcept nogil:
-        """What the accesses of a run in the data ranges add."""
-        cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
-        cdef const BlockAccess* access = self.table.c.accesses + head.first_access
-        cdef const BlockInstruction* instruction
-        cdef uint64_t place, k = 0, passing
-        cdef uint32_t m
-        for place in range(most_accesses(head)):
-            if not executed(word, access[place].condition):
-                continue
-            if self.in_range(addresses[k]):
-                instruction = &self.table.c.instructions[head.first + access[place].instruction]
-                passing = self.increments.passing(instruction, self.table.c.payloads + (
-                    head.first + access[place].instruction) * self.table.c.header.payload_bytes)
-                for m in range(self.monitors):
-                    if self.increments.counted[m].ranged and (passing >> self.increments.counted[m].filter) & 1:
-                        sums[m] += self.increments.weigh(m, instruction, False).executed
-            k += 1
-
-    cdef void add_mark(self, uint64_t block, uint64_t word, const uint64_t* addresses, const uint64_t* marks,
-                       uint64_t count, uint64_t k, int64_t* sums) noexcept nogil:
-        """What one mark of a block adds."""
-        cdef uint64_t mark = marks[k], number = mark_instruction(mark), passing, inside = 0, registers, address
-        cdef int kind = mark_kind(mark)
-        cdef const BlockInstruction* instruction = NULL
-        cdef const uint8_t* payload = NULL
-        cdef const BlockHead* head
-        cdef const Counted* counted
-        cdef uint32_t m, t
-        cdef bint found = False
-        if not (self.mark_kinds >> kind) & 1:
-            return
-        if block != NO_BLOCK and number < self.table.c.heads[block].length:
-            head = &self.table.c.heads[block]
-            instruction = &self.table.c.instructions[head.first + number]
-            payload = self.table.c.payloads + (head.first + number) * self.table.c.header.payload_bytes
-        passing = self.increments.passing(instruction, payload)
-        if self.ranged:
-            if kind == Mark.SPILL or kind == Mark.FILL:
-                if k + 1 < count and mark_kind(marks[k + 1]) == Mark.RSE_ADDRESS:
-                    registers, address = mark & 0xFFFF, unpacked_address(marks[k + 1])
-                    while registers:
-                        if address & COLLECTION != COLLECTION:
-                            inside += self.in_range(address)
-                            registers -= 1
-                        address += 8
-            elif addresses != NULL and (
-                    kind == Mark.MISALIGNED_LOAD or kind == Mark.MISALIGNED_STORE or kind == Mark.ALAT_MISS):
-                found = self.inside(block, word, addresses, number)
-        for m in range(self.monitors):
-            counted = &self.increments.counted[m]
-            if not (passing >> counted.filter) & 1:
-                continue
-            for t in range(counted.mark_terms):
-                if counted.mark_term[t].kind != <uint32_t>kind:
-                    continue
-                if not counted.ranged or found:
-                    sums[m] += mark_increment(&counted.mark_term[t], mark)
-                elif inside:             # registers of the register stack engine
-                    sums[m] += mark_increment(&counted.mark_term[t], inside)
-
-    cdef bint inside(self, uint64_t number, uint64_t word, const uint64_t* addresses, uint64_t instruction) noexcept nogil:
-        """Whether the access that an instruction of a run made was in the data ranges; one that made none was not."""
-        cdef const BlockHead* head = &self.table.c.heads[number]
-        cdef const BlockAccess* access = self.table.c.accesses + head.first_access
-        cdef uint64_t place, k = 0
-        for place in range(most_accesses(head)):
-            if executed(word, access[place].condition):
-                if access[place].instruction == instruction:
-                    return self.in_range(addresses[k])
-                k += 1
-        return False
-
-    cdef bint in_range(self, uint64_t address) noexcept nogil:
-        cdef uint32_t i
-        for i in range(self.ranges):
-            if address & self.range_mask[i] == self.range_address[i]:
-                return True
-        return False
-
-    cdef void add_item(self, const uint32_t* item, int64_t* sums) noexcept nogil:
-        """What one of the machine's records adds, as often as it says."""
-        cdef uint32_t m
-        if item[0] & BUBBLE_FLAG:
-            self.cycles.add_bubble(item[0] & ~<uint32_t>BUBBLE_FLAG, item[1], self.scratch)
-        else:
-            self.cycles.add_part(item[0], item[1], self.scratch)
-        for m in range(self.monitors):
-            sums[m] += self.scratch.sums[m]
-            self.scratch.sums[m] = 0
 
     # --- a block in which a counter wraps
 
