@@ -79,9 +79,9 @@ def test_the_class_says_what_its_fields_are() -> None:
 
 def test_fields_are_not_assigned_to() -> None:
     with pytest.raises(AttributeError):
-        Light(1).first = 2  # type: ignore[misc]
+        Light(1).first = 2
     with pytest.raises(AttributeError):
-        Light(1).other = 2  # type: ignore[attr-defined]
+        Light(1).other = 2
 
 
 def test_a_count_loads_nothing_that_is_slow_to_load_and_not_needed() -> None:

@@ -43,7 +43,7 @@ def log(name: str) -> list[tuple[int, tuple[int, ...]]]:
 
 def sampled(name: str, events: str, period: int, **options: object) -> pfmon.Run:
     command = [str(EXAMPLES / "ia64" / name), *PROGRAMS[name]]
-    return pfmon.run(  # type: ignore[call-arg]
+    return pfmon.run(
         command, events=events, long_smpl_periods=period, smpl_stacks=True, stdout=pfmon.DEVNULL, **options
     )
 

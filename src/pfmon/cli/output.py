@@ -6,6 +6,7 @@ import os
 import sys
 
 from pfmon.errors import PfmonError
+from pfmon.whole_files import partial_of, put_in_place
 
 
 class Results:
@@ -58,17 +59,7 @@ class Results:
     def _replace(path: str, text: str) -> None:
         fresh = partial_of(path)
         _write(fresh, text)
-        if fresh != path:
-            os.replace(fresh, path)
-
-
-def partial_of(path: str) -> str:
-    """The file that is written first and takes the place of another when it is whole; a device or a pipe is written
-    itself."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        return path
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{os.getpid()}")
+        put_in_place(fresh, path)
 
 
 def _write(path: str, text: str, mode: str = "w") -> None:

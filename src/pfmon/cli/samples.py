@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
-from pfmon.cli.output import Results, partial_of
+from pfmon.cli.output import Results
 from pfmon.errors import PfmonError
 from pfmon.report.sampling import MODULES
 from pfmon.report.sampling.module import Context
 from pfmon.session.profile import FunctionNames
+from pfmon.whole_files import partial_of, put_in_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,8 +78,7 @@ class Samples:
         try:
             if self._file:
                 self._file.close()
-                if self._partial != self._path:
-                    os.replace(self._partial, self._path)
+                put_in_place(self._partial, self._path)
         except OSError as error:
             raise self._failed(error) from None
 

@@ -15,8 +15,7 @@ cdef class CallStack:
     cdef bint traced
     cdef Call* calls
     cdef uint64_t depth, capacity
-    cdef uint64_t deepest        # calls that are kept; more are counted, and forgotten
-    cdef uint64_t beyond
+    cdef uint64_t beyond         # calls that there was no room for: counted, and forgotten
     cdef int leaving             # BranchKind: how the last block was left, if by a call or a return
     cdef Call entered            # by the call that it was left by
 

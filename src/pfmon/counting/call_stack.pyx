@@ -22,7 +22,7 @@ cdef class CallStack:
     """``traced``: the words that `read` gets have addresses between them."""
 
     def __cinit__(self, BlockTable table, bint traced=False):
-        self.table, self.traced, self.deepest = table, traced, DEEPEST
+        self.table, self.traced = table, traced
 
     def __dealloc__(self):
         free(self.calls)
@@ -66,7 +66,7 @@ cdef class CallStack:
         cdef uint64_t capacity
         cdef Call* calls
         if self.depth == self.capacity:
-            capacity = min(2 * self.capacity + 64, self.deepest)
+            capacity = min(2 * self.capacity + 64, <uint64_t>DEEPEST)
             calls = <Call*>realloc(self.calls, capacity * sizeof(Call)) if capacity > self.capacity else NULL
             if calls == NULL:
                 self.beyond += 1

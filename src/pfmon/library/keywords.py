@@ -9,8 +9,7 @@ from typing import Any, TypedDict
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.checks import check, report_is_known
 from pfmon.library.machines import take_pmu
-from pfmon.library.options import Options
-from pfmon.library.sampling import MOST_ENTRIES
+from pfmon.library.options import MOST_ENTRIES, Options
 from pfmon.library.values import directory, milliseconds, seconds, size, variable, whole_number
 
 Path = str | os.PathLike[str]

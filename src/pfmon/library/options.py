@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MOST_ENTRIES = 1 << 24
+"""Samples in a buffer, or rows of a histogram."""
+
 
 class Options:
     """The options' values, with their defaults (what holds several values begins empty). Values are texts where the
@@ -95,6 +98,11 @@ class Options:
     seed: int = 0
     memory_limit: int | None = None
     slow: bool = False
+
+    @property
+    def sampled(self) -> bool:
+        """Whether samples are taken."""
+        return bool(self.long_smpl_periods or self.short_smpl_periods)
 
     def __init__(self) -> None:
         self.machine_settings = []

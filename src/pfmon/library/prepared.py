@@ -188,7 +188,7 @@ class Prepared:
 
 
 def _sampling(options: Options) -> Sampling | None:
-    if not options.long_smpl_periods and not options.short_smpl_periods:
+    if not options.sampled:
         return None
     from pfmon.library.sampling import sampling  # most runs need none
 

@@ -54,7 +54,7 @@ class Run:
         self.functions, self.blocks, self.annotated = _profiles(options, outcome)
         self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
         self.cpi = outcome.cpi
-        self.sampled = bool(options.long_smpl_periods or options.short_smpl_periods)
+        self.sampled = options.sampled
         self.samples = _samples(samples) if self.sampled else None
         self.exact = outcome.exact
         self.programming = programming

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pfmon.library.options import Options
     from pfmon.pmu.model import PmuModel
 
-MOST_ENTRIES = 1 << 24
-
 
 def sampling(options: Options, model: PmuModel) -> Sampling:
     """What is to be sampled, of options that give periods. Raises PfmonError, naming the option."""

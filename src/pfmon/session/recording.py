@@ -11,6 +11,7 @@ from pfmon.stream.failure import Failure
 from pfmon.stream.file import Writer, digest
 from pfmon.stream.tee import Tee
 from pfmon.version import VERSION
+from pfmon.whole_files import partial_of, put_in_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ class RunRecording:
         """Raises PfmonError when the file cannot be written."""
         self._path = path
         self._engine = engine
-        folder, name = os.path.split(path)
-        device = os.path.exists(path) and not os.path.isfile(path)
-        self._target = path if device else os.path.join(folder, f".{name}.{os.getpid()}")
+        self._target = partial_of(path)
         try:
             self._file = open(self._target, "wb")  # noqa: SIM115 - closed by finish and abandon
         except (OSError, ValueError) as error:
@@ -61,8 +60,7 @@ class RunRecording:
             self.abandon()
             reason = (error.strerror or str(error)).lower()
             raise LostError(f"--record={self._path}: the recording could not be written: {reason}") from None
-        if self._target != self._path:
-            os.replace(self._target, self._path)
+        put_in_place(self._target, self._path)
 
     def abandon(self) -> None:
         """There will be no recording."""
