@@ -139,6 +139,23 @@ def test_what_does_not_fit_is_refused_in_one_line(words: list[str], said: str) -
     assert done.stderr.startswith("pfmon: ") and done.stderr.count("\n") == 1 and said in done.stderr
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--export=csv:/tmp/x", "--smpl-module=compact", "--smpl-outfile=/tmp/x", "--smpl-print-counts"),
+        *("--smpl-show-func", "--smpl-show-top=2", "--resolve-addresses", "--smpl-entries=7"),
+    ],
+)
+def test_options_of_samples_are_not_dropped(option: str) -> None:
+    done = pfmon("-e", "loads_retired", option, *QUEENS)
+    name = option.partition("=")[0]
+    assert done.returncode == 2
+    assert done.stderr == f"pfmon: {name} is about samples: give --long-smpl-periods=PERIOD,... too\n"
+    if name != "--smpl-entries":
+        done = pfmon(*SAMPLED, option, "--json", *QUEENS)
+        assert done.returncode == 2 and done.stderr.startswith(f"pfmon: {name} is about printed samples: --json has")
+
+
 def test_sampling_wants_events() -> None:
     done = pfmon("--long-smpl-periods=5", *QUEENS)
     assert (done.returncode, done.stderr) == (

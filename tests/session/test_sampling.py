@@ -62,7 +62,7 @@ def test_samples_are_an_array_and_a_table() -> None:
 
 
 def sampled(events: str = EVENTS, pmu: str = "itanium2", **options: object) -> pfmon.Run:
-    return pfmon.run(COMMAND, events=events, pmu=pmu, stdout=pfmon.DEVNULL, **options)  # type: ignore[arg-type]
+    return pfmon.run(COMMAND, events=events, pmu=pmu, stdout=pfmon.DEVNULL, **options)
 
 
 @pytest.mark.parametrize("pmu", PMUS)
@@ -153,6 +153,12 @@ def test_counters_without_a_period_may_begin_again_with_every_sample() -> None:
     run = sampled(long_smpl_periods=100, reset_non_smpl_periods=True)
     for number, sample in enumerate(run.samples):
         assert sample.pmds[0][1] == sum(loads[number * 100 : number * 100 + 100])
+
+
+def test_counters_that_begin_again_are_counted_in_all() -> None:
+    plain = sampled()
+    run = sampled(long_smpl_periods=100, reset_non_smpl_periods=True)
+    assert [count.value for count in run.counts] == [count.value for count in plain.counts]
 
 
 def test_a_saturated_buffer_takes_no_more_and_says_so() -> None:

@@ -59,6 +59,7 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
     given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words)
     for one in given:
         owner[one.name].apply(config, one)
+    sampling_options.check(config)
     check(config, asks=bool(config.action))
     no_program_is_given(config, command)
     return config, command

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pfmon.cli.options import Option
-from pfmon.errors import BadValueError, UnknownNameError
+from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.library.options import MOST_ENTRIES
 from pfmon.library.values import whole_number
 
 TYPE_CHECKING = False
@@ -50,7 +51,16 @@ TEXTS = {
     "smpl-periods-random": "smpl_periods_random",
     "smpl-outfile": "smpl_outfile",
 }
-MOST = 1 << 24
+OF_TEXT = {
+    "--export": "exports",
+    "--smpl-module": "smpl_module",
+    "--smpl-outfile": "smpl_outfile",
+    "--smpl-print-counts": "smpl_print_counts",
+    "--smpl-show-func": "smpl_show_func",
+    "--smpl-show-top": "smpl_show_top",
+    "--resolve-addresses": "resolve_addresses",
+}
+"""Options that say how samples are printed, and their fields."""
 
 
 def apply(config: Config, given: Given) -> None:
@@ -59,9 +69,9 @@ def apply(config: Config, given: Given) -> None:
     if given.name in FLAGS:
         setattr(config, FLAGS[given.name], True)
     elif given.name == "smpl-entries":
-        config.smpl_entries = whole_number(given.name, value, 1, MOST)
+        config.smpl_entries = whole_number(given.name, value, 1, MOST_ENTRIES)
     elif given.name == "smpl-show-top":
-        config.smpl_show_top = whole_number(given.name, value, 1, MOST)
+        config.smpl_show_top = whole_number(given.name, value, 1, MOST_ENTRIES)
     elif given.name == "export":
         config.exports.append(_export(value))
         config.smpl_stacks = True
@@ -71,6 +81,16 @@ def apply(config: Config, given: Given) -> None:
         config.smpl_module = _module(value)
     else:
         setattr(config, TEXTS[given.name], value)
+
+
+def check(config: Config) -> None:
+    """PfmonError for options about samples that are not printed."""
+    given = [option for option, field in OF_TEXT.items() if getattr(config, field)]
+    if given and not config.sampled:
+        raise PfmonError(f"{given[0]} is about samples: give --long-smpl-periods=PERIOD,... too")
+    given += ["--smpl-truth"] if config.smpl_truth else []
+    if given and config.json and config.sampled:
+        raise PfmonError(f"{given[0]} is about printed samples: --json has them as they are")
 
 
 def _module(name: str) -> str:

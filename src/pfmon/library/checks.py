@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.library.machines import take_pmu_of_machine
+from pfmon.library.options import Options
 from pfmon.library.triggers import check_triggers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pfmon.library.options import Options
 
 MODIFIERS = {
     "inverse-irange": "inverse_irange",
@@ -143,12 +142,12 @@ def _check_recordings(options: Options) -> None:
 
 def sampling_is_of_one_event_set(options: Options) -> None:
     """What samples and what does not go together yet."""
-    sampled = bool(options.long_smpl_periods or options.short_smpl_periods)
-    if not sampled:
+    if not options.sampled:
         for option, used in {
             "--smpl-periods-random": bool(options.smpl_periods_random),
             "--saturate-smpl-buffer": options.saturate_smpl_buffer,
             "--reset-non-smpl-periods": options.reset_non_smpl_periods,
+            "--smpl-entries": options.smpl_entries != Options.smpl_entries,
             "--smpl-truth": options.smpl_truth,
             "--smpl-stacks": options.smpl_stacks,
         }.items():

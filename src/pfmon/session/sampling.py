@@ -87,7 +87,7 @@ class _Counter:
         self._limit = 1 << registers.bank.width
         self._random = period.seed if period else 0
         self.loaded = self._limit
-        self._before = 0
+        self._before = self._marked = 0
         if period:
             self.load(period.short)
 
@@ -109,10 +109,14 @@ class _Counter:
         """What was counted, in all."""
         return self._before + (self._registers.count(self.pmd) - self._limit + self.loaded) % self._limit
 
-    def clear(self) -> None:
-        """Begin at 0 again."""
-        self._before = 0
-        self._registers.write(f"pmd{self.pmd}", 0)
+    @property
+    def since(self) -> int:
+        """What was counted since `mark`, or else in all."""
+        return self.value - self._marked
+
+    def mark(self) -> None:
+        """Let `since` begin at 0 again."""
+        self._marked = self.value
 
 
 class Sampler:
@@ -155,13 +159,13 @@ class Sampler:
         if self._sampling.saturate and self.samples >= self._sampling.entries:
             self.lost += 1
             return False
-        beside = tuple((counter.pmd, counter.value) for counter in self._beside)
+        beside = tuple((counter.pmd, counter.since) for counter in self._beside)
         pmds = tuple(counter.pmd for counter in ended)
         self._buffer.append(Sample(overflow.address, overflow.retired, pmds, last, 0, beside, overflow.calls))
         self.samples += 1
         if self._sampling.reset:
             for counter in self._beside:
-                counter.clear()
+                counter.mark()
         if len(self._buffer) < self._sampling.entries:
             return False
         self._give()
@@ -177,5 +181,5 @@ class Sampler:
         self._give()
 
     def value(self, pmd: int) -> int:
-        """What a counter has counted, in all (since the last sample, if it is reset)."""
+        """What a counter has counted, in all."""
         return self._counters[pmd].value
