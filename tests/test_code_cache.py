@@ -102,6 +102,7 @@ def test_a_file_that_cannot_be_used_is_none(place: Path, content: bytes) -> None
     assert look(place) == expected(place, 1, "Loader")
 
 
+@pytest.mark.slow
 def test_a_cut_file_is_none(place: Path) -> None:
     look(place)
     whole = file_of(place).read_bytes()
@@ -128,9 +129,9 @@ def test_a_package_that_was_moved_is_loaded_from_where_it_is(
     assert look(moved) == expected(moved, 1, "SourceFileLoader")
 
 
-@pytest.mark.parametrize("environment", [{"PYTHONDONTWRITEBYTECODE": "1"}, {"PYTHONPYCACHEPREFIX": "/nowhere"}])
-def test_where_python_writes_no_such_files_none_is_written(place: Path, environment: dict[str, str]) -> None:
-    look(place, **environment)
+@pytest.mark.parametrize("variable", ["PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"])
+def test_where_python_writes_no_such_files_none_is_written(place: Path, variable: str) -> None:
+    look(place, **{variable: str(place / "elsewhere")})
     assert not list((place / "pfmon").glob("__pycache__/modules*"))
 
 

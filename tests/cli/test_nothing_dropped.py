@@ -170,6 +170,7 @@ def test_every_option_about_counting_is_tried() -> None:
     assert names - NO_MATTER == set(OPTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", pmu.names())
 def test_an_option_shows_in_the_registers_or_is_refused_or_said(name: str) -> None:
     lost: list[str] = []
@@ -180,6 +181,7 @@ def test_an_option_shows_in_the_registers_or_is_refused_or_said(name: str) -> No
     assert lost == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", pmu.IA64)
 def test_a_qualification_holds_for_each_of_several_events_or_is_said(name: str) -> None:
     lost: list[str] = []

@@ -115,13 +115,12 @@ def check_all(name: str, pmu: str, share: int) -> None:
 
 @pytest.mark.parametrize("pmu", MACHINES)
 def test_every_event_of_the_machine_counts_as_the_plain_recount(pmu: str) -> None:
-    for name in ("fib", "epic", "sort"):
-        check_all(name, pmu, 1)
+    check_all("fib", pmu, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pmu", MACHINES)
-@pytest.mark.parametrize("name", sorted(set(SMALL) - {"fib", "epic", "sort"}))
+@pytest.mark.parametrize("name", sorted(set(SMALL) - {"fib"}))
 def test_every_event_does_on_other_programs(name: str, pmu: str) -> None:
     check_all(name, pmu, 1)
 

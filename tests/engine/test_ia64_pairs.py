@@ -72,6 +72,7 @@ def paired(m: Machine) -> bool:
     return any(ins.begins_pair for n in range(m.cpu.block_count()) for ins in m.cpu.block(n).instructions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", ALL, ids=" ; ".join)
 def test_a_pair_is_executed_by_one_handler_as_by_two(pair: tuple[str, str]) -> None:
     random = Random(str(pair))

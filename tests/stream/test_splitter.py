@@ -102,7 +102,11 @@ def stream_of(source: str | int, trace: bool) -> tuple[Recorder, BlockTable]:
     return example(source, trace) if isinstance(source, str) else random_code(source, trace)
 
 
-SOURCES: list[str | int] = [*PROGRAMS, 0, 1, 2, 3]
+QUICK = ("epic", "fib")
+SOURCES = [
+    *(name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PROGRAMS),
+    *range(4),
+]
 
 
 def some_triggers(
