@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
-from pfmon.library.options import MOST_ENTRIES
+from pfmon.library.options import MOST_ENTRIES, MOST_SEED, MOST_SKID
 from pfmon.library.values import whole_number
 
 TYPE_CHECKING = False
@@ -31,6 +31,12 @@ OPTIONS = [
         "samples for other tools: collapsed (stacks, for flame graphs), speedscope, callgrind, csv",
         "FORMAT:FILE",
     ),
+    Option(
+        "smpl-skid", "cycles from an overflow to its interrupt; 0: the sample is of the instruction itself", "CYCLES"
+    ),
+    Option("extra-smpl-pmds", "further data registers in every sample", "PMD,..."),
+    Option("overflow-block", "the program stands still while a buffer is emptied (it always does)"),
+    Option("ear-seed", "seed of the choice that the data EAR makes among loads that overlap (1)", "NUMBER"),
     Option("smpl-print-counts", "print the counts, too"),
     Option("smpl-show-func", "inst-hist: by function"),
     Option("smpl-show-top", "inst-hist: the first NUMBER rows", "NUMBER"),
@@ -50,6 +56,7 @@ TEXTS = {
     "short-smpl-periods": "short_smpl_periods",
     "smpl-periods-random": "smpl_periods_random",
     "smpl-outfile": "smpl_outfile",
+    "extra-smpl-pmds": "extra_smpl_pmds",
 }
 OF_TEXT = {
     "--export": "exports",
@@ -72,6 +79,12 @@ def apply(config: Config, given: Given) -> None:
         config.smpl_entries = whole_number(given.name, value, 1, MOST_ENTRIES)
     elif given.name == "smpl-show-top":
         config.smpl_show_top = whole_number(given.name, value, 1, MOST_ENTRIES)
+    elif given.name == "smpl-skid":
+        config.smpl_skid = whole_number(given.name, value, 0, MOST_SKID)
+    elif given.name == "ear-seed":
+        config.ear_seed = whole_number(given.name, value, 1, MOST_SEED)
+    elif given.name == "overflow-block":
+        config.idle_options.append(given.name)
     elif given.name == "export":
         config.exports.append(_export(value))
         config.smpl_stacks = True
