@@ -134,6 +134,12 @@ def test_entries_come_in_the_order_in_which_they_were_written() -> None:
     assert [e.pmd for e in BranchBuffer(MONTECITO).entries({**montecito, 38: 5})] == [48, 49, 50, 51, 52]
 
 
+@pytest.mark.parametrize("model", [ITANIUM, ITANIUM2, MONTECITO])
+def test_a_buffer_that_was_never_written_has_no_branches(model: pmu.PmuModel) -> None:
+    values = dict.fromkeys(branch_buffer_registers(model), 0)
+    assert BranchBuffer(model).entries(values) == BranchBuffer(model).branches(values) == []
+
+
 def test_targets_without_their_source_are_left_out() -> None:
     values = {8: 0x102, 9: 0x201, 10: 0x302, 11: 0x401, 16: 4}
     assert [(b.source.address, b.target) for b in BranchBuffer(ITANIUM2).branches(values)] == [

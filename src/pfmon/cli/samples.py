@@ -115,12 +115,12 @@ class Samples:
     def _write(self, content: str | bytes) -> None:
         if not content:
             return
-        data = content.encode(errors="surrogateescape") if isinstance(content, str) else content
         if self._file is None:
-            self._results.early(data.decode(errors="surrogateescape"))
+            assert isinstance(content, str)  # _check_module
+            self._results.early(content)
             return
         try:
-            self._file.write(data)
+            self._file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
             if self._eager:
                 self._file.flush()
         except OSError as error:

@@ -161,7 +161,7 @@ class BranchBuffer(_Ring):
         entries = [entry for entry in self.entries(pmds) if entry.valid]
         return [
             Branch(entry, self._target(entry, following))
-            for entry, following in zip(entries, (*entries[1:], None), strict=True)
+            for entry, following in zip(entries, (*entries[1:], None), strict=False)
             if entry.source
         ]
 

@@ -143,6 +143,8 @@ def _read(data: bytes, samples: list[Sample]) -> None:
             pending = []
         else:
             _check_end(content, place, len(samples))
+            if place + SECTION.size + len(content) < len(data):
+                raise _DamageError(f"there is more after its end, byte {place + SECTION.size + len(content)}")
             return
 
 
