@@ -184,7 +184,10 @@ def test_an_outfile_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> No
             ["--long-smpl-periods=5", "--smpl-module=dear-hist"],
             "dear-hist: samples of IA64_INST_RETIRED; it wants those",
         ),
-        (["--long-smpl-periods=5", "--smpl-module=dear-hist"], "of one of DATA_EAR_CACHE_*, DATA_EAR_TLB_*, L1I_EAR"),
+        (
+            ["--long-smpl-periods=5", "--smpl-module=dear-hist"],
+            "of one event: DATA_EAR_CACHE_*, DATA_EAR_TLB_*, L1I_EAR",
+        ),
         (["--long-smpl-periods=,5", "--smpl-module=btb-hist"], "btb-hist: samples of LOADS_RETIRED; it wants those of"),
         (["--long-smpl-periods=5", "--smpl-module=raw"], "--smpl-module=raw is binary: give --smpl-outfile=FILE too"),
         (

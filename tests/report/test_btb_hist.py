@@ -119,4 +119,7 @@ def test_counts_are_those_of_the_branches(buffers: list[list[tuple[int, int, int
 def test_other_events_are_refused_with_those_that_are_wanted() -> None:
     with pytest.raises(PfmonError) as caught:
         BtbHist(sampled("NOPS_RETIRED"))
-    assert str(caught.value) == "--smpl-module=btb-hist: samples of NOPS_RETIRED; it wants those of one of BRANCH_EVENT"
+    assert (
+        str(caught.value)
+        == "--smpl-module=btb-hist: samples of NOPS_RETIRED; it wants those of one event: BRANCH_EVENT"
+    )

@@ -270,7 +270,9 @@ def test_samples_without_a_capture_are_counted_apart() -> None:
 def test_other_events_are_refused_with_those_that_are_wanted(name: str, wanted: str) -> None:
     with pytest.raises(PfmonError) as caught:
         DearHist(sampled("NOPS_RETIRED", name))
-    assert str(caught.value) == f"--smpl-module=dear-hist: samples of NOPS_RETIRED; it wants those of one of {wanted}"
+    assert (
+        str(caught.value) == f"--smpl-module=dear-hist: samples of NOPS_RETIRED; it wants those of one event: {wanted}"
+    )
 
 
 def test_several_events_and_alat_misses_are_refused() -> None:

@@ -82,4 +82,4 @@ def other_events(module: str, wanted: Sequence[str], context: Context) -> PfmonE
     """That a module does not go with the events that are sampled; ``wanted``: those that it goes with, of which one
     alone may have a period."""
     given = ", ".join(event.name for event in context.events)
-    return PfmonError(f"--smpl-module={module}: samples of {given}; it wants those of one of {', '.join(wanted)}")
+    return PfmonError(f"--smpl-module={module}: samples of {given}; it wants those of one event: {', '.join(wanted)}")
