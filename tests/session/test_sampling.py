@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pfmon
 from pfmon.pmu.file import RegisterFile
-from pfmon.session.sampling import Period, Sample, Sampler, Sampling, next_random
+from pfmon.session.sampling import Period, Sample, SampleBuffer, Sampler, Sampling, next_random
 from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind
 from pfmon.stream.recorder import Recorder
@@ -206,7 +206,8 @@ def test_what_takes_samples_may_fail() -> None:
 
 def test_counters_of_the_pmus_width_wrap_under_samples() -> None:
     registers: RegisterFile = pfmon.pmu.get("itanium").register_file()
-    sampler = Sampler(registers, {4: Period(5, 5), 5: None}, Sampling((Period(5, 5), None)), lambda _: None)
+    buffer = SampleBuffer(10, False, lambda _: None)
+    sampler = Sampler(registers, {4: Period(5, 5), 5: None}, Sampling((Period(5, 5), None)), buffer)
     assert registers.count(4) == (1 << registers.bank.width) - 5
     assert sampler.value(4) == sampler.value(5) == 0
 

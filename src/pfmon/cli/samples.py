@@ -41,7 +41,10 @@ def _module(config: Config, prepared: Prepared) -> SamplingModule:
     name = config.smpl_module or next(iter(MODULES))
     _check_module(config, name)
     resolve = config.resolve_addresses or config.smpl_show_func
-    made = prepared.session.sets[0].programming
+    made = [one.programming for one in prepared.session.sets]
+    if len(made) > 1 and MODULES[name].is_of_one_set:
+        raise PfmonError(f"--smpl-module={name} reads what one event set captures: give one -e")
+    monitors = [monitor for one in made for monitor in one.monitors]
     periods = plan.sampling.periods if plan.sampling else ()
     context = Context(
         plan.settings.process_id,
@@ -50,9 +53,10 @@ def _module(config: Config, prepared: Prepared) -> SamplingModule:
         config.smpl_show_top,
         config.smpl_view,
         plan.model,
-        captures_of(plan.model, made.writes),
-        tuple(monitor.event for monitor, period in zip(made.monitors, periods, strict=True) if period),
+        captures_of(plan.model, made[0].writes),
+        tuple(monitor.event for monitor, period in zip(monitors, periods, strict=True) if period),
         lambda: machine_of(config),
+        tuple(captures_of(plan.model, one.writes) for one in made),
     )
     return MODULES[name](context)
 

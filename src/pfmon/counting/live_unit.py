@@ -6,7 +6,6 @@ counted reaches it at every overflow and when somebody asks.
 
 from __future__ import annotations
 
-from pfmon.counting.call_stack import CallStack
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.live import Live
 from pfmon.counting.unit import CountingUnit
@@ -18,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pfmon.counting.call_stack import CallStack
     from pfmon.counting.captures import Captures
     from pfmon.counting.increments import Increments
     from pfmon.counting.unit import MachineRecords
@@ -53,14 +53,16 @@ class LiveUnit:
         traced: bool,
         listener: Callable[[Overflow], None],
         records: MachineRecords | None = None,
-        calls: bool = False,
+        calls: CallStack | None = None,
         skid: int = 0,
         seed: int = 1,
+        event_set: int | None = None,
     ) -> None:
-        """``calls``: overflows say which calls the program is in; ``skid``: cycles from an overflow to its interrupt;
-        ``seed``: of the data EAR's choice among loads. PfmonError when a counter cannot count what it is set
-        to."""
-        self._calls = CallStack(table, traced) if calls else None
+        """``calls``: the calls that the program is in, which overflows are to tell; ``skid``: cycles from an overflow
+        to its interrupt; ``seed``: of the data EAR's choice among loads; ``event_set``: its number among several, whose
+        `consumer` the caller shows (LiveSets). PfmonError when a counter cannot count what it is set to."""
+        self._calls = calls
+        self._event_set = event_set or 0
         self._model = model
         self.registers = registers
         self._table = table
@@ -85,8 +87,9 @@ class LiveUnit:
         self._taken = [0] * len(self._unit.monitors)
         self._reload()
         if records:
-            records.machine.show(self.consumer)
-            records.machine.tell(self._captures)
+            if event_set is None:
+                records.machine.show(self.consumer)
+            records.machine.tell(self._captures, self._event_set)
 
     def sync(self) -> None:
         """Bring the registers up to what has been counted."""
@@ -141,7 +144,7 @@ class LiveUnit:
             self._captures = self._unit.captures(self._table, self._seed)
             self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles(), self._captures)
             if self._records:
-                self._records.machine.tell(self._captures)
+                self._records.machine.tell(self._captures, self._event_set)
             self._taken = [0] * len(self._unit.monitors)
         self.consumer.freeze(self.registers.frozen)
         for number, monitor in enumerate(self._unit.monitors):

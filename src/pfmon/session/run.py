@@ -224,11 +224,11 @@ class Session:
     def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None]) -> Outcome:
         from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
 
-        counting, sampling = self.sets[0], self.plan.sampling
+        plan, sampling = self.plan, self.plan.sampling
         assert sampling is not None
         sampled = SampledRun(
-            *(self.plan.model, counting, self.engine, sampling, on_samples),
-            *(self._machine, self._traced, self.plan.controls.ear_seed),
+            *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction),
         )
         ending, times = self._execute(sampled.consumer, sampled.running)
         sampled.finish()

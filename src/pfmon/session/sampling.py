@@ -123,33 +123,66 @@ class _Counter:
         self._marked = self.value
 
 
+class SampleBuffer:
+    """Where the samples of a run go, those of all event sets. ``on_buffer`` gets those of a full buffer, and at the end
+    (`give`) the last ones."""
+
+    def __init__(self, entries: int, saturate: bool, on_buffer: Callable[[Sequence[Sample]], None]) -> None:
+        """``saturate``: the first full buffer is the last one."""
+        self._entries, self._saturate = entries, saturate
+        self._on_buffer = on_buffer
+        self._held: list[Sample] = []
+        self._samples = 0
+        self.lost = 0
+        """Samples for which there was no room."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another sample is taken; if not, it is lost."""
+        if self._saturate and self._samples >= self._entries:
+            self.lost += 1
+            return False
+        return True
+
+    def add(self, sample: Sample) -> bool:
+        """Keep a sample; whether that filled the buffer."""
+        self._held.append(sample)
+        self._samples += 1
+        if len(self._held) < self._entries:
+            return False
+        self.give()
+        return True
+
+    def give(self) -> None:
+        """Give away what is held."""
+        held, self._held = self._held, []
+        if held:
+            self._on_buffer(held)
+
+
 class Sampler:
-    """Takes the overflows of a PMU that counts live. ``on_buffer`` gets the samples of a full buffer, and at the end
-    (`finish`) those of the last one."""
+    """Takes the overflows of a PMU that counts live, for one event set."""
 
     def __init__(
         self,
         registers: RegisterFile,
         periods: Mapping[int, Period | None],
         sampling: Sampling,
-        on_buffer: Callable[[Sequence[Sample]], None],
+        buffer: SampleBuffer,
         held: Sequence[int] = (),
+        event_set: int = 0,
     ) -> None:
         """``periods``: by PMD; ``held``: numbers of registers that are in every sample as they are then. The counters
         are loaded."""
         self._registers = registers
-        self._sampling = sampling
-        self._on_buffer = on_buffer
+        self._reset = sampling.reset
+        self._buffer = buffer
+        self._event_set = event_set
         self._counters = {pmd: _Counter(registers, pmd, period) for pmd, period in periods.items()}
         self._beside = [counter for counter in self._counters.values() if counter.period is None]
         self._held = [(number, f"pmd{number}") for number in held if number not in periods or periods[number]]
         self.clear: Callable[[], None] = lambda: None
         """Is called when a sample has been taken: empties what captures."""
-        self._buffer: list[Sample] = []
-        self.samples = 0
-        """Taken so far."""
-        self.lost = 0
-        """Overflows after the buffer was saturated."""
 
     def __call__(self, overflow: Overflow) -> None:
         """Counters have overflowed (LiveUnit's listener)."""
@@ -158,40 +191,24 @@ class Sampler:
         last = ended[0].loaded if ended else 0
         for counter in wrapped:
             counter.take()
-        full = bool(ended) and self._keep(overflow, ended, last)
+        full = bool(ended) and self._buffer.has_room and self._keep(overflow, ended, last)
         for counter in ended:
             assert counter.period is not None
             counter.load(counter.period.long if full else counter.period.short)
 
     def _keep(self, overflow: Overflow, ended: Sequence[_Counter], last: int) -> bool:
         """Take a sample; whether that filled the buffer."""
-        if self._sampling.saturate and self.samples >= self._sampling.entries:
-            self.lost += 1
-            return False
         beside = tuple((counter.pmd, counter.since) for counter in self._beside)
         if self._held:
             contents = self._registers.contents()
             beside = tuple(sorted((*beside, *((number, contents[name]) for number, name in self._held))))
             self.clear()
         pmds = tuple(counter.pmd for counter in ended)
-        self._buffer.append(Sample(overflow.address, overflow.retired, pmds, last, 0, beside, overflow.calls))
-        self.samples += 1
-        if self._sampling.reset:
+        sample = Sample(overflow.address, overflow.retired, pmds, last, self._event_set, beside, overflow.calls)
+        if self._reset:
             for counter in self._beside:
                 counter.mark()
-        if len(self._buffer) < self._sampling.entries:
-            return False
-        self._give()
-        return True
-
-    def _give(self) -> None:
-        buffer, self._buffer = self._buffer, []
-        if buffer:
-            self._on_buffer(buffer)
-
-    def finish(self) -> None:
-        """The run has ended: give the last samples away."""
-        self._give()
+        return self._buffer.add(sample)
 
     def value(self, pmd: int) -> int:
         """What a counter has counted, in all."""
