@@ -6,6 +6,7 @@ import pytest
 
 import pfmon
 from pfmon.errors import PfmonError
+from pfmon.program.symbols import SymbolTable
 
 EXAMPLE = str(Path(__file__).resolve().parents[2] / "examples" / "ia64" / "hashmap")
 COMMAND = [EXAMPLE, "300"]
@@ -45,11 +46,10 @@ def test_each_set_is_sampled_while_it_is_its_turn(event: str, period: int, turn:
 
 
 def test_nothing_is_sampled_before_a_trigger_starts_counting() -> None:
-    with pfmon.Program(EXAMPLE) as program:
-        first = program.symbol("lookup")
-    quiet = {"stdout": pfmon.DEVNULL}
-    whole = pfmon.run(COMMAND, events="ia64_inst_retired", long_smpl_periods=1, **quiet)
-    begin = next(number for number, sample in enumerate(whole.samples) if sample.iip == first)
+    symbol = SymbolTable(Path(EXAMPLE).read_bytes()).find("lookup")
+    assert symbol
+    whole = pfmon.run(COMMAND, events="ia64_inst_retired", long_smpl_periods=1, stdout=pfmon.DEVNULL)
+    begin = next(number for number, sample in enumerate(whole.samples) if sample.iip == symbol.address)
     for events in ("ia64_inst_retired", "ia64_inst_retired,cpu_cycles"):
         run = pfmon.run(
             COMMAND,
@@ -57,7 +57,7 @@ def test_nothing_is_sampled_before_a_trigger_starts_counting() -> None:
             long_smpl_periods=7,
             trigger_code_start_addresses=["lookup"],
             smpl_stacks=True,
-            **quiet,
+            stdout=pfmon.DEVNULL,
         )
         assert [(one.iip, one.stamp) for one in run.samples] == [
             (one.iip, one.stamp) for one in whole.samples[begin + 6 :: 7]
