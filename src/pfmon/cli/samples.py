@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pfmon.cli.output import Results
 from pfmon.errors import PfmonError
 from pfmon.report.sampling import MODULES
 from pfmon.report.sampling.module import Context
@@ -14,22 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pfmon.cli.config import Config
+    from pfmon.cli.exports import ExportFile
+    from pfmon.cli.output import Results
     from pfmon.library.prepared import Prepared
-    from pfmon.program.image import Program
-    from pfmon.report.exports.export import Export
     from pfmon.session.sampling import Sample
 
 
-def _exports(config: Config, program: Program | None) -> list[tuple[Export, Results]]:
-    """The exports, and where they go."""
+def _exports(config: Config, prepared: Prepared) -> list[ExportFile]:
     if not config.exports:
         return []
-    from pfmon.report.exports import EXPORTS
+    from pfmon.cli.exports import export_files  # few want them
 
-    return [
-        (EXPORTS[name](FunctionNames(program)), Results(path, append=False, option=f"--export={name}:{path}"))
-        for name, path in config.exports
-    ]
+    return export_files(config, prepared)
 
 
 class Samples:
@@ -49,12 +44,12 @@ class Samples:
         resolve = config.resolve_addresses or config.smpl_show_func
         context = Context(
             plan.settings.process_id,
-            FunctionNames(plan.program) if resolve else None,
+            FunctionNames(prepared.program(), config.demangle) if resolve else None,
             config.smpl_show_func,
             config.smpl_show_top,
         )
         self._module = MODULES[module](context)
-        self._exports = _exports(config, plan.program)
+        self._exports = _exports(config, prepared)
         self._results = results
         self._path = config.smpl_outfile
         self._partial = partial_of(self._path) if self._path else ""
@@ -65,7 +60,7 @@ class Samples:
 
     def take(self, samples: Sequence[Sample]) -> None:
         """The samples of a buffer."""
-        for export, _ in self._exports:
+        for export in self._exports:
             export.take(samples)
         self._write(self._module.take(samples))
 
@@ -73,8 +68,8 @@ class Samples:
         """All samples have come; ``exact``: how often the event happened where. PfmonError when they could not be
         written."""
         self._write(self._module.finish(exact))
-        for export, results in self._exports:
-            results.write(export.text())
+        for export in self._exports:
+            export.finish()
         try:
             if self._file:
                 self._file.close()

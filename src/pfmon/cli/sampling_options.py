@@ -28,13 +28,14 @@ OPTIONS = [
     Option("smpl-stacks", "the calls that the program is in, with each sample; inst-hist: none"),
     Option(
         "export",
-        "samples for other tools: collapsed (stacks, for flame graphs), speedscope, callgrind, csv",
+        "samples for other tools: collapsed (stacks, for flame graphs), speedscope, firefox, pprof, perf-script, "
+        "callgrind, csv, parquet",
         "FORMAT:FILE",
     ),
     Option("smpl-print-counts", "print the counts, too"),
     Option("smpl-show-func", "inst-hist: by function"),
     Option("smpl-show-top", "inst-hist: the first NUMBER rows", "NUMBER"),
-    Option("resolve-addresses", "print functions beside addresses"),
+    Option("resolve-addresses", "print functions, and source lines where there is DWARF, beside addresses"),
 ]
 FLAGS = {
     "saturate-smpl-buffer": "saturate_smpl_buffer",

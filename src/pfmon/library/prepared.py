@@ -73,6 +73,7 @@ class Prepared:
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
         load = _loader(options, self.command, recording)
+        self._load = load
         symbols = symbols_of(load, options.symbol_file)
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
@@ -120,6 +121,10 @@ class Prepared:
             )
         finally:
             self._files.close()
+
+    def program(self) -> Program:
+        """The program, or the recorded one, for its names. PfmonError: that is not there any more, or was changed."""
+        return self.session.plan.program or self._load()
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, with the counts so far: from any thread or a signal handler."""
@@ -184,6 +189,7 @@ class Prepared:
             replay=options.replay,
             partial=options.partial,
             sampling=_sampling(options),
+            demangle=options.demangle,
         )
 
 

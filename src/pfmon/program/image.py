@@ -12,7 +12,7 @@ from pfmon.program.sysroot import Sysroot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.program.elf import Elf
+    from pfmon.program.elf import Elf, Segment
 
 # Where Linux for IA-64 puts position-independent programs and their interpreters (asm/elf.h).
 MAP_BASE = 0x2000_0000_0000_0000
@@ -43,6 +43,11 @@ class Image(NamedTuple):
     def end(self) -> int:
         """First address after the last segment."""
         return self.bias + max(s.address + s.memory_size for s in self.elf.segments)
+
+    def segment(self, address: int) -> Segment | None:
+        """The segment, as linked, that an address is in."""
+        linked = address - self.bias
+        return next((s for s in self.elf.segments if s.address <= linked < s.address + s.memory_size), None)
 
 
 class Program(NamedTuple):

@@ -1,40 +1,35 @@
-"""csv: a row for each sample; stacks are the functions joined by semicolons, the outermost first."""
+"""csv: a row for each sample."""
 
 from __future__ import annotations
 
 import csv
 from io import StringIO
 
-from pfmon.report.exports.export import Export
+from pfmon.report.exports.export import utf8
+from pfmon.report.exports.rows import COLUMNS, Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.session.profile import FunctionNames
     from pfmon.session.sampling import Sample
 
-COLUMNS = ("number", "stamp", "iip", "overflowed", "last_val", "set", "place", "stack")
 
+class CsvTable(Rows):
+    """Numbers are decimal, the address hexadecimal. Registers are those that the first sample has."""
 
-class CsvTable(Export):
-    """Numbers are decimal, addresses hexadecimal; after the common columns there is one for each register, pmdN."""
+    _columns: tuple[str, ...] = ()
 
-    def __init__(self, names: FunctionNames) -> None:
-        super().__init__(names)
-        self._out = StringIO()
-        self._writer = csv.writer(self._out, lineterminator="\n")
-        self._number = 0
-
-    def take(self, samples: Sequence[Sample]) -> None:
+    def take(self, samples: Sequence[Sample]) -> bytes:
+        out = StringIO()
+        writer = csv.writer(out, lineterminator="\n")
         for sample in samples:
-            if self._number == 0:
-                self._writer.writerow([*COLUMNS, *(f"pmd{number}" for number, _ in sample.pmds)])
-            overflowed = " ".join(map(str, sample.overflowed))
-            place, stack = self.names.place(sample.iip), ";".join(self.stack(sample))
-            fields = (self._number, sample.stamp, f"{sample.iip:#x}", overflowed, sample.last, sample.set, place, stack)
-            self._writer.writerow([*fields, *(value for _, value in sample.pmds)])
-            self._number += 1
+            if not self._columns:
+                self._columns = (*COLUMNS, *(f"pmd{number}" for number, _ in sample.pmds))
+                writer.writerow(self._columns)
+            row = self.row(sample) | {"iip": f"{sample.iip:#x}"}
+            writer.writerow([row.get(name) for name in self._columns])
+        return utf8(out.getvalue())
 
-    def text(self) -> str:
-        return self._out.getvalue()
+    def finish(self) -> bytes:
+        return b""

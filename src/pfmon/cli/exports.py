@@ -1,0 +1,75 @@
+"""Files that --export asks for, written while samples come."""
+
+from __future__ import annotations
+
+from pfmon.cli.output import check_can_be_written
+from pfmon.errors import PfmonError
+from pfmon.report.exports import EXPORTS
+from pfmon.report.exports.export import Subject
+from pfmon.session.profile import FunctionNames
+from pfmon.whole_files import partial_of, put_in_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import BinaryIO
+
+    from pfmon.cli.config import Config
+    from pfmon.library.prepared import Prepared
+    from pfmon.report.exports.export import Export
+    from pfmon.session.sampling import Sample
+
+
+class ExportFile:
+    """A file in one format. It takes the place of what was there when it is whole."""
+
+    def __init__(self, export: Export, path: str, option: str) -> None:
+        """``option``: how the user named it. PfmonError when it could not be written."""
+        check_can_be_written(path, option)
+        self._export, self._path, self._option = export, path, option
+        self._partial = partial_of(path)
+        self._file: BinaryIO | None = None
+
+    def take(self, samples: Sequence[Sample]) -> None:
+        """The samples of a buffer. PfmonError when they cannot be written."""
+        if data := self._export.take(samples):
+            self._write(data)
+
+    def finish(self) -> None:
+        """All samples have come. PfmonError when they cannot be written."""
+        self._write(self._export.finish())
+        try:
+            if self._file:
+                self._file.close()
+            put_in_place(self._partial, self._path)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if self._file is None:
+                self._file = open(self._partial, "wb")  # noqa: SIM115 - closed by finish
+            self._file.write(data)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: OSError) -> PfmonError:
+        return PfmonError(f"{self._option}: {(error.strerror or str(error)).lower()}")
+
+
+def export_files(config: Config, prepared: Prepared) -> list[ExportFile]:
+    """The exports that the options want. PfmonError when one cannot be made."""
+    plan = prepared.session.plan
+    subject = Subject(
+        FunctionNames(prepared.program(), config.demangle),
+        prepared.command,
+        plan.settings.process_id,
+        {
+            (number, monitor.pmd): monitor.event.name
+            for number, counting in enumerate(prepared.session.sets)
+            for monitor in counting.programming.monitors
+        },
+        plan.settings.nanoseconds_per_instruction,
+        plan.settings.epoch,
+    )
+    return [ExportFile(EXPORTS[name](subject), path, f"--export={name}:{path}") for name, path in config.exports]
