@@ -10,8 +10,9 @@ from pfmon.report.exports.rows import COLUMNS, Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from pfmon.report.exports.rows import Cell
     from pfmon.session.sampling import Sample
 
 
@@ -21,15 +22,20 @@ class CsvTable(Rows):
     _columns: tuple[str, ...] = ()
 
     def take(self, samples: Sequence[Sample]) -> bytes:
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        lines: list[Sequence[Cell]] = []
         for sample in samples:
             if not self._columns:
                 self._columns = (*COLUMNS, *(f"pmd{number}" for number, _ in sample.pmds))
-                writer.writerow(self._columns)
+                lines.append(self._columns)
             row = self.row(sample) | {"iip": f"{sample.iip:#x}"}
-            writer.writerow([row.get(name) for name in self._columns])
-        return utf8(out.getvalue())
+            lines.append([row.get(name) for name in self._columns])
+        return _written(lines)
 
     def finish(self) -> bytes:
-        return b""
+        return b"" if self._columns else _written([COLUMNS])
+
+
+def _written(lines: Iterable[Sequence[Cell]]) -> bytes:
+    out = StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return utf8(out.getvalue())
