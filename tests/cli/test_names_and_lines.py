@@ -122,3 +122,14 @@ def test_csv_has_file_and_line(program: str, tmp_path: Path) -> None:
     with path.open(newline="") as file:
         rows = [(row["file"], int(row["line"]), row["stack"].split(";")[-1]) for row in csv.DictReader(file)]
     assert rows == [(*line(address), function(address)[0]) for address in samples(program)]
+
+
+@pytest.mark.parametrize("name", [NAME, MANGLED])
+def test_functions_are_named_either_way(program: str, name: str) -> None:
+    executed = Counter(samples(program))
+    listed = printed("-e", "ia64_inst_retired", f"--annotate={name}", program)
+    assert listed[2].endswith(f"instructions of {name}")
+    counted = {int(row.split()[1], 16): int(row.split()[0]) for row in listed[3:]}
+    assert counted == {address: executed[address] for address in executed if address >= AREA}
+    inside = printed("-e", "ia64_inst_retired", f"--checkpoint-func={name}+0x10", program)
+    assert int(inside[0].split()[0]) == sum(executed[address] for address in executed if address >= AREA + 0x10)

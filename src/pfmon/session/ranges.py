@@ -11,6 +11,7 @@ import re
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
+from pfmon.program.demangle import demangled
 from pfmon.program.lines import Lines
 from pfmon.program.symbols import SymbolTable
 
@@ -38,8 +39,10 @@ class _Known(NamedTuple):
     table: SymbolTable
 
     def find(self, name: str, kind: str) -> Symbol | None:
-        """The symbol of that name; of several the one of the kind that is wanted."""
-        named = [symbol for symbol in self.table.symbols() if symbol.name == name]
+        """The symbol of that name, as the linker has it or demangled; of several the one of the kind that is wanted."""
+        symbols = self.table.symbols()
+        named = [symbol for symbol in symbols if symbol.name == name]
+        named = named or [symbol for symbol in symbols if demangled(symbol.name) == name]
         right = [symbol for symbol in named if self.kind(symbol) == kind]
         best = right or named
         return max(best, key=lambda symbol: symbol.size) if best else None
@@ -90,7 +93,9 @@ def resolver(
     def resolve(text: str) -> tuple[int, int]:
         if lines := LINES.fullmatch(text):
             return _of_lines(files, symbol_file, lines, kind, guesses)
-        name, plus, offset = text.partition("+")
+        head, bracket, tail = text.rpartition(")")  # behind the name of a C++ function, `operator+(A const&)` say
+        name, plus, offset = tail.partition("+")
+        name = f"{head}{bracket}{name}"
         known, symbol = _named(files, name.strip(), kind)
         start, end = symbol.address, known.end(symbol)
         if not symbol.size:

@@ -50,7 +50,7 @@ class Callgrind(Export):
     def finish(self) -> bytes:
         events = list(self._total) or ["Events"]
         lines = ["# callgrind format", "version: 1", f"creator: pfmon {VERSION}"]
-        lines += [f"cmd: {' '.join(self.subject.command)}", "positions: instr line"]
+        lines += [f"cmd: {' '.join(' '.join(self.subject.command).split())}", "positions: instr line"]
         lines += [f"events: {' '.join(events)}", f"summary: {self._costs(self._total)}", ""]
         addresses: dict[Function, list[int]] = {}
         for address in sorted({*self._own, *self._calls}):
