@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from exported import QUEENS, expected, export, weights
+from exported import QUEENS, expected, export, start, weights
 
 SAMPLE = re.compile(r"(\S.*?)\s+(\d+)\s+\[(\d+)\]\s+(\d+)\.(\d+):\s+(\d+)\s+(\S+):\s*")
 FRAME = re.compile(r"\s*([0-9a-f]+)\s+(.+)\+0x([0-9a-f]+) \((.*)\)")
@@ -32,6 +32,8 @@ def test_frames_have_address_function_and_file(blocks: list[list[str]]) -> None:
         frames = [FRAME.fullmatch(line) for line in lines[1:]]
         assert tuple(int(frame[1], 16) for frame in frames if frame) == one.frames
         assert tuple(frame[2] for frame in frames if frame) == one.functions
+        starts = tuple(int(frame[1], 16) - int(frame[3], 16) for frame in frames if frame)
+        assert starts == tuple(start(address) for address in one.frames)
         assert {frame[4] for frame in frames if frame} == {QUEENS[0]}
 
 

@@ -55,13 +55,22 @@ def weights(event: str) -> Counter[tuple[str, ...]]:
     return found
 
 
-@cache
 def function(address: int) -> str:
     """The function of the example that an address is in."""
+    return _symbol(address)[0]
+
+
+def start(address: int) -> int:
+    """Where that function begins."""
+    return _symbol(address)[1]
+
+
+@cache
+def _symbol(address: int) -> tuple[str, int]:
     with Path(QUEENS[0]).open("rb") as file:
         for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols():
             if symbol["st_info"]["type"] == "STT_FUNC" and 0 <= address - symbol["st_value"] < symbol["st_size"]:
-                return str(symbol.name)
+                return str(symbol.name), int(symbol["st_value"])
     raise AssertionError(f"{address:#x} is in no function")
 
 
