@@ -47,6 +47,16 @@ def test_a_full_disk_is_said_in_one_line(form: str) -> None:
     assert done.stderr == f"pfmon: --export={form}:/dev/full: no space left on device\n"
 
 
+@pytest.mark.parametrize("form", EXPORTS)
+def test_a_run_that_fails_leaves_what_was_there(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    path.write_text("old")
+    words = ("-e", "ia64_inst_retired", "--long-smpl-periods=1", "--smpl-entries=100", "--smpl-outfile=/dev/full")
+    said = refused(*words, f"--export={form}:{path}", "--no-cmd-output", *QUEENS)
+    assert said == "pfmon: --smpl-outfile=/dev/full: no space left on device\n"
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
 def test_several_exports_are_of_the_same_samples(tmp_path: Path) -> None:
     both = [f"--export=csv:{tmp_path / 'both'}", f"--export=perf-script:{tmp_path / 'text'}"]
     done = pfmon(*EVERYTHING, *both, "--smpl-outfile=/dev/null", *QUEENS)

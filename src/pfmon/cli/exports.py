@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 from pfmon.cli.output import check_can_be_written
 from pfmon.errors import PfmonError
 from pfmon.report.exports import EXPORTS
@@ -38,12 +41,22 @@ class ExportFile:
     def finish(self) -> None:
         """All samples have come. PfmonError when they cannot be written."""
         self._write(self._export.finish())
+        assert self._file is not None
         try:
-            if self._file:
-                self._file.close()
+            self._file.close()
             put_in_place(self._partial, self._path)
         except OSError as error:
             raise self._failed(error) from None
+        self._file = None
+
+    def abandon(self) -> None:
+        """There will be no whole file, if there is none yet: what was there stays."""
+        if self._file is None:
+            return
+        with suppress(OSError):  # that it cannot be written has been said
+            self._file.close()
+        if self._partial != self._path:
+            os.unlink(self._partial)
 
     def _write(self, data: bytes) -> None:
         try:

@@ -77,6 +77,11 @@ class Samples:
         except OSError as error:
             raise self._failed(error) from None
 
+    def abandon(self) -> None:
+        """The run has failed: there are no exports."""
+        for export in self._exports:
+            export.abandon()
+
     def _write(self, text: str) -> None:
         if not text:
             return
