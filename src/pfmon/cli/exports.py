@@ -9,7 +9,6 @@ from pfmon.cli.output import check_can_be_written
 from pfmon.errors import PfmonError
 from pfmon.report.exports import EXPORTS
 from pfmon.report.exports.export import Subject
-from pfmon.session.profile import FunctionNames
 from pfmon.whole_files import partial_of, put_in_place
 
 TYPE_CHECKING = False
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.library.prepared import Prepared
     from pfmon.report.exports.export import Export
+    from pfmon.session.profile import FunctionNames
     from pfmon.session.sampling import Sample
 
 
@@ -70,11 +70,11 @@ class ExportFile:
         return PfmonError(f"{self._option}: {(error.strerror or str(error)).lower()}")
 
 
-def export_files(config: Config, prepared: Prepared) -> list[ExportFile]:
+def export_files(config: Config, prepared: Prepared, names: FunctionNames) -> list[ExportFile]:
     """The exports that the options want. PfmonError when one cannot be made."""
     plan = prepared.session.plan
     subject = Subject(
-        FunctionNames(prepared.program(), config.demangle),
+        names,
         prepared.command,
         plan.settings.process_id,
         {

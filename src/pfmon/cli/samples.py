@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from pfmon.session.sampling import Sample
 
 
-def _exports(config: Config, prepared: Prepared) -> list[ExportFile]:
-    if not config.exports:
+def _exports(config: Config, prepared: Prepared, names: FunctionNames | None) -> list[ExportFile]:
+    if not config.exports or names is None:
         return []
     from pfmon.cli.exports import export_files  # few want them
 
-    return export_files(config, prepared)
+    return export_files(config, prepared, names)
 
 
 class Samples:
@@ -42,14 +42,15 @@ class Samples:
             if used and not MODULES[module].is_histogram:
                 raise PfmonError(f"{option} is about histograms, and {module} is none: --smpl-module=inst-hist is one")
         resolve = config.resolve_addresses or config.smpl_show_func
+        names = FunctionNames(prepared.program(), config.demangle) if resolve or config.exports else None
         context = Context(
             plan.settings.process_id,
-            FunctionNames(prepared.program(), config.demangle) if resolve else None,
+            names if resolve else None,
             config.smpl_show_func,
             config.smpl_show_top,
         )
         self._module = MODULES[module](context)
-        self._exports = _exports(config, prepared)
+        self._exports = _exports(config, prepared, names)
         self._results = results
         self._path = config.smpl_outfile
         self._partial = partial_of(self._path) if self._path else ""
