@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon
-from cpp_program import AREA, MANGLED, NAME, function, line, write_cpp_program
+from cpp_program import AREA, CODE, MANGLED, NAME, function, line, write_cpp_program
 from ia64_program import TEXT, debug_lines, symbols, write_program
 
 import pfmon as library
@@ -94,7 +94,7 @@ def test_without_dwarf_there_are_functions_alone(tmp_path: Path) -> None:
 
 
 def test_damaged_line_tables_are_as_good_as_none(tmp_path: Path) -> None:
-    from cpp_program import CODE, HEADER, MAIN_FILE, ROWS
+    from cpp_program import HEADER, MAIN_FILE, ROWS
 
     sections = symbols({"main": (TEXT, 0x80)}) | debug_lines([MAIN_FILE, HEADER], ROWS)
     sections[".debug_line"] = sections[".debug_line"][:30]
@@ -133,3 +133,17 @@ def test_functions_are_named_either_way(program: str, name: str) -> None:
     assert counted == {address: executed[address] for address in executed if address >= AREA}
     inside = printed("-e", "ia64_inst_retired", f"--checkpoint-func={name}+0x10", program)
     assert int(inside[0].split()[0]) == sum(executed[address] for address in executed if address >= AREA + 0x10)
+
+
+def test_a_stripped_program_has_names_and_lines_of_another_file(program: str, tmp_path: Path) -> None:
+    stripped = str(write_program(tmp_path / "stripped", CODE))
+    for words in (
+        (*SAMPLED, "--resolve-addresses"),
+        (*SAMPLED, "--smpl-module=inst-hist", "--smpl-show-func"),
+        ("-e", "ia64_inst_retired", "--per-function"),
+        ("--report=cpi",),
+    ):
+        wanted = printed(*words, program)
+        assert any(NAME in line for line in wanted)
+        assert printed(*words, f"--symbol-file={program}", stripped) == wanted
+        assert not any(NAME in line for line in printed(*words, stripped))

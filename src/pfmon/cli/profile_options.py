@@ -16,7 +16,7 @@ OPTIONS = [
     Option("per-function", "split the counts by function"),
     Option("per-block", "split the counts by basic block"),
     Option("annotate", "list a function's instructions with their counts", "FUNCTION"),
-    Option("symbol-file", "take the program's symbols from FILE, when the program is stripped", "FILE"),
+    Option("symbol-file", "take the program's symbols and lines from FILE, when the program is stripped", "FILE"),
     Option("no-demangle", "print C++ names as the linker has them"),
 ]
 FLAGS = {"unlimited": "unlimited", "per-function": "per_function", "per-block": "per_block"}

@@ -15,7 +15,7 @@ from pfmon.library.notes import privilege_notes, session_notes
 from pfmon.library.program import environment, find_program
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
-from pfmon.library.symbols import symbols_of
+from pfmon.library.symbols import symbols_of, with_symbol_file
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
@@ -74,7 +74,7 @@ class Prepared:
         self.command = list(recording.command if recording else command)
         load = _loader(options, self.command, recording)
         self._load = load
-        symbols = symbols_of(load, options.symbol_file)
+        symbols = symbols_of(load)
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
         profile_needs_events(options)
@@ -203,9 +203,13 @@ def _sampling(options: Options) -> Sampling | None:
 
 def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:
     """What loads the program, when it is needed."""
-    if recording:
-        return lambda: recording.program(options.sysroot)
-    return lambda: image.load(find_program(command[0]), options.sysroot)
+
+    def load() -> Program:
+        if recording:
+            return recording.program(options.sysroot)
+        return image.load(find_program(command[0]), options.sysroot)
+
+    return with_symbol_file(load, options.symbol_file)
 
 
 def expand_events(options: Options) -> None:

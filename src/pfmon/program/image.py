@@ -22,12 +22,19 @@ LARGEST_FILE = 1 << 31
 
 
 class Image(NamedTuple):
-    """One ELF file and the bias that its addresses get in memory."""
+    """One ELF file and the bias that its addresses get in memory. ``symbol_file``: another one, whose symbols and lines
+    stand for its own, if it is stripped."""
 
     path: str
     data: bytes
     elf: Elf
     bias: int
+    symbol_file: bytes = b""
+
+    @property
+    def named_by(self) -> bytes:
+        """The file that has its symbols and lines."""
+        return self.symbol_file or self.data
 
     @property
     def entry(self) -> int:

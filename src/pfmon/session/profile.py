@@ -109,8 +109,8 @@ class FunctionNames:
 
     def __init__(self, program: Program | None, demangle: bool = True) -> None:
         self._images = [image for image in (program.image, program.interpreter) if image is not None] if program else []
-        self._tables = [SymbolTable(image.data, image.bias) for image in self._images]
-        self._lines = [Lines(image.data, image.bias, image.path) for image in self._images]
+        self._tables = [SymbolTable(image.named_by, image.bias) for image in self._images]
+        self._lines = [Lines(image.named_by, image.bias, image.path) for image in self._images]
         self._demangle = demangled if demangle else str
         self._known: dict[int, tuple[str, int]] = {}
         self._sources: dict[int, Source | None] = {}

@@ -76,23 +76,22 @@ class _Known(NamedTuple):
 
 
 def resolver(
-    program: Program, kind: str = "code", symbol_file: bytes | None = None, approximated: set[str] | None = None
+    program: Program, kind: str = "code", approximated: set[str] | None = None
 ) -> Callable[[str], tuple[int, int]]:
     """How ``SYMBOL``, ``SYMBOL+OFFSET``, ``FILE:LINE`` and ``FILE:LINE-LINE`` become start and end, in the program and
     its interpreter.
 
-    ``kind``: code or data. ``symbol_file``: an ELF file whose symbols and lines stand for those of a stripped program.
-    ``approximated`` gets the names of symbols without a size, and lines whose code is in several places: the range
-    covers all of them. The function raises PfmonError for a name that is not there or names something else.
+    ``kind``: code or data. ``approximated`` gets the names of symbols without a size, and lines whose code is in
+    several places: the range covers all of them. The function raises PfmonError for a name that is not there or names
+    something else.
     """
     guesses = approximated if approximated is not None else set()
-    files = [_Known(program.image, SymbolTable(symbol_file or program.image.data, program.image.bias))]
-    if program.interpreter is not None:
-        files.append(_Known(program.interpreter, SymbolTable(program.interpreter.data, program.interpreter.bias)))
+    images = [image for image in (program.image, program.interpreter) if image is not None]
+    files = [_Known(image, SymbolTable(image.named_by, image.bias)) for image in images]
 
     def resolve(text: str) -> tuple[int, int]:
         if lines := LINES.fullmatch(text):
-            return _of_lines(files, symbol_file, lines, kind, guesses)
+            return _of_lines(files, lines, kind, guesses)
         head, bracket, tail = text.rpartition(")")  # behind the name of a C++ function, `operator+(A const&)` say
         name, plus, offset = tail.partition("+")
         name = f"{head}{bracket}{name}"
@@ -109,9 +108,7 @@ def resolver(
     return resolve
 
 
-def _of_lines(
-    files: Sequence[_Known], symbol_file: bytes | None, asked: re.Match[str], kind: str, approximated: set[str]
-) -> tuple[int, int]:
+def _of_lines(files: Sequence[_Known], asked: re.Match[str], kind: str, approximated: set[str]) -> tuple[int, int]:
     """From the first to the last bundle of some source lines."""
     if kind != "code":
         raise BadValueError(f"{asked[0]} is code; {OPTION[kind]}")
@@ -119,14 +116,16 @@ def _of_lines(
     last = int(asked["last"] or first)
     if last < first:
         raise BadValueError(f"{asked[0]}: line {last} is before line {first}")
-    main = files[0].image
-    path = "the file of --symbol-file" if symbol_file else main.path
-    tables = [Lines(symbol_file or main.data, main.bias, path)]
-    tables += [Lines(known.image.data, known.image.bias, known.image.path) for known in files[1:]]
+    tables = [Lines(image.named_by, image.bias, _shown(image)) for image in (known.image for known in files)]
     pieces = next((table for table in tables if table.codes()), tables[0]).pieces(asked["file"], first, last)
     if len(pieces) > 1:
         approximated.add(asked[0])
     return pieces[0][0], pieces[-1][1]
+
+
+def _shown(image: Image) -> str:
+    """What a message calls the file with an image's lines."""
+    return "the file of --symbol-file" if image.symbol_file else image.path
 
 
 def _named(files: Sequence[_Known], name: str, kind: str) -> tuple[_Known, Symbol]:
