@@ -5,7 +5,8 @@
 'L1D:3'
 
 `run` runs a program and counts; `prepare` gives what can be looked at and stopped; `record` and `replay` are for
-recordings. See docs/library.md. What is named here is loaded when it is first used.
+recordings, `read_samples` for samples in files. See docs/library.md. What is named here is loaded when it is first
+used.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pfmon.library.files import DEVNULL
     from pfmon.library.prepared import Prepared
     from pfmon.library.run import Run
+    from pfmon.library.sample_files import read_samples
     from pfmon.session.counting import Count
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "events",
     "pmu",
     "prepare",
+    "read_samples",
     "record",
     "replay",
     "run",
@@ -58,6 +61,7 @@ _HOMES = {
     "pfmon.library.files": ("DEVNULL",),
     "pfmon.library.prepared": ("Prepared",),
     "pfmon.library.run": ("Run",),
+    "pfmon.library.sample_files": ("read_samples",),
     "pfmon.session.counting": ("Count",),
 }
 """Module -> the public names that it holds."""

@@ -133,9 +133,7 @@ NOT_HONOURED = [
     (["--event-thresholds=1", "-e", "fe_lost_bw_all"], "--event-thresholds"),
     (["--system-wide", *NOPS], "--system-wide"),
     (["--slow", "-e", "cpu_cycles"], "--slow"),
-    (["--btb-tm-tk", *NOPS], "branch buffer"),
-    (["--pmu=montecito", "--ip-ear=3", *NOPS], "IP-EAR"),
-    (["-e", "data_ear_cache_lat4"], "DATA_EAR_CACHE_LAT4"),
+    (["--btb-ds", "-e", "branch_event"], "--btb-ds"),
 ]
 
 

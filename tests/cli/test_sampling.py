@@ -7,11 +7,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from command import EXAMPLES, pfmon
+
+import pfmon as pfmon_library
 
 QUEENS = [str(EXAMPLES / "ia64" / "queens"), "5"]
 ENTRY = re.compile(
@@ -100,6 +104,52 @@ def test_a_device_and_a_pipe_stay_what_they_are(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+def test_default_is_another_name_for_detailed_ia64() -> None:
+    assert printed(*SAMPLED, "--smpl-module=default") == printed(*SAMPLED)
+
+
+@pytest.mark.parametrize("stacks", [[], ["--smpl-stacks"]])
+def test_a_binary_file_has_the_samples_of_the_run(stacks: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    words = [*SAMPLED, *stacks, "--smpl-entries=2", "--smpl-module=raw", f"--smpl-outfile={path}"]
+    assert printed(*words) == []
+    run = pfmon_library.run(
+        QUEENS,
+        events=["ia64_inst_retired", "loads_retired"],
+        long_smpl_periods=500,
+        smpl_entries=2,
+        smpl_stacks=bool(stacks),
+        stdout=pfmon_library.DEVNULL,
+    )
+    assert len(run.samples) == 5 and pfmon_library.read_samples(path) == run.samples
+    assert any(sample.calls for sample in run.samples) == bool(stacks)
+
+
+def test_a_binary_file_without_samples_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    assert printed("-e", "loads_retired", "--long-smpl-periods=100000", f"--smpl-out={path}", "--smpl-mod=raw") == []
+    assert len(pfmon_library.read_samples(path)) == 0
+
+
+def test_eager_samples_are_in_the_file_while_the_program_runs(tmp_path: Path) -> None:
+    """A program that does not end is killed together with pfmon."""
+    path, program = tmp_path / "samples", [str(EXAMPLES / "ia64" / "noploop"), "100000000000"]
+    words = ["-e", "ia64_inst_retired", "--long-smpl-periods=1000000", "--smpl-entries=3", "--smpl-module=raw"]
+    words += [f"--smpl-outfile={path}", "--smpl-eager-save"]
+    with subprocess.Popen([sys.executable, "-m", "pfmon", *words, *program]) as running:
+        try:
+            end = time.monotonic() + 60
+            while (not path.exists() or path.stat().st_size < 500) and time.monotonic() < end:
+                time.sleep(0.01)
+        finally:
+            running.kill()
+    samples = pfmon_library.read_samples(path, partial=True)
+    assert len(samples) >= 3 and [sample.stamp for sample in samples[:3]] == [1000000, 2000000, 3000000]
+    assert [file.name for file in tmp_path.iterdir()] == ["samples"]
+    with pytest.raises(pfmon_library.PfmonError, match="it ends at byte"):
+        pfmon_library.read_samples(path)
+
+
 def test_json_has_the_samples() -> None:
     samples = json.loads(printed(*SAMPLED, "--json")[0])["samples"]
     assert [sample["stamp"] for sample in samples] == [500, 1000, 1500, 2000, 2500]
@@ -126,7 +176,46 @@ def test_an_outfile_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> No
         (["--long-smpl-periods=5", "--smpl-periods-random=0xff:0"], "a whole number from 1 to 2147483646"),
         (["--long-smpl-periods=140737488355327", "--smpl-periods-random=1:1"], "does not fit the counter"),
         (["--long-smpl-periods=5", "--smpl-entries=0"], "--smpl-entries=0: a whole number from 1"),
-        (["--long-smpl-periods=5", "--smpl-module=hist"], "unknown sampling module 'hist'"),
+        (
+            ["--long-smpl-periods=5", "--smpl-module=hist"],
+            "unknown sampling module 'hist'; there are: detailed-ia64, default, compact, raw",
+        ),
+        (
+            ["--long-smpl-periods=5", "--smpl-module=dear-hist"],
+            "dear-hist: samples of IA64_INST_RETIRED; it wants those",
+        ),
+        (
+            ["--long-smpl-periods=5", "--smpl-module=dear-hist"],
+            "of one event: DATA_EAR_CACHE_*, DATA_EAR_TLB_*, L1I_EAR",
+        ),
+        (["--long-smpl-periods=,5", "--smpl-module=btb-hist"], "btb-hist: samples of LOADS_RETIRED; it wants those of"),
+        (["--long-smpl-periods=5", "--smpl-module=raw"], "--smpl-module=raw is binary: give --smpl-outfile=FILE too"),
+        (
+            ["--long-smpl-periods=5", "--smpl-data-view"],
+            "--smpl-data-view is of --smpl-module=dear-hist; detailed-ia64",
+        ),
+        (
+            ["--long-smpl-periods=5", "--smpl-module=inst-hist", "--smpl-inst-view"],
+            "--smpl-inst-view is of --smpl-module=dear-hist; inst-hist does not have it",
+        ),
+        (
+            ["--long-smpl-periods=5", "--smpl-inst-view", "--smpl-level-view"],
+            "--smpl-inst-view and --smpl-level-view exclude each other",
+        ),
+        (
+            ["--long-smpl-periods=5", "--smpl-module=btb-hist", "--smpl-truth"],
+            "--smpl-truth is of --smpl-module=inst-hist; btb-hist does not have it",
+        ),
+        (["--long-smpl-periods=5", "--smpl-eager-save"], "--smpl-eager-save is about the file of samples: give"),
+        (
+            [
+                "--long-smpl-periods=5",
+                "--smpl-module=inst-hist",
+                "--smpl-eager-save",
+                "--smpl-outfile=/dev/null",
+            ],
+            "--smpl-eager-save: inst-hist has nothing to save before all samples have come",
+        ),
         (["--long-smpl-periods=5", "--per-function"], "sampling does not go with --per-function"),
         (["--long-smpl-periods=5", "--unlimited"], "sampling does not go with --unlimited"),
         (["--smpl-periods-random=1:1"], "--smpl-periods-random is about samples: give --long-smpl-periods"),
@@ -144,6 +233,7 @@ def test_what_does_not_fit_is_refused_in_one_line(words: list[str], said: str) -
     [
         *("--export=csv:/tmp/x", "--smpl-module=compact", "--smpl-outfile=/tmp/x", "--smpl-print-counts"),
         *("--smpl-show-func", "--smpl-show-top=2", "--resolve-addresses", "--smpl-entries=7"),
+        *("--smpl-inst-view", "--smpl-data-view", "--smpl-level-view", "--smpl-eager-save"),
     ],
 )
 def test_options_of_samples_are_not_dropped(option: str) -> None:
@@ -176,7 +266,9 @@ def test_the_truth_stands_beside_a_histogram() -> None:
 @pytest.mark.parametrize("option", ["--smpl-truth", "--smpl-show-func", "--smpl-show-top=3"])
 def test_options_of_histograms_want_one(option: str) -> None:
     done = pfmon(*SAMPLED, option, *QUEENS)
-    assert done.returncode == 2 and "is about histograms, and detailed-ia64 is none" in done.stderr
+    name = option.partition("=")[0]
+    assert done.returncode == 2 and done.stderr.startswith(f"pfmon: {name} is of --smpl-module=inst-hist")
+    assert done.stderr.endswith("; detailed-ia64 does not have it\n")
 
 
 def test_stacks_stand_below_their_samples() -> None:

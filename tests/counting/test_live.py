@@ -14,6 +14,7 @@ from pfmon.engine.ia64.guest import Guest
 from pfmon.errors import PfmonError
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
+from pfmon.machine.watch import watching
 from pfmon.pmu import IA64, get
 from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
@@ -114,8 +115,10 @@ def live_totals(
 def check(name: str, pmu: str, memo: bool, wanted: tuple[EventRequest, ...]) -> int:
     """Compare live counting with totals for some events; how many overflows there were."""
     run, figures, pick = recorded(name), load(pmu), random.Random(f"{name} {pmu} {memo}")
-    sets = EventSets(get(pmu), Request(wanted), unlimited=True).sets
+    group = EventSets(get(pmu), Request(wanted), unlimited=True)
+    sets = group.sets
     machine = Machine(figures, run.program.table, (), memo)
+    machine.tell(watching(group.captures(run.program.table, 1)))
     run.recorder.replay(machine)
     machine.finish()
     tally = sets[0].unit.tally(run.program.table, traced=True)

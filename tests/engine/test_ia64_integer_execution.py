@@ -8,9 +8,9 @@ from enumerated import members
 from ia64_execute import CODE, execute
 from ia64_forms import MASK, draw_immediate, draw_word
 
-from pfmon.engine.ia64.core.faults import Fault
 from pfmon.engine.ia64.core.single_step import step
 from pfmon.engine.ia64.encodings.assemble import encode
+from pfmon.engine.ia64.encodings.faults import Fault
 from pfmon.engine.ia64.encodings.instruction import Row
 from pfmon.engine.ia64.encodings.instruction_set import INSTRUCTIONS
 

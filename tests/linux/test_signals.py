@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.core.faults import Fault
+from pfmon.engine.ia64.encodings.faults import Fault
 from pfmon.engine.ia64.linux import backing_store, faults, gate
 
 SIGUSR1, SIGSEGV, SIGCHLD, SIGKILL, SIGRT = 10, 11, 17, 9, 34

@@ -108,3 +108,69 @@ def test_counters_that_are_off_are_said_to_be() -> None:
     text = decode_text(pmu.get("intel_v1"), intel)  # EN is bit 22; OS and USR are clear in the second
     assert "IA32_PMC0 is switched off" in text and "IA32_PMC1 is switched off" in text
     assert "PMC1 is switched off" in decode_text(pmu.get("ppc604e"), "mmcr0=0x80000040 mmcr1=0")  # DIS
+
+
+def together(name: str, text: str) -> list[str]:
+    """The lines on what registers do together."""
+    lines = decode_text(pmu.get(name), text).splitlines()
+    return [line.strip() for line in lines[lines.index("together:") + 1 :]] if "together:" in lines else []
+
+
+def test_dump_says_what_a_data_ear_captured() -> None:
+    # Montecito manual tables 3-22 and 3-24; PMC40.mode 8:7, plm 3:0.
+    pmds = "pmd32=0x600000000000d348 pmd33={:#x} pmd36=0x200000000000d5ed"
+    cache, tlb = 1 << 14 | 1 << 13 | 7, 2 << 14 | 7
+    instruction = "address 0x600000000000d348, instruction 0x200000000000d5f0 slot 1"
+    assert together("montecito", f"pmc40=0x8 {pmds.format(cache)}") == [
+        f"data event: {instruction}, latency 7 cycles or more"
+    ]
+    assert together("montecito", f"pmc40=0x88 {pmds.format(tlb)}") == [
+        f"data event: {instruction}, TLB miss served by VHPT"
+    ]
+    assert together("montecito", f"pmc40=0x108 {pmds.format(cache)}") == [
+        "data event: instruction 0x200000000000d5f0 slot 1"
+    ]
+    assert together("montecito", pmds.format(tlb)) == [
+        f"data event: {instruction}, latency 7 cycles, or a TLB miss served by VHPT"
+    ]
+    assert together("montecito", pmds.format(0)) == ["data event: nothing was captured"]
+    assert together("montecito", "pmd32=1 pmd33=2") == []
+
+
+def test_dump_says_what_an_instruction_ear_captured() -> None:
+    # PMC10 of Itanium 2: plm 3:0, umask 12:5, ct 13.
+    line = "instruction event: cache line 0x2000000000023580"
+    assert together("itanium2", "pmc10=0x2008 pmd0=0x2000000000023581 pmd1=0xf") == [f"{line}, latency 15 cycles"]
+    assert together("itanium2", "pmc10=0x8 pmd0=0x2000000000023583 pmd1=0xf") == [f"{line}, TLB miss served by FAULT"]
+    assert together("itanium2", "pmd0=0x2000000000023580 pmd1=0xf") == ["instruction event: nothing was captured"]
+
+
+def test_dump_lists_branches_in_the_order_in_which_they_occurred() -> None:
+    text = "pmd8=0x105 pmd9=0x206 pmd10=0x30f pmd14=0x401 pmd15=0x502 pmd16={:#x}"
+    index = 3 | 1 << 3 | 2 << 12  # the next is PMD11; bru of PMD10
+    assert together("itanium2", text.format(index)) == [
+        "branch buffer, oldest first:",
+        "PMD14: branch at 0x0000000000000400 slot 0, taken, predicted correctly",
+        "PMD15: to 0x0000000000000500",
+        "PMD8: branch at 0x0000000000000100 slot 1, taken, predicted correctly",
+        "PMD9: to 0x0000000000000200",
+        "PMD10: branch at 0x0000000000000300, not taken, mispredicted, which the back end found",
+    ]
+    assert together("itanium", "pmd8=0x100 pmd9=0x105 pmd16=0") == ["branch buffer: nothing was captured"]
+    assert together("itanium", "pmd8=0x100 pmd9=0x105") == [
+        "branch buffer, in the order of its registers (PMD16 is not there, which says the order):",
+        "PMD8: nothing",
+        "PMD9: branch at 0x0000000000000100 slot 1, taken, predicted correctly",
+    ]
+    # PMC12 of Itanium 2: plm 3:0, ds 7.
+    assert together("itanium2", "pmc12=0x88 pmd8=0x102 pmd16=1")[1] == "PMD8: how the branch was predicted"
+
+
+def test_dump_of_an_ip_ear_has_cycles() -> None:
+    # PMC42.mode 10:8 = 100, plm 3:0.
+    text = "pmc42=0x408 pmd38=2 pmd39=0x{:x} pmd48=0x3000000000000123 pmd49=0xf000000000001205"
+    assert together("montecito", text.format(0x6 | 1 << 8)) == [
+        "IP-EAR, oldest first:",
+        "PMD48: 0x0000000000001230, 19 cycles after the one before, pipeline flushed",
+        "PMD49: 0x0000000000012000, 15 cycles after the one before, early freeze, 5 of the delay left",
+    ]

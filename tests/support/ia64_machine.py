@@ -7,8 +7,8 @@ from enumerated import members
 from ia64_assembly import CODE, Line, assemble
 
 from pfmon.counting.tally import Tally
-from pfmon.engine.ia64.core.faults import Fault
 from pfmon.engine.ia64.core.processor import BREAK, FAULT, STOP, Processor
+from pfmon.engine.ia64.encodings.faults import Fault
 from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.stream.consumer import Consumer
 

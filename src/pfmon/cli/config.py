@@ -22,6 +22,9 @@ class Config(Options):
     """Formats and files that samples go to."""
     smpl_show_func: bool = False
     smpl_show_top: int = 0
+    smpl_view: str = ""
+    """inst, data or level, "" for the module's own."""
+    smpl_eager_save: bool = False
     resolve_addresses: bool = False
 
     number_style: str = "plain"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError
+from pfmon.library.machines import machine_of
+from pfmon.pmu.captures import captures_of
 from pfmon.report.sampling import MODULES
 from pfmon.report.sampling.module import Context
 from pfmon.session.profile import FunctionNames
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from pfmon.cli.exports import ExportFile
     from pfmon.cli.output import Results
     from pfmon.library.prepared import Prepared
+    from pfmon.report.sampling.module import SamplingModule
     from pfmon.session.sampling import Sample
 
 
@@ -27,35 +30,66 @@ def _exports(config: Config, prepared: Prepared, names: FunctionNames | None) ->
     return export_files(config, prepared, names)
 
 
+def _resolves(config: Config) -> bool:
+    """Whether the module shows names."""
+    return config.resolve_addresses or config.smpl_show_func
+
+
+def _module(config: Config, prepared: Prepared, names: FunctionNames | None) -> SamplingModule:
+    """The module that the options want. PfmonError: it does not go with them, or with what is sampled."""
+    plan = prepared.session.plan
+    name = config.smpl_module or next(iter(MODULES))
+    _check_module(config, name)
+    made = prepared.session.sets[0].programming
+    periods = plan.sampling.periods if plan.sampling else ()
+    context = Context(
+        plan.settings.process_id,
+        names if _resolves(config) else None,
+        config.smpl_show_func,
+        config.smpl_show_top,
+        config.smpl_view,
+        plan.model,
+        captures_of(plan.model, made.writes),
+        tuple(monitor.event for monitor, period in zip(made.monitors, periods, strict=True) if period),
+        lambda: machine_of(config),
+    )
+    return MODULES[name](context)
+
+
+def _check_module(config: Config, name: str) -> None:
+    """PfmonError for an option that the module does not have, or without which it makes no sense."""
+    module = MODULES[name]
+    for option, used in {
+        "--smpl-show-func": config.smpl_show_func,
+        "--smpl-show-top": config.smpl_show_top,
+        "--smpl-truth": config.smpl_truth,
+        f"--smpl-{config.smpl_view}-view": config.smpl_view,
+    }.items():
+        if used and option not in module.options:
+            others = " and ".join(other for other, one in MODULES.items() if option in one.options)
+            raise PfmonError(f"{option} is of --smpl-module={others}; {name} does not have it")
+    if module.is_binary and not config.smpl_outfile:
+        raise PfmonError(f"--smpl-module={name} is binary: give --smpl-outfile=FILE too")
+    if config.smpl_eager_save and not config.smpl_outfile:
+        raise PfmonError("--smpl-eager-save is about the file of samples: give --smpl-outfile=FILE too")
+    if config.smpl_eager_save and module.is_histogram:
+        raise PfmonError(f"--smpl-eager-save: {name} has nothing to save before all samples have come")
+
+
 class Samples:
     """Gives samples to a sampling module, and what that says to a file or to where the results go."""
 
     def __init__(self, config: Config, prepared: Prepared, results: Results) -> None:
         """PfmonError when the file cannot be written."""
-        plan = prepared.session.plan
-        module = config.smpl_module or next(iter(MODULES))
-        for option, used in {
-            "--smpl-show-func": config.smpl_show_func,
-            "--smpl-show-top": config.smpl_show_top,
-            "--smpl-truth": config.smpl_truth,
-        }.items():
-            if used and not MODULES[module].is_histogram:
-                raise PfmonError(f"{option} is about histograms, and {module} is none: --smpl-module=inst-hist is one")
-        resolve = config.resolve_addresses or config.smpl_show_func
-        names = FunctionNames(prepared.program(), config.demangle) if resolve or config.exports else None
-        context = Context(
-            plan.settings.process_id,
-            names if resolve else None,
-            config.smpl_show_func,
-            config.smpl_show_top,
-        )
-        self._module = MODULES[module](context)
+        wanted = _resolves(config) or bool(config.exports)
+        names = FunctionNames(prepared.program(), config.demangle) if wanted else None
+        self._module = _module(config, prepared, names)
         self._exports = _exports(config, prepared, names)
         self._results = results
-        self._path = config.smpl_outfile
-        self._partial = partial_of(self._path) if self._path else ""
+        self._path, self._eager = config.smpl_outfile, config.smpl_eager_save
+        self._partial = self._path if self._eager else partial_of(self._path) if self._path else ""
         try:
-            self._file = open(self._partial, "w") if self._path else None  # noqa: SIM115 - closed by finish
+            self._file = open(self._partial, "wb") if self._path else None  # noqa: SIM115 - closed by finish
         except (OSError, ValueError) as error:
             raise self._failed(error) from None
 
@@ -83,14 +117,17 @@ class Samples:
         for export in self._exports:
             export.abandon()
 
-    def _write(self, text: str) -> None:
-        if not text:
+    def _write(self, content: str | bytes) -> None:
+        if not content:
             return
         if self._file is None:
-            self._results.early(text)
+            assert isinstance(content, str)  # _check_module
+            self._results.early(content)
             return
         try:
-            self._file.write(text)
+            self._file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
+            if self._eager:
+                self._file.flush()
         except OSError as error:
             raise self._failed(error) from None
 

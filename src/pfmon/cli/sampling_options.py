@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
-from pfmon.library.options import MOST_ENTRIES
+from pfmon.library.options import MOST_ENTRIES, MOST_SEED, MOST_SKID
 from pfmon.library.values import whole_number
 
 TYPE_CHECKING = False
@@ -21,41 +21,58 @@ OPTIONS = [
     Option("saturate-smpl-buffer", "take no samples when the first buffer is full"),
     Option("reset-non-smpl-periods", "events without a period count from 0 on after every sample"),
     Option(
-        "smpl-module", "detailed-ia64 (each sample in words), compact (in columns), inst-hist (how many where)", "NAME"
+        "smpl-module",
+        "detailed-ia64 or default (each sample in words), compact (in columns), raw (binary), inst-hist (how many "
+        "where), dear-hist (misses), btb-hist (branches)",
+        "NAME",
     ),
     Option("smpl-outfile", "put samples into FILE instead of standard output or --outfile", "FILE"),
+    Option("smpl-eager-save", "... each buffer at once, when it is full"),
     Option("smpl-truth", "inst-hist: how often the event really happened there, and the error of the samples"),
-    Option("smpl-stacks", "the calls that the program is in, with each sample; inst-hist: none"),
+    Option("smpl-stacks", "the calls that the program is in, with each sample; histograms: none"),
     Option(
         "export",
         "samples for other tools: collapsed (stacks, for flame graphs), speedscope, firefox, pprof, perf-script, "
         "callgrind, csv, parquet",
         "FORMAT:FILE",
     ),
+    Option(
+        "smpl-skid", "cycles from an overflow to its interrupt; 0: the sample is of the instruction itself", "CYCLES"
+    ),
+    Option("extra-smpl-pmds", "further data registers in every sample", "PMD,..."),
+    Option("overflow-block", "the program stands still while a buffer is emptied (it always does)"),
+    Option("ear-seed", "seed of the choice that the data EAR makes among loads that overlap (1)", "NUMBER"),
     Option("smpl-print-counts", "print the counts, too"),
-    Option("smpl-show-func", "inst-hist: by function"),
-    Option("smpl-show-top", "inst-hist: the first NUMBER rows", "NUMBER"),
+    Option("smpl-show-func", "histograms: by function"),
+    Option("smpl-show-top", "histograms: the first NUMBER rows", "NUMBER"),
+    Option("smpl-inst-view", "dear-hist: by instruction (default)"),
+    Option("smpl-data-view", "dear-hist: by address of the data"),
+    Option("smpl-level-view", "dear-hist: by latency, or level of the TLB"),
     Option("resolve-addresses", "print functions, and source lines where there is DWARF, beside addresses"),
 ]
 FLAGS = {
     "saturate-smpl-buffer": "saturate_smpl_buffer",
     "reset-non-smpl-periods": "reset_non_smpl_periods",
+    "smpl-eager-save": "smpl_eager_save",
     "smpl-print-counts": "smpl_print_counts",
     "smpl-show-func": "smpl_show_func",
     "smpl-truth": "smpl_truth",
     "smpl-stacks": "smpl_stacks",
     "resolve-addresses": "resolve_addresses",
 }
+VIEWS = {"smpl-inst-view": "inst", "smpl-data-view": "data", "smpl-level-view": "level"}
 TEXTS = {
     "long-smpl-periods": "long_smpl_periods",
     "short-smpl-periods": "short_smpl_periods",
     "smpl-periods-random": "smpl_periods_random",
     "smpl-outfile": "smpl_outfile",
+    "extra-smpl-pmds": "extra_smpl_pmds",
 }
 OF_TEXT = {
     "--export": "exports",
     "--smpl-module": "smpl_module",
     "--smpl-outfile": "smpl_outfile",
+    "--smpl-eager-save": "smpl_eager_save",
     "--smpl-print-counts": "smpl_print_counts",
     "--smpl-show-func": "smpl_show_func",
     "--smpl-show-top": "smpl_show_top",
@@ -73,6 +90,14 @@ def apply(config: Config, given: Given) -> None:
         config.smpl_entries = whole_number(given.name, value, 1, MOST_ENTRIES)
     elif given.name == "smpl-show-top":
         config.smpl_show_top = whole_number(given.name, value, 1, MOST_ENTRIES)
+    elif given.name == "smpl-skid":
+        config.smpl_skid = whole_number(given.name, value, 0, MOST_SKID)
+    elif given.name == "ear-seed":
+        config.ear_seed = whole_number(given.name, value, 1, MOST_SEED)
+    elif given.name == "overflow-block":
+        config.idle_options.append(given.name)
+    elif given.name in VIEWS:
+        config.smpl_view = _view(config, VIEWS[given.name])
     elif given.name == "export":
         config.exports.append(_export(value))
         config.smpl_stacks = True
@@ -87,6 +112,7 @@ def apply(config: Config, given: Given) -> None:
 def check(config: Config) -> None:
     """PfmonError for options about samples that are not printed."""
     given = [option for option, field in OF_TEXT.items() if getattr(config, field)]
+    given += [f"--smpl-{config.smpl_view}-view"] if config.smpl_view else []
     if given and not config.sampled:
         raise PfmonError(f"{given[0]} is about samples: give --long-smpl-periods=PERIOD,... too")
     given += ["--smpl-truth"] if config.smpl_truth else []
@@ -94,11 +120,17 @@ def check(config: Config) -> None:
         raise PfmonError(f"{given[0]} is about printed samples: --json has them as they are")
 
 
+def _view(config: Config, view: str) -> str:
+    if config.smpl_view not in ("", view):
+        raise PfmonError(f"--smpl-{config.smpl_view}-view and --smpl-{view}-view exclude each other")
+    return view
+
+
 def _module(name: str) -> str:
     from pfmon.report.sampling import MODULES
 
     if name not in MODULES:
-        raise UnknownNameError("sampling module", name, MODULES)
+        raise BadValueError(f"--smpl-module={name}: unknown sampling module {name!r}; there are: {', '.join(MODULES)}")
     return name
 
 

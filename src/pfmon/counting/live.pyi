@@ -1,6 +1,7 @@
 from collections.abc import Callable, Sequence
 
 from pfmon.counting.call_stack import CallStack
+from pfmon.counting.captures import Captures
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.increments import Increments
 from pfmon.machine.items import Items
@@ -21,12 +22,15 @@ class Live(Items):
         ranges: Sequence[tuple[int, int]] | None = None,
         cycles: CycleCounts | None = None,
         calls: CallStack | None = None,
+        captures: Captures | None = None,
+        skid: int = 0,
     ) -> None: ...
     def program(
         self,
         increments: Increments,
         ranges: Sequence[tuple[int, int]] | None = None,
         cycles: CycleCounts | None = None,
+        captures: Captures | None = None,
     ) -> None: ...
     def counts(self) -> list[int]: ...
     def load(self, monitor: int, left: int | None) -> None: ...

@@ -14,11 +14,14 @@ from pfmon.counting.block_increments cimport HEAD, word_place
 from pfmon.counting.cycles cimport CycleCounts
 from pfmon.counting.increments cimport Increments
 from pfmon.counting.sink cimport NO_BLOCK
+from pfmon.machine.causes cimport BRU, XPN
+from pfmon.machine.records cimport BUBBLE_BACK
 from pfmon.stream.table cimport BlockHead, BlockTable, accesses_of, executed
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind
 
 cdef enum:
     BUBBLE_FLAG = 0x80000000     # of an item (machine/records.pyx)
+    LAST_ITEM = 0xFFFFFFFF
 
 cdef int64_t NEVER = <int64_t>1 << 62
 
@@ -28,18 +31,23 @@ cdef class Live(BlockIncrements):
     ``ranges``: (address, mask) of the data ranges; ``on_overflow(monitors, address, retired)`` is called with the numbers
     of the monitors whose counters wrapped, the address of the instruction that did it (0: none) and how many have
     retired, itself included. It sets `load` and `freeze` as the PMU is then. ``calls`` is as the block found it when
-    on_overflow is called."""
+    on_overflow is called, ``captures`` (of the watch that the machine tells) as it is there. ``skid``: on_overflow is
+    called so many cycles later, with the bundle that the program is at then; nothing counts in between."""
 
     def __cinit__(self, BlockTable table, Increments increments, bint traced, on_overflow, ranges=None,
-                  CycleCounts cycles=None, CallStack calls=None):
+                  CycleCounts cycles=None, CallStack calls=None, Captures captures=None,
+                  int64_t skid=0):
         self.table, self.traced, self.on_overflow, self.calls = table, traced, on_overflow, calls
+        self.least_skid = skid
         self.last = NO_BLOCK
-        self.program(increments, ranges, cycles)
+        self.program(increments, ranges, cycles, captures)
 
-    def program(self, Increments increments, ranges=None, CycleCounts cycles=None):
+    def program(self, Increments increments, ranges=None, CycleCounts cycles=None, Captures captures=None):
         """Count with other monitors from here on; all counts begin at 0. ValueError: more than there is room for, or
         data ranges without addresses in the stream."""
         cdef uint32_t m
+        self.captures = captures
+        self.skid = max(self.least_skid, captures.delay if captures is not None else 0)
         self.describe(increments, ranges, cycles)
         for m in range(self.monitors):
             self.left[m], self.counted[m] = NEVER, 0
@@ -142,6 +150,14 @@ cdef class Live(BlockIncrements):
         cdef uint32_t m
         cdef bint simple = block.item_count == 0 and block.node_item_count == 0 and not self.ranged
         number = block.words[0] & BLOCK_MASK if block.words != NULL else self.last
+        if self.captures is not None:
+            self.captures.applied = 0
+        self.begun = self.retired
+        if self.sliding:
+            self.slide(block, 0, 0)
+            self.resting = False
+            self.pass_by(block)
+            return
         if self.frozen:
             self.pass_by(block)
             return
@@ -176,6 +192,11 @@ cdef class Live(BlockIncrements):
                           block.words + 1 if block.words != NULL else NULL, block.marks, block.mark_count, k, sums)
         if self.fits(sums):
             self.commit(sums)
+            if self.captures is not None:
+                self.captures.apply_until(LAST_ITEM)
+                if self.captures.traces_addresses:
+                    self.trace_items(block.node_items, block.node_item_count)
+                    self.trace_items(block.items, block.item_count)
             self.pass_by(block)
         else:
             self.take_apart(block)
@@ -214,8 +235,16 @@ cdef class Live(BlockIncrements):
             self.behind = block.words
         for k in range(0, block.node_item_count, 2):
             self.take_item(block.node_items + k)
+            if self.sliding:
+                self.slide(block, <uint32_t>k + 2, 0)
         for k in range(0, block.item_count, 2):
+            if self.captures is not None and not self.frozen:
+                self.captures.apply_until(<uint32_t>k)
             self.take_item(block.items + k)
+            if self.sliding:
+                self.slide(block, block.node_item_count + <uint32_t>k + 2, 0)
+        if self.captures is not None and not self.frozen:
+            self.captures.apply_until(LAST_ITEM)
         if block.words != NULL:
             word, addresses = block.words[0], block.words + 1
             number = self.last = word & BLOCK_MASK
@@ -233,12 +262,15 @@ cdef class Live(BlockIncrements):
                         self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
                 self.retired += 1
                 self.step(sums, self.table.c.instructions[head.first + i].address)
+                if self.sliding:
+                    self.slide(block, 0, i + 1)
         memset(sums, 0, self.monitors * sizeof(int64_t))
         for k in range(block.mark_count):
             if mark_kind(block.marks[k]) != Mark.RSE_ADDRESS and (
                     block.words == NULL or mark_instruction(block.marks[k]) >= self.table.c.heads[number].length):
                 self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
         self.step(sums, 0)
+        self.resting = False
 
     cdef void take_item(self, const uint32_t* item) noexcept nogil:
         """One record of the machine, one time after the other."""
@@ -246,6 +278,8 @@ cdef class Live(BlockIncrements):
         cdef uint32_t single[2]
         cdef uint32_t times
         single[0], single[1] = item[0], 1
+        if self.captures is not None and self.captures.traces_addresses and not self.frozen:
+            self.trace_item(item)
         for times in range(item[1]):
             memset(sums, 0, self.monitors * sizeof(int64_t))
             self.add_item(single, sums)
@@ -262,6 +296,8 @@ cdef class Live(BlockIncrements):
         else:
             code = self.cycles.records.parts[item].code
             instruction = <uint32_t>(code >> 40 & 0xFF)
+            if instruction < <uint32_t>(code >> 32 & 0xFF):      # a part without instructions (pipeline.pyx, loose_notes)
+                instruction = <uint32_t>(code >> 48 & 0xFF)
         if code & 0xFFFFFFFFULL == NO_BLOCK:
             return 0
         head = &self.table.c.heads[code & 0xFFFFFFFFULL]
@@ -271,15 +307,107 @@ cdef class Live(BlockIncrements):
         """Count what one instruction or cycle adds; the counters that wrap by it do so together."""
         cdef uint64_t wrapped = 0
         cdef uint32_t m
-        if self.frozen:
+        if self.frozen or self.resting:
             return
         for m in range(self.monitors):
             if sums[m] >= self.left[m]:
                 wrapped |= <uint64_t>1 << m
         self.commit(sums)
-        if wrapped:
-            with gil:
-                try:
-                    self.on_overflow([m for m in range(self.monitors) if wrapped >> m & 1], address, self.retired)
-                except BaseException as error:   # of the listener's: raised again when the run has ended
-                    self.error, self.frozen = error, True
+        if wrapped and not self.skid:
+            self.call(wrapped, address, self.retired)
+        elif wrapped:
+            self.waiting, self.due = wrapped, self.skid
+            self.tracing = self.captures.delay if self.captures is not None else 0
+            self.sliding = self.frozen = True
+
+    cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
+        """The interrupt."""
+        cdef uint32_t m
+        with gil:
+            try:
+                self.on_overflow([m for m in range(self.monitors) if wrapped >> m & 1], address, retired)
+            except BaseException as error:   # of the listener's: raised again when the run has ended
+                self.error, self.frozen = error, True
+
+    # --- from an overflow to its interrupt
+
+    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t instruction) noexcept nogil:
+        """Cycles go by, from the record in the place ``first`` on (the memo's count first), until the interrupt comes: at
+        the next bundle that begins behind what has issued. ``instruction``: none before it is looked at."""
+        cdef uint64_t number = block.words[0] & BLOCK_MASK if block.words != NULL else NO_BLOCK
+        cdef uint32_t own = 0 if first < block.node_item_count else first - block.node_item_count
+        if not self.arrived:
+            self.arrived = (self.slide_along(block.node_items, block.node_item_count, first, instruction, number,
+                                             &instruction)
+                            or self.slide_along(block.items, block.item_count, own, instruction, number, &instruction))
+        if self.arrived and block.words != NULL and self.interrupt(block, instruction):
+            self.arrived = self.sliding = False
+        self.resting = True
+
+    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t behind,
+                          uint64_t block, uint32_t* instruction) noexcept nogil:
+        """Whether the interrupt comes in these records, and the instruction of the block that has not issued then."""
+        cdef uint32_t k, last
+        cdef uint32_t begin
+        cdef uint64_t code
+        for k in range(first, count, 2):
+            if items[k] & BUBBLE_FLAG:
+                code = self.cycles.records.bubble_keys[items[k] & ~<uint32_t>BUBBLE_FLAG]
+                if code >> 48 != BUBBLE_BACK:
+                    continue
+                begin = last = <uint32_t>(code >> 32 & 0xFF)
+            else:
+                code = self.cycles.records.parts[items[k]].code
+                begin, last = <uint32_t>(code >> 32 & 0xFF), <uint32_t>(code >> 40 & 0xFF) + 1
+                if last <= begin:                                # a part without instructions: no cycle
+                    continue
+            if behind and (code & 0xFFFFFFFFULL != block or begin < behind):
+                continue                                         # before the next cycle
+            if code & 0xFFFFFFFFULL == block:
+                instruction[0] = last
+            if self.tracing > 0 and self.captures.traces_addresses:
+                self.tracing -= items[k + 1]
+                self.trace_item(items + k)
+            self.due -= items[k + 1]
+            if self.due <= 0:
+                return True
+        return False
+
+    # --- the IP-EAR
+
+    cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil:
+        cdef uint32_t k
+        for k in range(0, count, 2):
+            self.trace_item(items + k)
+
+    cdef void trace_item(self, const uint32_t* item) noexcept nogil:
+        """Show the IP-EAR one of the machine's records: cycles in which nothing retired, or one in which something did."""
+        cdef uint64_t code
+        cdef uint32_t part, cause, times
+        cdef const BlockHead* head
+        if item[0] & BUBBLE_FLAG:
+            code = self.cycles.records.bubble_keys[item[0] & ~<uint32_t>BUBBLE_FLAG]
+            cause = <uint32_t>(code >> 40 & 0xFF)
+            if code >> 48 == BUBBLE_BACK:
+                self.captures.pass_cycles(item[1], cause == XPN or cause == BRU)
+            return
+        part = item[0]
+        while self.cycles.records.parts[part].chain & 0xFFFFFFFFULL:
+            part = <uint32_t>self.cycles.records.parts[part].chain
+        code = self.cycles.records.parts[part].code
+        if (code >> 40 & 0xFF) < (code >> 32 & 0xFF) or code & 0xFFFFFFFFULL == NO_BLOCK:
+            return
+        head = &self.table.c.heads[code & 0xFFFFFFFFULL]
+        for times in range(item[1]):
+            self.captures.retire(self.table.c.instructions[head.first + (code >> 32 & 0xFF)].address)
+
+    cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
+        """Interrupt at the first bundle from an instruction of the block on; False: it has none."""
+        cdef const BlockHead* head = &self.table.c.heads[block.words[0] & BLOCK_MASK]
+        cdef uint64_t address
+        for instruction in range(instruction, head.length):
+            address = self.table.c.instructions[head.first + instruction].address
+            if address & 3 == 0:
+                self.call(self.waiting, address, self.begun + instruction)
+                return True
+        return False

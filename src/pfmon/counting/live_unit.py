@@ -12,11 +12,13 @@ from pfmon.counting.live import Live
 from pfmon.counting.unit import CountingUnit
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
+from pfmon.pmu.capture_values import CaptureRegisters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pfmon.counting.captures import Captures
     from pfmon.counting.increments import Increments
     from pfmon.counting.unit import MachineRecords
     from pfmon.pmu.file import RegisterFile
@@ -52,8 +54,11 @@ class LiveUnit:
         listener: Callable[[Overflow], None],
         records: MachineRecords | None = None,
         calls: bool = False,
+        skid: int = 0,
+        seed: int = 1,
     ) -> None:
-        """``calls``: overflows say which calls the program is in. PfmonError when a counter cannot count what it is set
+        """``calls``: overflows say which calls the program is in; ``skid``: cycles from an overflow to its interrupt;
+        ``seed``: of the data EAR's choice among loads. PfmonError when a counter cannot count what it is set
         to."""
         self._calls = CallStack(table, traced) if calls else None
         self._model = model
@@ -62,14 +67,26 @@ class LiveUnit:
         self._listener = listener
         self._records = records
         self._unit = CountingUnit(model, registers)
+        self._skid, self._seed = skid, seed
         self._programmed = registers.configured
+        self._values = CaptureRegisters(model)
+        self._captures = self._unit.captures(table, seed)
         self.consumer = Live(
-            table, self._exact(), traced, self._overflowed, self._unit.data_ranges, self._cycles(), self._calls
+            table,
+            self._exact(),
+            traced,
+            self._overflowed,
+            self._unit.data_ranges,
+            self._cycles(),
+            self._calls,
+            self._captures,
+            skid,
         )
         self._taken = [0] * len(self._unit.monitors)
         self._reload()
         if records:
             records.machine.show(self.consumer)
+            records.machine.tell(self._captures)
 
     def sync(self) -> None:
         """Bring the registers up to what has been counted."""
@@ -79,6 +96,26 @@ class LiveUnit:
         self.registers.add_together(
             {monitor.pmd: delta for monitor, delta in zip(self._unit.monitors, deltas, strict=True)}
         )
+        if self._captures:
+            self._sync_captures(self._captures)
+
+    def _sync_captures(self, captures: Captures) -> None:
+        """Bring the event address registers and the trace buffer up to what was captured."""
+        setting = self._unit.capturing
+        values: dict[int, int] = {}
+        if setting.data:
+            values |= self._values.data(captures.data())
+        if setting.fetch:
+            values |= self._values.fetch(captures.fetched())
+        if setting.branches or setting.ip_ear is not None:
+            values |= self._values.trace(captures.branches())
+        self.registers.hold(values)
+
+    def clear_captures(self) -> None:
+        """Let the event address registers and the trace buffer be as if nothing had been captured: what a driver writes
+        to them after it has read them."""
+        if self._captures:
+            self._captures.clear()
 
     def finish(self) -> None:
         """The run has ended: bring the registers up to date. Raises what the listener raised."""
@@ -101,7 +138,10 @@ class LiveUnit:
         if self.registers.configured != self._programmed:
             self._programmed = self.registers.configured
             self._unit = CountingUnit(self._model, self.registers)
-            self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles())
+            self._captures = self._unit.captures(self._table, self._seed)
+            self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles(), self._captures)
+            if self._records:
+                self._records.machine.tell(self._captures)
             self._taken = [0] * len(self._unit.monitors)
         self.consumer.freeze(self.registers.frozen)
         for number, monitor in enumerate(self._unit.monitors):
@@ -112,9 +152,9 @@ class LiveUnit:
 
     def _cycles(self) -> CycleCounts | None:
         """The monitors' looks at the machine's records. PfmonError: there is no machine and one is needed."""
-        if not self._unit.wants_machine:
-            return None
         if self._records is None:
-            raise PfmonError("a machine has to run for these events")
+            if self._unit.wants_machine or self._skid:
+                raise PfmonError("a machine has to run for these events")
+            return None
         machine, rate = self._records.machine, int(self._records.figures["rse.rate"])
         return CycleCounts(self._unit.looks(), self._unit.look_increments(), self._table, machine.records, rate)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from pfmon.counting.countable import FAILED_CHECKS, MOVED, needs_machine
 from pfmon.counting.cycles import Way
+from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.machine.causes import Cause, Dispersal, FrontCause
 from pfmon.machine.occurrences import Occurrence
@@ -35,6 +36,9 @@ LOST_BUBBLES = {
 }
 ALL_CAUSES = (1 << 64) - 1
 ALL_BITS = (1 << 62) - 1
+CAPTURED = frozenset(Occurrence[f"{what}_CAPTURED"] for what in ("DATA_EAR", "INSTRUCTION_EAR", "BRANCH"))
+MOST_OCCURRENCES = 512
+"""As many as a set of them has bits (cycles.pxd, SET_WORDS)."""
 MESI = "ISEM"
 """The states by bit of PMC.mesi (Montecito manual table 3-6)."""
 
@@ -80,7 +84,17 @@ def occurrences_of(signal: str, states: int | None = None) -> frozenset[int]:
     return frozenset(number for name, number in names("occurrence").items() if number in numbers and name[-1] in wanted)
 
 
-def look_of(signal: str, threshold: int, ranged: bool, states: int | None) -> Look:
+def of_owner(occurrences: frozenset[int], owner: int) -> frozenset[int]:
+    """The same with what the PMU of a number captures in the place of what the first one does. PfmonError: more PMUs
+    than can be told apart."""
+    if not owner or not occurrences & CAPTURED:
+        return occurrences
+    if min(CAPTURED) + (owner + 1) * len(CAPTURED) > MOST_OCCURRENCES:
+        raise PfmonError(f"{owner + 1} event sets that capture are more than a run can tell apart")
+    return frozenset(number + owner * len(CAPTURED) * (number in CAPTURED) for number in occurrences)
+
+
+def look_of(signal: str, threshold: int, ranged: bool, states: int | None, owner: int = 0) -> Look:
     """How a monitor of a signal looks at the records; way NOT_HERE: it does not (architecture, or a level)."""
     if not needs_machine(signal, threshold):
         return Look()
@@ -90,7 +104,7 @@ def look_of(signal: str, threshold: int, ranged: bool, states: int | None) -> Lo
     kind, parts = meaning
     match kind:
         case "occurrence":
-            found = occurrences_of(signal, states)
+            found = of_owner(occurrences_of(signal, states), owner)
             way = Way.SUMS if threshold else Way.OCCURRENCES
             return Look(way, ranged, occurrences=found, notes=bool(threshold), threshold=threshold)
         case "cycle":

@@ -14,6 +14,7 @@ from pfmon.counting.tally import Tally
 from pfmon.counting.totals import add_totals
 from pfmon.counting.weighed import Filter, Weighed
 from pfmon.light_typing import NamedTuple
+from pfmon.pmu.capture_setting import capture_setting
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE
 from pfmon.pmu.monitors import monitors
 from pfmon.pmu.qualify import Qualifier
@@ -23,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # exact events alone need no machine
     from collections.abc import Sequence
 
+    from pfmon.counting.captures import Captures
     from pfmon.counting.looks import Look
     from pfmon.machine.config import MachineFigures
     from pfmon.machine.machine import Machine
@@ -45,11 +47,15 @@ class CountingUnit:
     """Counts as the registers of a PMU say; PfmonError when one of its counters cannot count what it is set to."""
 
     def __init__(self, model: PmuModel, registers: RegisterFile) -> None:
+        self.owner = 0
+        """Its number among the PMUs of a run: what each captures is told apart by it."""
         self.monitors: tuple[Monitor, ...] = tuple(
             monitor for monitor in monitors(model, registers) if registers.enabled(monitor.pmd)
         )
         self._qualifier = Qualifier(model, registers.contents())
         self.data_ranges = self._qualifier.data_ranges()
+        self.capturing = capture_setting(model, registers.contents())
+        self._events = model.events
         for monitor in self.monitors:
             check_countable(monitor.event)
             check_threshold(monitor.event, monitor.threshold)
@@ -59,6 +65,11 @@ class CountingUnit:
     @property
     def wants_machine(self) -> bool:
         """Whether a machine has to run."""
+        return self.capturing.captures or self._counts_machine
+
+    @property
+    def _counts_machine(self) -> bool:
+        """Whether a monitor counts what a machine decides."""
         return any(needs_machine(monitor.signal, monitor.threshold) for monitor in self.monitors)
 
     @property
@@ -84,7 +95,7 @@ class CountingUnit:
             if self.data_ranges is not None and not isinstance(tally, DataTally):
                 raise TypeError("data ranges are programmed: the stream's addresses are wanted")
             add_totals(tally, self.increments(), sink)
-        if self.wants_machine:
+        if self._counts_machine:
             if records is None:
                 raise RuntimeError("a machine has to run for these events")
             self._add_machine(table, records, sink)
@@ -102,6 +113,21 @@ class CountingUnit:
             )
         return self._exact
 
+    def captures(self, table: BlockTable, seed: int = 1) -> Captures | None:
+        """The event address registers and the trace buffer at work; None: they capture nothing. ``seed``: of the choice
+        among loads that overlap."""
+        if not self.capturing.captures:
+            return None
+        from pfmon.counting.captures import Captures
+
+        # Tags qualify what is captured as they qualify the events that count it (Montecito manual, figure 3-5).
+        data = next(event for event in self._events if event.ear.startswith("dear"))
+        fetch = next(event for event in self._events if event.ear.startswith("iear"))
+        branch = next(event for event in self._events if event.branch_buffer)
+        filters = Increments([Weighed("", self._filter(event), False) for event in (data, fetch, branch)])
+        ranges, heeded = self.data_ranges or (), self._ranged(data)
+        return Captures(table, self.capturing, filters, ranges, heeded, seed, self.owner)
+
     def looks(self) -> list[Look]:
         """How the monitors look at a machine's records."""
         from pfmon.counting.looks import look_of
@@ -113,6 +139,7 @@ class CountingUnit:
                     monitor.threshold,
                     self._ranged(monitor.event),
                     monitor.mesi if monitor.event.mesi else None,
+                    self.owner,
                 )
                 for monitor in self.monitors
             ]

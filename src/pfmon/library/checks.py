@@ -150,6 +150,8 @@ def sampling_is_of_one_event_set(options: Options) -> None:
             "--smpl-entries": options.smpl_entries != Options.smpl_entries,
             "--smpl-truth": options.smpl_truth,
             "--smpl-stacks": options.smpl_stacks,
+            "--smpl-skid": bool(options.smpl_skid),
+            "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
         }.items():
             if used:
                 raise PfmonError(f"{option} is about samples: give --long-smpl-periods=PERIOD,... too")

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.checks import check, report_is_known
 from pfmon.library.machines import take_pmu
-from pfmon.library.options import MOST_ENTRIES, Options
+from pfmon.library.options import MOST_ENTRIES, MOST_SEED, MOST_SKID, Options
 from pfmon.library.values import directory, milliseconds, seconds, size, variable, whole_number
 
 Path = str | os.PathLike[str]
@@ -70,6 +70,9 @@ class Keywords(TypedDict, total=False):
     reset_non_smpl_periods: bool
     smpl_truth: bool
     smpl_stacks: bool
+    smpl_skid: int
+    extra_smpl_pmds: str | int | Sequence[int]
+    ear_seed: int
     report: str
     sysroot: Path
     timeout: float
@@ -275,7 +278,10 @@ FLAGS = (
 TAKERS: dict[str, Taker] = {
     **{name: _field(name, _flag) for name in FLAGS},
     **{name: _field(name, _list) for name in ("event_thresholds", "priv_levels", "insn_sets")},
-    **{name: _field(name, _list) for name in ("long_smpl_periods", "short_smpl_periods", "smpl_periods_random")},
+    **{
+        name: _field(name, _list)
+        for name in ("long_smpl_periods", "short_smpl_periods", "smpl_periods_random", "extra_smpl_pmds")
+    },
     **{name: _field(name, _range) for name in ("irange", "drange")},
     **{name: _field(name, _text) for name in ("machine", "annotate", "symbol_file")},
     **{name: _field(name, _number(milliseconds)) for name in ("switch_timeout", "print_interval")},
@@ -298,5 +304,7 @@ TAKERS: dict[str, Taker] = {
     "seed": _field("seed", _number(whole_number)),
     "memory_limit": _field("memory_limit", _number(size)),
     "smpl_entries": _field("smpl_entries", _number(lambda option, text: whole_number(option, text, 1, MOST_ENTRIES))),
+    "smpl_skid": _field("smpl_skid", _number(lambda option, text: whole_number(option, text, 0, MOST_SKID))),
+    "ear_seed": _field("ear_seed", _number(lambda option, text: whole_number(option, text, 1, MOST_SEED))),
 }
 """Keyword -> what takes its value."""

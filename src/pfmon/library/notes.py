@@ -10,6 +10,7 @@ IDLE = {
     "excl-intr": "interrupts are handled at the kernel level, and programs run at the user level",
     "intr-only": "it is about the kernel level, and programs run at the user level, where everything counts",
     "incl-intr": "it is about the kernel level, and programs run at the user level, where everything counts",
+    "overflow-block": "the program stands still in any case while a buffer of samples is emptied",
     "exclude-idle": "there is no idle task beside one program",
 }
 """Options that change nothing while a program runs, and why."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 MOST_ENTRIES = 1 << 24
 """Samples in a buffer, or rows of a histogram."""
+MOST_SKID = 1 << 20
+"""Cycles from an overflow to its interrupt."""
+MOST_SEED = (1 << 31) - 2
+"""Of the minimal standard generator."""
 
 
 class Options:
@@ -84,6 +88,11 @@ class Options:
     reset_non_smpl_periods: bool = False
     smpl_truth: bool = False
     smpl_stacks: bool = False
+    smpl_skid: int = 0
+    """Cycles from an overflow to its interrupt."""
+    extra_smpl_pmds: str = ""
+    ear_seed: int = 1
+    """Of the choice that the data event address register makes among loads."""
 
     session_timeout: float | None = None
 

@@ -182,6 +182,7 @@ class Prepared:
                 interval=options.print_interval,
                 insecure=options.insecure,
                 dont_start=options.dont_start,
+                ear_seed=options.ear_seed,
             ),
             machine=lambda: machine_of(options),
             report=bool(options.report),

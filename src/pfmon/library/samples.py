@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import repeat
 
 from pfmon.errors import PfmonError
 from pfmon.light_typing import overload
@@ -47,7 +48,7 @@ class Samples(Sequence[Sample]):
 
     def to_numpy(self) -> Any:
         """A structured array of unsigned 64-bit numbers: iip, stamp, overflowed (bit n for PMD n), last_val, set, and
-        pmdN for each register. PfmonError without NumPy."""
+        pmdN for each register (0 where a sample does not have it). PfmonError without NumPy."""
         try:
             numpy = import_module("numpy")
         except ImportError:
@@ -61,13 +62,14 @@ class Samples(Sequence[Sample]):
         return frame(self._columns())
 
     def _columns(self) -> dict[str, list[int]]:
-        """The fields of all samples, by name."""
-        columns: dict[str, list[int]] = {name: [] for name in FIELDS}
-        numbers = [number for number, _ in self._samples[0].pmds] if self._samples else []
-        columns |= {f"pmd{number}": [] for number in numbers}
-        for sample in self._samples:
-            mask = sum(1 << pmd for pmd in sample.overflowed)
-            values = (sample.iip, sample.stamp, mask, sample.last, sample.set, *(value for _, value in sample.pmds))
-            for column, value in zip(columns.values(), values, strict=True):
-                column.append(value)
-        return columns
+        """The fields of all samples, by name; 0 for a register that a sample does not have."""
+        numbers = dict.fromkeys(number for sample in self._samples for number, _ in sample.pmds)
+        rows = [
+            (
+                *(sample.iip, sample.stamp, sum(1 << pmd for pmd in sample.overflowed), sample.last, sample.set),
+                *map(dict(sample.pmds).get, numbers, repeat(0)),
+            )
+            for sample in self._samples
+        ]
+        names = (*FIELDS, *(f"pmd{number}" for number in numbers))
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}

@@ -36,7 +36,20 @@ def sampling(options: Options, model: PmuModel) -> Sampling:
         options.reset_non_smpl_periods,
         options.smpl_truth,
         options.smpl_stacks,
+        options.smpl_skid,
+        _extra(options.extra_smpl_pmds, model),
     )
+
+
+def _extra(text: str, model: PmuModel) -> tuple[int, ...]:
+    """Numbers of data registers."""
+    option = "extra-smpl-pmds"
+    numbers = sorted({whole_number(option, item, 0, 255) for item in text.split(",")}) if text else []
+    for number in numbers:
+        if f"pmd{number}" not in model.registers:
+            known = ", ".join(name[3:] for name in model.registers if name.startswith("pmd"))
+            raise BadValueError(f"--{option}={text}: {model.name} has no PMD{number}; it has {known}")
+    return tuple(numbers)
 
 
 def _split(option: str, text: str, count: int) -> list[str]:

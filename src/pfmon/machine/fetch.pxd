@@ -21,6 +21,9 @@ cdef struct Fetched:
     uint32_t cause               # causes.pxd, FrontCause, if it is later than asked for
     uint32_t second_cause        # a part of the wait may have another cause (a TLB miss, then a cache miss)
     uint32_t second_cycles
+    int64_t asked                # cycle in which L2 was asked for the line; -1: it was there, or in the streaming buffer
+    uint32_t under_way           # it had been asked for before
+    uint32_t level               # watch.TlbLevel: what served a miss of the first-level TLB
 
 cdef struct Buffered:            # a line in the streaming buffer, or on its way there
     uint64_t line                # address; NO_LINE
@@ -81,10 +84,10 @@ cdef class InstructionFetch:
 
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
     cdef void used(self, uint64_t address, int64_t ready) noexcept nogil
-    cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
-    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
+    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil
-    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, uint32_t* cause) noexcept nogil
+    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil
     cdef Buffered* buffered(self, uint64_t line) noexcept nogil

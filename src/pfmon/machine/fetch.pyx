@@ -22,6 +22,7 @@ from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.tags cimport ABSENT, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
+from pfmon.machine.watch cimport TlbLevel
 
 cdef enum:
     SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
@@ -105,7 +106,8 @@ cdef class InstructionFetch:
         cdef int64_t translated, place
         self.pump(notes, now)
         note(notes, Occurrence.L1I_READ, 1)
-        translated = self.translate(notes, address, now)
+        out.asked, out.under_way, out.level = -1, 0, TlbLevel.TLB_HIT
+        translated = self.translate(notes, address, now, out)
         out.cause = FrontCause.FRONT_TLBMISS
         out.second_cycles = 0
         out.second_cause = FrontCause.FRONT_IMISS
@@ -114,7 +116,7 @@ cdef class InstructionFetch:
             self.cache.touch(place)
             out.ready = translated
         else:
-            out.ready = self.bring(notes, address, translated, &out.second_cause)
+            out.ready = self.bring(notes, address, translated, out)
             if translated > now:
                 out.second_cycles = <uint32_t>(out.ready - translated)
             else:
@@ -122,24 +124,25 @@ cdef class InstructionFetch:
         self.used(address, out.ready)
 
     # The window's translation is there; when.
-    cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+    cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         self.last_page = address >> self.tlb_shift
         if lookup(self.tlb1, address):
             return now
         note(notes, Occurrence.ITLB1_MISS, 1)
         if self.tlb2 is None:
-            now = self.walk(notes, address, now)
+            now = self.walk(notes, address, now, out)
         elif lookup(self.tlb2, address):
             now += self.transfer_cycles
+            out.level = TlbLevel.TLB_L2
         else:
             note(notes, Occurrence.ITLB2_MISS, 1)
-            now = self.walk(notes, address, now)
+            now = self.walk(notes, address, now, out)
             insert(self.tlb2, address)
         self.insert_first(notes, address)
         return now
 
     # The page walker reads the VHPT through L2; where the entry is not there the operating system puts it in.
-    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t page = address >> self.page_shift
         cdef uint64_t region = address >> REGION_SHIFT << REGION_SHIFT
         cdef uint64_t entry = region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
@@ -147,8 +150,10 @@ cdef class InstructionFetch:
         now = self.l2.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         if self.table.knows(page):
             note(notes, Occurrence.ITLB_WALKED, 1)
+            out.level = TlbLevel.TLB_WALKER
             return now
         note(notes, Occurrence.ITLB_FILLED, 1)
+        out.level = TlbLevel.TLB_FAULT
         self.table.add(page)
         return now + self.software_cycles
 
@@ -164,23 +169,26 @@ cdef class InstructionFetch:
                 part += self.line
         self.tlb1.tags.put(place, address, 0, 0, 1)
 
-    # A line that is not in L1I, or not yet: when it is there, and what the front end waited for.
-    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, uint32_t* cause) noexcept nogil:
+    # A line that is not in L1I, or not yet: when it is there; `out`: what the front end waited for.
+    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t line = address >> self.line_shift << self.line_shift
         cdef int64_t place = quick_find(self.cache, address), ready
         cdef Buffered* found = self.buffered(line)
         if place != ABSENT:
             note(notes, Occurrence.L1I_RAB_HIT, 1)
-            cause[0] = FrontCause.FRONT_FILL_RECIRC
+            out.second_cause = FrontCause.FRONT_FILL_RECIRC
+            out.asked, out.under_way = now, 1
             self.cache.touch(place)
             return self.cache.infos[place].ready
         if found == NULL:
             note(notes, Occurrence.L1I_DEMAND_MISS, 1)
-            cause[0] = FrontCause.FRONT_IMISS
+            out.second_cause = FrontCause.FRONT_IMISS
+            out.asked = now
             ready = self.ask(notes, line, REQUEST_FETCH, now)
         elif found.ready > now:
             note(notes, Occurrence.L1I_RAB_HIT, 1)
-            cause[0] = FrontCause.FRONT_FILL_RECIRC
+            out.second_cause = FrontCause.FRONT_FILL_RECIRC
+            out.asked, out.under_way = now, 1
             ready = found.ready
         else:
             note(notes, Occurrence.L1I_ISB_HIT, 1)

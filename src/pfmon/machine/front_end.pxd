@@ -3,11 +3,12 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pfmon.machine.code cimport Step
-from pfmon.machine.fetch cimport InstructionFetch
+from pfmon.machine.fetch cimport Fetched, InstructionFetch
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
 from pfmon.machine.state cimport State, Wait
+from pfmon.machine.watch cimport Watch
 
 cdef enum:
     WAITS = 8                    # five are the most that one group waits for: two windows (bubbles, two misses each)
@@ -15,6 +16,7 @@ cdef enum:
 cdef class FrontEnd:
     cdef InstructionFetch fetch
     cdef Records records
+    cdef Watch watch             # None: nobody watches
     cdef uint64_t window         # that came last; 0: none that control still is in
     cdef int64_t ready           # cycle from which `window` can be dispersed
     cdef int32_t bubbles         # that a prediction costs before the next window
@@ -28,6 +30,7 @@ cdef class FrontEnd:
     # is empty.
     cdef void deliver(self, Notes* notes, const Run* run, const Step* step, uint32_t number, int64_t earliest,
                       int64_t free) noexcept nogil
+    cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil
     cdef void fill_buffer(self, uint64_t number, int64_t earliest) noexcept nogil

@@ -59,6 +59,8 @@ cdef class FrontEnd:
             self.fetch.note_quick(notes)
         else:
             self.fetch.fetch(notes, step.window, at, &fetched)
+            if self.watch is not None:
+                self.show(run, step, number, &fetched)
             if fetched.ready > at:
                 second = fetched.second_cycles
                 self.wait_for(run, number, fetched.ready - second, fetched.cause, fetched.ready - at - second)
@@ -69,6 +71,14 @@ cdef class FrontEnd:
             self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
         self.ready = at
         self.window = step.window
+
+    cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil:
+        """Tell the watch what missed."""
+        cdef uint64_t line = step.window >> self.fetch.line_shift << self.fetch.line_shift
+        if fetched.level and self.watch.fetch_translations:
+            self.watch.fetch_translation(run.number, number, line, fetched.level)
+        if fetched.asked >= 0 and self.watch.fetches:
+            self.watch.fetch(run.number, number, line, fetched.ready - fetched.asked, fetched.under_way)
 
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil:
         """Control goes elsewhere, or the prediction that it does not came late."""

@@ -9,6 +9,8 @@ cdef class Machine(Timing):
     cdef Shares shares
     cdef uint32_t turn           # event set that is to be in force
     cdef uint32_t event_set           # the one in force
+    cdef list watches            # by event set: a Watch, or None
+    cdef bint watched            # there was one
     cdef bint due                # another one may be behind the block that is held
 
     cdef void change_event_set(self) noexcept nogil

@@ -12,6 +12,7 @@ from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
+from pfmon.machine.watch cimport Watch
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport BlockHead, accesses_of
 from pfmon.stream.words cimport BLOCK_MASK
@@ -22,6 +23,7 @@ cdef class Machine(Timing):
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1):
         self.shares = Shares(event_sets, config)
+        self.watches = [None] * event_sets
         self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)
         self.shares.watch(&self.dirty_registers, NULL, MOST_LEVEL + 1)
         self.data.watch(self.shares)
@@ -78,6 +80,9 @@ cdef class Machine(Timing):
             self.event_set = self.turn
             self.records.use(self.event_set)
             self.memo.use(self.event_set)
+            if self.watched:
+                with gil:
+                    self.set_watch(self.watches[self.event_set])
 
     cdef void share(self) noexcept nogil:
         """What stood up to now belongs to the event set in force. The front end may be behind the pipeline, and the
@@ -115,7 +120,11 @@ cdef class Machine(Timing):
         if self.items is not None:
             self.records.begin_log()
             self.ran = NULL
+        if self.watch is not None:
+            self.watch.begin()
         self.apply_late_marks()
+        if self.watch is not None:
+            self.leave_captures()
         if self.items is not None:
             self.show_items(marks)
 
@@ -124,6 +133,13 @@ cdef class Machine(Timing):
     def show(self, Items items):
         """Show what is recorded to ``items`` when it is, block by block. Before the stream begins."""
         self.items = items
+
+    def tell(self, Watch watch, uint32_t event_set=0):
+        """Tell a watch (None: nobody) of misses and changes of flow while an event set is in force."""
+        self.watches[event_set] = watch
+        self.watched = True
+        if event_set == self.event_set:
+            self.set_watch(watch)
 
     def finish(self):
         """The stream has ended: bring the records up to date. May be called again."""

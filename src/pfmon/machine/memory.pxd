@@ -19,6 +19,8 @@ cdef enum:
 
 cdef struct Served:              # how an access went
     int64_t ready                # cycle from which a loaded value can be used by an integer operation
+    int64_t asked                # cycle in which L2 was asked for a value; -1: nobody did, or no value
+    uint32_t level               # watch.TlbLevel: what served a miss of the first-level TLB
     uint32_t stalls              # reasons why the pipeline stood still before the access could be made
     uint32_t cause[MOST_STALLS]  # causes.pxd, Cause
     uint32_t cycles[MOST_STALLS]

@@ -19,6 +19,7 @@ from pfmon.machine.tags cimport (
 )
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
+from pfmon.machine.watch cimport TlbLevel
 
 cdef enum:
     PECULIAR = ACCESS_ACQUIRE | ACCESS_RELEASE | ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA | ACCESS_EXCLUSIVE
@@ -217,7 +218,7 @@ cdef class DataMemory:
                      Served* out) noexcept nogil:
         cdef int64_t start
         cdef uint32_t stall
-        out.stalls = 0
+        out.stalls, out.level, out.asked = 0, TlbLevel.TLB_HIT, -1
         if now != self.cycle:
             self.cycle, self.stood = now, 0
         now += self.stood        # for an access of the same cycle: it need not wait again
@@ -231,7 +232,7 @@ cdef class DataMemory:
         elif reads_first_level(kind):
             out.ready = self.load(notes, address, size, kind, flags, start, out)
         else:
-            start = self.in_order(flags, start, out)
+            out.asked = start = self.in_order(flags, start, out)
             if kind == ACCESS_SEMAPHORE:
                 enter_store(&self.store_conflicts, address, size, start)
             out.ready = self.l2.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
@@ -255,6 +256,7 @@ cdef class DataMemory:
         elif not first:
             if reads_first_level(kind):
                 note(notes, Occurrence.L1DTLB_TRANSFER, 1)
+                out.level = TlbLevel.TLB_L2
             if kind == ACCESS_LFETCH:
                 now += self.transfer_cycles
             else:
@@ -277,8 +279,10 @@ cdef class DataMemory:
             found = self.table.knows(page)
         if found:
             note(notes, Occurrence.DTLB_WALKED, 1)
+            out.level = TlbLevel.TLB_WALKER
         else:
             note(notes, Occurrence.DTLB_FILLED, 1)
+            out.level = TlbLevel.TLB_FAULT
             now = stand_still(out, Cause.XPN, now, now + self.software_cycles)
             if not self.table.knows(page):
                 self.table.add(page)
@@ -307,6 +311,7 @@ cdef class DataMemory:
             note(notes, Occurrence.L1D_FILL_READ_MISS, 1)
         if forced:
             note(notes, Occurrence.L1D_FORCED_MISS, 1)
+        out.asked = now
         ready = self.l2.request(notes, address, size, REQUEST_READ, request_flags(flags), now)
         now = stand_still(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
         if place == ABSENT:

@@ -182,4 +182,8 @@ cpdef enum Occurrence:
     MISPREDICTED_FRAME           # a return to elsewhere than the return stack said, so with another ar.pfs
     MISPREDICTED_ROTATION        # br.ctop, cexit: registers were renamed for the wrong path
     MISPREDICTED_STAGE           # br.wtop, wexit: the stage predicate was not as predicted
+    # captured (watch.pxd) by the first PMU; those of the next one come behind, and so on (looks.py)
+    DATA_EAR_CAPTURED
+    INSTRUCTION_EAR_CAPTURED
+    BRANCH_CAPTURED
     OCCURRENCES

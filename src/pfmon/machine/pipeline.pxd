@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from pfmon.machine.code cimport Plan, Step
 from pfmon.machine.frames cimport Frames
 from pfmon.machine.front_end cimport FrontEnd
-from pfmon.machine.memory cimport DataMemory
+from pfmon.machine.memory cimport DataMemory, Served
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.ranges cimport Ranges
@@ -13,6 +13,7 @@ from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
 from pfmon.machine.scoreboard cimport Scoreboard
 from pfmon.machine.state cimport OpenPart, State, Use
+from pfmon.machine.watch cimport Watch
 
 cdef class Pipeline:
     cdef DataMemory data
@@ -23,6 +24,7 @@ cdef class Pipeline:
     cdef Scoreboard board
     cdef Frames frames
     cdef Ranges ranges
+    cdef Watch watch             # None: nobody watches
 
     cdef int64_t now             # cycle of the last issue
     cdef int64_t earliest        # next cycle in which something can issue
@@ -56,6 +58,8 @@ cdef class Pipeline:
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil
     cdef void loose_notes(self, uint64_t number, uint32_t instruction) noexcept nogil
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
+    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t issued,
+                   const Served* served, bint of_stack) noexcept nogil
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil
     cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
                   uint32_t cause) noexcept nogil

@@ -19,7 +19,7 @@ from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport (
-    ACCESS_CHECK, ACCESS_FILL, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, Served)
+    ACCESS_CHECK, ACCESS_FILL, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, Served)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
@@ -136,6 +136,8 @@ cdef class Pipeline:
             self.notes.context = (<uint64_t>instruction << NOTE_INSTRUCTION
                                   | in_ranges(&self.ranges, address) << NOTE_RANGED)
             self.data.access(&self.notes, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0, self.earliest, &served)
+            if self.watch is not None:
+                self.show(number, instruction, address, self.earliest, &served, True)
             address += 8
             if i & 63 == 63:
                 self.loose_notes(number, instruction)
@@ -283,10 +285,20 @@ cdef class Pipeline:
             return self.now + self.data.quick_latency[step.access - 1]
         served.stalls = 0
         self.data.access(&self.notes, address, step.size, step.access - 1, step.access_flags, self.now, &served)
+        if self.watch is not None and step.access != ACCESS_LFETCH + 1:
+            self.show(run.number, number, address, self.now, &served, False)
         for i in range(served.stalls):
             self.stalled += served.cycles[i]
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
         return served.ready
+
+    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t issued,
+                   const Served* served, bint of_stack) noexcept nogil:
+        """Tell the watch what missed. Stores ask L2 for no value."""
+        if served.level and self.watch.translations:
+            self.watch.translation(block, instruction, address, served.level, of_stack)
+        if served.asked >= 0 and self.watch.loads:
+            self.watch.load(block, instruction, address, issued, served.ready - served.asked, of_stack)
 
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil:
         """ld8.fill waits until the st8.spill before it has written its bit of ar.unat."""

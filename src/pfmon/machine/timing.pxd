@@ -13,25 +13,15 @@ from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
-from pfmon.stream.consumer cimport EventSetConsumer
+from pfmon.machine.watched cimport Watched
 
 cdef enum:
     MOST_HELD = MOST_CODE + 1    # words of a block and its addresses
     MOST_MARKS = 512
 
 
-cdef class Timing(EventSetConsumer):
-    cdef readonly Plans plans
-    cdef readonly Records records
-    cdef readonly Pipeline pipeline
-    cdef readonly L2 l2
-    cdef readonly DataMemory data
-    cdef readonly InstructionFetch fetch
-    cdef readonly BranchPredictor predictor
-    cdef readonly Memo memo
+cdef class Timing(Watched):
     cdef bint memoize
-    cdef int64_t now             # as Pipeline.now, also while the memo goes on
-    cdef uint32_t state          # number of the pipeline's state in the memo; 0: it is in the pipeline itself
     cdef uint32_t node           # that led to it
     cdef uint64_t held[MOST_HELD]
     cdef const uint64_t* block   # word of the block that waits for its marks and for the next one; NULL: none
@@ -41,8 +31,6 @@ cdef class Timing(EventSetConsumer):
     cdef Level current_registers, dirty_registers
     cdef uint64_t last           # number of the block that ran last
     cdef readonly uint64_t repeated, simulated
-    cdef Items items             # who looks at what is recorded; None: nobody
-    cdef const Node* ran         # the memo's node that the block at hand was looked up in; NULL: it was simulated
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
     cdef void look_for_losses(self) noexcept nogil
@@ -58,4 +46,3 @@ cdef class Timing(EventSetConsumer):
     cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil
     cdef void apply_late_marks(self) noexcept nogil
     cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil
-    cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil

@@ -36,7 +36,7 @@ cdef inline bint is_repeatable(const Run* run) noexcept nogil:
     return run.quick and not run.ranged[0] | run.ranged[1]
 
 
-cdef class Timing(EventSetConsumer):
+cdef class Timing(Watched):
     """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
     simulated: slow, and the same results. ``event_sets``: how many the records keep apart."""
 
@@ -64,6 +64,7 @@ cdef class Timing(EventSetConsumer):
         cdef Run run
         cdef uint64_t word = self.block[0], outcome = 0
         cdef uint32_t marks = 0
+        cdef int64_t began = self.now
         cdef const Plan* plan = self.plans.plan(word & BLOCK_MASK)
         if plan == NULL:
             self.fail(self.plans.failure)
@@ -76,6 +77,8 @@ cdef class Timing(EventSetConsumer):
             self.records.begin_log()
             self.ran = NULL
             marks = self.mark_count
+        if self.watch is not None:
+            self.watch.begin()
         if plan.has_branch:
             run.taken = not plan.branch.conditional or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1
             self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
@@ -87,8 +90,12 @@ cdef class Timing(EventSetConsumer):
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
         run.quick = self.survey(plan, &run)
+        if self.watch is not None and self.watch.loads and run.made:
+            self.show_made(plan, &run, began)
         if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome)
+        if self.watch is not None and self.watch.flows:
+            self.show_branch(plan, &run, next_ip)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
             self.follow_frames(plan, &run)
         if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.left)):
@@ -97,6 +104,8 @@ cdef class Timing(EventSetConsumer):
             self.flush_behind(plan, &run)
         if self.mark_count:
             self.apply_marks(plan, run.number)
+        if self.watch is not None:
+            self.leave_captures()
         self.last = run.number
         if self.items is not None:
             self.show_items(marks)
@@ -228,7 +237,7 @@ cdef class Timing(EventSetConsumer):
         if self.records.lost or self.memo.lost or self.pipeline.frames.lost or self.data.table.lost \
                 or self.fetch.table.lost:
             self.fail(Failure.OUT_OF_MEMORY)
-        if self.pipeline.notes.lost:
+        if self.pipeline.notes.lost or (self.watch is not None and self.watch.lost):
             self.fail(Failure.TOO_MANY_NOTES)
         if self.pipeline.front_end.lost or self.current_registers.lost or self.dirty_registers.lost \
                 or self.data.lost() or self.fetch.lost() or self.l2.lost():
@@ -279,10 +288,6 @@ cdef class Timing(EventSetConsumer):
             self.fetch.redirect(&self.pipeline.notes, next_ip, plan.branch.many, self.now)
             self.leave_notes(run.number, plan.length - 1)
 
-    cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
-        if self.pipeline.notes.count:
-            self.pipeline.loose_notes(number, instruction)
-
     # --- marks
 
     cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil:
@@ -313,6 +318,8 @@ cdef class Timing(EventSetConsumer):
         for i in range(self.mark_count):
             mark = self.marks[i]
             kind = mark_kind(mark)
+            if self.watch is not None:
+                self.show_mark(plan, number, mark)
             instruction = <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
             if kind == Mark.SPILL or kind == Mark.FILL:
                 address = 0

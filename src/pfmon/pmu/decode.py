@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pfmon.errors import BadValueError
+from pfmon.pmu.capture_words import capture_words
 from pfmon.pmu.intel import FIXED
 from pfmon.pmu.monitors import read_counters
 from pfmon.pmu.register import WORD
@@ -103,7 +104,7 @@ def _events(events: EventTable, code: int) -> list[str]:
 
 
 def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
-    """What the registers of a dump do together: one line for each counter and each breakpoint pair."""
+    """What the registers of a dump do together: lines for each counter, each breakpoint pair, and what was captured."""
     lines = ["together:"]
     words = COUNTER_WORDS[model.architecture]
     lines += [f"  {said}" for number in model.bank.numbers if (said := words(model, number, values))]
@@ -112,6 +113,7 @@ def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
             address, mask = values.get(f"{kind}{2 * pair}"), values.get(f"{kind}{2 * pair + 1}")
             if address is not None and mask is not None:
                 lines.append("  " + pair_words(what, pair, address, mask))
+    lines += [f"  {said}" for said in capture_words(model, values)]
     if "pmc0" in values and values["pmc0"] & 1:
         lines.append("  monitoring is frozen (PMC0.fr)")
     return lines if len(lines) > 1 else []

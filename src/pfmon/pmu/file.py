@@ -166,6 +166,10 @@ class RegisterFile:
             self._overflow(pmd)
         return wrapped
 
+    def hold(self, values: Mapping[int, int]) -> None:
+        """The PMU itself puts values into its data registers."""
+        self._held.update({f"pmd{number}": value for number, value in values.items()})
+
     def _overflow(self, pmd: int) -> None:
         """A counter wrapped: its bit in PMC0, and with PMC.oi the freeze and one interrupt.
 

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from pfmon.pmu.filters import OpcodeFilter
     from pfmon.pmu.qualify import Blocks
 
-IEAR_PMDS = (0, 1)
-DEAR_PMDS = (2, 3, 17)
-BUFFER_PMDS = tuple(range(8, 17))
-
 
 TAGGED_BY_PMC9 = (0x08, 0x2)
 
@@ -67,6 +63,9 @@ class ItaniumProgrammer(Ia64Programmer):
     width = 32
     qualification = ItaniumQualification
     decoder = ItaniumDecoder
+    instruction_ear_pmds = (0, 1)
+    data_ear_pmds = (2, 3, 17)
+    branch_buffer_pmds = tuple(range(8, 17))
     counter_source = "Itanium manual section 6.2"
     deciding_ear_event = -1
 
@@ -86,7 +85,7 @@ class ItaniumProgrammer(Ia64Programmer):
             ear_mode_must_exist(ear, ("cache", "tlb", "alat"), "the instruction event address register")
             tlb = int(ear.mode == "tlb")
             self.write("pmc10", self.encode("pmc10", ear.plm, tlb=tlb, umask=ear.umask, ism=ear.ism))
-            self.pmds += IEAR_PMDS
+            self.pmds += self.instruction_ear_pmds
 
     def program_instruction_range(self) -> None:
         """IBRs and PMC13: tag all is switched off (Itanium manual section 6.2.4, table 6-3)."""
@@ -105,7 +104,7 @@ class ItaniumProgrammer(Ia64Programmer):
             tlb = int(ear.mode == "tlb")
             value = self.encode("pmc11", ear.plm, tlb=tlb, umask=ear.umask, ism=ear.ism, pt=int(not constrained))
             self.write("pmc11", value)
-            self.pmds += DEAR_PMDS
+            self.pmds += self.data_ear_pmds
         elif constrained:
             self.write("pmc11", self.registers["pmc11"].encode(plm=self.request.plm, pt=0))
 
@@ -114,4 +113,4 @@ class ItaniumProgrammer(Ia64Programmer):
         if buffer := self.branch_buffer():
             fields = {"tar": 1, "tac": 1, "bac": 1, **buffer.fields}
             self.write("pmc12", self.encode("pmc12", buffer.plm, **fields))
-            self.pmds += BUFFER_PMDS
+            self.pmds += self.branch_buffer_pmds

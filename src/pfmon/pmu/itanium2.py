@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 EVENTS = "Itanium 2 manual, event sets"
 STATE = "Itanium 2 manual, performance monitor state"
-IEAR_PMDS = (0, 1)
-DEAR_PMDS = (2, 3, 17)
-BUFFER_PMDS = tuple(range(8, 17))
 DEAR_MODES = {"cache": 0, "tlb": 1, "alat": 2}
 MATCH_ALL = 0xFFFFFFFF3FFFFFFF
 UMASK_SETS = ("L2:0", "L2:3", "L2:4")
@@ -89,6 +86,9 @@ class Itanium2Programmer(TaggedProgrammer):
     width = 47
     qualification = Itanium2Qualification
     decoder = Itanium2Decoder
+    instruction_ear_pmds = (0, 1)
+    data_ear_pmds = (2, 3, 17)
+    branch_buffer_pmds = tuple(range(8, 17))
     page_bits = 12
     range_register = "pmc14"
     constraint_register = "pmc13"
@@ -119,7 +119,7 @@ class Itanium2Programmer(TaggedProgrammer):
             ear_mode_must_exist(ear, ("cache", "tlb"), "the instruction event address register")
             cache = int(ear.mode == "cache")
             self.write("pmc10", self.encode("pmc10", ear.plm, ct=cache, umask=ear.umask, ism=ear.ism))
-            self.pmds += IEAR_PMDS
+            self.pmds += self.instruction_ear_pmds
 
     def program_data_ear(self) -> EarRequest | None:
         """PMC11."""
@@ -127,7 +127,7 @@ class Itanium2Programmer(TaggedProgrammer):
             ear_mode_must_exist(ear, tuple(DEAR_MODES), "the data event address register")
             mode = DEAR_MODES[ear.mode]
             self.write("pmc11", self.encode("pmc11", ear.plm, mode=mode, umask=ear.umask, ism=ear.ism))
-            self.pmds += DEAR_PMDS
+            self.pmds += self.data_ear_pmds
         return ear
 
     def code_pairs(self, ranges: RangeRequest) -> list[int]:
@@ -164,7 +164,7 @@ class Itanium2Programmer(TaggedProgrammer):
             self.write("pmc12", 0)
         elif buffer:
             self.write("pmc12", self.encode("pmc12", buffer.plm, **buffer.fields))
-            self.pmds += BUFFER_PMDS
+            self.pmds += self.branch_buffer_pmds
 
     def cleared(self, monitor: Monitor) -> int:
         """PMC4.enable is not part of an event's configuration: PAL sets it once."""

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from pfmon.pmu.programming import Monitor
     from pfmon.pmu.request import EarRequest, EventRequest, RangeRequest
 
-IEAR_PMDS = (34, 35)
-DEAR_PMDS = (32, 33, 36)
-BUFFER_PMDS = (38, 39, *range(48, 64))
 CANCELS = (0xE0, 0xE2)
 FETCH = (0x41, 0x46, 0x65, 0x66)
 MATCH_ALL = 0xF01FFFFFFFFFF
@@ -103,6 +100,9 @@ class MontecitoProgrammer(TaggedProgrammer):
     width = 47
     qualification = MontecitoQualification
     decoder = MontecitoDecoder
+    instruction_ear_pmds = (34, 35)
+    data_ear_pmds = (32, 33, 36)
+    branch_buffer_pmds = (38, 39, *range(48, 64))
     page_bits = 16
     range_register = "pmc38"
     constraint_register = "pmc41"
@@ -144,7 +144,7 @@ class MontecitoProgrammer(TaggedProgrammer):
             kind = 2 | ear.umask >> 7 if cache else 0
             umask = ear.umask & 0x7F if cache else ear.umask
             self.write("pmc37", self.encode("pmc37", ear.plm, ct=kind, umask=umask))
-            self.pmds += IEAR_PMDS
+            self.pmds += self.instruction_ear_pmds
 
     def program_data_ear(self) -> EarRequest | None:
         """PMC40."""
@@ -153,7 +153,7 @@ class MontecitoProgrammer(TaggedProgrammer):
             mode = DEAR_MODES[ear.mode]
             value = self.encode("pmc40", ear.plm, mode=mode, umask=ear.umask, ism=ism_is_always_two())
             self.write("pmc40", value)
-            self.pmds += DEAR_PMDS
+            self.pmds += self.data_ear_pmds
         return ear
 
     def code_pairs(self, ranges: RangeRequest) -> list[int]:
@@ -187,10 +187,10 @@ class MontecitoProgrammer(TaggedProgrammer):
             self.write("pmc39", 0)
         elif buffer:
             self.write("pmc39", self.encode("pmc39", buffer.plm, **buffer.fields))
-            self.pmds += BUFFER_PMDS
+            self.pmds += self.branch_buffer_pmds
         if trap:
             self.write("pmc42", self.encode("pmc42", trap.plm, mode=IP_EAR_MODE, delay=trap.delay))
-            self.pmds += BUFFER_PMDS
+            self.pmds += self.branch_buffer_pmds
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
         """As on the other processors, with ism always 2, .all and the MESI mask."""

@@ -52,6 +52,10 @@ class Programmer(ABC):
     """PMCs of the two opcode matchers, where there are any; `opcode_bits` is their width."""
     opcode_bits = 27
     event_options: tuple[str, ...] = ()
+    instruction_ear_pmds: tuple[int, ...] = ()
+    data_ear_pmds: tuple[int, ...] = ()
+    branch_buffer_pmds: tuple[int, ...] = ()
+    """The registers that event address registers and the branch buffer consist of, where there are any."""
     register_file: ClassVar[type[RegisterFile]] = RegisterFile
     qualification: ClassVar[type[Qualification] | None] = None
     decoder: ClassVar[type[CounterDecoder] | None] = None

@@ -34,3 +34,5 @@ class Controls(NamedTuple):
     """PSR.sp is clear: the program may start and stop counting, and read the counters."""
     dont_start: bool = False
     """PSR.up is clear at first."""
+    ear_seed: int = 1
+    """Of the choice that the data event address register makes among loads that overlap."""

@@ -6,6 +6,7 @@ from pfmon.counting.countable import check_countable, check_threshold
 from pfmon.counting.unit import CountingUnit
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.derived import load_derived, plan
+from pfmon.session.captures import with_captures
 from pfmon.session.counters import VirtualCounters
 from pfmon.session.supported import check_supported
 
@@ -78,7 +79,7 @@ class Counting:
     def __init__(self, model: PmuModel, request: Request) -> None:
         """Program the PMU; PfmonError when an event is unknown or not countable, or no assignment exists."""
         self.plan = plan(model.events, request.events)
-        wanted = self.plan.request(request)
+        wanted = with_captures(model, self.plan.request(request))
         for event in wanted.events:
             check_countable(model.events[event.name])
         check_supported(wanted)

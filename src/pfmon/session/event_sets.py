@@ -6,12 +6,14 @@ Every replica has the registers and obeys the rules of the hardware; a run feeds
 from __future__ import annotations
 
 from pfmon.errors import RuleError
+from pfmon.session.captures import mixes_captures
 from pfmon.session.counting import Counting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pfmon.counting.captures import Captures
     from pfmon.counting.tally import Tally
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import EventRequest, Request
@@ -28,6 +30,7 @@ class EventSets:
         everything = list(range(len(request.events)))
         made = replicas(model, request) if unlimited else [(Counting(model, request), everything)]
         self.sets = [counting for counting, _ in made]
+        self.number(0)
         places = [place for _, own in made for place in own]
         self._order = sorted(everything, key=places.__getitem__)
 
@@ -55,6 +58,17 @@ class EventSets:
     def data_ranges(self) -> Sequence[tuple[int, int]]:
         """(address, mask) of the data ranges in force; they are common to all sets."""
         return self.sets[0].unit.data_ranges or ()
+
+    def captures(self, table: BlockTable, seed: int) -> list[Captures]:
+        """The event address registers and trace buffers at work. ``seed``: of the choice among loads that overlap."""
+        return [found for one in self.sets if (found := one.unit.captures(table, seed))]
+
+    def number(self, first: int) -> int:
+        """Give the PMUs that capture numbers from ``first`` on; the next one."""
+        for one in self.sets:
+            one.unit.owner = first
+            first += one.unit.capturing.captures
+        return first
 
     def tally(self, table: BlockTable, traced: bool = False) -> Tally:
         """The reader of the stream that `take` wants; ``traced``: there are addresses in it in any case."""
@@ -116,6 +130,8 @@ def replicas(model: PmuModel, request: Request) -> list[tuple[Counting, list[int
 
 def _program(model: PmuModel, request: Request, events: Sequence[EventRequest]) -> Counting | None:
     """One PMU with these events; None when it does not take them."""
+    if mixes_captures(model, [model.events[event.name] for event in events if event.name in model.events]):
+        return None
     try:
         return Counting(model, request._replace(events=tuple(events)))
     except RuleError:

@@ -85,7 +85,22 @@ class Monitoring:
         from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
 
         event_sets = len(self._groups) + gated
-        return MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets)
+        run = MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets)
+        self._watch(run)
+        return run
+
+    def _watch(self, run: MachineRun) -> None:
+        """The event address registers and trace buffers of an event set are told what happens while it counts; for true
+        values those of all sets always are."""
+        from pfmon.machine.watch import watching
+
+        first = 0
+        for group in self._groups:
+            first = group.number(first)
+        captures = [group.captures(self._engine.table, self._controls.ear_seed) for group in self._groups]
+        everyone = [one for own in captures for one in own]
+        for number, own in enumerate(captures):
+            run.machine.tell(watching(everyone if self._controls.true_values else own), number)
 
     def _feed(self, threaded: bool) -> Consumer:
         """What the engine writes to: the gate hands on to the tallies and the machine."""

@@ -184,7 +184,8 @@ class Session:
 
     @property
     def _wants_machine(self) -> bool:
-        return self.plan.report or any(group.wants_machine for group in self.groups)
+        skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
+        return self.plan.report or skids or any(group.wants_machine for group in self.groups)
 
     @property
     def _wants_addresses(self) -> bool:
@@ -194,7 +195,7 @@ class Session:
     def _counts_addresses(self) -> bool:
         """Whether what counts wants addresses in its stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
-        return self.plan.report or data_triggers or any(group.wants_addresses for group in self.groups)
+        return self._wants_machine or data_triggers or any(group.wants_addresses for group in self.groups)
 
     @property
     def sets(self) -> list[Counting]:
@@ -227,7 +228,10 @@ class Session:
 
         counting, sampling = self.sets[0], self.plan.sampling
         assert sampling is not None
-        sampled = SampledRun(self.plan.model, counting, self.engine, sampling, on_samples, self._machine, self._traced)
+        sampled = SampledRun(
+            *(self.plan.model, counting, self.engine, sampling, on_samples),
+            *(self._machine, self._traced, self.plan.controls.ear_seed),
+        )
         ending, times = self._execute(sampled.consumer, sampled.running)
         sampled.finish()
         return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())

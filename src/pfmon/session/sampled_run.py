@@ -36,19 +36,28 @@ class SampledRun:
         on_samples: Callable[[Sequence[Sample]], None],
         figures: MachineFigures | None,
         traced: bool,
+        ear_seed: int = 1,
     ) -> None:
         """``figures``: of the machine that the program runs on, if an event needs one; ``traced``: whether the stream
-        has addresses."""
+        has addresses; ``ear_seed``: of the data EAR's choice among loads."""
         self._counting = counting
         self._engine = engine
         self._periods = sampling.periods
         self._tally = counting.unit.tally(engine.table, traced) if sampling.truth else None
         registers = counting.counters.registers
         pmds = [monitor.pmd for monitor in counting.programming.monitors]
-        self._sampler = Sampler(registers, dict(zip(pmds, sampling.periods, strict=True)), sampling, on_samples)
+        held = sorted({*sampling.extra, *(set(counting.programming.pmds) - set(pmds))})
+        periods = dict(zip(pmds, sampling.periods, strict=True))
+        self._sampler = Sampler(registers, periods, sampling, on_samples, held)
         self._machine = _machine(figures, engine, counting) if figures else None
         records = self._machine.records() if self._machine else None
-        self._unit = LiveUnit(model, registers, engine.table, traced, self._sampler, records, sampling.stacks)
+        self._unit = LiveUnit(
+            *(model, registers, engine.table, traced, self._sampler, records),
+            calls=sampling.stacks,
+            skid=sampling.skid,
+            seed=ear_seed,
+        )
+        self._sampler.clear = self._unit.clear_captures
         engine.set_monitoring(up=True, secure=True)
         self.consumer: Consumer = self._feed()
 

@@ -35,7 +35,8 @@ class Sampling(NamedTuple):
     """What is to be sampled. ``periods``: by event, None for one that only counts; ``entries``: samples in a buffer;
     ``saturate``: none are taken after the first full one; ``reset``: counters without a period begin at 0 again with
     every sample; ``truth``: count as well where the sampled event happens; ``stacks``: with the calls that the
-    program is in."""
+    program is in; ``skid``: cycles from an overflow to its interrupt;
+    ``extra``: further PMDs in every sample."""
 
     periods: tuple[Period | None, ...]
     entries: int = ENTRIES
@@ -43,12 +44,15 @@ class Sampling(NamedTuple):
     reset: bool = False
     truth: bool = False
     stacks: bool = False
+    skid: int = 0
+    extra: tuple[int, ...] = ()
 
 
 class Sample(NamedTuple):
-    """``iip``: address | slot of the instruction that made a counter overflow (0: none did); ``stamp``: instructions
-    that had retired, itself included; ``overflowed``: PMDs; ``last``: the period that ended, of the first of them;
-    ``set``: the event set; ``pmds``: the counters without a period, by number, and what they had counted;
+    """``iip``: address | slot of the instruction that made a counter overflow (0: none did), with a skid the bundle
+    that the interrupt came before; ``stamp``: instructions that had retired, itself included; ``overflowed``: PMDs;
+    ``last``: the period that ended, of the first of them; ``set``: the event set; ``pmds``: by number, the counters
+    without a period and what they had counted, and the other registers that were asked for as they were;
     ``calls``: the instructions that called, the latest first, if stacks were asked for."""
 
     iip: int
@@ -129,13 +133,18 @@ class Sampler:
         periods: Mapping[int, Period | None],
         sampling: Sampling,
         on_buffer: Callable[[Sequence[Sample]], None],
+        held: Sequence[int] = (),
     ) -> None:
-        """``periods``: by PMD. The counters are loaded."""
+        """``periods``: by PMD; ``held``: numbers of registers that are in every sample as they are then. The counters
+        are loaded."""
         self._registers = registers
         self._sampling = sampling
         self._on_buffer = on_buffer
         self._counters = {pmd: _Counter(registers, pmd, period) for pmd, period in periods.items()}
         self._beside = [counter for counter in self._counters.values() if counter.period is None]
+        self._held = [(number, f"pmd{number}") for number in held if number not in periods or periods[number]]
+        self.clear: Callable[[], None] = lambda: None
+        """Is called when a sample has been taken: empties what captures."""
         self._buffer: list[Sample] = []
         self.samples = 0
         """Taken so far."""
@@ -160,6 +169,10 @@ class Sampler:
             self.lost += 1
             return False
         beside = tuple((counter.pmd, counter.since) for counter in self._beside)
+        if self._held:
+            contents = self._registers.contents()
+            beside = tuple(sorted((*beside, *((number, contents[name]) for number, name in self._held))))
+            self.clear()
         pmds = tuple(counter.pmd for counter in ended)
         self._buffer.append(Sample(overflow.address, overflow.retired, pmds, last, 0, beside, overflow.calls))
         self.samples += 1

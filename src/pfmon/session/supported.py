@@ -31,11 +31,15 @@ def check_supported(request: Request) -> None:
             level & PLM_USER for level in _levels(request)
         ),
         "--system-wide": request.system_wide,
-        "the branch buffer": request.branch_buffer is not None,
-        "the IP-EAR": request.ip_ear is not None,
+        "--btb-ds (what is captured instead of targets is not documented)": _captures_details(request),
     }.items():
         if used:
             raise PfmonError(f"{option}: runs do not honour it in this version; --check-events-only programs it")
+
+
+def _captures_details(request: Request) -> bool:
+    """Whether the branch buffer is to capture something else than targets."""
+    return request.branch_buffer is not None and bool(request.branch_buffer.fields.get("ds"))
 
 
 def _levels(request: Request) -> set[int]:

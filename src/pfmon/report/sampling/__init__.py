@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pfmon.report.sampling.btb_hist import BtbHist
 from pfmon.report.sampling.compact import Compact
+from pfmon.report.sampling.dear_hist import DearHist
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.inst_hist import InstHist
+from pfmon.report.sampling.raw import Raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +15,11 @@ if TYPE_CHECKING:
 
 MODULES: dict[str, type[SamplingModule]] = {
     "detailed-ia64": Detailed,
+    "default": Detailed,
     "compact": Compact,
+    "raw": Raw,
     "inst-hist": InstHist,
+    "dear-hist": DearHist,
+    "btb-hist": BtbHist,
 }
 """By the name that --smpl-module takes; the first one is the default."""

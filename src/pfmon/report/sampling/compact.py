@@ -16,23 +16,26 @@ COLUMNS = ("entry", "pid", "tid", "cpu", "stamp", "iip", "overflowed", "last_val
 
 class Compact(SamplingModule):
     """The first line names the columns; those of registers are called pmdN, the last one is the place in the program
-    where addresses are resolved."""
+    where addresses are resolved. Such a line comes again where samples have other registers than those before."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._number = 0
+        self._registers: list[int] | None = None
 
     def take(self, samples: Sequence[Sample]) -> str:
         lines = []
         for sample in samples:
-            if self._number == 0:
-                lines.append(self._header(sample))
+            registers = [number for number, _ in sample.pmds]
+            if registers != self._registers:
+                lines.append(self._header(registers))
+                self._registers = registers
             lines.append(self._line(sample))
             self._number += 1
         return "".join(lines)
 
-    def _header(self, sample: Sample) -> str:
-        names = [*COLUMNS, *(f"pmd{number}" for number, _ in sample.pmds)]
+    def _header(self, registers: Sequence[int]) -> str:
+        names = [*COLUMNS, *(f"pmd{number}" for number in registers)]
         return " ".join([*names, "place"] if self.context.names else names) + "\n"
 
     def _line(self, sample: Sample) -> str:

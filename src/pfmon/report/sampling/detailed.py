@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.report.sampling.module import CPU, SamplingModule
+from pfmon.report.sampling.register_lines import RegisterLines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,28 +12,28 @@ if TYPE_CHECKING:
     from pfmon.report.sampling.module import Context
     from pfmon.session.sampling import Sample
 
+INDENTATION = " " * 8
+"""As in section 6; section 5 prints the same lines without it, which makes them hard to tell from entries."""
+
 
 class Detailed(SamplingModule):
-    """A line for a sample, and one below it for each register and each call that the program is in."""
+    """A line for a sample; below it, set back, one or more for each register and one for each call that the program is
+    in."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._number = 0
+        self._registers = RegisterLines(context)
 
     def take(self, samples: Sequence[Sample]) -> str:
         return "".join(map(self._entry, samples))
 
     def _entry(self, sample: Sample) -> str:
-        pid, place = self.context.process_id, self.context.place(sample.iip)
+        pid, show = self.context.process_id, self.context.shown
         text = (
-            f"entry {self._number} PID:{pid} TID:{pid} CPU:{CPU} STAMP:{sample.stamp:#x} IIP:{sample.iip:#x}"
-            f"{f' <{place}>' if place else ''} OVFL:{' '.join(map(str, sample.overflowed))} LAST_VAL:{sample.last} "
-            f"SET:{sample.set}\n"
+            f"entry {self._number} PID:{pid} TID:{pid} CPU:{CPU} STAMP:{sample.stamp:#x} IIP:{show(sample.iip)} "
+            f"OVFL:{' '.join(map(str, sample.overflowed))} LAST_VAL:{sample.last} SET:{sample.set}\n"
         )
         self._number += 1
-        text += "".join(f"        PMD{number:<3}: {value:#018x}\n" for number, value in sample.pmds)
-        return text + "".join(f"        called by {self._called(site)}\n" for site in sample.calls)
-
-    def _called(self, site: int) -> str:
-        place = self.context.place(site)
-        return f"{site:#x}{f' <{place}>' if place else ''}"
+        lines = [*self._registers.lines(sample.pmds), *(f"called by {show(site)}" for site in sample.calls)]
+        return text + "".join(f"{INDENTATION}{line}\n" for line in lines)

@@ -21,6 +21,7 @@ class InstHist(SamplingModule):
     """A histogram over instruction addresses, the largest count first. Its header and columns are those of pfmon's
     dear-hist (pfmon on Itanium 2, section 11), without latencies."""
 
+    options = ("--smpl-show-func", "--smpl-show-top", "--smpl-truth")
     is_histogram = True
 
     def __init__(self, context: Context) -> None:

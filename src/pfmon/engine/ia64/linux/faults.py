@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.core.faults import Fault
+from pfmon.engine.ia64.encodings.faults import Fault
 from pfmon.engine.ia64.linux.signal_table import SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP
 from pfmon.light_typing import NamedTuple
 

@@ -150,7 +150,7 @@ class Process:
 
         address: for memory faults the address that was used; code: ISR.code, for a break its immediate.
         """
-        from pfmon.engine.ia64.core.faults import Fault
+        from pfmon.engine.ia64.encodings.faults import Fault
         from pfmon.engine.ia64.linux import faults  # most programs never fault
 
         cause = faults.cause(kind, code)

@@ -1,0 +1,65 @@
+"""Event address registers and trace buffers at work: see captures.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.counting.increments cimport Increments
+from pfmon.counting.trace_buffer cimport TraceBuffer
+from pfmon.machine.watch cimport Captured, Flow, Watch
+from pfmon.stream.table cimport BlockTable
+
+cdef enum:
+    PAIRS = 4                    # of breakpoint registers
+    LEVELS = 4                   # watch.TlbLevel
+    DATA_EAR = 0                 # whose filter: places in `filters`
+    INSTRUCTION_EAR = 1
+    BRANCHES = 2
+
+cdef struct Tracked:             # the load that the data EAR follows
+    int64_t until                # cycle from which another one can be tracked
+    int64_t captured_until       # ... captured
+    bint overlapped              # a load was not tracked since the last one was
+    uint64_t random              # state of the generator
+
+
+cdef class Captures(Watch):
+    cdef BlockTable table
+    cdef Increments filters
+    cdef uint32_t ranges
+    cdef bint data_ranged        # the data EAR heeds the data ranges
+    cdef uint64_t range_address[PAIRS]
+    cdef uint64_t range_mask[PAIRS]
+    # settings
+    cdef int64_t least_load, gap, least_fetch
+    cdef bint of_requests        # the instruction EAR captures fetches of lines that are under way
+    cdef uint32_t data_levels, fetch_levels      # a bit for each TlbLevel
+    cdef uint32_t taken, targets, paths, kinds, stages
+    cdef bint exceptions         # the buffer takes failed checks and exceptions
+    # what decides on captures
+    cdef Tracked tracked
+    cdef bint target_due         # a captured branch was taken, and its target is not captured yet
+    cdef uint64_t target
+    cdef int64_t target_cycle, last_cycle
+    cdef uint64_t last_bundle    # of a branch that was captured, not taken, and ran last; 0: none such
+    # what the registers hold
+    cdef Captured data_held, fetch_held
+    cdef bint data_there, fetch_there
+    cdef uint32_t first_occurrence       # as which captures are recorded: data, instruction, branch
+    cdef TraceBuffer trace
+    cdef bint traces_addresses   # the buffer is the IP-EAR
+    cdef readonly int64_t delay  # cycles from the freeze of the monitors to that of the IP-EAR
+    cdef int64_t elapsed         # cycles since the last address retired
+    cdef bint flushed            # the pipeline was flushed since then
+    cdef uint64_t pending        # target that is written next unless its bundle branches again
+    cdef bint pending_there
+    cdef uint32_t applied        # of what was captured while the block at hand ran
+
+    cdef bint passes(self, uint32_t whose, uint64_t block, uint32_t instruction) noexcept nogil
+    cdef bint in_range(self, uint64_t address) noexcept nogil
+    cdef uint64_t address_of(self, uint64_t block, uint32_t instruction) noexcept nogil
+    cdef bint is_captured(self, const Flow* flow) noexcept nogil
+    cdef void write_target(self, uint64_t block, uint32_t instruction) noexcept nogil
+    cdef void apply_until(self, uint32_t item) noexcept nogil
+    cdef void apply(self, const Captured* one) noexcept nogil
+    cdef void write_pending(self) noexcept nogil
+    cdef void pass_cycles(self, int64_t cycles, bint flush) noexcept nogil
+    cdef void retire(self, uint64_t address) noexcept nogil

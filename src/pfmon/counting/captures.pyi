@@ -1,0 +1,25 @@
+from collections.abc import Sequence
+
+from pfmon.counting.increments import Increments
+from pfmon.machine.watch import Watch
+from pfmon.pmu.capture_setting import CaptureSetting
+from pfmon.pmu.capture_values import DataCaptured, FetchCaptured, Trace
+from pfmon.stream.table import BlockTable
+
+class Captures(Watch):
+    """Event address registers and trace buffers at work."""
+
+    def __init__(
+        self,
+        table: BlockTable,
+        setting: CaptureSetting,
+        filters: Increments,
+        ranges: Sequence[tuple[int, int]] = (),
+        data_ranged: bool = False,
+        seed: int = 1,
+        owner: int = 0,
+    ) -> None: ...
+    def data(self) -> DataCaptured | None: ...
+    def fetched(self) -> FetchCaptured | None: ...
+    def branches(self) -> Trace: ...
+    def clear(self) -> None: ...

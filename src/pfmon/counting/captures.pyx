@@ -1,0 +1,276 @@
+"""Event address registers and trace buffers at work: what they take of a machine's misses and changes of flow.
+
+Two steps. The machine tells of a miss or a branch, and it is captured or not: so captures are counted, whoever counts.
+Live counting then `apply`s what was captured, in order, up to where it stands: so the registers hold what they held when
+a counter overflowed (Montecito manual 3.3.8 to 3.3.10).
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from pfmon.counting.trace_buffer cimport (
+    FLUSHED, MISPREDICTED, MOST_ENTRIES, SECOND_BUNDLE, TraceBuffer, rewrite_source, source_entry, target_entry,
+    write_entry)
+from pfmon.machine.occurrences cimport DATA_EAR_CAPTURED, NOTHING_HAPPENED
+from pfmon.machine.predictor cimport (
+    CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET)
+from pfmon.machine.watch cimport FlowKind, TlbLevel
+
+cdef enum:
+    CAPTURES = 3                 # occurrences of one PMU: DATA_EAR, INSTRUCTION_EAR, BRANCHES
+    RANDOM_FACTOR = 16807        # minimal standard generator (Park and Miller 1988)
+    RANDOM_MODULUS = 2147483647
+    RANDOM_BIT = 1 << 15         # the generator's low bits repeat soon
+    # of Captured.detail, for branches
+    WAS_TAKEN = 1
+    WAS_WRONG = 2
+    WAS_FLUSHED = 4
+    SAME_ENTRY = 8
+    MOST_ELAPSED = 63            # cycles: the counter has six bits and saturates
+    ADDRESS_FLUSHED = 2          # f: bit 1 of an extension in IP-EAR mode
+    NO_ADDRESS = 0x100           # of Captured.detail, for data: of the register stack engine, so of no instruction
+
+
+cdef class Captures(Watch):
+    """``setting``: capture_setting.CaptureSetting of the PMU; ``filters``: what instructions the data EAR, the
+    instruction EAR and the trace buffer take; ``ranges``: (address, mask) of the data ranges, ``data_ranged``: the data
+    EAR heeds them; ``seed``: of the choice among loads; ``owner``: number of the PMU, if several are watched."""
+
+    def __init__(self, BlockTable table, setting, Increments filters, ranges=(), bint data_ranged=False, seed=1,
+                 uint32_t owner=0):
+        self.table, self.filters = table, filters
+        self.ranges, self.data_ranged = len(ranges), data_ranged
+        for number, (address, mask) in enumerate(ranges):
+            self.range_address[number], self.range_mask[number] = address & mask, mask
+        self.tracked.random = seed
+        self.first_occurrence = DATA_EAR_CAPTURED + owner * CAPTURES
+        self.trace.size = setting.entries
+        self.gap = setting.gap
+        data, fetch, branches = setting.data, setting.fetch, setting.branches
+        if data is not None:
+            self.loads, self.translations, self.checks = data.mode == "cache", data.mode == "tlb", data.mode == "alat"
+            self.least_load, self.data_levels = data.least, data.levels
+        if fetch is not None:
+            self.fetches, self.fetch_translations = fetch.mode == "cache", fetch.mode == "tlb"
+            self.least_fetch, self.fetch_levels = fetch.least, fetch.levels
+            self.of_requests = fetch.under_way
+        self.traces_addresses = setting.ip_ear is not None
+        self.delay = setting.ip_ear or 0
+        if branches is not None:
+            self.flows = True
+            self.taken, self.targets, self.paths = branches.tm, branches.ptm, branches.ppm
+            self.kinds, self.stages, self.exceptions = branches.kinds, branches.stages, branches.exceptions
+
+    # --- what is captured
+
+    cdef bint passes(self, uint32_t whose, uint64_t block, uint32_t instruction) noexcept nogil:
+        """Whether an instruction's tag lets it be captured."""
+        cdef uint64_t first
+        if self.filters.all_open:
+            return True
+        first = self.table.c.heads[block].first + instruction
+        return (self.filters.passing(
+            &self.table.c.instructions[first],
+            self.table.c.payloads + first * self.table.c.header.payload_bytes
+        ) >> self.filters.counted[whose].filter) & 1
+
+    cdef bint in_range(self, uint64_t address) noexcept nogil:
+        cdef uint32_t i
+        for i in range(self.ranges):
+            if address & self.range_mask[i] == self.range_address[i]:
+                return True
+        return False
+
+    cdef uint64_t address_of(self, uint64_t block, uint32_t instruction) noexcept nogil:
+        return self.table.c.instructions[self.table.c.heads[block].first + instruction].address
+
+    cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
+                   bint of_stack) noexcept nogil:
+        """One load is tracked at a time. When others came while it was, which of the next ones is tracked is random: so
+        that not always the first of overlapping ones is (Montecito manual 3.3.9.1)."""
+        cdef Tracked* tracked = &self.tracked
+        cdef Captured* one
+        if not self.passes(DATA_EAR, block, instruction) or (self.data_ranged and not self.in_range(address)):
+            return
+        if cycle < tracked.until:
+            tracked.overlapped = True
+            return
+        if tracked.overlapped:
+            tracked.random = RANDOM_FACTOR * tracked.random % RANDOM_MODULUS
+            if tracked.random & RANDOM_BIT:
+                return
+            tracked.overlapped = False
+        tracked.until = cycle + latency
+        if latency < self.least_load or cycle < tracked.captured_until:
+            return
+        one = self.capture(block, instruction, self.first_occurrence + DATA_EAR)
+        if one != NULL:
+            tracked.captured_until = cycle + self.gap
+            one.address, one.data, one.latency = self.address_of(block, instruction), address, latency
+            one.ranged = self.in_range(address)
+            one.detail = NO_ADDRESS if of_stack else 0
+
+    cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
+                          bint of_stack) noexcept nogil:
+        cdef Captured* one
+        if not (self.data_levels >> level) & 1 or not self.passes(DATA_EAR, block, instruction) or (
+                self.data_ranged and not self.in_range(address)):
+            return
+        one = self.capture(block, instruction, self.first_occurrence + DATA_EAR)
+        if one != NULL:
+            one.address, one.data, one.ranged = self.address_of(block, instruction), address, self.in_range(address)
+            one.detail = level | (NO_ADDRESS if of_stack else 0)
+
+    cdef void check(self, uint64_t block, uint32_t instruction) noexcept nogil:
+        cdef Captured* one
+        if not self.passes(DATA_EAR, block, instruction):
+            return
+        one = self.capture(block, instruction, self.first_occurrence + DATA_EAR)
+        if one != NULL:
+            one.address = self.address_of(block, instruction)
+
+    cdef void fetch(self, uint64_t block, uint32_t instruction, uint64_t line, int64_t latency,
+                    bint under_way) noexcept nogil:
+        cdef Captured* one
+        if self.of_requests and not under_way or latency < self.least_fetch:
+            return
+        if not self.passes(INSTRUCTION_EAR, block, instruction):
+            return
+        one = self.capture(block, instruction, self.first_occurrence + INSTRUCTION_EAR)
+        if one != NULL:
+            one.address, one.latency = line, latency
+
+    cdef void fetch_translation(self, uint64_t block, uint32_t instruction, uint64_t line,
+                                uint32_t level) noexcept nogil:
+        cdef Captured* one
+        if not (self.fetch_levels >> level) & 1 or not self.passes(INSTRUCTION_EAR, block, instruction):
+            return
+        one = self.capture(block, instruction, self.first_occurrence + INSTRUCTION_EAR)
+        if one != NULL:
+            one.address, one.detail = line, level
+
+    cdef bint is_captured(self, const Flow* flow) noexcept nogil:
+        """Whether the buffer's filters let a change of flow pass (Montecito manual 3.3.10.1.1, table 3-26)."""
+        cdef uint32_t code = flow.prediction
+        cdef bint wrong_path = code & CODE_WRONG_PATH or (code & CODE_UNKNOWN_PATH and flow.taken)
+        cdef uint32_t stage = 1 if code & CODE_FIRST_STAGE else 4 if code & CODE_THIRD_STAGE else 2
+        if flow.kind == FlowKind.FLOW_CHECK or flow.kind == FlowKind.FLOW_EXCEPTION:
+            return self.exceptions
+        if not (self.taken >> (1 if flow.taken else 0)) & 1 or not (self.kinds >> flow.kind) & 1:
+            return False
+        if not (self.paths >> (0 if wrong_path else 1)) & 1 or not self.stages & stage:
+            return False
+        if self.targets != 3 and (wrong_path or not (self.targets >> (0 if code & CODE_WRONG_TARGET else 1)) & 1):
+            return False         # of a mispredicted path no target prediction is recorded
+        return self.passes(BRANCHES, flow.block, flow.instruction)
+
+    cdef void flow(self, const Flow* flow) noexcept nogil:
+        """A source, and a target unless its bundle branches in the next cycle and is captured, too (3.3.10.1.2)."""
+        cdef Captured* one
+        cdef uint64_t bundle = flow.address >> 4
+        cdef bint captured = self.is_captured(flow)
+        if self.target_due:
+            if not (captured and bundle == self.target >> 4 and flow.cycle <= self.target_cycle + 1):
+                self.write_target(flow.block, flow.instruction)
+            self.target_due = False
+        one = self.capture(flow.block, flow.instruction, self.first_occurrence + BRANCHES) if captured else NULL
+        if one == NULL:
+            self.last_bundle = 0
+            return
+        one.address, one.data = flow.address, flow.target
+        if flow.taken:
+            one.detail |= WAS_TAKEN
+        if flow.kind == FlowKind.FLOW_CHECK or flow.kind == FlowKind.FLOW_EXCEPTION:
+            one.detail |= WAS_WRONG
+        elif flow.prediction & (CODE_WRONG_PATH | CODE_WRONG_TARGET) or (
+                flow.prediction & CODE_UNKNOWN_PATH and flow.taken):
+            one.detail |= WAS_WRONG | WAS_FLUSHED
+        if bundle == self.last_bundle and flow.cycle == self.last_cycle:
+            one.detail |= SAME_ENTRY
+            one.occurrence = NOTHING_HAPPENED    # counted with the first one
+        self.last_bundle, self.last_cycle = 0 if flow.taken else bundle, flow.cycle
+        self.target_due, self.target, self.target_cycle = flow.taken, flow.target, flow.cycle
+
+    cdef void went_on(self) noexcept nogil:
+        if self.target_due:
+            self.write_target(0, 0)
+        self.target_due = False
+        self.last_bundle = 0
+
+    cdef void write_target(self, uint64_t block, uint32_t instruction) noexcept nogil:
+        cdef Captured* one = self.capture(block, instruction, NOTHING_HAPPENED)
+        if one != NULL:
+            one.data = self.target
+
+    # --- what the registers hold
+
+    cdef void apply_until(self, uint32_t item) noexcept nogil:
+        """Take what was captured up to an item of the log into the registers."""
+        while self.applied < self.count and self.captured[self.applied].item <= item:
+            self.apply(&self.captured[self.applied])
+            self.applied += 1
+
+    cdef void apply(self, const Captured* one) noexcept nogil:
+        cdef uint64_t entry
+        cdef uint32_t extension
+        if one.occurrence == self.first_occurrence + DATA_EAR:
+            self.data_held, self.data_there = one[0], True
+        elif one.occurrence == self.first_occurrence + INSTRUCTION_EAR:
+            self.fetch_held, self.fetch_there = one[0], True
+        elif one.occurrence == NOTHING_HAPPENED and not one.detail & SAME_ENTRY:
+            self.write_pending()
+        else:
+            entry = source_entry(one.address - 16 * one.second, one.detail & WAS_TAKEN, one.detail & WAS_WRONG)
+            extension = (SECOND_BUNDLE if one.second else 0) | (FLUSHED if one.detail & WAS_FLUSHED else 0)
+            if one.detail & SAME_ENTRY and (self.trace.next or self.trace.full):
+                rewrite_source(&self.trace, entry, extension)
+            else:
+                write_entry(&self.trace, entry, extension)
+            self.pending_there, self.pending = one.detail & WAS_TAKEN, one.data
+
+    cdef void write_pending(self) noexcept nogil:
+        if self.pending_there:
+            write_entry(&self.trace, target_entry(self.pending), 0)
+        self.pending_there = False
+
+    # --- the IP-EAR
+
+    cdef void pass_cycles(self, int64_t cycles, bint flush) noexcept nogil:
+        """Nothing retired."""
+        self.elapsed += cycles
+        self.flushed |= flush
+
+    cdef void retire(self, uint64_t address) noexcept nogil:
+        """A cycle retired instructions, the first one in this bundle (Montecito manual tables 3-31 and 3-33)."""
+        cdef uint64_t cycles = <uint64_t>min(self.elapsed + 1, MOST_ELAPSED)
+        write_entry(&self.trace, (cycles & 15) << 60 | address >> 4,
+                    <uint32_t>(cycles >> 4 << 2) | (ADDRESS_FLUSHED if self.flushed else 0))
+        self.elapsed, self.flushed = 0, False
+
+    def data(self):
+        """What the data EAR holds: (address of the instruction, None for the register stack engine; whether it issued as
+        the second bundle; address of the data; latency in cycles; TlbLevel). None: nothing was captured."""
+        cdef Captured* one = &self.data_held
+        if not self.data_there:
+            return None
+        return (None if one.detail & NO_ADDRESS else one.address, bool(one.second), one.data, one.latency,
+                one.detail & 0xFF)
+
+    def fetched(self):
+        """What the instruction EAR holds: (address of the line, latency, TlbLevel). None: nothing was captured."""
+        cdef Captured* one = &self.fetch_held
+        return (one.address, one.latency, one.detail) if self.fetch_there else None
+
+    def branches(self):
+        """What the trace buffer holds: (entries, extensions, next, full). The target of the last branch is there."""
+        cdef uint32_t i
+        self.write_pending()
+        return ([self.trace.entries[i] for i in range(self.trace.size)],
+                [self.trace.extensions[i] for i in range(self.trace.size)], self.trace.next, bool(self.trace.full))
+
+    def clear(self):
+        """Nothing was captured yet: what a driver writes to the registers after a sample."""
+        cdef uint32_t size = self.trace.size
+        self.data_there = self.fetch_there = self.pending_there = False
+        memset(&self.trace, 0, sizeof(TraceBuffer))
+        self.trace.size = size

@@ -1,0 +1,30 @@
+"""Samples that the module raw has put into a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pfmon.errors import PfmonError
+from pfmon.library.samples import Samples
+from pfmon.report.sampling.raw_format import decode
+
+
+def read_samples(path: str | os.PathLike[str], *, partial: bool = False) -> Samples:
+    """The samples of a file of --smpl-module=raw, as the run had them. ``partial``: those that are whole, if it is
+    damaged or was cut off. Raises PfmonError, which says what is wrong."""
+    name = os.fspath(path)
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise PfmonError(f"{name}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from None
+    try:
+        found = decode(data)
+    except PfmonError as error:
+        raise PfmonError(f"{name}: {error}") from None
+    if found.damage and not partial:
+        whole = len(found.samples)
+        raise PfmonError(
+            f"{name}: {found.damage}; read_samples(..., partial=True) gives the {whole} samples before that"
+        )
+    return Samples(found.samples)

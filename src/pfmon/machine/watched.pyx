@@ -1,0 +1,150 @@
+"""What a machine tells those who watch it (watch.pxd), and where it records what they captured.
+
+Captures are recorded behind what was recorded of the block, each as a part without instructions: the memo, which repeats
+what a block did before, does not know of them.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from pfmon.engine.ia64.encodings.faults cimport FAULT_BREAK, vector_of
+from pfmon.machine.code cimport ALWAYS, Reach
+from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FLOAT_LOAD
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
+from pfmon.machine.occurrences cimport NOTHING_HAPPENED
+from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
+from pfmon.machine.records cimport Part
+from pfmon.machine.state cimport State
+from pfmon.machine.watch cimport Flow, FlowKind
+from pfmon.stream.table cimport Cut
+from pfmon.stream.words cimport INDEX_SHIFT, Mark, mark_kind
+
+cdef enum:
+    BUBBLE_FLAG = 0x80000000     # of an item (records.pyx)
+
+# Where Linux has the interruption vector table (cr.iva): its first page of code in region 5.
+cdef uint64_t INTERRUPTION_VECTORS = <uint64_t>0xA000000100000000
+
+
+cdef class Watched(EventSetConsumer):
+    """The mechanisms of a machine, and who is told of what happens in them."""
+
+    cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
+        """Notes that belong to no cycle with an issue."""
+        if self.pipeline.notes.count:
+            self.pipeline.loose_notes(number, instruction)
+
+    cdef int set_watch(self, Watch watch) except -1:
+        """From the next instruction on this one is told."""
+        self.watch = self.pipeline.watch = self.pipeline.front_end.watch = watch
+        return 0
+
+    cdef void show_made(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
+        """Tell of the accesses that `survey` made: L1D has the integer loads, L2 in its latency the rest."""
+        cdef uint32_t i, access = 0
+        cdef int64_t latency
+        cdef const Reach* reach
+        for i in range(plan.access_count):
+            reach = &plan.reaches[i]
+            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+                continue
+            if access == run.made:
+                return
+            latency = 0
+            if not plan.steps[reach.step].access_flags & ACCESS_CHECK:
+                if reach.kind == ACCESS_FLOAT_LOAD:
+                    latency = self.data.quick_latency[reach.kind]
+                elif access < 64 and run.plain >> access & 1:
+                    latency = self.l2.latency
+            if latency:
+                self.watch.load(run.number, reach.step, run.addresses[access], began + 1 + reach.group, latency, False)
+            access += 1
+
+    cdef void show_branch(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
+        """Tell of the block's change of flow, or that there was none."""
+        cdef Flow flow
+        if not plan.has_branch and plan.cut != Cut.FAILED_CHECK:
+            self.watch.went_on()
+            return
+        flow.block, flow.instruction = run.number, plan.length - 1
+        flow.address, flow.target = plan.steps[plan.length - 1].address, next_ip
+        flow.taken, flow.prediction, flow.cycle = True, 0, self.now
+        flow.kind = FlowKind.FLOW_CHECK
+        if plan.has_branch:
+            flow.taken, flow.prediction = run.taken, run.prediction.code
+            flow.kind = FlowKind.FLOW_RETURN if plan.branch.kind == BRANCH_RETURN else \
+                FlowKind.FLOW_INDIRECT if is_indirect(plan.branch.kind) else FlowKind.FLOW_RELATIVE
+        self.watch.flow(&flow)
+
+    cdef void show_mark(self, const Plan* plan, uint64_t number, uint64_t mark) noexcept nogil:
+        """Tell of what only marks say: failed checks of advanced loads, exceptions."""
+        cdef Flow flow
+        cdef int fault
+        cdef uint32_t instruction = <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
+        if mark_kind(mark) == Mark.ALAT_MISS and self.watch.checks and instruction < plan.length:
+            self.watch.check(number, instruction)
+        elif (mark_kind(mark) == Mark.SYSTEM_CALL or mark_kind(mark) == Mark.FAULT) and self.watch.flows:
+            memset(&flow, 0, sizeof(flow))
+            flow.block, flow.instruction = number, min(instruction, plan.length - 1)
+            flow.address = plan.steps[flow.instruction].address if instruction < plan.length else plan.end
+            fault = FAULT_BREAK if mark_kind(mark) == Mark.SYSTEM_CALL else <int>(mark & 0xFF)
+            flow.target = INTERRUPTION_VECTORS + vector_of(fault)
+            flow.kind, flow.taken, flow.cycle = FlowKind.FLOW_EXCEPTION, True, self.now
+            self.watch.flow(&flow)
+
+    cdef void leave_captures(self) noexcept nogil:
+        """Record what was captured, behind what was recorded of the block, in its order."""
+        cdef uint32_t k
+        cdef Captured* one
+        self.watch.gather()
+        for k in range(self.watch.count):
+            one = &self.watch.captured[k]
+            if self.items is not None:
+                one.second = self.is_second(one.block, one.instruction)
+            one.item = self.records.log_count
+            if one.occurrence == NOTHING_HAPPENED:       # of what was captured before
+                continue
+            self.pipeline.notes.context = (<uint64_t>one.instruction << NOTE_INSTRUCTION
+                                           | <uint64_t>one.ranged << NOTE_RANGED)
+            note(&self.pipeline.notes, one.occurrence, 1)
+            self.leave_notes(one.block, one.instruction)
+
+    cdef bint is_second(self, uint64_t block, uint32_t instruction) noexcept nogil:
+        """Whether an instruction of the block at hand issued in the second bundle of its cycle, which follows the first
+        one (Montecito manual, table 3-22, bn)."""
+        cdef const uint32_t* items = self.records.log
+        cdef uint32_t count = self.records.log_count, k, turn
+        cdef const Part* part
+        cdef const State* state
+        cdef bint found = False, second
+        for turn in range(2):
+            for k in range(0, count, 2):
+                if items[k] & BUBBLE_FLAG == 0:
+                    part = &self.records.parts[items[k]]
+                    second = self.issued_second(part.code, <uint32_t>part.chain, block, instruction, &found)
+                    if found:
+                        return second
+            if self.ran == NULL:
+                break
+            items, count = self.memo.logs + self.ran.log, self.ran.log_count
+        if self.state:
+            state = self.memo.state_at(self.state)
+            return state.open and self.issued_second(state.part.code, state.part.before, block, instruction, &found)
+        return self.pipeline.open and self.issued_second(self.pipeline.part.code, self.pipeline.part.before, block,
+                                                         instruction, &found)
+
+    cdef bint issued_second(self, uint64_t code, uint32_t before, uint64_t block, uint32_t instruction,
+                            bint* found) noexcept nogil:
+        """`is_second` of an instruction of this part; not `found`: it is of another one."""
+        cdef uint32_t first = <uint32_t>(code >> 32 & 0xFF), last = <uint32_t>(code >> 40 & 0xFF)
+        cdef uint64_t bundle
+        if code & 0xFFFFFFFFULL != block or instruction < first or instruction > last:
+            return False
+        found[0] = True
+        bundle = self.plans.table.c.instructions[self.plans.table.c.heads[block].first + instruction].address >> 4
+        while before:
+            code = self.records.parts[before].code
+            before = <uint32_t>self.records.parts[before].chain
+        first = <uint32_t>(code >> 32 & 0xFF)
+        return bundle == 1 + (self.plans.table.c.instructions[
+            self.plans.table.c.heads[code & 0xFFFFFFFFULL].first + first].address >> 4)

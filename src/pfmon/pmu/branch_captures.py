@@ -1,0 +1,206 @@
+"""What branch buffers, and Montecito's IP-EAR in the same registers, have recorded: entries in the order in which they
+were written (Montecito manual section 3.3.10)."""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+from pfmon.pmu.register import Field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pfmon.pmu.model import PmuModel
+
+NOT_TAKEN = 3
+"""The slot of a branch that was not taken."""
+SECOND_BUNDLE, BACK_END = 1, 2
+"""Bits of an entry's extension (table 3-29)."""
+
+EARLY_FREEZE, FLUSH, UPPER_CYCLES = 1, 2, 2
+"""Of an extension in IP-EAR mode: two bits, and where the upper bits of the cycles begin (table 3-33)."""
+LOWER_CYCLES = Field("cycl", 60, 4, "rw", "lower bits of the cycles since the IP before")
+IP = Field("ip", 0, 60, "rw", "IP[63:4]")
+FROZEN_IP = Field("ip", 8, 52, "rw", "IP[63:12], of an early freeze")
+DELAY = Field("delay", 0, 8, "rw", "what was left of the delay at an early freeze")
+"""An entry in IP-EAR mode (tables 3-31, figures 3-28 and 3-29)."""
+
+
+class Layout(NamedTuple):
+    """Where a buffer has what: its entries, the field that says a source, the register with index and full bit, that
+    with the extensions ("": there are none)."""
+
+    entries: tuple[int, ...]
+    source: str
+    index_register: int
+    next_entry: str
+    extensions: str
+
+
+LAYOUTS = {
+    "itanium": Layout(tuple(range(8, 16)), "b", 16, "bbi", ""),
+    "itanium2": Layout(tuple(range(8, 16)), "b", 16, "bbi", "pmd16"),
+    "montecito": Layout(tuple(range(48, 64)), "s", 38, "ebi", "pmd39"),
+}
+
+
+class BranchEntry(NamedTuple):
+    """One register of a branch buffer. ``source``: of a branch, or else a target; ``bundle`` as the register has it;
+    ``slot``: of a source, 3 for a branch that was not taken; ``mp``: a source was mispredicted (of a target it means
+    that the entry is valid); ``back_end``: bru, the back end found that and flushed the pipeline; ``second_bundle``:
+    b1, the branch is 16 bytes behind ``bundle``."""
+
+    pmd: int
+    value: int
+    source: bool
+    mp: bool
+    slot: int
+    bundle: int
+    second_bundle: bool
+    back_end: bool
+
+    @property
+    def valid(self) -> bool:
+        """Whether anything was written there."""
+        return self.source or self.mp
+
+    @property
+    def taken(self) -> bool:
+        """Whether this is the source of a taken branch."""
+        return self.source and self.slot != NOT_TAKEN
+
+    @property
+    def mispredicted(self) -> bool:
+        """Whether this is the source of a branch whose path or target was predicted wrongly."""
+        return self.source and (self.mp or self.back_end)
+
+    @property
+    def address(self) -> int:
+        """Bundle | slot of a source, without the slot if it was not taken, which no bit tells; the bundle of a
+        target."""
+        if not self.source:
+            return self.bundle
+        return self.bundle + 16 * self.second_bundle | (self.slot if self.taken else 0)
+
+
+class Branch(NamedTuple):
+    """A branch and the bundle that it went to: None if it was not taken, or if the buffer does not say."""
+
+    source: BranchEntry
+    target: int | None
+
+
+class _Ring:
+    """Entries that are written in turn, with their extensions."""
+
+    def __init__(self, model: PmuModel) -> None:
+        layout = LAYOUTS[model.name]
+        index = model.registers[f"pmd{layout.index_register}"]
+        self.registers = model.programmer.branch_buffer_pmds
+        self.index_register = layout.index_register
+        self._entries = layout.entries
+        self._next, self._full = index.field(layout.next_entry), index.field("full")
+        extensions = model.registers[layout.extensions] if layout.extensions else None
+        self._extensions = {
+            number: extensions.field(f"pmd{number}ext") if extensions else None for number in layout.entries
+        }
+        self._extension_register = extensions.number if extensions else -1
+
+    @property
+    def has_extensions(self) -> bool:
+        """Whether entries have bits beside their registers."""
+        return self._extension_register >= 0
+
+    def written(self, pmds: Mapping[int, int]) -> list[int]:
+        """The registers that were written, the oldest first; without the index, all that there are."""
+        order: Sequence[int] = self._entries
+        if self.index_register in pmds:
+            index, following = pmds[self.index_register], self._next.get(pmds[self.index_register])
+            older = self._entries[following:] if self._full.get(index) else ()
+            order = (*older, *self._entries[:following])
+        return [number for number in order if number in pmds]
+
+    def extension(self, pmds: Mapping[int, int], number: int) -> int:
+        """The extension of an entry, 0 without one."""
+        field = self._extensions[number]
+        return field.get(pmds.get(self._extension_register, 0)) if field else 0
+
+
+class BranchBuffer(_Ring):
+    """A branch trace buffer, or Montecito's execution trace buffer."""
+
+    def __init__(self, model: PmuModel, targets: bool = True) -> None:
+        """``targets``: entries that are no sources are targets, not predictions (ds = 0)."""
+        super().__init__(model)
+        self.targets = targets
+        layout = LAYOUTS[model.name]
+        entry = model.registers[f"pmd{layout.entries[0]}"]
+        self._source = entry.field(layout.source)
+        self._mp, self._slot, self._address = (entry.field(name) for name in ("mp", "slot", "addr"))
+
+    def entries(self, pmds: Mapping[int, int]) -> list[BranchEntry]:
+        """What was written, the oldest first."""
+        return [self._entry(number, pmds[number], self.extension(pmds, number)) for number in self.written(pmds)]
+
+    def _entry(self, number: int, value: int, extension: int) -> BranchEntry:
+        return BranchEntry(
+            number,
+            value,
+            bool(self._source.get(value)),
+            bool(self._mp.get(value)),
+            self._slot.get(value),
+            value & self._address.mask,
+            bool(extension & SECOND_BUNDLE),
+            bool(extension & BACK_END),
+        )
+
+    def branches(self, pmds: Mapping[int, int]) -> list[Branch]:
+        """The branches, the oldest first. A target whose source was overwritten is left out. Where the next source
+        stands for a target (3.3.10: the target's bundles have a branch that retires in the next cycle), these are
+        the window that the branch went to, whose first bundle the register has."""
+        entries = [entry for entry in self.entries(pmds) if entry.valid]
+        return [
+            Branch(entry, self._target(entry, following))
+            for entry, following in zip(entries, (*entries[1:], None), strict=False)
+            if entry.source
+        ]
+
+    def _target(self, entry: BranchEntry, following: BranchEntry | None) -> int | None:
+        if following is None or not entry.taken or not (self.targets or following.source):
+            return None
+        return following.bundle
+
+
+class IpEntry(NamedTuple):
+    """One register of the IP-EAR: a retired IP, and how many ``cycles`` after the one before (63: or more); ``flush``:
+    the pipeline was flushed between them; ``early_freeze``: ``delay`` of the delay was left then, and the IP has no
+    bits 11:4."""
+
+    pmd: int
+    value: int
+    ip: int
+    cycles: int
+    flush: bool
+    early_freeze: bool
+    delay: int | None
+
+
+class IpEar(_Ring):
+    """Montecito's buffer with PMC42.mode = 100."""
+
+    def entries(self, pmds: Mapping[int, int]) -> list[IpEntry]:
+        """What was written, the oldest first."""
+        return [self._entry(number, pmds[number], self.extension(pmds, number)) for number in self.written(pmds)]
+
+    @staticmethod
+    def _entry(number: int, value: int, extension: int) -> IpEntry:
+        frozen = bool(extension & EARLY_FREEZE)
+        return IpEntry(
+            number,
+            value,
+            (FROZEN_IP.get(value) << 12) if frozen else (IP.get(value) << 4),
+            LOWER_CYCLES.get(value) | extension >> UPPER_CYCLES << LOWER_CYCLES.width,
+            bool(extension & FLUSH),
+            frozen,
+            DELAY.get(value) if frozen else None,
+        )

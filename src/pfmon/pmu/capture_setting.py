@@ -1,0 +1,157 @@
+"""What the event address registers and the trace buffer are set to capture, read from registers.
+
+Montecito manual sections 3.3.8 to 3.3.10; Itanium and Itanium 2 have the same in other registers.
+"""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError
+from pfmon.light_typing import NamedTuple
+from pfmon.pmu.values import RegisterValues
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.pmu.event import EventTable
+    from pfmon.pmu.model import PmuModel
+
+NEVER = 1 << 62
+"""A latency that nothing has: of settings that capture nothing."""
+ALL_LEVELS = 0b1110
+"""A bit for each level that serves TLB misses: 1 second-level TLB, 2 page walker, 3 software."""
+BRANCH_KINDS = {0: 0b111, 1: 0b001, 2: 0b010, 3: 0b100}
+"""brt -> kinds of branches: bit 0 IP-relative, 1 returns, 2 other indirect ones (Montecito manual table 3-26)."""
+ALL_STAGES = 0b111
+GAP = 7
+"""Cycles between two captured load misses (Montecito manual section 3.3.9.1)."""
+IP_EAR = 4
+"""PMC42.mode of the IP-EAR (Montecito manual table 3-30)."""
+
+
+class Registers(NamedTuple):
+    """Which registers configure and hold what: the data EAR (address, latency, instruction address), the instruction
+    EAR (line, latency), the trace buffer (index, extensions or none, entries)."""
+
+    data: str
+    fetch: str
+    branches: str
+    data_pmds: tuple[int, int, int]
+    fetch_pmds: tuple[int, int]
+    index_pmd: int
+    extension_pmd: int | None
+    entry_pmds: range
+
+
+REGISTERS = {
+    "itanium": Registers("pmc11", "pmc10", "pmc12", (2, 3, 17), (0, 1), 16, None, range(8, 16)),
+    "itanium2": Registers("pmc11", "pmc10", "pmc12", (2, 3, 17), (0, 1), 16, None, range(8, 16)),
+    "montecito": Registers("pmc40", "pmc37", "pmc39", (32, 33, 36), (34, 35), 38, 39, range(48, 64)),
+}
+"""By PMU."""
+
+
+class EarSetting(NamedTuple):
+    """``mode``: cache, tlb or alat; ``least``: the smallest latency in cycles that is captured; ``levels``: a bit for
+    each level that serves TLB misses; ``under_way``: only fetches of lines that had been asked for (RAB hits)."""
+
+    mode: str
+    least: int = NEVER
+    levels: int = 0
+    under_way: bool = False
+
+
+class BranchSetting(NamedTuple):
+    """``tm``, ``ptm``, ``ppm``: as the register has them; ``kinds``: BRANCH_KINDS; ``stages``: of Itanium's predictor,
+    bit 0 target address registers, 1 target address cache, 2 branch address calculators; ``exceptions``: exceptions and
+    failed checks, too."""
+
+    tm: int
+    ptm: int
+    ppm: int
+    kinds: int
+    stages: int
+    exceptions: bool
+
+
+class CaptureSetting(NamedTuple):
+    """None: captures nothing. ``entries``: of the trace buffer; ``gap``: cycles between two captured load misses;
+    ``ip_ear``: the delay of the IP-EAR's freeze in cycles, None: the buffer traces."""
+
+    data: EarSetting | None
+    fetch: EarSetting | None
+    branches: BranchSetting | None
+    ip_ear: int | None
+    entries: int
+    gap: int
+
+    @property
+    def captures(self) -> bool:
+        """Whether anything is captured."""
+        return self[:4] != (None, None, None, None)
+
+
+def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSetting:
+    """What register contents make a PMU capture of a program at privilege level 3."""
+    names = REGISTERS[model.name]
+    values = RegisterValues(model.registers, contents)
+    decoder = model.programmer.decoder
+    if decoder is None:
+        raise PfmonError(f"{model.name}: its registers are not read")
+    reading = decoder(model.events, model.bank.numbers, values)
+    ears: dict[str, EarSetting | None] = {}
+    for kind, register in (("dear", names.data), ("iear", names.fetch)):
+        found = reading.ear_setting(kind)
+        on = found is not None and _enabled(values, register)
+        ears[kind] = _ear(model, kind, *found) if on and found else None
+    ip_ear = _ip_ear(values) if model.name == "montecito" else None
+    branches = None if ip_ear is not None else _branches(values, names.branches)
+    gap = 0 if model.name == "itanium" else GAP
+    return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, len(names.entry_pmds), gap)
+
+
+def _enabled(values: RegisterValues, register: str) -> bool:
+    """Whether a configuration register lets a program be captured: plm, pm and ism (Montecito manual table 3-5)."""
+    fields, psr = values.fields(register), values.fields("psr")
+    running = psr["pp"] if fields.get("pm") else psr["up"]
+    return bool(running and fields["plm"] >> 3 & 1 and not fields.get("ism", 0) & 1)
+
+
+def _ear(model: PmuModel, kind: str, mode: str, umask: int) -> EarSetting:
+    """One event address register."""
+    if mode == "cache":
+        return EarSetting(mode, *_latency(model.events, kind, umask))
+    if mode == "alat":
+        return EarSetting(mode, 0)
+    shifted = kind == "iear" and model.name != "itanium"  # umask bits 7:5 of PMC37, 10 (Montecito manual table 3-18)
+    return EarSetting(mode, levels=(umask << 1 if shifted else umask) & ALL_LEVELS)
+
+
+def _latency(events: EventTable, kind: str, umask: int) -> tuple[int, int, bool]:
+    """The smallest latency, no levels, and whether it is RAB hits; the event of the unit mask says it in its name.
+    Others are undefined and capture nothing (Montecito manual tables 3-16 and 3-21)."""
+    if kind == "iear" and umask >> 6 == 1:
+        umask = 0x40  # 01xxxxxx: all misses
+    name = next((one.name for one in events if one.ear == f"{kind}_cache" and one.umask == umask), "")
+    if name.endswith("RAB"):
+        return 0, 0, True
+    digits = name.rpartition("_LAT")[2]
+    return max(1, int(digits)) if digits.isdecimal() else NEVER, 0, False
+
+
+def _branches(values: RegisterValues, register: str) -> BranchSetting | None:
+    """The trace buffer."""
+    fields = values.fields(register)
+    if not _enabled(values, register) or not fields["tm"]:
+        return None
+    stages = (
+        sum(fields[name] << bit for bit, name in enumerate(("tar", "tac", "bac"))) if "tar" in fields else ALL_STAGES
+    )
+    kinds = BRANCH_KINDS[fields.get("brt", 0)]
+    return BranchSetting(fields["tm"], fields["ptm"], fields["ppm"], kinds, stages, register == "pmc39")
+
+
+def _ip_ear(values: RegisterValues) -> int | None:
+    """The delay of Montecito's IP-EAR (PMC42)."""
+    fields = values.fields("pmc42")
+    return fields["delay"] if fields["mode"] == IP_EAR and _enabled(values, "pmc42") else None

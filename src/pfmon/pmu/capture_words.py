@@ -1,0 +1,110 @@
+"""What a dump of registers has captured, in words: one line for an event, one for each entry of a branch buffer."""
+
+from __future__ import annotations
+
+from pfmon.pmu.branch_captures import BranchBuffer
+from pfmon.pmu.captures import (
+    DATA_EARS,
+    DataEar,
+    InstructionEar,
+    branch_buffer_registers,
+    captures_of,
+    data_ear_registers,
+    instruction_ear_registers,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.pmu.branch_captures import BranchEntry, IpEar, IpEntry
+    from pfmon.pmu.model import PmuModel
+
+
+def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
+    """Lines for what is in a dump, registers by name. The mode of an event address register is that of its PMC, if the
+    dump has that; else what either mode defines is said."""
+    if model.name not in DATA_EARS:
+        return []
+    pmds = {model.registers[name].number: value for name, value in values.items() if name.startswith("pmd")}
+    made = captures_of(model, {name: value for name, value in values.items() if name.startswith("pmc")})
+    lines = []
+    if pmds.keys() >= set(data_ear_registers(model)):
+        lines.append(data_words(made.data or DataEar(model, ""), pmds))
+    if pmds.keys() >= set(instruction_ear_registers(model)):
+        lines.append(instruction_words(made.instruction or InstructionEar(model, ""), pmds))
+    if pmds.keys() & set(branch_buffer_registers(model)):
+        lines += ip_words(made.ips, pmds) if made.ips else branch_words(made.branches or BranchBuffer(model), pmds)
+    return lines
+
+
+def data_words(ear: DataEar, pmds: Mapping[int, int]) -> str:
+    """What a data EAR has captured."""
+    found = ear.capture(pmds)
+    if not found.valid:
+        return "data event: nothing was captured"
+    words = [] if found.address is None else [f"address 0x{found.address:016x}"]
+    words.append("no instruction" if found.instruction is None else f"instruction {_instruction(found.instruction)}")
+    return ", ".join(["data event: " + words[0], *words[1:], *_cause(found.latency, found.overflow, found.level)])
+
+
+def instruction_words(ear: InstructionEar, pmds: Mapping[int, int]) -> str:
+    """What an instruction EAR has captured."""
+    found = ear.capture(pmds)
+    if not found.valid:
+        return "instruction event: nothing was captured"
+    words = [f"instruction event: cache line 0x{found.line:016x}"]
+    return ", ".join([*words, *_cause(found.latency, found.overflow, found.level)])
+
+
+def _cause(latency: int | None, overflow: bool, level: str) -> list[str]:
+    """Latency of a cache miss, level of a TLB miss; both where the mode is not known."""
+    words = [] if latency is None else [f"latency {latency} cycles{' or more' if overflow else ''}"]
+    if level:
+        words.append(f"TLB miss served by {level}" if latency is None else f"or a TLB miss served by {level}")
+    return words
+
+
+def _instruction(address: int) -> str:
+    return f"0x{address & ~15:016x} slot {address & 15}"
+
+
+def branch_words(buffer: BranchBuffer, pmds: Mapping[int, int]) -> list[str]:
+    """The entries of a branch buffer, in order."""
+    lines = [_heading(buffer, "branch buffer", pmds)]
+    for entry in buffer.entries(pmds):
+        lines.append(f"  PMD{entry.pmd}: {_entry_words(entry, buffer.targets)}")
+    return lines
+
+
+def _entry_words(entry: BranchEntry, targets: bool) -> str:
+    if not entry.valid:
+        return "nothing"
+    if not entry.source:
+        return f"to 0x{entry.address:016x}" if targets else "how the branch was predicted"
+    end = "mispredicted" if entry.mispredicted else "predicted correctly"
+    if entry.back_end:
+        end += ", which the back end found"
+    where = f"{_instruction(entry.address)}, taken" if entry.taken else f"0x{entry.address:016x}, not taken"
+    return f"branch at {where}, {end}"
+
+
+def ip_words(buffer: IpEar, pmds: Mapping[int, int]) -> list[str]:
+    """The entries of an IP-EAR, in order."""
+    lines = [_heading(buffer, "IP-EAR", pmds)]
+    return [*lines, *(f"  PMD{entry.pmd}: {_ip_words(entry)}" for entry in buffer.entries(pmds))]
+
+
+def _ip_words(entry: IpEntry) -> str:
+    words = [f"0x{entry.ip:016x}", f"{entry.cycles} cycles after the one before"]
+    if entry.flush:
+        words.append("pipeline flushed")
+    if entry.early_freeze:
+        words.append(f"early freeze, {entry.delay} of the delay left")
+    return ", ".join(words)
+
+
+def _heading(buffer: BranchBuffer | IpEar, what: str, pmds: Mapping[int, int]) -> str:
+    if buffer.index_register not in pmds:
+        return f"{what}, in the order of its registers (PMD{buffer.index_register} is not there, which says the order):"
+    return f"{what}, oldest first:" if buffer.written(pmds) else f"{what}: nothing was captured"

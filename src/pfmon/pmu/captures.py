@@ -1,0 +1,243 @@
+"""What event address registers and branch buffers have captured, from the contents of their PMDs.
+
+Which registers these are stands on each processor's `Programmer`; where in them something is, in the tables below; the
+bits of a field in `registers/`. What a register means depends on the mode that its PMC sets: `captures_of` reads it
+from the PMCs, so that decoding and programming agree.
+"""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+from pfmon.pmu.branch_captures import BranchBuffer, IpEar
+from pfmon.pmu.values import RegisterValues
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.monitors import CounterDecoder
+    from pfmon.pmu.register import Field
+
+CACHE, TLB, ALAT = "cache", "tlb", "alat"
+
+DATA_EARS = {
+    "itanium": {
+        "address": "pmd2.daddr",
+        "latency": "pmd3.latency",
+        "level": "pmd3.level",
+        "valid": "pmd17.v",
+        "bundle": "pmd17.iaddr",
+        "slot": "pmd17.slot",
+        "has_instruction": "pmd17.v",
+    },
+    "itanium2": {
+        "address": "pmd2.daddr",
+        "latency": "pmd3.latency",
+        "overflow": "pmd3.ov",
+        "level": "pmd3.stat",
+        "valid": "pmd3.stat",
+        "bundle": "pmd17.iaddr",
+        "slot": "pmd17.slot",
+        "second_bundle": "pmd17.bn",
+        "has_instruction": "pmd17.vl",
+    },
+    "montecito": {
+        "address": "pmd32.daddr",
+        "latency": "pmd33.latency",
+        "overflow": "pmd33.ov",
+        "level": "pmd33.stat",
+        "valid": "pmd33.stat",
+        "bundle": "pmd36.iaddr",
+        "slot": "pmd36.slot",
+        "second_bundle": "pmd36.bn",
+        "has_instruction": "pmd36.vl",
+    },
+}
+"""Where each data EAR has what (Montecito manual tables 3-22, 3-24, 3-25; the others are laid out alike)."""
+
+DATA_LEVELS = {
+    "itanium": ("", "L2", "VHPT", "SW"),
+    "itanium2": ("", "L2DTLB", "VHPT", "FAULT"),
+    "montecito": ("", "L2DTLB", "VHPT", "FAULT"),
+}
+"""What served a data TLB miss, by the field `level`, in the words of the PMU's events (Montecito manual table 3-24)."""
+
+INSTRUCTION_EARS = {
+    "itanium": {"line": "pmd0.iaddr", "valid": "pmd0.v", "level": "pmd0.tlb", "latency": "pmd1.latency"},
+    "itanium2": {
+        "line": "pmd0.iaddr",
+        "valid": "pmd0.stat",
+        "level": "pmd0.stat",
+        "latency": "pmd1.latency",
+        "overflow": "pmd1.ov",
+    },
+    "montecito": {
+        "line": "pmd34.iaddr",
+        "valid": "pmd34.stat",
+        "level": "pmd34.stat",
+        "latency": "pmd35.latency",
+        "overflow": "pmd35.ov",
+    },
+}
+"""The same for instruction EARs (Montecito manual tables 3-17 and 3-19)."""
+
+INSTRUCTION_LEVELS = {
+    "itanium": ("VHPT", "SW"),
+    "itanium2": ("", "L2TLB", "VHPT", "FAULT"),
+    "montecito": ("", "L2TLB", "VHPT", "FAULT"),
+}
+
+
+class _Places:
+    """Fields of PMDs by what they hold; what a PMU does not have reads as 0."""
+
+    def __init__(self, model: PmuModel, table: Mapping[str, str]) -> None:
+        self._fields: dict[str, tuple[int, Field]] = {}
+        for role, place in table.items():
+            register, _, field = place.partition(".")
+            self._fields[role] = (model.registers[register].number, model.registers[register].field(field))
+
+    def number(self, role: str) -> int:
+        """The PMD that holds it, -1 for none."""
+        return self._fields[role][0] if role in self._fields else -1
+
+    def get(self, pmds: Mapping[int, int], role: str) -> int:
+        """The field's value."""
+        if role not in self._fields:
+            return 0
+        number, field = self._fields[role]
+        return field.get(pmds.get(number, 0))
+
+    def address(self, pmds: Mapping[int, int], role: str) -> int:
+        """The upper bits of an address, at their place."""
+        number, field = self._fields[role]
+        return pmds.get(number, 0) & field.mask
+
+
+class DataCapture(NamedTuple):
+    """What a data EAR holds. ``address`` of the data (None: there is none in ALAT mode); ``instruction``: bundle | slot
+    (None: an access of the RSE has none); ``latency`` in cycles (None: only cache misses have one), at least so many if
+    ``overflow``; ``level``: what served a TLB miss, "" else."""
+
+    valid: bool
+    address: int | None
+    instruction: int | None
+    latency: int | None
+    overflow: bool
+    level: str
+
+
+class DataEar:
+    """The data event address register in one mode, cache, tlb or alat; "" if nobody knows it: then what only one
+    mode defines is decoded, too."""
+
+    def __init__(self, model: PmuModel, mode: str) -> None:
+        self.mode = mode
+        self.registers = data_ear_registers(model)
+        self.levels = DATA_LEVELS[model.name]
+        self._places = _Places(model, DATA_EARS[model.name])
+        self.address_register, self.latency_register, self.instruction_register = (
+            self._places.number(role) for role in ("address", "latency", "bundle")
+        )
+        self.has_overflow = self._places.number("overflow") >= 0
+        self.says_valid = self._places.number("valid") == self.latency_register
+        """Whether the register of the latency says that it is valid."""
+
+    def capture(self, pmds: Mapping[int, int]) -> DataCapture:
+        """What registers with these values say."""
+        places, latency = self._places, self.mode in (CACHE, "")
+        return DataCapture(
+            bool(places.get(pmds, "valid")),
+            None if self.mode == ALAT else places.get(pmds, "address"),
+            self.instruction(pmds) if places.get(pmds, "has_instruction") else None,
+            places.get(pmds, "latency") if latency else None,
+            latency and bool(places.get(pmds, "overflow")),
+            self.levels[places.get(pmds, "level")] if self.mode in (TLB, "") else "",
+        )
+
+    def instruction(self, pmds: Mapping[int, int]) -> int:
+        """Bundle | slot, whether they are valid or not: 16 are added where the second bundle of the window is meant."""
+        places = self._places
+        return places.address(pmds, "bundle") + 16 * places.get(pmds, "second_bundle") | places.get(pmds, "slot")
+
+
+class InstructionCapture(NamedTuple):
+    """What an instruction EAR holds: the address of the cache line; the rest is as in DataCapture."""
+
+    valid: bool
+    line: int
+    latency: int | None
+    overflow: bool
+    level: str
+
+
+class InstructionEar:
+    """The instruction event address register in one mode, cache or tlb; "" if nobody knows it."""
+
+    def __init__(self, model: PmuModel, mode: str) -> None:
+        self.mode = mode
+        self.registers = instruction_ear_registers(model)
+        self.levels = INSTRUCTION_LEVELS[model.name]
+        self._places = _Places(model, INSTRUCTION_EARS[model.name])
+        self.line_register, self.latency_register = (self._places.number(role) for role in ("line", "latency"))
+        self.has_overflow = self._places.number("overflow") >= 0
+
+    def capture(self, pmds: Mapping[int, int]) -> InstructionCapture:
+        """What registers with these values say. In cache mode bit 0 of the status says that they are valid."""
+        places, latency = self._places, self.mode in (CACHE, "")
+        status = places.get(pmds, "valid")
+        valid = bool(status & 1 if self.mode == CACHE else status)
+        return InstructionCapture(
+            valid,
+            places.address(pmds, "line"),
+            places.get(pmds, "latency") if latency else None,
+            latency and bool(places.get(pmds, "overflow")),
+            self.levels[places.get(pmds, "level")] if valid and self.mode in (TLB, "") else "",
+        )
+
+
+class Captures(NamedTuple):
+    """What a PMU, as it is programmed, captures beside its counters; None: what is switched off."""
+
+    data: DataEar | None = None
+    instruction: InstructionEar | None = None
+    branches: BranchBuffer | None = None
+    ips: IpEar | None = None
+
+
+def captures_of(model: PmuModel, values: Mapping[str, int]) -> Captures:
+    """What is captured under these register contents; registers that are not given are in the reset state."""
+    if model.programmer.decoder is None:
+        return Captures()
+    held = RegisterValues(model.registers, values)
+    decoder = model.programmer.decoder(model.events, model.bank.numbers, held)
+    data, instruction = _mode(decoder, "dear"), _mode(decoder, "iear")
+    buffer = held.fields(model.programmer.buffer_register)
+    ips = "pmc42" in model.registers and bool(held.field("pmc42", "mode"))
+    return Captures(
+        DataEar(model, data) if data else None,
+        InstructionEar(model, instruction) if instruction else None,
+        BranchBuffer(model, targets=not buffer.get("ds")) if buffer["plm"] and not ips else None,
+        IpEar(model) if ips else None,
+    )
+
+
+def _mode(decoder: CounterDecoder, kind: str) -> str:
+    setting = decoder.ear_setting(kind)
+    return setting[0] if setting else ""
+
+
+def data_ear_registers(model: PmuModel) -> tuple[int, ...]:
+    """The PMDs of the data EAR."""
+    return model.programmer.data_ear_pmds
+
+
+def instruction_ear_registers(model: PmuModel) -> tuple[int, ...]:
+    """The PMDs of the instruction EAR."""
+    return model.programmer.instruction_ear_pmds
+
+
+def branch_buffer_registers(model: PmuModel) -> tuple[int, ...]:
+    """The PMDs of the branch buffer, its index and extensions among them; on Montecito also those of the IP-EAR."""
+    return model.programmer.branch_buffer_pmds

@@ -1,0 +1,116 @@
+"""btb-hist: how often the branches that branch buffers have captured went where, and how they were predicted."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pfmon.report.sampling.module import SamplingModule, other_events
+from pfmon.report.sampling.shares import COLUMNS, shares
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pfmon.pmu.branch_captures import Branch, BranchBuffer
+    from pfmon.report.sampling.module import Context
+    from pfmon.session.sampling import Sample
+
+NOT_TAKEN, UNKNOWN = "not taken", "unknown"
+"""Targets of branches that have none, or whose target the buffer does not have."""
+
+Place = tuple[int, str]
+Edge = tuple[Place, Place]
+"""From where to where: addresses, and names of what is there; address -1 for what is no address."""
+
+
+class BtbHist(SamplingModule):
+    """A histogram of edges, branch -> target; those of branches that were not taken are edges as well. The share of a
+    branch's captures in which it was taken is that of the branch, mispredictions are those of the edge."""
+
+    options = ("--smpl-show-func", "--smpl-show-top")
+    is_histogram = True
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._buffer = sampled_buffer(context)
+        self._edges: Counter[tuple[int, int]] = Counter()
+        self._mispredicted: Counter[tuple[int, int]] = Counter()
+        self._samples = 0
+
+    def take(self, samples: Sequence[Sample]) -> str:
+        for sample in samples:
+            self._samples += 1
+            for branch in self._buffer.branches(dict(sample.pmds)):
+                edge = branch.source.address, _target(branch)
+                self._edges[edge] += 1
+                self._mispredicted[edge] += branch.source.mispredicted
+        return ""
+
+    def finish(self, exact: Mapping[int, int] | None) -> str:
+        by_function = self.context.by_function
+        lines = [
+            f"# total_samples {self._samples}",
+            f"# total_branches {self._edges.total()}",
+            f"# {'function' if by_function else 'branch'} edge view",
+            "# sorted by count",
+            f"# showing per {'function histogram' if by_function else 'distinct value'}",
+            f"# %taken: percentage of the captures of the {'functions' if by_function else 'branch'} that were taken",
+            "# %misp : percentage of the captures of the edge that were mispredicted",
+            f"{COLUMNS}  %taken   %misp source -> target",
+        ]
+        return "".join(f"{line}\n" for line in [*lines, *self._rows()])
+
+    def _rows(self) -> list[str]:
+        """A line for each edge."""
+        edges, mispredicted = self._by_place(self._edges), self._by_place(self._mispredicted)
+        captured: Counter[Place] = Counter()
+        taken: Counter[Place] = Counter()
+        for (source, target), count in edges.items():
+            captured[source] += count
+            taken[source] += count if target[1] != NOT_TAKEN else 0
+        lines = []
+        for share in shares(edges, self.context.top):
+            source, target = share.key
+            rate = 100 * taken[source] / captured[source]
+            wrong = 100 * mispredicted[share.key] / share.times
+            lines.append(f"{share} {rate:6.2f}% {wrong:6.2f}% {_text(source)} -> {_text(target)}")
+        return lines
+
+    def _by_place(self, counts: Counter[tuple[int, int]]) -> Counter[Edge]:
+        found: Counter[Edge] = Counter()
+        for (source, target), count in counts.items():
+            found[self._place(source), self._place(target)] += count
+        return found
+
+    def _place(self, address: int) -> Place:
+        if address < 0:
+            return -1, TARGETS[address]
+        if self.context.by_function and self.context.names:
+            name, start = self.context.names.function(address)
+            return start, name
+        return address, self.context.place(address)
+
+
+TARGETS = {-1: NOT_TAKEN, -2: UNKNOWN}
+"""What is no address, as numbers."""
+
+
+def _target(branch: Branch) -> int:
+    if branch.target is not None:
+        return branch.target
+    return -2 if branch.source.taken else -1
+
+
+def _text(place: Place) -> str:
+    address, name = place
+    return name if address < 0 else f"{address:#x} {name}".rstrip()
+
+
+def sampled_buffer(context: Context) -> BranchBuffer:
+    """The branch buffer whose event has the period. PfmonError: no such event has."""
+    buffer = context.captures.branches
+    if buffer and len(context.events) == 1 and context.events[0].branch_buffer:
+        return buffer
+    model = context.model
+    wanted = [event.name for event in model.events if event.branch_buffer] if model else []
+    raise other_events("btb-hist", wanted, context)

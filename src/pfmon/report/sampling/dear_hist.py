@@ -1,0 +1,159 @@
+"""dear-hist: where the misses are that event address registers captured, and what served them (pfmon on Itanium 2,
+section 11)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from pfmon.errors import PfmonError
+from pfmon.pmu.captures import ALAT, TLB, DataEar, InstructionCapture, InstructionEar
+from pfmon.report.sampling.miss_levels import CacheLevels, TlbLevels
+from pfmon.report.sampling.module import VIEWS, SamplingModule, other_events
+from pfmon.report.sampling.shares import COLUMNS, shares
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pfmon.pmu.captures import DataCapture
+    from pfmon.pmu.model import PmuModel
+    from pfmon.report.sampling.miss_levels import Levels
+    from pfmon.report.sampling.module import Context
+    from pfmon.session.sampling import Sample
+
+WANTED = ("dear_cache", "dear_tlb", "iear_cache", "iear_tlb")
+NO_INSTRUCTION = "[no instruction]"
+"""What an access of the RSE has."""
+
+Place = tuple[int, str]
+"""An address, and the name of what is there."""
+
+
+class DearHist(SamplingModule):
+    """A histogram of misses over the addresses of instructions, functions or data, or over latencies and TLB levels."""
+
+    options = ("--smpl-show-func", "--smpl-show-top", *(f"--smpl-{view}-view" for view in VIEWS))
+    is_histogram = True
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._ear = sampled_ear(context)
+        self._view = context.view or VIEWS[0]
+        _check_view(self._view, self._ear, context)
+        self._levels: Levels = _levels(self._ear, context)
+        self._misses: defaultdict[int | str, Counter[str]] = defaultdict(Counter)
+        self._samples = 0
+
+    def take(self, samples: Sequence[Sample]) -> str:
+        for sample in samples:
+            capture = self._ear.capture(dict(sample.pmds))
+            self._samples += 1
+            if capture.valid:
+                self._misses[self._key(capture)][self._levels.level(capture)] += 1
+        return ""
+
+    def _key(self, capture: DataCapture | InstructionCapture) -> int | str:
+        """What the view counts by; 0: an access without an instruction."""
+        if self._view == "level":
+            return self._levels.level(capture) if capture.latency is None else capture.latency
+        if isinstance(capture, InstructionCapture):
+            return capture.line
+        return (capture.address if self._view == "data" else capture.instruction) or 0
+
+    def finish(self, exact: Mapping[int, int] | None) -> str:
+        rows = self._level_rows() if self._view == "level" else self._address_rows()
+        return "".join(f"{line}\n" for line in [*self._header(), *rows])
+
+    def _header(self) -> list[str]:
+        title = "level" if self._view == "level" else self._title()
+        captured = sum(served.total() for served in self._misses.values())
+        lines = [
+            f"# total_samples {self._samples}",
+            f"# {title} view",
+            "# sorted by count",
+            f"# showing per {'function histogram' if self.context.by_function else 'distinct value'}",
+            *self._levels.header(self._view == "level"),
+        ]
+        if captured < self._samples:
+            lines.append(f"# samples without a capture, which no row has: {self._samples - captured}")
+        return lines
+
+    def _title(self) -> str:
+        """What addresses are of."""
+        if self._view == "data":
+            return "data addr"
+        if self.context.by_function:
+            return "function addr"
+        return "cache line addr" if isinstance(self._ear, InstructionEar) else "instruction addr"
+
+    def _address_rows(self) -> list[str]:
+        """The columns, and a line for each address."""
+        served: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+        for key, levels in self._misses.items():
+            served[self._place(int(key))].update(levels)
+        names = self._levels.names
+        lines = [f"{COLUMNS} {' '.join(f'%{name}'.rjust(7) for name in names)} {self._title():>18}"]
+        for share in shares({place: levels.total() for place, levels in served.items()}, self.context.top):
+            levels, (address, name) = served[share.key], share.key
+            columns = " ".join(f"{100 * levels[level] / share.times:6.2f}%" for level in names)
+            lines.append(f"{share} {columns} {address:#x} {name}".rstrip())
+        return lines
+
+    def _place(self, address: int) -> Place:
+        """What a row of the view stands for."""
+        names = self.context.names
+        if names is None or self._view == "data":
+            return address, ""
+        if not address:
+            return 0, NO_INSTRUCTION
+        if self.context.by_function:
+            name, start = names.function(address)
+            return start, name
+        return address, self.context.place(address)
+
+    def _level_rows(self) -> list[str]:
+        """The columns, and a line for each latency or TLB level."""
+        rows = shares({key: levels.total() for key, levels in self._misses.items()}, self.context.top)
+        if not isinstance(self._levels, CacheLevels):
+            return [f"{COLUMNS}  level", *(f"{share} {share.key:>6}" for share in rows)]
+        clock = self._levels.megahertz
+        return [
+            f"{COLUMNS} lat(cycles) lat(ns)",
+            *(f"{share} {share.key:11} {1000 * int(share.key) / clock:7.0f}" for share in rows),
+        ]
+
+
+def _levels(ear: DataEar | InstructionEar, context: Context) -> Levels:
+    """The levels that the misses have."""
+    if ear.mode == TLB:
+        return TlbLevels(ear)
+    assert context.machine is not None
+    return CacheLevels(context.machine(), "data" if isinstance(ear, DataEar) else "instruction")
+
+
+def sampled_ear(context: Context) -> DataEar | InstructionEar:
+    """The event address register whose event has the period. PfmonError: there is not one such event alone."""
+    data, instruction, *_ = context.captures
+    if context.model and len(context.events) == 1:
+        kind = context.model.events.ear_kind(context.events[0].code)
+        ear = {"dear": data, "iear": instruction}.get(kind)
+        if ear and ear.mode != ALAT:
+            return ear
+    raise other_events("dear-hist", _wanted(context.model), context)
+
+
+def _wanted(model: PmuModel | None) -> list[str]:
+    """The events that a PMU has for it: their names up to the mode."""
+    stems: dict[str, None] = {}
+    for event in model.events if model else ():
+        if event.ear in WANTED:
+            mode = event.ear.partition("_")[2].upper()
+            stems[f"{event.name.partition(mode)[0]}{mode}_*"] = None
+    return list(stems)
+
+
+def _check_view(view: str, ear: DataEar | InstructionEar, context: Context) -> None:
+    if view == "data" and isinstance(ear, InstructionEar):
+        raise PfmonError(f"--smpl-data-view: {context.events[0].name} captures no addresses of data")
+    if view == "data" and context.by_function:
+        raise PfmonError("--smpl-show-func: --smpl-data-view is of data, which no function has")

@@ -1,0 +1,77 @@
+"""Which level served a miss that an event address register has captured: from its latency, or as a TLB miss says."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.machine.config import MachineFigures
+    from pfmon.pmu.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
+
+L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency")}
+L3 = {"data": "l3.latency", "instruction": "l3.fetch_latency"}
+MEMORY = "memory.latency"
+"""The figures of a machine that are the least latencies of each level."""
+
+
+class CacheLevels:
+    """A miss with a smaller latency than the least that L3 has was served by L2, with a smaller one than the least that
+    memory has by L3. What waited long for a line that was under way counts as the level that its latency fits."""
+
+    names = ("L2", "L3", "RAM")
+
+    def __init__(self, figures: MachineFigures, side: str) -> None:
+        """``side``: data, or instruction."""
+        self._access = "load" if side == "data" else "fetch"
+        self._l2 = next(int(figures[name]) for name in L2[side] if name in figures)
+        self._l3, self._memory = int(figures[L3[side]]), int(figures[MEMORY])
+        self.megahertz = int(figures["machine.frequency"])
+
+    def level(self, capture: DataCapture | InstructionCapture) -> str:
+        """The name of the level."""
+        latency = capture.latency or 0
+        return "L2" if latency < self._l3 else "L3" if latency < self._memory else "RAM"
+
+    def header(self, by_level: bool) -> list[str]:
+        """Lines on the latencies, and on the columns unless the view is that of levels itself."""
+        lines = [
+            f"# L2   : {self._l2:2} cycles {self._access} latency",
+            f"# L3   : {self._l3:2} cycles {self._access} latency",
+        ]
+        if by_level:
+            return lines
+        return [
+            *lines,
+            "# %L2  : percentage of L1 misses that hit L2",
+            "# %L3  : percentage of L1 misses that hit L3",
+            "# %RAM : percentage of L1 misses that hit memory",
+        ]
+
+
+TLB_COLUMNS = {"L2DTLB": "L2", "L2TLB": "L2"}
+"""Shorter names for columns."""
+TLB_MEANINGS = {
+    "L2": "hit the L2 TLB",
+    "VHPT": "the VHPT walker served",
+    "FAULT": "software served",
+    "SW": "software served",
+}
+
+
+class TlbLevels:
+    """The level is in the register, in the words of the PMU's events."""
+
+    def __init__(self, ear: DataEar | InstructionEar) -> None:
+        self.names = tuple(TLB_COLUMNS.get(level, level) for level in ear.levels if level)
+
+    def level(self, capture: DataCapture | InstructionCapture) -> str:
+        """The name of the level, "" for none."""
+        return TLB_COLUMNS.get(capture.level, capture.level)
+
+    def header(self, by_level: bool) -> list[str]:
+        """Lines on the columns."""
+        if by_level:
+            return []
+        return [f"# %{name:<5}: percentage of L1 TLB misses that {TLB_MEANINGS[name]}" for name in self.names]
+
+
+Levels = CacheLevels | TlbLevels

@@ -1,0 +1,39 @@
+"""raw: samples in binary, for pfmon.read_samples and other programs."""
+
+from __future__ import annotations
+
+from pfmon.report.sampling.module import SamplingModule
+from pfmon.report.sampling.raw_format import Encoder, end, header
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pfmon.report.sampling.module import Context
+    from pfmon.session.sampling import Sample
+
+
+class Raw(SamplingModule):
+    """The file grows buffer by buffer; its end says that it is whole."""
+
+    is_binary = True
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._encoder = Encoder()
+        self._begun = False
+        self._samples = 0
+
+    def take(self, samples: Sequence[Sample]) -> bytes:
+        self._samples += len(samples)
+        return self._header() + self._encoder.sections(samples)
+
+    def _header(self) -> bytes:
+        """The file's beginning, once."""
+        if self._begun:
+            return b""
+        self._begun = True
+        return header(self.context.model.name if self.context.model else "", self.context.process_id)
+
+    def finish(self, exact: Mapping[int, int] | None) -> bytes:
+        return self._header() + end(self._samples)

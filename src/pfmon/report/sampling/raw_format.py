@@ -1,0 +1,193 @@
+"""The file of the module raw: samples as they are, in binary (docs/sampling.md has the layout).
+
+A header, then sections, each with its length and a checksum: what was written whole can be read whatever came after it.
+All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import struct
+from zlib import crc32
+
+from pfmon.errors import PfmonError
+from pfmon.light_typing import NamedTuple
+from pfmon.session.sampling import Sample
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MAGIC, VERSION = b"PFMONSMP", 1
+HEADER = struct.Struct("<8sII16s")
+"""Magic, version, process id, name of the PMU (ASCII, zeros behind it)."""
+SECTION = struct.Struct("<4sIQ")
+"""What the section holds, the CRC-32 of its content, the bytes of its content, which follow."""
+REGISTERS, RECORDS, CALLS, END = b"REGS", b"SMPL", b"CALL", b"DONE"
+"""REGS: the numbers of the PMDs that the records after it have, 32 bits each. SMPL: records. CALL: the call stacks of
+the records before it, 64 bits an address. DONE: how many samples there are, 64 bits."""
+FIELDS = "QQQQII"
+"""A record: IIP, stamp, the PMDs that overflowed (bit n for PMD n), the last period, the event set, how many calls it
+has; then 64 bits for each register."""
+COUNT = struct.Struct("<Q")
+
+
+def header(pmu: str, process_id: int) -> bytes:
+    """The beginning of a file."""
+    return HEADER.pack(MAGIC, VERSION, process_id, pmu.encode("ascii"))
+
+
+def end(samples: int) -> bytes:
+    """The end of a file with so many samples."""
+    return _section(END, COUNT.pack(samples))
+
+
+def _section(kind: bytes, content: bytes) -> bytes:
+    return SECTION.pack(kind, crc32(content), len(content)) + content
+
+
+def _record(registers: int) -> struct.Struct:
+    """Of samples with so many registers."""
+    return struct.Struct(f"<{FIELDS}{registers}Q")
+
+
+class Encoder:
+    """Makes sections of samples."""
+
+    def __init__(self) -> None:
+        self._registers: tuple[int, ...] | None = None
+
+    def sections(self, samples: Sequence[Sample]) -> bytes:
+        """The samples of a buffer. Those that have the same registers stand together."""
+        parts, first = [], 0
+        for place in range(1, len(samples) + 1):
+            if place == len(samples) or _registers(samples[place]) != _registers(samples[first]):
+                parts.append(self._alike(samples[first:place]))
+                first = place
+        return b"".join(parts)
+
+    def _alike(self, samples: Sequence[Sample]) -> bytes:
+        """Samples with the same registers."""
+        numbers = _registers(samples[0])
+        record = _record(len(numbers))
+        found = b"" if numbers == self._registers else _section(REGISTERS, struct.pack(f"<{len(numbers)}I", *numbers))
+        self._registers = numbers
+        content = b"".join(
+            record.pack(
+                *(one.iip, one.stamp, sum(1 << pmd for pmd in one.overflowed), one.last, one.set, len(one.calls)),
+                *(value for _, value in one.pmds),
+            )
+            for one in samples
+        )
+        found += _section(RECORDS, content)
+        calls = [address for one in samples for address in one.calls]
+        return found + (_section(CALLS, struct.pack(f"<{len(calls)}Q", *calls)) if calls else b"")
+
+
+def _registers(sample: Sample) -> tuple[int, ...]:
+    return tuple(number for number, _ in sample.pmds)
+
+
+class Contents(NamedTuple):
+    """What a file holds. ``damage``: what is wrong with it, "" for nothing; the samples are those before that."""
+
+    pmu: str
+    process_id: int
+    samples: list[Sample]
+    damage: str
+
+
+class _DamageError(Exception):
+    """What is wrong from here on."""
+
+
+def decode(data: bytes) -> Contents:
+    """The contents of a file. PfmonError: it is none, or of another version."""
+    if len(data) < HEADER.size or not data.startswith(MAGIC):
+        raise PfmonError("no file of samples (--smpl-module=raw)")
+    _, version, process_id, pmu = HEADER.unpack_from(data)
+    if version != VERSION:
+        raise PfmonError(f"a file of samples of version {version}; this pfmon reads version {VERSION}")
+    samples: list[Sample] = []
+    damage = ""
+    try:
+        _read(data, samples)
+    except _DamageError as error:
+        damage = str(error)
+    return Contents(pmu.rstrip(b"\0").decode("ascii", "replace"), process_id, samples, damage)
+
+
+def _read(data: bytes, samples: list[Sample]) -> None:
+    """Gather the samples. _DamageError: where they end too early; those that are whole are there then."""
+    registers: tuple[int, ...] | None = None
+    pending: list[tuple[int, ...]] = []
+    for kind, content, place in _sections(data):
+        if pending and kind != CALLS:
+            raise _DamageError(f"the call stacks of the records before byte {place} are missing")
+        if kind == REGISTERS:
+            registers = struct.unpack(f"<{_whole(content, 4, place)}I", content)
+        elif kind == RECORDS:
+            if registers is None:
+                raise _DamageError(f"records without registers before them at byte {place}")
+            record = _record(len(registers))
+            _whole(content, record.size, place)
+            found = list(record.iter_unpack(content))
+            if any(one[5] for one in found):
+                pending = found
+            else:
+                samples += _samples(registers, found, ())
+        elif kind == CALLS:
+            calls = struct.unpack(f"<{_whole(content, 8, place)}Q", content)
+            if registers is None or sum(one[5] for one in pending) != len(calls):
+                raise _DamageError(f"call stacks that do not fit the records before byte {place}")
+            samples += _samples(registers, pending, calls)
+            pending = []
+        else:
+            _check_end(content, place, len(samples))
+            if place + SECTION.size + len(content) < len(data):
+                raise _DamageError(f"there is more after its end, byte {place + SECTION.size + len(content)}")
+            return
+
+
+def _sections(data: bytes) -> Iterator[tuple[bytes, bytes, int]]:
+    """Kind, content and place of each section. _DamageError: there is none where one should be."""
+    place = HEADER.size
+    while True:
+        if place == len(data):
+            raise _DamageError(f"it ends at byte {place} without the section that says that it is whole")
+        if place + SECTION.size > len(data):
+            raise _DamageError(f"it ends at byte {len(data)} within a section")
+        kind, checksum, length = SECTION.unpack_from(data, place)
+        if kind not in (REGISTERS, RECORDS, CALLS, END):
+            raise _DamageError(f"no section at byte {place}")
+        start = place + SECTION.size
+        content = data[start : start + length]
+        if len(content) < length:
+            raise _DamageError(f"it ends at byte {len(data)} within a section")
+        if crc32(content) != checksum:
+            raise _DamageError(f"the checksum of the section at byte {place} is wrong")
+        yield kind, content, place
+        place = start + length
+
+
+def _whole(content: bytes, size: int, place: int) -> int:
+    """How many things of a size there are."""
+    if len(content) % size:
+        raise _DamageError(f"the section at byte {place} ends within a record")
+    return len(content) // size
+
+
+def _samples(
+    registers: tuple[int, ...], records: Sequence[tuple[int, ...]], calls: tuple[int, ...]
+) -> Iterator[Sample]:
+    """The samples of records; ``calls``: of all of them, one after the other."""
+    first = 0
+    for iip, stamp, mask, last, number, depth, *values in records:
+        overflowed = tuple(pmd for pmd in range(mask.bit_length()) if mask >> pmd & 1)
+        pmds = tuple(zip(registers, values, strict=True))
+        yield Sample(iip, stamp, overflowed, last, number, pmds, calls[first : first + depth])
+        first += depth
+
+
+def _check_end(content: bytes, place: int, samples: int) -> None:
+    if len(content) != COUNT.size or COUNT.unpack(content)[0] != samples:
+        raise _DamageError(f"the end at byte {place} is of a file with another number of samples")

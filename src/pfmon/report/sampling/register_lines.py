@@ -1,0 +1,144 @@
+"""The registers of a sample in words, as pfmon prints them (pfmon on Itanium 2, sections 5 and 6).
+
+A register that its unit's mode leaves undefined is left out: PMD1 in TLB mode, PMD2 in ALAT mode.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pfmon.pmu.captures import ALAT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pfmon.pmu.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
+    from pfmon.pmu.captures import DataEar, InstructionEar
+    from pfmon.report.sampling.module import Context
+
+    Held = Mapping[int, int]
+    Show = Callable[[int], str]
+    Writer = Callable[[Held, int], list[str]]
+
+DEEPER = " " * 7
+"""What is said of an entry stands so much farther to the right."""
+NO_LEVEL = "N/A"
+
+
+class RegisterLines:
+    """Lines for the registers of samples, under what the PMU captures."""
+
+    def __init__(self, context: Context) -> None:
+        data, instruction, branches, ips = context.captures
+        self._writers: dict[int, Writer] = {}
+        if data:
+            self._writers |= dict.fromkeys(data.registers, partial(data_lines, data, context.shown))
+        if instruction:
+            self._writers |= dict.fromkeys(
+                instruction.registers, partial(instruction_lines, instruction, context.shown)
+            )
+        if branches:
+            self._writers |= dict.fromkeys(branches.registers, partial(branch_lines, branches, context.shown))
+        if ips:
+            self._writers |= dict.fromkeys(ips.registers, partial(ip_lines, ips, context.shown))
+
+    def lines(self, pmds: Sequence[tuple[int, int]]) -> list[str]:
+        """What registers say, in their order; the entries of a branch buffer where the first of them stands, in the
+        order in which they were written."""
+        held = dict(pmds)
+        return [line for number in held for line in self._writers.get(number, plain_lines)(held, number)]
+
+
+def plain_lines(held: Held, number: int) -> list[str]:
+    """A register that is no more than a number."""
+    return [_line(number, f"{held[number]:#018x}")]
+
+
+def data_lines(ear: DataEar, show: Show, held: Held, number: int) -> list[str]:
+    """A register of the data EAR."""
+    found = ear.capture(held)
+    if number == ear.address_register:
+        return [] if found.address is None else [_line(number, f"miss address={found.address:#x}")]
+    if number == ear.instruction_register:
+        valid = _letter(found.instruction is not None)
+        return [_line(number, f"valid={valid}, instr address={show(ear.instruction(held))}")]
+    parts = [f"valid={_letter(found.valid)}"] if ear.says_valid else []
+    if ear.mode != ALAT:
+        parts += _cause(found.latency, found.overflow, found.level, ear.has_overflow)
+    return [_line(number, ", ".join(parts))]
+
+
+def instruction_lines(ear: InstructionEar, show: Show, held: Held, number: int) -> list[str]:
+    """A register of the instruction EAR."""
+    found = ear.capture(held)
+    cause = _cause(found.latency, found.overflow, found.level, ear.has_overflow)
+    if number == ear.latency_register:
+        return [] if found.latency is None else [_line(number, ", ".join(cause))]
+    parts = [f"valid={_letter(found.valid)}", f"cache line {show(found.line)}"]
+    return [_line(number, ", ".join(parts + cause if found.latency is None else parts))]
+
+
+def branch_lines(buffer: BranchBuffer, show: Show, held: Held, number: int) -> list[str]:
+    """The branch buffer, at its first register."""
+    if number != _first(buffer, held):
+        return []
+    entries = buffer.entries(held)
+    return [line for entry in entries for line in _entry_lines(buffer, show, entry)]
+
+
+def _entry_lines(buffer: BranchBuffer, show: Show, entry: BranchEntry) -> list[str]:
+    extension = f" bru={entry.back_end:d} b1={entry.second_bundle:d}" if buffer.has_extensions else ""
+    bits = f"b={entry.source:d} mp={entry.mp:d}{extension} valid={_letter(entry.valid).lower()}"
+    lines = [_line(entry.pmd, f"{entry.value:#018x} {bits}")]
+    if entry.source:
+        outcome = f"taken={_letter(entry.taken).lower()} prediction={_prediction(buffer, entry)}"
+        lines += [_deeper(f"source addr={show(entry.address)}"), _deeper(outcome)]
+    elif entry.valid:
+        lines.append(_deeper(f"target addr={show(entry.address)}" if buffer.targets else "prediction data"))
+    return lines
+
+
+def _prediction(buffer: BranchBuffer, entry: BranchEntry) -> str:
+    """Whether the branch was predicted, or else which end found that it was not; without extensions that is not
+    known."""
+    if entry.mp:
+        return "FE failure" if buffer.has_extensions else "failure"
+    return "BE failure" if entry.back_end else "success"
+
+
+def ip_lines(buffer: IpEar, show: Show, held: Held, number: int) -> list[str]:
+    """The IP-EAR, at its first register."""
+    if number != _first(buffer, held):
+        return []
+    return [line for entry in buffer.entries(held) for line in _ip_entry_lines(show, entry)]
+
+
+def _ip_entry_lines(show: Show, entry: IpEntry) -> list[str]:
+    bits = f"cycles={entry.cycles} flush={_letter(entry.flush).lower()} ef={_letter(entry.early_freeze).lower()}"
+    delay = f" delay={entry.delay}" if entry.early_freeze else ""
+    return [_line(entry.pmd, f"{entry.value:#018x} {bits}{delay}"), _deeper(f"addr={show(entry.ip)}")]
+
+
+def _first(buffer: BranchBuffer | IpEar, held: Held) -> int:
+    """The register at whose place the whole buffer is told."""
+    return next(number for number in held if number in buffer.registers)
+
+
+def _cause(latency: int | None, overflow: bool, level: str, has_overflow: bool) -> list[str]:
+    """Latency of a cache miss, or what served a TLB miss."""
+    if latency is None:
+        return [f"TLB:{level or NO_LEVEL}"]
+    return [f"latency={latency} cycles", *([f"latency overflow={_letter(overflow)}"] if has_overflow else ())]
+
+
+def _line(number: int, text: str) -> str:
+    return f"PMD{number:<3}: {text}"
+
+
+def _deeper(text: str) -> str:
+    return DEEPER + text
+
+
+def _letter(flag: bool) -> str:
+    return "Y" if flag else "N"

@@ -1,0 +1,34 @@
+"""What histograms have in common: the largest counts first, and which part of all each is."""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+
+class Share(NamedTuple):
+    """One row: what was counted, how often, and which part of all counts that is in percent, alone and with the rows
+    before it."""
+
+    key: Any
+    times: int
+    own: float
+    cumulative: float
+
+    def __str__(self) -> str:
+        return f"{self.times:8} {self.own:6.2f}% {self.cumulative:6.2f}%"
+
+
+COLUMNS = "#count   %self    %cum"
+
+
+def shares(counts: Mapping[Any, int], top: int = 0) -> Iterator[Share]:
+    """The rows of a histogram, ``top`` of them (0: all); what was counted equally often in the order of the keys."""
+    total, seen = sum(counts.values()) or 1, 0
+    for key in sorted(counts, key=lambda key: (-counts[key], key))[: top or None]:
+        seen += counts[key]
+        yield Share(key, counts[key], 100 * counts[key] / total, 100 * seen / total)
