@@ -29,24 +29,19 @@ IP_EAR = 4
 """PMC42.mode of the IP-EAR (Montecito manual table 3-30)."""
 
 
-class Registers(NamedTuple):
-    """Which registers configure and hold what: the data EAR (address, latency, instruction address), the instruction
-    EAR (line, latency), the trace buffer (index, extensions or none, entries)."""
+class Configuration(NamedTuple):
+    """Which registers configure the data EAR, the instruction EAR and the trace buffer; entries of the latter."""
 
     data: str
     fetch: str
     branches: str
-    data_pmds: tuple[int, int, int]
-    fetch_pmds: tuple[int, int]
-    index_pmd: int
-    extension_pmd: int | None
-    entry_pmds: range
+    entries: int
 
 
-REGISTERS = {
-    "itanium": Registers("pmc11", "pmc10", "pmc12", (2, 3, 17), (0, 1), 16, None, range(8, 16)),
-    "itanium2": Registers("pmc11", "pmc10", "pmc12", (2, 3, 17), (0, 1), 16, None, range(8, 16)),
-    "montecito": Registers("pmc40", "pmc37", "pmc39", (32, 33, 36), (34, 35), 38, 39, range(48, 64)),
+CONFIGURATIONS = {
+    "itanium": Configuration("pmc11", "pmc10", "pmc12", 8),
+    "itanium2": Configuration("pmc11", "pmc10", "pmc12", 8),
+    "montecito": Configuration("pmc40", "pmc37", "pmc39", 16),
 }
 """By PMU."""
 
@@ -93,7 +88,7 @@ class CaptureSetting(NamedTuple):
 
 def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSetting:
     """What register contents make a PMU capture of a program at privilege level 3."""
-    names = REGISTERS[model.name]
+    names = CONFIGURATIONS[model.name]
     values = RegisterValues(model.registers, contents)
     decoder = model.programmer.decoder
     if decoder is None:
@@ -107,7 +102,7 @@ def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSett
     ip_ear = _ip_ear(values) if model.name == "montecito" else None
     branches = None if ip_ear is not None else _branches(values, names.branches)
     gap = 0 if model.name == "itanium" else GAP
-    return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, len(names.entry_pmds), gap)
+    return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, names.entries, gap)
 
 
 def _enabled(values: RegisterValues, register: str) -> bool:

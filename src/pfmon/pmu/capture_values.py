@@ -5,11 +5,11 @@ Fields stand where the register tables say (registers/*.csv).
 
 from __future__ import annotations
 
-from pfmon.pmu.capture_setting import REGISTERS
+from pfmon.pmu.captures import branch_buffer_registers, data_ear_registers, instruction_ear_registers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pfmon.pmu.model import PmuModel
 
@@ -27,12 +27,16 @@ class CaptureRegisters:
     """Makes register values for one PMU."""
 
     def __init__(self, model: PmuModel) -> None:
-        self._names = REGISTERS[model.name]
+        self._data, self._fetch = data_ear_registers(model), instruction_ear_registers(model)
         self._shifts: dict[int, dict[str, tuple[int, int]]] = {}
-        names = self._names
-        for number in (*names.data_pmds, *names.fetch_pmds, names.index_pmd, *_some(names.extension_pmd)):
+        for number in (*self._data, *self._fetch, *branch_buffer_registers(model)):
             fields = model.registers[f"pmd{number}"].fields
             self._shifts[number] = {field.name: (field.low, (1 << field.width) - 1) for field in fields}
+        buffer = branch_buffer_registers(model)
+        self._entries = [number for number in buffer if "addr" in self._shifts[number]]
+        self._index = next(number for number in buffer if "full" in self._shifts[number])
+        extension = f"pmd{self._entries[0]}ext"
+        self._extension = next((number for number in buffer if extension in self._shifts[number]), None)
 
     def _put(self, number: int, fields: Mapping[str, int]) -> int:
         """A register with these fields."""
@@ -47,12 +51,15 @@ class CaptureRegisters:
 
     def data(self, captured: DataCaptured | None) -> dict[int, int]:
         """The data EAR (Montecito manual tables 3-22, 3-24, 3-25)."""
-        address, time, place = self._names.data_pmds
+        address, time, place = self._data
         if captured is None:
             return {address: 0, time: 0, place: 0}
         instruction, second, data, latency, level = captured
         fields = self._latency(time, latency)
-        fields["stat" if "stat" in self._shifts[time] else "level"] = level or VALID
+        if "stat" in self._shifts[time]:
+            fields["stat"] = level or VALID
+        else:  # Itanium: of TLB misses alone
+            fields["level"] = level
         return {address: data, time: self._put(time, fields), place: self._place(place, instruction, second)}
 
     def _place(self, number: int, instruction: int | None, second: bool) -> int:
@@ -66,7 +73,7 @@ class CaptureRegisters:
 
     def fetch(self, captured: FetchCaptured | None) -> dict[int, int]:
         """The instruction EAR (Montecito manual tables 3-17 and 3-19)."""
-        line, time = self._names.fetch_pmds
+        line, time = self._fetch
         if captured is None:
             return {line: 0, time: 0}
         address, latency, level = captured
@@ -79,18 +86,10 @@ class CaptureRegisters:
     def trace(self, trace: Trace) -> dict[int, int]:
         """The trace buffer with its index (Montecito manual tables 3-27 to 3-29)."""
         entries, extensions, following, full = trace
-        names = self._names
-        values = dict(zip(names.entry_pmds, entries, strict=True))
-        index = names.index_pmd
-        own = {"ebi" if "ebi" in self._shifts[index] else "bbi": following, "full": int(full)}
-        more = {f"pmd{names.entry_pmds[place]}ext": bits for place, bits in enumerate(extensions)}
-        if names.extension_pmd is not None:
-            values[names.extension_pmd] = self._put(names.extension_pmd, more)
-        elif f"pmd{names.entry_pmds[0]}ext" in self._shifts[index]:
-            own |= more
-        values[index] = self._put(index, own)
+        values = dict(zip(self._entries, entries, strict=True))
+        place = "ebi" if "ebi" in self._shifts[self._index] else "bbi"
+        values[self._index] = self._put(self._index, {place: following, "full": int(full)})
+        if self._extension is not None:
+            bits = {f"pmd{number}ext": more for number, more in zip(self._entries, extensions, strict=True)}
+            values[self._extension] = values.get(self._extension, 0) | self._put(self._extension, bits)
         return values
-
-
-def _some(number: int | None) -> Sequence[int]:
-    return () if number is None else (number,)
