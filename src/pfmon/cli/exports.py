@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pfmon.library.prepared import Prepared
     from pfmon.report.exports.export import Export
     from pfmon.session.profile import FunctionNames
+    from pfmon.session.run import Session
     from pfmon.session.sampling import Sample
 
 
@@ -82,7 +83,21 @@ def export_files(config: Config, prepared: Prepared, names: FunctionNames) -> li
             for number, counting in enumerate(prepared.session.sets)
             for monitor in counting.programming.monitors
         },
+        _registers(prepared.session),
         plan.settings.nanoseconds_per_instruction,
         plan.settings.epoch,
     )
     return [ExportFile(EXPORTS[name](subject), path, f"--export={name}:{path}") for name, path in config.exports]
+
+
+def _registers(session: Session) -> list[int]:
+    """The PMDs that samples can have: of counters without a period, of what captures, and those asked for besides."""
+    sampling = session.plan.sampling
+    assert sampling is not None
+    found = set(sampling.extra)
+    periods = iter(sampling.periods)
+    for counting in session.sets:
+        monitors = counting.programming.monitors
+        sampled = {monitor.pmd for monitor in monitors if next(periods, None)}
+        found |= {*counting.programming.pmds, *(monitor.pmd for monitor in monitors)} - sampled
+    return sorted(found)

@@ -10,32 +10,36 @@ from pfmon.report.exports.rows import COLUMNS, Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from pfmon.report.exports.rows import Cell
+    from pfmon.report.exports.export import Subject
     from pfmon.session.sampling import Sample
+
+ADDRESS = COLUMNS.index("iip")
 
 
 class CsvTable(Rows):
-    """Numbers are decimal, the address hexadecimal. Registers are those that the first sample has."""
+    """Numbers are decimal, the address hexadecimal."""
 
-    _columns: tuple[str, ...] = ()
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._out = StringIO()
+        self._writer = csv.writer(self._out, lineterminator="\n")
+        self._writer.writerow(self.columns)
 
     def take(self, samples: Sequence[Sample]) -> bytes:
-        lines: list[Sequence[Cell]] = []
         for sample in samples:
-            if not self._columns:
-                self._columns = (*COLUMNS, *(f"pmd{number}" for number, _ in sample.pmds))
-                lines.append(self._columns)
-            row = self.row(sample) | {"iip": f"{sample.iip:#x}"}
-            lines.append([row.get(name) for name in self._columns])
-        return _written(lines)
+            row = self.row(sample)
+            row[ADDRESS] = f"{sample.iip:#x}"
+            self._writer.writerow(row)
+        return self._written()
 
     def finish(self) -> bytes:
-        return b"" if self._columns else _written([COLUMNS])
+        return self._written()
 
-
-def _written(lines: Iterable[Sequence[Cell]]) -> bytes:
-    out = StringIO()
-    csv.writer(out, lineterminator="\n").writerows(lines)
-    return utf8(out.getvalue())
+    def _written(self) -> bytes:
+        """What was written since it was last called."""
+        text = self._out.getvalue()
+        self._out.seek(0)
+        self._out.truncate()
+        return utf8(text)

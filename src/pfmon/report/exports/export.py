@@ -19,12 +19,14 @@ COMM = 15
 
 class Subject(NamedTuple):
     """What samples are of. ``command``: the program and its arguments; ``events``: their names, by event set and PMD;
-    ``nanoseconds``: of an instruction, by the program's clock; ``epoch``: seconds since 1970 when it starts."""
+    ``registers``: the PMDs that samples can have values of; ``nanoseconds``: of an instruction, by the program's clock;
+    ``epoch``: seconds since 1970 when it starts."""
 
     names: FunctionNames
     command: Sequence[str]
     process_id: int
     events: Mapping[tuple[int, int], str]
+    registers: Sequence[int] = ()
     nanoseconds: int = 1
     epoch: int = 0
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 
 from pfmon.errors import PfmonError
-from pfmon.report.exports.rows import COLUMNS, Rows
+from pfmon.report.exports.rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from pfmon.report.exports.export import Subject
     from pfmon.report.exports.rows import Cell
@@ -22,7 +21,7 @@ TEXTS = frozenset({"overflowed", "place", "file", "stack"})
 
 
 class Parquet(Rows):
-    """Numbers are unsigned 64-bit ones. Registers are those that the first sample has."""
+    """Numbers are unsigned 64-bit ones."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -30,36 +29,28 @@ class Parquet(Rows):
             self._arrow, self._parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
         except ImportError:
             raise PfmonError("--export=parquet needs pyarrow, which is not installed: pip install pyarrow") from None
-        self._rows: list[dict[str, Cell]] = []
-        self._schema: Any = None
-        self._writer: Any = None
+        number, text = self._arrow.uint64(), self._arrow.string()
+        self._schema = self._arrow.schema([(name, text if name in TEXTS else number) for name in self.columns])
         self._file = _Written()
+        self._writer = self._parquet.ParquetWriter(self._file, self._schema)
+        self._rows: list[list[Cell]] = []
 
     def take(self, samples: Sequence[Sample]) -> bytes:
-        for sample in samples:
-            if self._schema is None:
-                self._begin([*COLUMNS, *(f"pmd{number}" for number, _ in sample.pmds)])
-            self._rows.append(self.row(sample))
+        self._rows += map(self.row, samples)
         if len(self._rows) >= GROUP:
             self._write()
         return self._file.drain()
 
     def finish(self) -> bytes:
-        if self._schema is None:
-            self._begin(COLUMNS)
         self._write()
         self._writer.close()
         return self._file.drain()
 
-    def _begin(self, columns: Sequence[str]) -> None:
-        number, text = self._arrow.uint64(), self._arrow.string()
-        self._schema = self._arrow.schema([(name, text if name in TEXTS else number) for name in columns])
-        self._writer = self._parquet.ParquetWriter(self._file, self._schema)
-
     def _write(self) -> None:
         rows, self._rows = self._rows, []
         if rows:
-            self._writer.write_table(self._arrow.Table.from_pylist(rows, self._schema))
+            columns = dict(zip(self.columns, map(list, zip(*rows, strict=True)), strict=True))
+            self._writer.write_table(self._arrow.table(columns, schema=self._schema))
 
 
 class _Written:
