@@ -61,6 +61,7 @@ class Keywords(TypedDict, total=False):
     per_block: bool
     annotate: str
     symbol_file: Path
+    no_demangle: bool
     long_smpl_periods: str | int | Sequence[int]
     short_smpl_periods: str | int | Sequence[int]
     smpl_periods_random: Names
@@ -291,6 +292,7 @@ TAKERS: dict[str, Taker] = {
     "set": _settings,
     "events": _events,
     "no_qual_check": _field("check_qualifiers", _unflag),
+    "no_demangle": _field("demangle", _unflag),
     "levels": _field("levels", _levels),
     "ia32": _insn_set,
     "ia64": _insn_set,

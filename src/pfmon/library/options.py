@@ -60,6 +60,8 @@ class Options:
     """A report instead of counts: cpi."""
     unlimited: bool = False
     symbol_file: str = ""
+    demangle: bool = True
+    """C++ names as programmers write them."""
     per_function: bool = False
     per_block: bool = False
     annotate: str = ""

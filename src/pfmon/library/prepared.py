@@ -15,7 +15,7 @@ from pfmon.library.notes import privilege_notes, session_notes
 from pfmon.library.program import environment, find_program
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
-from pfmon.library.symbols import symbols_of
+from pfmon.library.symbols import symbols_of, with_symbol_file
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
@@ -73,7 +73,8 @@ class Prepared:
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
         load = _loader(options, self.command, recording)
-        symbols = symbols_of(load, options.symbol_file)
+        self._load = load
+        symbols = symbols_of(load)
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
         profile_needs_events(options)
@@ -120,6 +121,10 @@ class Prepared:
             )
         finally:
             self._files.close()
+
+    def program(self) -> Program:
+        """The program, or the recorded one, for its names. PfmonError: that is not there any more, or was changed."""
+        return self.session.plan.program or self._load()
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, with the counts so far: from any thread or a signal handler."""
@@ -185,6 +190,7 @@ class Prepared:
             replay=options.replay,
             partial=options.partial,
             sampling=_sampling(options),
+            demangle=options.demangle,
         )
 
 
@@ -198,9 +204,13 @@ def _sampling(options: Options) -> Sampling | None:
 
 def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:
     """What loads the program, when it is needed."""
-    if recording:
-        return lambda: recording.program(options.sysroot)
-    return lambda: image.load(find_program(command[0]), options.sysroot)
+
+    def load() -> Program:
+        if recording:
+            return recording.program(options.sysroot)
+        return image.load(find_program(command[0]), options.sysroot)
+
+    return with_symbol_file(load, options.symbol_file)
 
 
 def expand_events(options: Options) -> None:

@@ -49,7 +49,7 @@ class Plan(NamedTuple):
     None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
     that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
     whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
-    counts on one PMU all the time."""
+    counts on one PMU all the time; ``demangle``: C++ names where counts come from."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -71,6 +71,7 @@ class Plan(NamedTuple):
     replay: str = ""
     partial: bool = False
     sampling: Sampling | None = None
+    demangle: bool = True
 
 
 class Times(NamedTuple):
@@ -122,13 +123,14 @@ class Observer:
         self.running = MachineRun(figures, engine.table)
         self.consumer = self.running.feed(beside=self._tally)
 
-    def breakdown(self, program: Program | None) -> Cpi:
+    def breakdown(self, plan: Plan) -> Cpi:
         """Where the cycles went."""
         from pfmon.session.cpi import breakdown
         from pfmon.session.monitoring import nothing_is_lost
 
         nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
-        return breakdown(self._figures, Seen(self._engine.table, self._tally, self.running.records()), program)
+        seen = Seen(self._engine.table, self._tally, self.running.records())
+        return breakdown(self._figures, seen, plan.program, plan.demangle)
 
 
 class Session:
@@ -278,7 +280,7 @@ class Session:
         return self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             listing=lines,
-            cpi=observer.breakdown(self.plan.program) if observer else None,
+            cpi=observer.breakdown(self.plan) if observer else None,
         )
 
     def _outcome(self, ending: Ending | None, times: Times, counts: list[Count], notes: Sequence[str]) -> Outcome:
@@ -300,7 +302,7 @@ class Session:
 
         if self.counting is None:
             return None, []
-        profile = Profile(self.counting, self.plan.program, seen)
+        profile = Profile(self.counting, self.plan.program, seen, self.plan.demangle)
         return profile, self.engine.listing(*self.plan.annotate) if self.plan.annotate else []
 
     def _status(self, ending: Ending | None) -> int:

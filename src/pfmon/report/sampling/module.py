@@ -44,11 +44,13 @@ class Context(NamedTuple):
     captures_of_sets: tuple[Captures, ...] = ()
 
     def place(self, address: int) -> str:
-        """``main+0x11``: the function that an instruction is in, and how far from its beginning; "" without names."""
+        """``main+0x11 main.c:7``: the function that an instruction is in, how far from its beginning, and where there
+        is DWARF its line; "" without names."""
         if self.names is None:
             return ""
         name, start = self.names.function(address)
-        return f"{name}+{address - start:#x}" if start else name
+        source = self.names.source(address)
+        return (f"{name}+{address - start:#x}" if start else name) + (f" {source}" if source else "")
 
     def shown(self, address: int) -> str:
         """``0x4000000000000111 <main+0x11>``: an instruction's address, and its place if addresses are resolved."""
