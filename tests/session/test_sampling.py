@@ -9,10 +9,10 @@ import pytest
 from guests import EXAMPLES, guest, quiet
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_sampler import next_random
 
 import pfmon
-from pfmon.pmu.file import RegisterFile
-from pfmon.session.sampling import Period, Sample, SampleBuffer, Sampler, Sampling, next_random
+from pfmon.session.sampling import Sample
 from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind
 from pfmon.stream.recorder import Recorder
@@ -202,14 +202,6 @@ def test_what_takes_samples_may_fail() -> None:
         pfmon.prepare(
             COMMAND, events="ia64_inst_retired", long_smpl_periods=50, smpl_entries=1, stdout=pfmon.DEVNULL
         ).run(on_samples=fail)
-
-
-def test_counters_of_the_pmus_width_wrap_under_samples() -> None:
-    registers: RegisterFile = pfmon.pmu.get("itanium").register_file()
-    buffer = SampleBuffer(10, False, lambda _: None)
-    sampler = Sampler(registers, {4: Period(5, 5), 5: None}, Sampling((Period(5, 5), None)), buffer)
-    assert registers.count(4) == (1 << registers.bank.width) - 5
-    assert sampler.value(4) == sampler.value(5) == 0
 
 
 # --- samples beside the truth

@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.counting.block_increments cimport MOST_MONITORS, BlockIncrements
 from pfmon.counting.call_stack cimport CallStack
 from pfmon.counting.captures cimport Captures
+from pfmon.counting.sampler cimport Sampler
 from pfmon.machine.items cimport BlockItems
 
 
@@ -28,6 +29,7 @@ cdef class Live(BlockIncrements):
     cdef bint resting            # nothing counts up to the end of the block at hand
     cdef uint64_t waiting        # monitors whose counters have wrapped
     cdef object on_overflow
+    cdef Sampler sampler         # takes overflows instead; or None
     cdef readonly object error
 
     cdef void take_block(self, const BlockItems* block) noexcept nogil

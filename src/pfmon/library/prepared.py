@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
+    from pfmon.counting.sample_listener import SampleListener
     from pfmon.engine.api import Recording
     from pfmon.library.options import Options
     from pfmon.library.request import Symbols
@@ -96,11 +97,12 @@ class Prepared:
     def run(
         self,
         on_interval: Callable[[Interval], None] | None = None,
-        on_samples: Callable[[Sequence[Sample]], None] | None = None,
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener | None = None,
     ) -> Run:
         """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended,
         ``on_samples`` the samples of each buffer when it is full, and at the end; `Run.samples` has them if it is None.
-        LostError: something could not be recorded."""
+        A SampleListener (counting/sample_listener.pxd) gets each sample without the GIL. LostError: something could not
+        be recorded."""
         kept: list[Interval] = []
         samples: list[Sample] = []
 
@@ -113,8 +115,19 @@ class Prepared:
                 self.stop()
                 raise
 
+        def take_samples(buffer: Sequence[Sample]) -> None:
+            try:
+                if callable(on_samples):
+                    on_samples(buffer)
+                else:
+                    samples.extend(buffer)
+            except BaseException:  # as above
+                self.stop()
+                raise
+
+        listener = None if on_samples is None or callable(on_samples) else on_samples
         try:
-            outcome = self.session.run(take, on_samples or samples.extend)
+            outcome = self.session.run(take, listener or take_samples)
             notes = [*self.notes, *self.inexact, *outcome.notes, *outcome.notices]
             return Run(
                 self._options, self.command, outcome, kept, self.programming, notes, self._files.captured(), samples

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from pfmon.counting.sample_listener import SampleListener
     from pfmon.engine.api import Ending, Engine, PerformanceData
     from pfmon.engine.settings import Settings
     from pfmon.machine.config import MachineFigures
@@ -205,10 +206,10 @@ class Session:
     def run(
         self,
         on_interval: Callable[[Interval], None] = lambda _: None,
-        on_samples: Callable[[Sequence[Sample]], None] = lambda _: None,
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener = lambda _: None,
     ) -> Outcome:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
-        ``on_samples`` the samples of each buffer, in the thread that reads the stream."""
+        ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream."""
         try:
             return self._run_sampled(on_samples) if self.plan.sampling else self._run(on_interval)
         finally:
@@ -223,7 +224,7 @@ class Session:
         self._stopped = self._stopped or why
         self.engine.stop()
 
-    def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None]) -> Outcome:
+    def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> Outcome:
         from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
 
         plan, sampling = self.plan, self.plan.sampling

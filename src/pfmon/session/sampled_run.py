@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 
 from pfmon.counting.call_stack import CallStack
 from pfmon.counting.live_sets import LiveSets
 from pfmon.counting.live_unit import LiveUnit
+from pfmon.counting.sample_buffer import SampleBuffer
+from pfmon.counting.sample_listener import SampleListener
+from pfmon.counting.sampler import Sampler
 from pfmon.light_typing import NamedTuple
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen
 from pfmon.session.gating import gate, unreached
 from pfmon.session.monitoring import nothing_is_lost, scaled
-from pfmon.session.sampling import SampleBuffer, Sampler
+from pfmon.session.sampling import Sample
 from pfmon.stream.consumer import Consumer
+from pfmon.stream.failure import Failure
 from pfmon.stream.tee import Tee
 
 TYPE_CHECKING = False
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
     from pfmon.session.controls import Controls
     from pfmon.session.counting import Count, Counting
     from pfmon.session.machine_run import MachineRun
-    from pfmon.session.sampling import Period, Sample, Sampling
+    from pfmon.session.sampling import Period, Sampling
 
 
 class _Set(NamedTuple):
@@ -36,12 +41,19 @@ class _Set(NamedTuple):
 
     counting: Counting
     periods: Sequence[Period | None]
-    sampler: Sampler
     unit: LiveUnit
 
     def values(self) -> list[int]:
         """What its counters have counted, in all."""
-        return [self.sampler.value(monitor.pmd) for monitor in self.counting.programming.monitors]
+        totals = self.unit.totals()
+        return [totals.get(monitor.pmd, 0) for monitor in self.counting.programming.monitors]
+
+
+def listener_of(sampling: Sampling, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> SampleListener:
+    """What takes samples: a buffer, whose contents a function gets, or a listener itself."""
+    if isinstance(on_samples, SampleListener):
+        return on_samples
+    return SampleBuffer(partial(tuple.__new__, Sample), on_samples, sampling.entries, sampling.saturate)
 
 
 class SampledRun:
@@ -53,7 +65,7 @@ class SampledRun:
         sets: Sequence[Counting],
         engine: Engine,
         sampling: Sampling,
-        on_samples: Callable[[Sequence[Sample]], None],
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener,
         figures: MachineFigures | None,
         traced: bool,
         controls: Controls,
@@ -68,7 +80,7 @@ class SampledRun:
         self._traced = traced
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
         self._gated = len(sets) > 1 or bool(controls.triggers)
-        self._buffer = SampleBuffer(sampling.entries, sampling.saturate, on_samples)
+        self._listener = listener_of(sampling, on_samples)
         self._calls = CallStack(engine.table, traced) if sampling.stacks else None
         self._machine = self._make_machine(figures, sets) if figures else None
         self._sets: list[_Set] = []
@@ -97,7 +109,9 @@ class SampledRun:
         pmds = [monitor.pmd for monitor in counting.programming.monitors]
         held = sorted({*sampling.extra, *(set(counting.programming.pmds) - set(pmds))})
         loads = dict(zip(pmds, periods, strict=True))
-        sampler = Sampler(registers, loads, sampling, self._buffer, held, number)
+        counters = [(monitor.pmd, loads[monitor.pmd]) for monitor in counting.unit.monitors]
+        unsampled = {pmd for pmd, period in loads.items() if period is None}
+        sampler = Sampler(self._listener, counters, registers.bank.width, sampling.reset, number)
         unit = LiveUnit(
             *(self._model, registers, self._engine.table, self._traced, sampler),
             records=self._machine.records([number]) if self._machine else None,
@@ -105,9 +119,9 @@ class SampledRun:
             skid=sampling.skid,
             seed=self._controls.ear_seed,
             event_set=number if self._gated else None,
+            held=[pmd for pmd in held if pmd not in unsampled],
         )
-        sampler.clear = unit.clear_captures
-        return _Set(counting, periods, sampler, unit)
+        return _Set(counting, periods, unit)
 
     def _make_live(self) -> LiveSets:
         """All event sets, shown the machine's records if there is one."""
@@ -160,8 +174,13 @@ class SampledRun:
             one.unit.finish()
         consumers: list[Consumer | None] = [self._tally, self._gate, *(one.unit.consumer for one in self._sets)]
         failures = [self._engine.table.failure, *(consumer.failure for consumer in consumers if consumer)]
+        buffer = self._listener if isinstance(self._listener, SampleBuffer) else None
+        failures += [Failure.OUT_OF_MEMORY] if buffer and buffer.out_of_memory else []
         nothing_is_lost([*failures, *(self._machine.failures if self._machine else ())])
-        self._buffer.give()
+        if self._listener.error:
+            raise self._listener.error
+        if buffer:
+            buffer.give()
 
     def exact(self) -> dict[int, int] | None:
         """How often the sampled event happened at each instruction (address | slot); None if nobody asked."""
@@ -192,6 +211,6 @@ class SampledRun:
 
     def notes(self) -> list[str]:
         """What there is to say of the samples."""
-        lost = self._buffer.lost
+        lost = self._listener.lost if isinstance(self._listener, SampleBuffer) else 0
         said = [f"--saturate-smpl-buffer: {lost} samples more were not taken"] if lost else []
         return said + unreached(self._controls, self._gate)
