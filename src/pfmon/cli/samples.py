@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 from pfmon.errors import PfmonError
 from pfmon.library.machines import machine_of
 from pfmon.pmu.captures import captures_of
@@ -92,6 +95,7 @@ class Samples:
         self._results = results
         self._path, self._eager = config.smpl_outfile, config.smpl_eager_save
         self._partial = self._path if self._eager else partial_of(self._path) if self._path else ""
+        self._file = None
         try:
             self._file = open(self._partial, "wb") if self._path else None  # noqa: SIM115 - closed by finish
         except (OSError, ValueError) as error:
@@ -117,9 +121,22 @@ class Samples:
             raise self._failed(error) from None
 
     def abandon(self) -> None:
-        """The run has failed: there are no exports."""
+        """The run has failed: there are no exports, and of samples what was written."""
         for export in self._exports:
             export.abandon()
+        self._keep()
+
+    def _keep(self) -> str:
+        """Let what was written be found, and what was there before stay: where it is."""
+        if self._file is None or self._file.closed:
+            return ""
+        with suppress(OSError):  # that it cannot be written is known
+            self._file.close()
+        if self._partial != self._path and os.path.exists(self._path):
+            return f"; the samples up to there are in {self._partial}"
+        with suppress(OSError):
+            put_in_place(self._partial, self._path)
+        return "; the samples up to there are in it" if os.path.isfile(self._path) else ""
 
     def _write(self, content: str | bytes) -> None:
         if not content:
@@ -137,4 +154,4 @@ class Samples:
 
     def _failed(self, error: Exception) -> PfmonError:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        return PfmonError(f"--smpl-outfile={self._path}: {reason}")
+        return PfmonError(f"--smpl-outfile={self._path}: {reason}{self._keep()}")
