@@ -44,6 +44,7 @@ cdef class Live(BlockIncrements):
     cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t instruction) noexcept nogil
     cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t behind,
                           uint64_t block, uint32_t* instruction) noexcept nogil
+    cdef void disable(self) noexcept nogil
     cdef void trace_item(self, const uint32_t* item) noexcept nogil
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil
     cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil

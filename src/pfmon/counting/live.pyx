@@ -386,6 +386,18 @@ cdef class Live(BlockIncrements):
 
     # --- the IP-EAR
 
+    cdef void disable(self) noexcept nogil:
+        """Monitoring is switched off behind the last block: the IP-EAR freezes early, in a delay or not."""
+        cdef const BlockHead* head
+        if self.captures is None or not self.captures.traces_addresses or self.last == NO_BLOCK:
+            return
+        if self.sliding and self.tracing <= 0:       # it is frozen already
+            return
+        head = &self.table.c.heads[self.last]
+        self.captures.freeze_early(self.table.c.instructions[head.first + head.length - 1].address,
+                                   self.tracing if self.sliding else self.captures.delay)
+        self.tracing = 0
+
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil:
         cdef uint32_t k
         for k in range(0, count, 2):

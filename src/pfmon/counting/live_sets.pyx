@@ -31,6 +31,8 @@ cdef class LiveSets(Items):
                 self.choose(event_set)
 
     cdef int choose(self, uint32_t event_set) except -1:
+        if self.current is not None and event_set >= <uint32_t>len(self.sets):
+            self.current.disable()
         self.event_set = event_set
         self.current = self.sets[event_set] if event_set < len(self.sets) else None
         if self.current is not None:

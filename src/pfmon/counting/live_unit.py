@@ -136,10 +136,10 @@ class LiveUnit:
         if self._held and self._captures:
             self._sync_captures(self._captures)
             self.clear_captures()
-        registers = tuple((number, self._register(number)) for number in self._held)
+        registers = tuple((number, self.register(number)) for number in self._held)
         return registers, self._calls.sites() if self._calls else ()
 
-    def _register(self, number: int) -> int:
+    def register(self, number: int) -> int:
         """What a PMD holds while a sampler counts."""
         for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=True):
             if monitor.pmd == number:

@@ -162,8 +162,6 @@ def sampling_counts_as_it_can(options: Options) -> None:
         "--unlimited": options.unlimited,
         "--per-function, --per-block and --annotate": wants_profile(options),
         "--print-interval": options.print_interval is not None,
-        "--insecure": options.insecure,
-        "--dont-start": options.dont_start,
         "--true-values": options.true_values,
         "--smpl-truth of several event sets (-e)": options.smpl_truth and len(options.set_sizes) > 1,
     }.items():

@@ -6,6 +6,8 @@ MOST_ENTRIES = 1 << 24
 """Samples in a buffer, or rows of a histogram."""
 MOST_SKID = 1 << 20
 """Cycles from an overflow to its interrupt."""
+MOST_DELAY = 255
+"""Cycles of the IP-EAR's freeze behind that of the monitors (Montecito manual table 3-30)."""
 MOST_SEED = (1 << 31) - 2
 """Of the minimal standard generator."""
 

@@ -233,7 +233,7 @@ class Session:
             *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
             *(plan.controls, plan.settings.nanoseconds_per_instruction),
         )
-        ending, times = self._execute(sampled.consumer, sampled.running)
+        ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         sampled.finish()
         return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
 

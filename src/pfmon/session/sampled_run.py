@@ -57,7 +57,8 @@ def listener_of(sampling: Sampling, on_samples: Callable[[Sequence[Sample]], Non
 
 
 class SampledRun:
-    """Samples event sets. ``consumer`` is for the engine, which runs within ``running``."""
+    """Samples event sets. ``consumer`` is for the engine, which runs within ``running``; this answers the program's
+    reads of counters."""
 
     def __init__(
         self,
@@ -79,7 +80,8 @@ class SampledRun:
         self._controls = controls
         self._traced = traced
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
-        self._gated = len(sets) > 1 or bool(controls.triggers)
+        heeds_up = controls.insecure or controls.dont_start
+        self._gated = len(sets) > 1 or bool(controls.triggers) or heeds_up
         self._listener = listener_of(sampling, on_samples)
         self._calls = CallStack(engine.table, traced) if sampling.stacks else None
         self._machine = self._make_machine(figures, sets) if figures else None
@@ -94,7 +96,9 @@ class SampledRun:
         period = max(1, (controls.switch or 0) // nanoseconds)
         self._alarms = Alarms([Alarm(period, self._switch)] if len(sets) > 1 else [])
         self._gate = self._make_gate(self._live) if self._live else None
-        engine.set_monitoring(up=True, secure=True)
+        engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
+        for counting in sets:
+            counting.counters.registers.set_field("psr", "sp", int(not controls.insecure))
         self.consumer: Consumer = self._feed()
 
     def _make_machine(self, figures: MachineFigures, sets: Sequence[Counting]) -> MachineRun:
@@ -181,6 +185,17 @@ class SampledRun:
             raise self._listener.error
         if buffer:
             buffer.give()
+
+    def read_pmd(self, number: int) -> int:
+        """What the program reads, as it stands: of the set whose turn it is."""
+        if self._machine:
+            self._machine.drain()
+            self._machine.settle(self._engine.ip)
+        unit = self._sets[self._turn].unit
+        if f"pmd{number}" in unit.registers.registers:
+            unit.registers.hold({number: unit.register(number)})
+            return unit.registers.read(f"pmd{number}", cpl=3)
+        return 0
 
     def exact(self) -> dict[int, int] | None:
         """How often the sampled event happened at each instruction (address | slot); None if nobody asked."""
