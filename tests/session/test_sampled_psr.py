@@ -52,13 +52,14 @@ def test_a_sampled_program_reads_what_the_counter_holds(tmp_path: Path, events: 
 def test_the_ip_ear_freezes_early_when_the_program_switches_it_off(tmp_path: Path) -> None:
     """The counter overflows some bundles before rum; the delay ends long after it. The sample, which comes when the
     program has switched monitoring on again, has an entry with ef, where rum was."""
-    lines = [*WORK, "rum 4", *WORK, "sum 4", *["adds r8=1,r8"] * 200]
+    # Within a line of L1I, so that no miss uses the delay up.
+    lines = [*WORK[:3], "rum 4", *WORK, "sum 4", *["adds r8=1,r8"] * 200]
     path = write_program(tmp_path / "early", [*lines, *EXIT])
     run = pfmon.run(
         [str(path)],
         pmu="montecito",
         events="ia64_inst_retired",
-        long_smpl_periods=4,
+        long_smpl_periods=2,
         ip_ear=60,
         insecure=True,
     )
