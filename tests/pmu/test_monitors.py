@@ -191,7 +191,7 @@ def test_fields_of_a_configuration_are_those_of_the_manual() -> None:
     (found,) = monitors(pmu.get("montecito"), {"pmc4": value})
     assert found.event.name == "L3_READS_ALL_ALL"
     assert found._replace(event=None) == (  # type: ignore[arg-type]  # only the other fields are compared
-        (None, 4, 4, 0b1001, True, 2, 1, True, True, 0b1010, True)
+        (None, 4, 4, 0b1001, True, 2, 1, True, True, 0b1010, True, False, False)
     )
 
 
@@ -247,9 +247,9 @@ def test_address_register_that_is_off_leaves_the_event_of_its_code() -> None:
     assert [one.event.name for one in monitors(model, {"pmc4": 0xC808, "pmc11": 0x80088})] == ["DATA_EAR_TLB_FAULT"]
 
 
-def test_other_families_are_not_decoded() -> None:
+def test_powerpc_counters_are_not_decoded() -> None:
     with pytest.raises(PfmonError, match="not read from registers"):
-        read_counters(pmu.get("intel_v2"), {})
+        read_counters(pmu.get("ppc604e"), {})
 
 
 def test_both_threads_are_counted_as_the_head_of_the_bank_says() -> None:

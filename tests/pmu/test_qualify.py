@@ -130,6 +130,6 @@ def test_without_constraints_everything_counts() -> None:
         assert all(wanted.counts_data(m.event, 0x123) for m in made.monitors)
 
 
-def test_other_families_have_no_qualifiers() -> None:
+def test_powerpc_has_no_qualifiers() -> None:
     with pytest.raises(PfmonError, match="does not qualify"):
-        Qualifier(pmu.get("intel_v2"), {})
+        Qualifier(pmu.get("ppc604e"), {})

@@ -95,7 +95,7 @@ def test_functions_and_blocks_sum_to_the_total_of_every_exact_event(name: str, p
     for event in get(pmu).events:
         if event.fidelity != "exact":
             continue
-        check_countable(event)
+        check_countable(get(pmu), event)
         counting, profile = ran(name, SMALL[name], Request((EventRequest(event.name),)), pmu)
         total = counting.counts()[0].value
         for rows in (profile.by_function(), profile.by_block()):

@@ -79,7 +79,7 @@ class LiveUnit:
         self._unit = CountingUnit(model, registers)
         self._skid, self._seed = skid, seed
         self._programmed = registers.configured
-        self._values = CaptureRegisters(model)
+        self._values = CaptureRegisters(model) if model.programmer.data_ear_pmds else None
         self._captures = self._unit.captures(table, seed)
         self.consumer = Live(
             table,
@@ -114,14 +114,15 @@ class LiveUnit:
 
     def _sync_captures(self, captures: Captures) -> None:
         """Bring the event address registers and the trace buffer up to what was captured."""
-        setting = self._unit.capturing
+        setting, made = self._unit.capturing, self._values
+        assert made
         values: dict[int, int] = {}
         if setting.data:
-            values |= self._values.data(captures.data())
+            values |= made.data(captures.data())
         if setting.fetch:
-            values |= self._values.fetch(captures.fetched())
+            values |= made.fetch(captures.fetched())
         if setting.branches or setting.ip_ear is not None:
-            values |= self._values.trace(captures.branches())
+            values |= made.trace(captures.branches())
         self.registers.hold(values)
 
     def clear_captures(self) -> None:
@@ -144,7 +145,8 @@ class LiveUnit:
         for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=True):
             if monitor.pmd == number:
                 return -left & ((1 << self.registers.bank.width) - 1)
-        return self.registers.held(f"pmd{number}")
+        name = self.registers.data_register(number)
+        return self.registers.held(name) if name else 0
 
     def totals(self) -> dict[int, int]:
         """By PMD what was counted, when the run has ended."""

@@ -6,7 +6,7 @@ of the stream (what architecture decides) and from a machine's records (what the
 
 from __future__ import annotations
 
-from pfmon.counting.countable import check_countable, check_threshold, needs_machine
+from pfmon.counting.countable import check_monitor, needs_machine
 from pfmon.counting.data_tally import DataTally
 from pfmon.counting.increments import Increments
 from pfmon.counting.sink import Sink
@@ -57,8 +57,7 @@ class CountingUnit:
         self.capturing = capture_setting(model, registers.contents())
         self._events = model.events
         for monitor in self.monitors:
-            check_countable(monitor.event)
-            check_threshold(monitor.event, monitor.threshold)
+            check_monitor(model, monitor)
         self._looks: list[Look] | None = None
         self._exact: Increments | None = None
 

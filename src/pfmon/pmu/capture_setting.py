@@ -5,8 +5,8 @@ Montecito manual sections 3.3.8 to 3.3.10; Itanium and Itanium 2 have the same i
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
+from pfmon.pmu.ia64 import Ia64Programmer
 from pfmon.pmu.values import RegisterValues
 
 TYPE_CHECKING = False
@@ -86,14 +86,18 @@ class CaptureSetting(NamedTuple):
         return self[:4] != (None, None, None, None)
 
 
+NOTHING = CaptureSetting(None, None, None, None, 0, 0)
+"""Of PMUs that count alone."""
+
+
 def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSetting:
-    """What register contents make a PMU capture of a program at privilege level 3."""
+    """What register contents make a PMU capture of a program at privilege level 3; only the Itaniums capture."""
+    programmer = model.programmer
+    if not issubclass(programmer, Ia64Programmer):
+        return NOTHING
     names = CONFIGURATIONS[model.name]
     values = RegisterValues(model.registers, contents)
-    decoder = model.programmer.decoder
-    if decoder is None:
-        raise PfmonError(f"{model.name}: its registers are not read")
-    reading = decoder(model.events, model.bank.numbers, values)
+    reading = programmer.decoder(model.events, model.bank.numbers, values)
     ears: dict[str, EarSetting | None] = {}
     for kind, register in (("dear", names.data), ("iear", names.fetch)):
         found = reading.ear_setting(kind)

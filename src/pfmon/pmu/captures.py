@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.branch_captures import BranchBuffer, IpEar
+from pfmon.pmu.ia64 import Ia64Programmer
 from pfmon.pmu.values import RegisterValues
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pfmon.pmu.ia64 import Ia64Decoder
     from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.monitors import CounterDecoder
     from pfmon.pmu.register import Field
 
 CACHE, TLB, ALAT = "cache", "tlb", "alat"
@@ -208,10 +209,11 @@ class Captures(NamedTuple):
 
 def captures_of(model: PmuModel, values: Mapping[str, int]) -> Captures:
     """What is captured under these register contents; registers that are not given are in the reset state."""
-    if model.programmer.decoder is None:
+    programmer = model.programmer
+    if not issubclass(programmer, Ia64Programmer):
         return Captures()
     held = RegisterValues(model.registers, values)
-    decoder = model.programmer.decoder(model.events, model.bank.numbers, held)
+    decoder = programmer.decoder(model.events, model.bank.numbers, held)
     data, instruction = _mode(decoder, "dear"), _mode(decoder, "iear")
     buffer = held.fields(model.programmer.buffer_register)
     ips = "pmc42" in model.registers and bool(held.field("pmc42", "mode"))
@@ -223,7 +225,7 @@ def captures_of(model: PmuModel, values: Mapping[str, int]) -> Captures:
     )
 
 
-def _mode(decoder: CounterDecoder, kind: str) -> str:
+def _mode(decoder: Ia64Decoder, kind: str) -> str:
     setting = decoder.ear_setting(kind)
     return setting[0] if setting else ""
 

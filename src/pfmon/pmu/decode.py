@@ -6,9 +6,11 @@ import re
 
 from pfmon.errors import BadValueError
 from pfmon.pmu.capture_words import capture_words
-from pfmon.pmu.intel import FIXED
+from pfmon.pmu.intel import IntelDecoder
 from pfmon.pmu.monitors import read_counters
+from pfmon.pmu.msr_file import CONTROL, counter_name, select_register
 from pfmon.pmu.register import WORD
+from pfmon.pmu.values import RegisterValues
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,23 +146,21 @@ def counter_words(model: PmuModel, number: int, values: Mapping[str, int]) -> st
 
 def intel_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
     """The same for a general or fixed-function counter of Intel's architectural monitoring."""
-    fixed = number - FIXED[0]
-    select = "ia32_fixed_ctr_ctrl" if fixed >= 0 else f"ia32_perfevtsel{number}"
+    select = select_register(number)
     if select not in values:
         return ""
-    fields = model.registers[select].decode(values[select])
-    name = f"IA32_FIXED_CTR{fixed}" if fixed >= 0 else f"IA32_PMC{number}"
-    if fixed >= 0:
-        kernel, user = fields[f"en{fixed}"] & 1, fields[f"en{fixed}"] >> 1
-        found = [event.name for event in model.events if number in event.counters]
-    else:
-        kernel, user = fields["os"] & fields["en"], fields["usr"] & fields["en"]
-        found = [e.name for e in model.events if (e.code, e.umask) == (fields["event"], fields["umask"])]
-    enabled = values.get("ia32_perf_global_ctrl", -1) >> number & 1
-    if not (kernel or user) or not enabled:
+    enables = sum(1 << one for one in model.bank.numbers)
+    known = {select: values[select]}
+    if CONTROL in model.registers:
+        known[CONTROL] = values.get(CONTROL, enables)
+    defined = {register: value & model.registers[register].writable for register, value in known.items()}
+    reading = IntelDecoder(model.events, model.bank.numbers, RegisterValues(model.registers, defined))
+    name, at = counter_name(number).upper(), reading.levels(number)
+    if not at:
         return f"{name} is switched off"
-    event = found[0] if found else f"event 0x{fields['event']:x} umask 0x{fields['umask']:x} (none)"
-    return f"{name} counts {event} at {levels(kernel | 14 * user)}"
+    fields, found = reading.values.fields(select), reading.event(number)
+    event = found.name if found else f"event 0x{fields['event']:x} umask 0x{fields['umask']:x} (none)"
+    return f"{name} counts {event} at {levels(at)}"
 
 
 def powerpc_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:

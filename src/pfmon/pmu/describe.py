@@ -8,7 +8,7 @@ from __future__ import annotations
 from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.derived import load_derived
 from pfmon.pmu.event import name_pattern
-from pfmon.pmu.intel import FIXED
+from pfmon.pmu.model import get
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,19 +206,12 @@ def programming_text(programming: Programming) -> str:
         if not name.startswith(("ibr", "dbr"))
     ]
     lines += [
-        f"{_counter_name(programming.pmu, monitor.pmd)} {monitor.event.name}"
+        f"{get(programming.pmu).data_name(monitor.pmd)} {monitor.event.name}"
         for name, monitor in by_pmc.items()
         if name not in programming.writes
     ]
     lines += [range_text(r) for r in (programming.irange, programming.drange) if r]
     return "\n".join(lines)
-
-
-def _counter_name(pmu: str, number: int) -> str:
-    """A counter's register on processors that select several events through one register."""
-    if not pmu.startswith("intel"):
-        return f"PMC{number}"
-    return f"IA32_PMC{number}" if number < FIXED[0] else f"IA32_FIXED_CTR{number - FIXED[0]}"
 
 
 def _monitor_text(monitor: Monitor) -> str:

@@ -1,11 +1,14 @@
 """The register file of one PMU instance: what it holds, what reads return, and its counters at work.
 
-Generic performance counters of IA-64 processors count in the low W bits (32 on Itanium, 47 on Itanium 2 and
-Montecito). A carry out of them sets the counter's bit in PMC0 and, when PMC.oi is set, PMC0.fr, which
-freezes all monitoring, and the interrupt (Montecito manual sections 3.3.2, 3.3.4 and 3.3.11).
+`RegisterFile` is what the register files of all families have; `Ia64File` is that of the Itaniums. Generic performance
+counters of IA-64 processors count in the low W bits (32 on Itanium, 47 on Itanium 2 and Montecito). A carry out of them
+sets the counter's bit in PMC0 and, when PMC.oi is set, PMC0.fr, which freezes all monitoring, and the interrupt
+(Montecito manual sections 3.3.2, 3.3.4 and 3.3.11).
 """
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
 
 from pfmon.errors import BadValueError
 from pfmon.light_typing import NamedTuple
@@ -24,32 +27,151 @@ class CounterBank(NamedTuple):
     width: int
 
 
-class RegisterFile:
+class RegisterFile(ABC):
     """All registers of one PMU, as the hardware would hold them.
 
-    `read` and `write` take names (`pmc4`, `pmd4`, `ibr0`, `psr`) and 64-bit values. `add` is what the
-    counting path calls: it adds any number of increments to a counter at once.
+    `read` and `write` take names (`pmc4`, `ia32_pmc0`, `mmcr0`) and values. Data registers have numbers as well
+    (`CounterBank`); `add` and `add_together` are what the counting path calls: they add any number of increments at
+    once.
     """
 
     def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
         self.registers = registers
         self.bank = bank
         self.interrupt = False
-        self.notifications = 0
         self.configured = 0
-        """Changes whenever a register changes that says what is counted: any but the PMDs and PMC0."""
-        self._known_effects: dict[int, tuple[int, int, int]] = {}
+        """Changes whenever a register is written that says what is counted: no counter, no status."""
         self._held = {name: register.reset for name, register in registers.items()}
         self._limit = 1 << bank.width
 
-    def reset(self) -> None:
-        """The state after processor reset and PAL (Montecito manual section 3.3.12).
+    # What a family fills in.
 
-        State that the manual leaves undefined is zero here.
+    @abstractmethod
+    def read(self, name: str, cpl: int = 0) -> int:
+        """What a read at a privilege level returns; BadValueError where it faults."""
+
+    @abstractmethod
+    def write(self, name: str, value: int, cpl: int = 0) -> None:
+        """Write a register as the hardware does; BadValueError where that faults."""
+
+    @abstractmethod
+    def data_register(self, number: int) -> str | None:
+        """The name of a data register: a counter, or what captures. None: there is none of that number."""
+
+    @abstractmethod
+    def read_data(self, number: int, cpl: int) -> int:
+        """What a program at a privilege level reads from a data register."""
+
+    @property
+    @abstractmethod
+    def frozen(self) -> bool:
+        """Whether nothing counts."""
+
+    @abstractmethod
+    def enabled(self, pmd: int) -> bool:
+        """Whether the counter counts in the current state."""
+
+    @abstractmethod
+    def run_program(self) -> None:
+        """The state in which a monitored program runs."""
+
+    @abstractmethod
+    def set_secure(self, secure: bool) -> None:
+        """Whether the program may not read its counters."""
+
+    @abstractmethod
+    def _overflow(self, pmd: int) -> None:
+        """A counter wrapped: status, interrupt, freeze."""
+
+    @abstractmethod
+    def take_overflows(self) -> list[int]:
+        """The counters that have overflowed; clears the status and the interrupt, as a handler does."""
+
+    # Common to all.
+
+    def reset(self) -> None:
+        """The state after processor reset (Montecito manual section 3.3.12).
+
+        State that a manual leaves undefined is zero here.
         """
         self.interrupt = False
         self.configured += 1
         self._held = {name: register.reset for name, register in self.registers.items()}
+
+    def field(self, name: str, field: str) -> int:
+        """One field of a register."""
+        register = self.registers[name]
+        return register.field(field).get(self._held[register.name])
+
+    def set_field(self, name: str, field: str, value: int) -> None:
+        """Write one field, the others as they are."""
+        register = self.registers[name]
+        spec = register.field(field)
+        self.write(name, (self._held[register.name] & ~spec.mask) | spec.put(register.name, value))
+
+    def contents(self) -> dict[str, int]:
+        """What the registers hold, by name."""
+        return dict(self._held)
+
+    def held(self, name: str) -> int:
+        """What a register holds, for the PMU itself."""
+        return self._held[name]
+
+    def hold(self, values: Mapping[int, int]) -> None:
+        """The PMU itself puts values into its data registers."""
+        self._held.update({self._data(number): value for number, value in values.items()})
+
+    def _data(self, number: int) -> str:
+        """The name of a data register that is there."""
+        name = self.data_register(number)
+        if name is None:
+            raise KeyError(f"there is no data register {number}")
+        return name
+
+    def count(self, pmd: int) -> int:
+        """The counter's count bits as an unsigned number."""
+        return self._held[self._data(pmd)] & (self._limit - 1)
+
+    def headroom(self, pmd: int) -> int:
+        """The increments after which the counter wraps."""
+        return self._limit - self.count(pmd)
+
+    def add(self, pmd: int, increment: int) -> bool:
+        """Add to a counter; True when it wraps, with what that brings about. A frozen PMU counts nothing. Whether the
+        monitor is enabled is the caller's to know (`enabled`)."""
+        if self.frozen or not increment:
+            return False
+        wraps = self._advance(pmd, increment)
+        if wraps:
+            self._overflow(pmd)
+        return wraps
+
+    def add_together(self, increments: Mapping[int, int]) -> list[int]:
+        """Add to several counters at once, as one instruction or cycle does: what wraps does so together, and the
+        freeze that this brings about comes behind all of it. The counters that wrapped."""
+        if self.frozen:
+            return []
+        wrapped = [pmd for pmd, increment in increments.items() if self._advance(pmd, increment)]
+        for pmd in wrapped:
+            self._overflow(pmd)
+        return wrapped
+
+    def _advance(self, pmd: int, increment: int) -> bool:
+        """Add to a counter; whether there was a carry out of it."""
+        name = self._data(pmd)
+        count = (self._held[name] & (self._limit - 1)) + increment
+        self._held[name] = count & (self._limit - 1)
+        return count >= self._limit
+
+
+class Ia64File(RegisterFile):
+    """The registers of an Itanium: PMCs, PMDs, breakpoint registers, and the bits of PSR, DCR and PMV that steer
+    monitoring."""
+
+    def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
+        super().__init__(registers, bank)
+        self.notifications = 0
+        self._known_effects: dict[int, tuple[int, int, int]] = {}
 
     def read(self, name: str, cpl: int = 0) -> int:
         """What a read at a privilege level returns.
@@ -86,16 +208,15 @@ class RegisterFile:
             if not register.name.startswith("pmd") and register.name != "pmc0":
                 self.configured += 1
 
-    def field(self, name: str, field: str) -> int:
-        """One field of a register."""
-        register = self.registers[name]
-        return register.field(field).get(self._held[register.name])
+    def data_register(self, number: int) -> str | None:
+        """PMDs have their numbers."""
+        name = f"pmd{number}"
+        return name if name in self.registers else None
 
-    def set_field(self, name: str, field: str, value: int) -> None:
-        """Write one field, the others as they are."""
-        register = self.registers[name]
-        spec = register.field(field)
-        self.write(name, (self._held[register.name] & ~spec.mask) | spec.put(register.name, value))
+    def read_data(self, number: int, cpl: int) -> int:
+        """A read of a PMD; one that is not there is 0."""
+        name = self.data_register(number)
+        return self.read(name, cpl) if name else 0
 
     @property
     def frozen(self) -> bool:
@@ -122,9 +243,9 @@ class RegisterFile:
         for name, value in {"up": 1, "pp": 1, "cpl": 3, "is": 0}.items():
             self.set_field("psr", name, value)
 
-    def contents(self) -> dict[str, int]:
-        """What the registers hold, by name."""
-        return dict(self._held)
+    def set_secure(self, secure: bool) -> None:
+        """PSR.sp."""
+        self.set_field("psr", "sp", int(secure))
 
     def interruption(self) -> None:
         """What the delivery of an interruption does: level 0, IA-64 code, PSR.pp from DCR.pp.
@@ -134,45 +255,6 @@ class RegisterFile:
         self.set_field("psr", "pp", self.field("dcr", "pp"))
         self.set_field("psr", "cpl", 0)
         self.set_field("psr", "is", 0)
-
-    def add(self, pmd: int, increment: int) -> bool:
-        """Add to a counter; True when it wraps.
-
-        Wrapping sets the counter's bit in PMC0, and with PMC.oi also PMC0.fr and the interrupt. A frozen PMU
-        counts nothing. Whether the monitor is enabled is the caller's to know (`enabled`).
-        """
-        if self._held["pmc0"] & 1 or not increment:
-            return False
-        name = f"pmd{pmd}"
-        count = self._held[name] + increment
-        self._held[name] = count & (self._limit - 1)
-        if count < self._limit:
-            return False
-        self._overflow(pmd)
-        return True
-
-    def add_together(self, increments: Mapping[int, int]) -> list[int]:
-        """Add to several counters at once, as one instruction or cycle does: what wraps does so together, and the
-        freeze that this brings about comes behind all of it. The counters that wrapped."""
-        if self._held["pmc0"] & 1:
-            return []
-        wrapped = []
-        for pmd, increment in increments.items():
-            count = self._held[f"pmd{pmd}"] + increment
-            self._held[f"pmd{pmd}"] = count & (self._limit - 1)
-            if count >= self._limit:
-                wrapped.append(pmd)
-        for pmd in wrapped:
-            self._overflow(pmd)
-        return wrapped
-
-    def held(self, name: str) -> int:
-        """What a register holds, for the PMU itself."""
-        return self._held[name]
-
-    def hold(self, values: Mapping[int, int]) -> None:
-        """The PMU itself puts values into its data registers."""
-        self._held.update({f"pmd{number}": value for number, value in values.items()})
 
     def _overflow(self, pmd: int) -> None:
         """A counter wrapped: its bit in PMC0, and with PMC.oi the freeze and one interrupt.
@@ -200,14 +282,6 @@ class RegisterFile:
         if not self.interrupt or self.field("pmv", "m"):
             return None
         return self.field("pmv", "vector")
-
-    def headroom(self, pmd: int) -> int:
-        """The increments after which the counter wraps."""
-        return self._limit - (self._held[f"pmd{pmd}"] & (self._limit - 1))
-
-    def count(self, pmd: int) -> int:
-        """The counter's count bits as an unsigned number."""
-        return self._held[f"pmd{pmd}"] & (self._limit - 1)
 
     def take_overflows(self) -> list[int]:
         """The counters that have overflowed; clears PMC0 and the interrupt, as a handler does."""

@@ -1,4 +1,5 @@
-"""What programming Itanium, Itanium 2 and Montecito has in common: the order of the steps and the checks.
+"""What Itanium, Itanium 2 and Montecito have in common: the order of the steps of programming and their checks, and how
+counters are read back.
 
 A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the rules and register layouts.
 """
@@ -6,6 +7,8 @@ A processor's own module (`itanium.py`, `itanium2.py`, `montecito.py`) gives the
 from __future__ import annotations
 
 from pfmon.errors import BadValueError, RuleError
+from pfmon.pmu.file import Ia64File
+from pfmon.pmu.monitors import CounterDecoder, Reading, Unknown
 from pfmon.pmu.programmer import Programmer, default_plm_must_not_be_zero
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.ranges import code_ranges_are_bundle_aligned, range_filters_exist, range_start_is_below_end
@@ -14,11 +17,11 @@ from pfmon.pmu.values import RegisterValues
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import ClassVar
 
     from pfmon.pmu.event import Event
-    from pfmon.pmu.monitors import CounterDecoder
+    from pfmon.pmu.file import RegisterFile
     from pfmon.pmu.programming import Programming
     from pfmon.pmu.request import EventRequest, Request
 
@@ -35,11 +38,103 @@ IA32_ONLY = 1
 MESI_BITS = {"I": 1, "S": 2, "E": 4, "M": 8}
 
 
+class Ia64Decoder(CounterDecoder):
+    """Finds the events of one Itanium's counters; a processor's class fills in what it does otherwise."""
+
+    # What a processor fills in.
+
+    def umask(self, number: int, event: Event, own: int) -> int:
+        """The unit mask that holds for a counter; ``event`` is one of those with the counter's code."""
+        return own
+
+    def heads(self, number: int, event: Event) -> int | None:
+        """The counter whose event selects the set of the event's group; None: the event belongs to no set."""
+        return None
+
+    def all_threads(self, number: int, event: Event, fields: Mapping[str, int]) -> bool:
+        """Whether a counter, with these fields, counts for both threads."""
+        return False
+
+    def ear_setting(self, kind: str) -> tuple[str, int] | None:
+        """Mode and unit mask of an event address register (`iear`, `dear`); None: it captures nothing."""
+        return None
+
+    # Common to all.
+
+    def read(self) -> Reading:
+        """All counters."""
+        found = [self._counter(number) for number in self.counters if self.values.field(f"pmc{number}", "plm")]
+        return Reading(
+            tuple(one for one in found if isinstance(one, Monitor)),
+            tuple(one for one in found if isinstance(one, Unknown)),
+        )
+
+    def _counter(self, number: int) -> Monitor | Unknown:
+        """One counter that is switched on."""
+        event = self.event(number)
+        fields = self.values.fields(f"pmc{number}")
+        reason = self._contradiction(number, event) if event else "no event has this code and unit mask"
+        if event is None or reason:
+            return Unknown(number, fields["es"], fields["umask"], reason, f"PMC{number}", "Montecito manual table 3-6")
+        return Monitor(
+            event,
+            number,
+            number,
+            fields["plm"],
+            bool(fields["pm"]),
+            fields["ism"],
+            fields["threshold"],
+            bool(fields["oi"]),
+            self.all_threads(number, event, fields),
+            fields.get("mesi", 0) if event.mesi else 0,
+            bool(fields["ev"]),
+        )
+
+    def event(self, number: int) -> Event | None:
+        """The event of a counter, the canonical one of several names; None if there is none."""
+        fields = self.values.fields(f"pmc{number}")
+        alike = self.events.canonical(fields["es"])
+        if not alike:
+            return None
+        if kind := self.events.ear_kind(fields["es"]):
+            return self._ear_event(kind, fields["es"])
+        if len(alike) == 1 and not alike[0].umask:
+            return alike[0]
+        umask = self.umask(number, alike[0], fields["umask"])
+        return next((event for event in alike if event.umask == umask), None)
+
+    def _ear_event(self, kind: str, code: int) -> Event | None:
+        """The event that counts an event address register's captures: the one of its mode and unit mask, if there is
+        one. The counter's own unit mask has no part in it."""
+        setting = self.ear_setting(kind)
+        captures = f"{kind}_{setting[0]}" if setting else "-"
+        umask = setting[1] if setting else 0
+        members = self.events.with_code(code)
+        for wanted in ((captures, umask), ("-", 0)):
+            for event in members:
+                if (event.ear, event.umask) == wanted:
+                    return event
+        return None
+
+    def _contradiction(self, number: int, event: Event) -> str:
+        """Why a counter cannot count its event, or ""."""
+        if number not in event.counters:
+            return f"{event.name} cannot be counted on PMD{number}"
+        head = self.heads(number, event)
+        if head is None or head == number:
+            return ""
+        selecting = self.event(head)
+        if selecting is None or selecting.set != event.set:
+            return f"{event.name} is of set {event.set}, which PMC{head} does not select"
+        return ""
+
+
 class Ia64Programmer(Programmer):
     """The steps of the three Itaniums; a processor's class sets the attributes and adds its rules."""
 
     architecture = "ia64"
-    decoder: ClassVar[type[CounterDecoder]]
+    decoder: ClassVar[type[Ia64Decoder]]
+    register_file: ClassVar[type[RegisterFile]] = Ia64File
     overflow_interrupt = True
     deciding_ear_event = 0
     features = IA64_FEATURES

@@ -1,15 +1,26 @@
-"""Intel architectural performance monitoring, versions 1 and 2 (Intel SDM volume 3, section 30.2).
-
-Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 and 1 are IA32_PMC0 and 1, 32 to 34 the fixed-function
-counters. A general protection fault is a BadValueError that says so.
+"""Intel architectural performance monitoring, versions 1 and 2: what is asked for, in its registers, and read back from
+them (Intel SDM volume 3, section 30.2). The registers at work are in msr_file.py.
 """
 
 from __future__ import annotations
 
-from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.file import RegisterFile
+from pfmon.errors import RuleError
+from pfmon.pmu.monitors import CounterDecoder, Reading, Unknown
+from pfmon.pmu.msr_file import (
+    CONTROL,
+    FIXED,
+    GENERAL,
+    USER_LEVELS,
+    WIDTH,
+    MsrFile,
+    control_levels,
+    counter_name,
+    select_register,
+    signals_overflow,
+)
 from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Monitor
+from pfmon.pmu.qualify import Unqualified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,179 +28,61 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
     from pfmon.pmu.event import Event
-    from pfmon.pmu.file import CounterBank
+    from pfmon.pmu.file import RegisterFile
+    from pfmon.pmu.qualify import Qualification
     from pfmon.pmu.register import RegisterSet
     from pfmon.pmu.request import EventRequest
 
-GENERAL = (0, 1)
-FIXED = (32, 33, 34)
 COUNTER_CONTROLS = ("pc", "int")
 """Fields that a control sets for all counters; fixed-function ones have no PC."""
 SECTION = "Intel SDM volume 3 sections 30.2.1.1 and 30.2.2"
-WIDTH = 40
-COUNT = (1 << WIDTH) - 1
-RDPMC_FIXED = 1 << 30
-USER_LEVELS = 0b1110
-
-MSR_ADDRESSES = {
-    **{f"ia32_pmc{n}": 0x0C1 + n for n in GENERAL},
-    **{f"ia32_perfevtsel{n}": 0x186 + n for n in GENERAL},
-    "ia32_debugctl": 0x1D9,
-    **{f"ia32_fixed_ctr{n}": 0x309 + n for n in range(3)},
-    "ia32_fixed_ctr_ctrl": 0x38D,
-    "ia32_perf_global_status": 0x38E,
-    "ia32_perf_global_ctrl": 0x38F,
-    "ia32_perf_global_ovf_ctrl": 0x390,
-}
 
 
-def cpuid_0a(version: int) -> tuple[int, int, int, int]:
-    """EAX, EBX, ECX, EDX of CPUID leaf 0AH: version, counters, widths, and no event left out.
+class IntelDecoder(CounterDecoder):
+    """IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL and, in version 2, IA32_PERF_GLOBAL_CTRL."""
 
-    EAX: version 7:0, general counters 15:8, their width 23:16, length of the EBX vector 31:24. EDX from
-    version 2 on: fixed-function counters 4:0, their width 12:5.
-    """
-    eax = version | len(GENERAL) << 8 | WIDTH << 16 | 7 << 24
-    return eax, 0, 0, len(FIXED) | WIDTH << 5 if version >= 2 else 0
-
-
-class MsrFile(RegisterFile):
-    """The model-specific registers of one logical processor. `cpl` is the current privilege level."""
-
-    def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
-        super().__init__(registers, bank)
-        self.cpl = 0
-        self._before = dict.fromkeys(bank.numbers, False)
-
-    @property
-    def version(self) -> int:
-        """1, or 2 with the fixed-function counters and the global registers."""
-        return 2 if "ia32_perf_global_ctrl" in self.registers else 1
-
-    def address(self, msr: int) -> str:
-        """The name of the register at an MSR address."""
-        for name, number in MSR_ADDRESSES.items():
-            if number == msr and name in self.registers:
-                return name
-        raise BadValueError(f"MSR {msr:#x} is not there (general protection fault)", "msrs_must_exist")
-
-    def read(self, name: str, cpl: int = 0) -> int:
-        """RDMSR: level 0 only."""
-        msr_access_needs_level_0(cpl)
-        return self._held[self.registers[name].name]
-
-    def rdpmc(self, index: int) -> int:
-        """RDPMC: general counters by number, fixed-function ones with bit 30 set."""
-        number = index & ~RDPMC_FIXED
-        counter = 32 + number if index & RDPMC_FIXED else number
-        if counter not in self.bank.numbers or (number >= 32):
-            raise BadValueError(
-                f"RDPMC of counter {index:#x} (general protection fault)", "rdpmc_needs_a_counter_that_exists"
-            )
-        return self.count(counter)
-
-    def write(self, name: str, value: int, cpl: int = 0) -> None:
-        """WRMSR: level 0 only; reserved bits fault, the status register is read only.
-
-        A write to a general counter takes 32 bits and extends bit 31.
-        """
-        msr_access_needs_level_0(cpl)
-        register = self.registers[name]
-        if register.name == "ia32_perf_global_status":
-            raise BadValueError(
-                "IA32_PERF_GLOBAL_STATUS is read only (general protection fault)", "global_status_is_read_only"
-            )
-        held = register.accept(value)
-        if register.name.startswith("ia32_pmc"):
-            held = (value & 0xFFFFFFFF) | (COUNT ^ 0xFFFFFFFF if value >> 31 & 1 else 0)
-        if register.name == "ia32_perf_global_ovf_ctrl":
-            self._held["ia32_perf_global_status"] &= ~value
-            held = 0
-        self._held[register.name] = held
-
-    @property
-    def frozen(self) -> bool:
-        """Whether IA32_PERF_GLOBAL_CTRL disables every counter."""
-        return self.version > 1 and not self._held["ia32_perf_global_ctrl"]
-
-    def _levels(self, counter: int) -> int:
-        """The privilege levels at which a counter's own control lets it count."""
-        if counter in FIXED:
-            control = self.field("ia32_fixed_ctr_ctrl", f"en{counter - 32}")
-            return (control & 1) | (USER_LEVELS if control & 2 else 0)
-        select = f"ia32_perfevtsel{counter}"
-        if not self.field(select, "en"):
-            return 0
-        return self.field(select, "os") | (USER_LEVELS if self.field(select, "usr") else 0)
-
-    def enabled(self, pmd: int) -> bool:
-        """Whether the counter runs at the current privilege level."""
-        if self.version > 1 and not self._held["ia32_perf_global_ctrl"] >> pmd & 1:
-            return False
-        return bool(self._levels(pmd) >> self.cpl & 1)
-
-    def counter_name(self, counter: int) -> str:
-        """The register that holds a counter."""
-        return f"ia32_fixed_ctr{counter - 32}" if counter in FIXED else f"ia32_pmc{counter}"
-
-    def count(self, pmd: int) -> int:
-        """The counter's 40 bits."""
-        return self._held[self.counter_name(pmd)] & COUNT
-
-    def headroom(self, pmd: int) -> int:
-        """The increments after which the counter wraps."""
-        return COUNT + 1 - self.count(pmd)
-
-    def add(self, pmd: int, increment: int) -> bool:
-        """Add to a counter; True when it wraps. Whether it is enabled is the caller's to know (`enabled`)."""
-        total = self.count(pmd) + increment
-        self._held[self.counter_name(pmd)] = total & COUNT
-        if total <= COUNT:
-            return False
-        self._overflow(pmd)
-        return True
-
-    def _overflow(self, pmd: int) -> None:
-        """A counter wrapped: status, the interrupt, and the freeze of IA32_DEBUGCTL."""
-        if self.version > 1:
-            self._held["ia32_perf_global_status"] |= 1 << pmd
-        signalled = (
-            self.field("ia32_fixed_ctr_ctrl", f"pmi{pmd - 32}")
-            if pmd in FIXED
-            else self.field(f"ia32_perfevtsel{pmd}", "int")
+    def read(self) -> Reading:
+        """All counters that are switched on."""
+        found = [self._counter(number) for number in self.counters if self.levels(number)]
+        return Reading(
+            tuple(one for one in found if isinstance(one, Monitor)),
+            tuple(one for one in found if isinstance(one, Unknown)),
         )
-        if signalled:
-            self.interrupt = True
-            if self.version > 1 and self.field("ia32_debugctl", "freeze_perfmon_on_pmi"):
-                self._held["ia32_perf_global_ctrl"] = 0
 
-    def clock(self, counter: int, occurrences: int) -> bool:
-        """One cycle with so many occurrences of the counter's event; True when the counter wraps.
+    def levels(self, number: int) -> int:
+        """The privilege levels at which a counter counts; 0: it is switched off, by its own control or by the global
+        one."""
+        if CONTROL in self.values.registers and not self.values[CONTROL] >> number & 1:
+            return 0
+        return control_levels(number, self.values.fields(select_register(number)))
 
-        CMASK, INV and E of the event select register apply (section 30.2.1.1); fixed-function counters have
-        none.
-        """
-        if not self.enabled(counter):
-            return False
-        if counter in FIXED:
-            return self.add(counter, occurrences)
-        select = self.registers["ia32_perfevtsel0"].decode(self._held[f"ia32_perfevtsel{counter}"])
-        step = occurrences
-        if select["cmask"]:
-            step = int((occurrences >= select["cmask"]) != bool(select["inv"]))
-        if select["e"]:
-            now = step > 0
-            step = int(now and not self._before[counter])
-            self._before[counter] = now
-        return self.add(counter, step)
+    def event(self, number: int) -> Event | None:
+        """The event of a counter: what a general one selects, or the one that a fixed-function one has."""
+        if number in FIXED:
+            fixed = (one for one in self.events if number in one.counters and one.alias_of == "-")
+            return next(fixed, None)
+        fields = self.values.fields(select_register(number))
+        return next((one for one in self.events.canonical(fields["event"]) if one.umask == fields["umask"]), None)
 
-    def take_overflows(self) -> list[int]:
-        """The counters that have overflowed; clears the status and the interrupt (version 2)."""
-        status = self._held.get("ia32_perf_global_status", 0)
-        if self.version > 1:
-            self._held["ia32_perf_global_status"] = 0
-        self.interrupt = False
-        return [number for number in self.bank.numbers if status >> number & 1]
+    def _counter(self, number: int) -> Monitor | Unknown:
+        """One counter that is switched on."""
+        name, event = select_register(number), self.event(number)
+        fields = self.values.fields(name)
+        if event is None:
+            reason = "no event has this code and unit mask"
+            return Unknown(number, fields["event"], fields["umask"], reason, name.upper(), SECTION)
+        return Monitor(
+            event,
+            number,
+            number,
+            self.levels(number),
+            False,
+            0,
+            fields.get("cmask", 0),
+            signals_overflow(number, fields),
+            edge=bool(fields.get("e", 0)),
+            invert=bool(fields.get("inv", 0)),
+        )
 
 
 class IntelV1Programmer(Programmer):
@@ -201,9 +94,16 @@ class IntelV1Programmer(Programmer):
     width = WIDTH
     counter_source = "Intel SDM volume 3 section 30.2.1.1"
     register_file: ClassVar[type[RegisterFile]] = MsrFile
+    decoder: ClassVar[type[CounterDecoder] | None] = IntelDecoder
+    qualification: ClassVar[type[Qualification] | None] = Unqualified
 
     event_options = ("edge", "invert")
     features: tuple[str, ...] = ("controls",)
+
+    @classmethod
+    def data_name(cls, number: int) -> str:
+        """The counters, IA32_PMC0 to IA32_FIXED_CTR2."""
+        return counter_name(number).upper()
 
     def check(self) -> None:
         """Controls beside PC and INT, which every counter has, are fields of IA32_DEBUGCTL."""
@@ -238,7 +138,16 @@ class IntelV1Programmer(Programmer):
         plm = self.plm(wanted.plm)
         user_levels_go_together(plm)
         return Monitor(
-            event, number, number, plm, False, 0, wanted.threshold, bool(self.request.controls.get("int", 1))
+            event,
+            number,
+            number,
+            plm,
+            False,
+            0,
+            wanted.threshold,
+            bool(self.request.controls.get("int", 1)),
+            edge=wanted.edge,
+            invert=wanted.invert,
         )
 
     def program_monitor(self, monitor: Monitor) -> None:
@@ -296,14 +205,6 @@ def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> 
 def conditional(wanted: EventRequest) -> bool:
     """Whether the request needs CMASK, INV or E."""
     return bool(wanted.threshold or wanted.edge or wanted.invert)
-
-
-def msr_access_needs_level_0(cpl: int) -> None:
-    """RDMSR and WRMSR fault at other levels."""
-    if cpl:
-        raise BadValueError(
-            "RDMSR and WRMSR work at privilege level 0 only (general protection fault)", "msr_access_needs_level_0"
-        )
 
 
 def user_levels_go_together(plm: int) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pfmon.pmu.filters import EVERY_BUNDLE, CodeFilter
-from pfmon.pmu.ia64 import Ia64Programmer, ear_mode_must_exist
-from pfmon.pmu.monitors import CounterDecoder
+from pfmon.pmu.ia64 import Ia64Decoder, Ia64Programmer, ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_filter, narrow_match
 from pfmon.pmu.qualify import PAIRS, Qualification
 from pfmon.pmu.ranges import coarse
@@ -46,7 +45,7 @@ class ItaniumQualification(Qualification):
         return tuple(self.data_pair(pair) for pair in range(PAIRS) if self.values[f"dbr{2 * pair + 1}"])
 
 
-class ItaniumDecoder(CounterDecoder):
+class ItaniumDecoder(Ia64Decoder):
     """Itanium has no event sets; its event address registers have one mode bit."""
 
     def ear_setting(self, kind: str) -> tuple[str, int] | None:

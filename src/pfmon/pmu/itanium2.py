@@ -15,8 +15,7 @@ from pfmon.pmu.constraints import (
     tag_channels,
 )
 from pfmon.pmu.filters import EVERY_OPCODE
-from pfmon.pmu.ia64 import ear_mode_must_exist
-from pfmon.pmu.monitors import CounterDecoder
+from pfmon.pmu.ia64 import Ia64Decoder, ear_mode_must_exist
 from pfmon.pmu.opcodes import narrow_filter, narrow_match, opcode_channels
 from pfmon.pmu.ranges import PAIRS
 
@@ -52,7 +51,7 @@ class Itanium2Qualification(TaggedQualification):
         return EVERY_OPCODE if ignored else narrow_filter(self.values.fields(matcher))
 
 
-class Itanium2Decoder(CounterDecoder):
+class Itanium2Decoder(Ia64Decoder):
     """PMC5 selects the set of L1 events, PMC4 set and unit mask of L2 events."""
 
     def umask(self, number: int, event: Event, own: int) -> int:

@@ -73,6 +73,10 @@ class PmuModel:
         """The register table."""
         return load_registers(self.name)
 
+    def data_name(self, number: int) -> str:
+        """What manuals call a data register: PMD4, IA32_PMC0, IA32_FIXED_CTR0, PMC1."""
+        return self.programmer.data_name(number)
+
     def register_file(self) -> RegisterFile:
         """A fresh register file in the reset state, of the class that fits the PMU."""
         return self.programmer.register_file(self.registers, self.bank)

@@ -13,9 +13,8 @@ from pfmon.pmu.constraints import (
     prefetch_events_use_ibr_pair_1,
 )
 from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, opcode_filter
-from pfmon.pmu.ia64 import IA64_FEATURES, ear_mode_must_exist, mesi_mask
+from pfmon.pmu.ia64 import IA64_FEATURES, Ia64Decoder, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.itanium2 import DEAR_MODES, anchored, data_ear_mode
-from pfmon.pmu.monitors import CounterDecoder
 from pfmon.pmu.opcodes import wide_match
 
 TYPE_CHECKING = False
@@ -59,7 +58,7 @@ class MontecitoQualification(TaggedQualification):
         return opcode_filter(slots, match, ~fields["mask"] & ALL_OPCODE_BITS)
 
 
-class MontecitoDecoder(CounterDecoder):
+class MontecitoDecoder(Ia64Decoder):
     """PMC5 selects the set of L1D events, PMC4 and PMC6 those of the L2D events of their banks."""
 
     def umask(self, number: int, event: Event, own: int) -> int:

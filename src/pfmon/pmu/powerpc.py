@@ -63,8 +63,25 @@ class SprFile(RegisterFile):
         if not 0 <= value < 1 << 32:
             raise BadValueError(f"{register.name} = {value:#x} is not a 32-bit value", "registers_have_32_bits")
         self._held[register.name] = register.accept(value)
+        if register.name in ("mmcr0", "mmcr1"):
+            self.configured += 1
         if register.name == "mmcr0":
             self.signalled = False
+
+    def data_register(self, number: int) -> str | None:
+        """The PMCs are what counts."""
+        return f"pmc{number}" if number in self.bank.numbers else None
+
+    def read_data(self, number: int, cpl: int) -> int:
+        """mfspr of a counter."""
+        return self.read(self._data(number), cpl)
+
+    def run_program(self) -> None:
+        """The state in which a monitored program runs: MSR.pr, the problem state."""
+        self.set_field("msr", "pr", 1)
+
+    def set_secure(self, secure: bool) -> None:
+        """The counters are for supervisor state in any case."""
 
     def negative(self, counter: int) -> bool:
         """Whether a counter's first bit is set."""
@@ -91,10 +108,6 @@ class SprFile(RegisterFile):
         mark = control["dms"] if marked else control["dmr"]
         return not (self.frozen or state or mark or self.waits(pmd))
 
-    def count(self, pmd: int) -> int:
-        """The counter's 32 bits."""
-        return self._held[f"pmc{pmd}"]
-
     def headroom(self, pmd: int) -> int:
         """The increments after which the counter changes its sign bit: becomes negative, or wraps."""
         count = self.count(pmd)
@@ -102,11 +115,20 @@ class SprFile(RegisterFile):
 
     def add(self, pmd: int, increment: int) -> bool:
         """Add to a counter; True when it becomes negative or wraps. `enabled` is the caller's to ask."""
+        crossed = self._advance(pmd, increment)
+        self._overflow(pmd)
+        return crossed
+
+    def _advance(self, pmd: int, increment: int) -> bool:
+        """Whether the counter became negative or wrapped."""
         crossed = increment >= self.headroom(pmd)
         self._held[f"pmc{pmd}"] = (self.count(pmd) + increment) % (1 << WIDTH)
+        return crossed
+
+    def _overflow(self, pmd: int) -> None:
+        """A negative counter signals its interrupt, if it has one, for as long as it is negative."""
         if self.negative(pmd) and self.signals(pmd):
             self._signal()
-        return crossed
 
     def time_base_rise(self) -> None:
         """The time base bit of RTCSELECT rose: signals the interrupt with INTONBITTRANS."""
@@ -158,6 +180,11 @@ class PowerPc604eProgrammer(Programmer):
     counter_source = "PowerPC 604 manual tables 9-2 and 9-3"
     features = ("controls",)
     register_file: ClassVar[type[RegisterFile]] = SprFile
+
+    @classmethod
+    def data_name(cls, number: int) -> str:
+        """Counters are called PMCs."""
+        return f"PMC{number}"
 
     def check(self) -> None:
         """One privilege mask serves all counters."""

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.assignment import assign, events_need_free_counters
-from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.programming import Programming
 
 TYPE_CHECKING = False
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
     from pfmon.pmu.event import Event, EventTable
+    from pfmon.pmu.file import RegisterFile
     from pfmon.pmu.monitors import CounterDecoder
     from pfmon.pmu.programming import Monitor, RangeProgramming
     from pfmon.pmu.qualify import Qualification
@@ -56,7 +56,7 @@ class Programmer(ABC):
     data_ear_pmds: tuple[int, ...] = ()
     branch_buffer_pmds: tuple[int, ...] = ()
     """The registers that event address registers and the branch buffer consist of, where there are any."""
-    register_file: ClassVar[type[RegisterFile]] = RegisterFile
+    register_file: ClassVar[type[RegisterFile]]
     qualification: ClassVar[type[Qualification] | None] = None
     decoder: ClassVar[type[CounterDecoder] | None] = None
 
@@ -69,6 +69,11 @@ class Programmer(ABC):
         self.pmds: list[int] = []
         self.irange: RangeProgramming | None = None
         self.drange: RangeProgramming | None = None
+
+    @classmethod
+    def data_name(cls, number: int) -> str:
+        """What manuals call a data register."""
+        return f"PMD{number}"
 
     def run(self) -> Programming:
         """All steps: checks, counters, then everything else."""

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 
 class Monitor(NamedTuple):
-    """One programmed counter. `pmd` and `pmc` are register numbers; the rest are the fields of the PMC."""
+    """One programmed counter. `pmd` and `pmc` are register numbers; the rest are the fields of the PMC, and `edge` and
+    `invert` (E and INV) those of Intel's event select registers, whose CMASK is the `threshold`."""
 
     event: Event
     pmd: int
@@ -23,6 +24,8 @@ class Monitor(NamedTuple):
     all_threads: bool = False
     mesi: int = 0
     external_notification: bool = False
+    edge: bool = False
+    invert: bool = False
 
     @property
     def signal(self) -> str:

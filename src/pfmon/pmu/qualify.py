@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.filters import in_blocks
+from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, in_blocks
 from pfmon.pmu.values import RegisterValues
 
 TYPE_CHECKING = False
@@ -68,6 +68,26 @@ class Qualification(ABC):
     def data_pair(self, pair: int) -> tuple[int, int]:
         """What a data breakpoint pair matches, whatever its levels (Montecito manual section 3.3.7)."""
         return self.values[f"dbr{2 * pair}"], self.values[f"dbr{2 * pair + 1}"] & LOW_56
+
+
+class Unqualified(Qualification):
+    """Of a PMU without registers for that: everything counts (Intel's architectural monitoring)."""
+
+    def channel(self, event: Event) -> int:
+        """The one channel."""
+        return 0
+
+    def code_filter(self, channel: int, cpl: int) -> CodeFilter:
+        """Every address."""
+        return EVERY_BUNDLE
+
+    def opcode_filter(self, channel: int) -> OpcodeFilter:
+        """Every instruction."""
+        return EVERY_OPCODE
+
+    def data_ranges(self) -> Blocks | None:
+        """All addresses."""
+        return None
 
 
 class Qualifier:

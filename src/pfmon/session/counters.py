@@ -21,8 +21,7 @@ class VirtualCounters:
         self._overflows = dict.fromkeys(programming.counters, 0)
         for name, value in programming.writes.items():
             registers.write(name, value)
-        for pmd in programming.counters:
-            registers.write(f"pmd{pmd}", 0)
+        registers.hold(dict.fromkeys(programming.counters, 0))
         registers.run_program()
 
     def add(self, monitor: Monitor, increment: int) -> None:
@@ -36,11 +35,10 @@ class VirtualCounters:
 
     def read(self, monitor: Monitor, count: int) -> int:
         """What a program at level 3 reads when the monitor has counted so much and nobody has taken its overflows."""
-        name = f"pmd{monitor.pmd}"
         held = self.registers.count(monitor.pmd)
-        self.registers.write(name, (held + count) & ((1 << self.registers.bank.width) - 1))
-        value = self.registers.read(name, cpl=3)
-        self.registers.write(name, held)
+        self.registers.hold({monitor.pmd: (held + count) & ((1 << self.registers.bank.width) - 1)})
+        value = self.registers.read_data(monitor.pmd, cpl=3)
+        self.registers.hold({monitor.pmd: held})
         return value
 
     def value(self, monitor: Monitor) -> int:

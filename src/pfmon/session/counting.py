@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.counting.countable import check_countable, check_threshold
+from pfmon.counting.countable import check_countable, check_monitor
 from pfmon.counting.unit import CountingUnit
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.derived import load_derived, plan
@@ -81,11 +81,11 @@ class Counting:
         self.plan = plan(model.events, request.events)
         wanted = with_captures(model, self.plan.request(request))
         for event in wanted.events:
-            check_countable(model.events[event.name])
+            check_countable(model, model.events[event.name])
         check_supported(wanted)
         self.programming: Programming = model.fulfil(wanted)
         for monitor in self.programming.monitors:
-            check_threshold(monitor.event, monitor.threshold)
+            check_monitor(model, monitor)
         self.counters = VirtualCounters(model.register_file(), self.programming)
         self.unit = CountingUnit(model, self.counters.registers)
         places = {monitor.pmd: place for place, monitor in enumerate(self.unit.monitors)}

@@ -38,7 +38,7 @@ def _countable(model: PmuModel, pattern: str) -> list[str]:
     reason = f"-e {pattern}: no event of {model.name} has such a name"
     for event in matching:
         try:
-            check_countable(event)
+            check_countable(model, event)
         except PfmonError as error:
             reason = f"-e {pattern}: {error}"
         else:

@@ -83,9 +83,9 @@ class EventSets:
         return [total for one in self.sets for total in one.take(seen)]
 
     def set_secure(self, secure: bool) -> None:
-        """Set PSR.sp of every PMU."""
+        """Set whether the program may not read its counters, in every PMU."""
         for one in self.sets:
-            one.counters.registers.set_field("psr", "sp", int(secure))
+            one.counters.registers.set_secure(secure)
 
     def read_pmd(self, number: int, seen: Seen) -> int:
         """What a program at level 3 reads from a performance data register: of the PMU that counts in it, the value
@@ -94,8 +94,7 @@ class EventSets:
             for monitor, total in zip(one.programming.monitors, one.totals(seen), strict=True):
                 if monitor.pmd == number:
                     return one.counters.read(monitor, total)
-        registers = self.sets[0].counters.registers
-        return registers.read(f"pmd{number}", cpl=3) if f"pmd{number}" in registers.registers else 0
+        return self.sets[0].counters.registers.read_data(number, cpl=3)
 
     def counts(self) -> list[Count]:
         """The values, in the order in which the events were asked for."""

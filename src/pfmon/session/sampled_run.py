@@ -98,7 +98,7 @@ class SampledRun:
         self._gate = self._make_gate(self._live) if self._live else None
         engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
         for counting in sets:
-            counting.counters.registers.set_field("psr", "sp", int(not controls.insecure))
+            counting.counters.registers.set_secure(not controls.insecure)
         self.consumer: Consumer = self._feed()
 
     def _make_machine(self, figures: MachineFigures, sets: Sequence[Counting]) -> MachineRun:
@@ -192,10 +192,9 @@ class SampledRun:
             self._machine.drain()
             self._machine.settle(self._engine.ip)
         unit = self._sets[self._turn].unit
-        if f"pmd{number}" in unit.registers.registers:
+        if unit.registers.data_register(number):
             unit.registers.hold({number: unit.register(number)})
-            return unit.registers.read(f"pmd{number}", cpl=3)
-        return 0
+        return unit.registers.read_data(number, cpl=3)
 
     def exact(self) -> dict[int, int] | None:
         """How often the sampled event happened at each instruction (address | slot); None if nobody asked."""

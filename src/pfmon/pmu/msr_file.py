@@ -1,0 +1,234 @@
+"""The model-specific registers of Intel architectural performance monitoring, versions 1 and 2 (Intel SDM volume 3,
+section 30.2).
+
+Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 and 1 are IA32_PMC0 and 1, 32 to 34 the fixed-function
+counters. A general protection fault is a BadValueError that says so.
+"""
+
+from __future__ import annotations
+
+from pfmon.errors import BadValueError
+from pfmon.pmu.file import RegisterFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.pmu.file import CounterBank
+    from pfmon.pmu.register import RegisterSet
+
+GENERAL = (0, 1)
+FIXED = (32, 33, 34)
+WIDTH = 40
+COUNT = (1 << WIDTH) - 1
+RDPMC_FIXED = 1 << 30
+USER_LEVELS = 0b1110
+PROGRAM_LEVEL = 3
+STATUS, CONTROL = "ia32_perf_global_status", "ia32_perf_global_ctrl"
+OVERFLOW_CONTROL = "ia32_perf_global_ovf_ctrl"
+
+MSR_ADDRESSES = {
+    **{f"ia32_pmc{n}": 0x0C1 + n for n in GENERAL},
+    **{f"ia32_perfevtsel{n}": 0x186 + n for n in GENERAL},
+    "ia32_debugctl": 0x1D9,
+    **{f"ia32_fixed_ctr{n}": 0x309 + n for n in range(3)},
+    "ia32_fixed_ctr_ctrl": 0x38D,
+    STATUS: 0x38E,
+    CONTROL: 0x38F,
+    OVERFLOW_CONTROL: 0x390,
+}
+
+
+def cpuid_0a(version: int) -> tuple[int, int, int, int]:
+    """EAX, EBX, ECX, EDX of CPUID leaf 0AH: version, counters, widths, and no event left out.
+
+    EAX: version 7:0, general counters 15:8, their width 23:16, length of the EBX vector 31:24. EDX from
+    version 2 on: fixed-function counters 4:0, their width 12:5.
+    """
+    eax = version | len(GENERAL) << 8 | WIDTH << 16 | 7 << 24
+    return eax, 0, 0, len(FIXED) | WIDTH << 5 if version >= 2 else 0
+
+
+def counter_name(counter: int) -> str:
+    """The register that holds a counter."""
+    return f"ia32_fixed_ctr{counter - FIXED[0]}" if counter in FIXED else f"ia32_pmc{counter}"
+
+
+def select_register(counter: int) -> str:
+    """The register that says what a counter counts, or at which levels."""
+    return "ia32_fixed_ctr_ctrl" if counter in FIXED else f"ia32_perfevtsel{counter}"
+
+
+def control_levels(counter: int, fields: Mapping[str, int]) -> int:
+    """The privilege levels at which its own control, these fields of `select_register`, lets a counter count: USR
+    stands for 1, 2 and 3 alike (section 30.2.1.1), and so does bit 1 of the fixed-function counters' enables."""
+    if counter in FIXED:
+        enable = fields[f"en{counter - FIXED[0]}"]
+        user, kernel = enable >> 1, enable & 1
+    else:
+        user, kernel = fields["usr"] & fields["en"], fields["os"] & fields["en"]
+    return (USER_LEVELS if user else 0) | kernel
+
+
+def signals_overflow(counter: int, fields: Mapping[str, int]) -> bool:
+    """Whether its own control lets a counter raise the interrupt when it wraps."""
+    return bool(fields[f"pmi{counter - FIXED[0]}" if counter in FIXED else "int"])
+
+
+NO_CONFIGURATION = frozenset((*map(counter_name, (*GENERAL, *FIXED)), OVERFLOW_CONTROL))
+"""Registers that do not say what is counted."""
+
+
+class MsrFile(RegisterFile):
+    """The model-specific registers of one logical processor. `cpl` is the current privilege level; `rdpmc_at_any_level`
+    is CR4.PCE."""
+
+    def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
+        super().__init__(registers, bank)
+        self.cpl = 0
+        self.rdpmc_at_any_level = True
+        self._before = dict.fromkeys(bank.numbers, False)
+        self._wrapped = 0
+        """Which counters have wrapped. Version 1 has no register that says so: its handler looks at the counters."""
+        self._enables_before_freeze = 0
+
+    @property
+    def version(self) -> int:
+        """1, or 2 with the fixed-function counters and the global registers."""
+        return 2 if CONTROL in self.registers else 1
+
+    def address(self, msr: int) -> str:
+        """The name of the register at an MSR address."""
+        for name, number in MSR_ADDRESSES.items():
+            if number == msr and name in self.registers:
+                return name
+        raise BadValueError(f"MSR {msr:#x} is not there (general protection fault)", "msrs_must_exist")
+
+    def reset(self) -> None:
+        """As any; no counter has wrapped."""
+        super().reset()
+        self._wrapped = self._enables_before_freeze = 0
+
+    def read(self, name: str, cpl: int = 0) -> int:
+        """RDMSR: level 0 only."""
+        msr_access_needs_level_0(cpl)
+        return self._held[self.registers[name].name]
+
+    def rdpmc(self, index: int, cpl: int = 0) -> int:
+        """RDPMC: general counters by number, fixed-function ones with bit 30 set; above level 0 if CR4.PCE is set."""
+        if cpl and not self.rdpmc_at_any_level:
+            raise BadValueError("RDPMC without CR4.PCE (general protection fault)", "rdpmc_needs_level_0_or_pce")
+        number = index & ~RDPMC_FIXED
+        counter = 32 + number if index & RDPMC_FIXED else number
+        if counter not in self.bank.numbers or (number >= 32):
+            raise BadValueError(
+                f"RDPMC of counter {index:#x} (general protection fault)", "rdpmc_needs_a_counter_that_exists"
+            )
+        return self.count(counter)
+
+    def write(self, name: str, value: int, cpl: int = 0) -> None:
+        """WRMSR: level 0 only; reserved bits fault, the status register is read only.
+
+        A write to a general counter takes 32 bits and extends bit 31.
+        """
+        msr_access_needs_level_0(cpl)
+        register = self.registers[name]
+        if register.name == STATUS:
+            raise BadValueError(
+                "IA32_PERF_GLOBAL_STATUS is read only (general protection fault)", "global_status_is_read_only"
+            )
+        held = register.accept(value)
+        if register.name.startswith("ia32_pmc"):
+            held = (value & 0xFFFFFFFF) | (COUNT ^ 0xFFFFFFFF if value >> 31 & 1 else 0)
+        if register.name == OVERFLOW_CONTROL:
+            self._held[STATUS] &= ~value
+            held = 0
+        if register.name == CONTROL:
+            self._enables_before_freeze = 0
+        if held != self._held[register.name] and register.name not in NO_CONFIGURATION:
+            self.configured += 1
+        self._held[register.name] = held
+
+    def data_register(self, number: int) -> str | None:
+        """The counters; nothing else has data."""
+        return counter_name(number) if number in self.bank.numbers else None
+
+    def read_data(self, number: int, cpl: int) -> int:
+        """RDPMC of a counter."""
+        return self.rdpmc(RDPMC_FIXED | number - FIXED[0] if number in FIXED else number, cpl)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether IA32_PERF_GLOBAL_CTRL disables every counter."""
+        return self.version > 1 and not self._held[CONTROL]
+
+    def _control(self, counter: int) -> dict[str, int]:
+        """The fields of a counter's own control."""
+        name = select_register(counter)
+        return self.registers[name].decode(self._held[name])
+
+    def enabled(self, pmd: int) -> bool:
+        """Whether the counter runs at the current privilege level."""
+        if self.version > 1 and not self._held[CONTROL] >> pmd & 1:
+            return False
+        return bool(control_levels(pmd, self._control(pmd)) >> self.cpl & 1)
+
+    def run_program(self) -> None:
+        """A program runs at level 3."""
+        self.configured += self.cpl != PROGRAM_LEVEL
+        self.cpl = PROGRAM_LEVEL
+
+    def set_secure(self, secure: bool) -> None:
+        """CR4.PCE."""
+        self.rdpmc_at_any_level = not secure
+
+    def _overflow(self, pmd: int) -> None:
+        """A counter wrapped: status, the interrupt, and the freeze of IA32_DEBUGCTL."""
+        self._wrapped |= 1 << pmd
+        if self.version > 1:
+            self._held[STATUS] |= 1 << pmd
+        if signals_overflow(pmd, self._control(pmd)):
+            self.interrupt = True
+            if self.version > 1 and self.field("ia32_debugctl", "freeze_perfmon_on_pmi"):
+                self._enables_before_freeze |= self._held[CONTROL]
+                self._held[CONTROL] = 0
+
+    def clock(self, counter: int, occurrences: int) -> bool:
+        """One cycle with so many occurrences of the counter's event; True when the counter wraps.
+
+        CMASK, INV and E of the event select register apply (section 30.2.1.1); fixed-function counters have
+        none.
+        """
+        if not self.enabled(counter):
+            return False
+        if counter in FIXED:
+            return self.add(counter, occurrences)
+        select = self._control(counter)
+        step = occurrences
+        if select["cmask"]:
+            step = int((occurrences >= select["cmask"]) != bool(select["inv"]))
+        if select["e"]:
+            now = step > 0
+            step = int(now and not self._before[counter])
+            self._before[counter] = now
+        return self.add(counter, step)
+
+    def take_overflows(self) -> list[int]:
+        """The counters that have overflowed. Does what a handler does: clears the status and the interrupt, and enables
+        again what the freeze disabled."""
+        wrapped = self._held[STATUS] if self.version > 1 else self._wrapped
+        self._wrapped = 0
+        self.interrupt = False
+        if self.version > 1:
+            self._held[STATUS] = 0
+            self._held[CONTROL] |= self._enables_before_freeze
+            self._enables_before_freeze = 0
+        return [number for number in self.bank.numbers if wrapped >> number & 1]
+
+
+def msr_access_needs_level_0(cpl: int) -> None:
+    """RDMSR and WRMSR fault at other levels."""
+    if cpl:
+        raise BadValueError(
+            "RDMSR and WRMSR work at privilege level 0 only (general protection fault)", "msr_access_needs_level_0"
+        )
