@@ -89,7 +89,8 @@ class Samples:
     def __init__(self, config: Config, prepared: Prepared, results: Results) -> None:
         """PfmonError when the file cannot be written."""
         wanted = _resolves(config) or bool(config.exports)
-        names = FunctionNames(prepared.program(), config.demangle) if wanted else None
+        session = prepared.session
+        names = FunctionNames(prepared.program(), config.demangle, session.engine.instruction_set) if wanted else None
         self._module = _module(config, prepared, names)
         self._exports = _exports(config, prepared, names)
         self._results = results

@@ -5,9 +5,11 @@ A session uses engines through this module alone. Which engine runs a program fo
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 from pfmon.light_typing import NamedTuple, Protocol
+from pfmon.program.machines import EM_IA_64, EM_X86_64
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable
+
+
+EI_DATA, E_MACHINE, BIG_ENDIAN = 5, 18, 2
+"""Where an ELF header says the order of bytes and, in two of them, the machine (System V ABI, chapter 4)."""
 
 
 class Start(NamedTuple):
@@ -128,11 +134,32 @@ class Instructions(Protocol):
         """Address and text of the instructions in a range of code, of which ``read`` gives 16 bytes."""
 
 
+MACHINES = {EM_IA_64: InstructionSet.IA64, EM_X86_64: InstructionSet.X86_64}
+"""Of ELF files, by number."""
+
 ENGINES = {InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest")}
 """By instruction set: module and class of the engine that runs its programs."""
 
 INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
 """By instruction set: the module that knows its instructions."""
+
+
+def instruction_set_of(path: str) -> InstructionSet | None:
+    """Whose instructions an ELF file consists of, by its header (System V ABI, e_machine); None: no ELF file, one of
+    another machine, or one that cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has nothing to wait for
+    except (OSError, ValueError):
+        return None
+    try:
+        header = os.read(descriptor, E_MACHINE + 2)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    if len(header) < E_MACHINE + 2 or not header.startswith(b"\x7fELF"):
+        return None
+    return MACHINES.get(int.from_bytes(header[E_MACHINE:], "big" if header[EI_DATA] == BIG_ENDIAN else "little"))
 
 
 def start(wanted: Start) -> Engine:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError, UnknownNameError
-from pfmon.pmu import names
+from pfmon.pmu import get, names
+from pfmon.session.supported import PROCESSORS, check_fits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.library.options import Options
     from pfmon.machine.config import MachineFigures
+    from pfmon.stream.table import InstructionSet
 
 
 def take_pmu(options: Options, text: str) -> None:
@@ -17,6 +19,16 @@ def take_pmu(options: Options, text: str) -> None:
         raise UnknownNameError("PMU", text, names())
     options.pmu = text.lower()
     options.pmu_given = True
+
+
+def take_pmu_of_program(options: Options, instruction_set: InstructionSet | None) -> None:
+    """The PMU of processors that run such programs, unless --pmu or a machine says which. PfmonError: they do not have
+    the one that was given. ``instruction_set``: None where it is not known; whatever is wrong shows elsewhere."""
+    if instruction_set is None:
+        return
+    if not (options.pmu_given or options.machine or options.machine_settings):
+        options.pmu = PROCESSORS[instruction_set].pmu
+    check_fits(get(options.pmu), instruction_set)
 
 
 def take_pmu_of_machine(options: Options) -> None:

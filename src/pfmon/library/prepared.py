@@ -10,7 +10,7 @@ from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.files import Files
-from pfmon.library.machines import machine_of
+from pfmon.library.machines import machine_of, take_pmu_of_program
 from pfmon.library.notes import privilege_notes, session_notes
 from pfmon.library.program import environment, find_program
 from pfmon.library.request import qualifies, request
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample, Sampling
+    from pfmon.stream.table import InstructionSet
 
 
 def _nobody(_: object) -> None:
@@ -70,11 +71,12 @@ class Prepared:
         options = self._options
         if not command and not options.replay:
             raise PfmonError("no program given")
-        expand_events(options)
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
+        take_pmu_of_program(options, recording.instruction_set if recording else _instruction_set(self.command[0]))
         load = _loader(options, self.command, recording)
         self._load = load
+        expand_events(options)
         symbols = symbols_of(load)
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
@@ -213,6 +215,14 @@ def _sampling(options: Options) -> Sampling | None:
     from pfmon.library.sampling import sampling  # most runs need none
 
     return sampling(options, get(options.pmu))
+
+
+def _instruction_set(name: str) -> InstructionSet | None:
+    """That of a program; None where it is not known."""
+    try:
+        return api.instruction_set_of(find_program(name))
+    except PfmonError:  # said when it is loaded
+        return None
 
 
 def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:

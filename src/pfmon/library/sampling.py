@@ -45,9 +45,10 @@ def _extra(text: str, model: PmuModel) -> tuple[int, ...]:
     """Numbers of data registers."""
     option = "extra-smpl-pmds"
     numbers = sorted({whole_number(option, item, 0, 255) for item in text.split(",")}) if text else []
+    there = model.data_registers
     for number in numbers:
-        if f"pmd{number}" not in model.registers:
-            known = ", ".join(name[3:] for name in model.registers if name.startswith("pmd"))
+        if number not in there:
+            known = ", ".join(map(str, there))
             raise BadValueError(f"--{option}={text}: {model.name} has no PMD{number}; it has {known}")
     return tuple(numbers)
 

@@ -81,7 +81,8 @@ class Annotated(Sequence[InstructionCounts]):
         self.function = function
         self.events = tuple(profile.names)
         self._rows = [
-            InstructionCounts(address & ~15, address & 3, text, profile.values_at(address)) for address, text in listing
+            InstructionCounts(*profile.address_and_slot(address), text, profile.values_at(address))
+            for address, text in listing
         ]
 
     @overload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.pmu import IA64
 from pfmon.pmu.ranges import BUNDLE
 from pfmon.session.controls import Trigger
 
@@ -52,7 +53,7 @@ def _of_kind(options: Options, kind: str, resolve: Resolve) -> Iterator[Trigger]
         option = f"trigger-{kind}-{what}-addresses"
         for text in options.triggers.get(option, []):
             address = _address(option, text, resolve)
-            if kind == "code" and address % BUNDLE:
+            if kind == "code" and address % BUNDLE and options.pmu in IA64:
                 raise BadValueError(f"--{option}: {text} is no bundle's address: a multiple of {BUNDLE} is wanted")
             yield Trigger(
                 option,

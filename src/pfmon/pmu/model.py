@@ -47,6 +47,8 @@ PMUS = {
 
 
 IA64 = ("itanium", "itanium2", "montecito")
+OF_ARCHITECTURE = {"ia64": IA64, "x86": ("intel_v1", "intel_v2"), "ppc": ("ppc604e", "ibm1994")}
+"""The PMUs by the architecture of their processors (`Programmer.architecture`), known without loading them."""
 
 
 class PmuModel:
@@ -72,6 +74,12 @@ class PmuModel:
     def registers(self) -> RegisterSet:
         """The register table."""
         return load_registers(self.name)
+
+    @property
+    def data_registers(self) -> list[int]:
+        """The numbers of the data registers: PMDs of the Itaniums in their order, or the counters."""
+        numbers = [register.number for name, register in self.registers.items() if name.startswith("pmd")]
+        return numbers or list(self.bank.numbers)
 
     def data_name(self, number: int) -> str:
         """What manuals call a data register: PMD4, IA32_PMC0, IA32_FIXED_CTR0, PMC1."""

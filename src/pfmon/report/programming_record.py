@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pfmon.light_typing import NamedTuple
+from pfmon.pmu import get
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor, Programming, RangeProgramming
     from pfmon.pmu.request import OpcodeMatch, Request
 
@@ -74,7 +76,7 @@ def machine_json(machine: Machine) -> dict[str, Any]:
 def _pmu(record: Record, made: Programming) -> dict[str, Any]:
     return {
         "registers": {name: f"0x{value:016x}" for name, value in made.writes.items()},
-        "monitors": [_monitor(monitor) for monitor in made.monitors],
+        "monitors": [_monitor(get(made.pmu), monitor) for monitor in made.monitors],
         "code_range": _range(made.irange, record.request.irange is not None and record.request.irange.inverse),
         "data_range": _range(made.drange, False),
         "opcode_matchers": [
@@ -83,10 +85,11 @@ def _pmu(record: Record, made: Programming) -> dict[str, Any]:
     }
 
 
-def _monitor(monitor: Monitor) -> dict[str, Any]:
+def _monitor(model: PmuModel, monitor: Monitor) -> dict[str, Any]:
     return {
         "event": monitor.event.name,
         "pmd": monitor.pmd,
+        "register": model.data_name(monitor.pmd),
         "plm": levels(monitor.plm),
         "privileged": monitor.pm,
         "instruction_set": SETS[monitor.ism],
@@ -152,7 +155,7 @@ def _pmu_lines(one: Mapping[str, Any]) -> list[str]:
 
 def _monitor_line(monitor: Mapping[str, Any]) -> str:
     """A counter: its event, its levels, and what is special to it."""
-    line = f"PMD{monitor['pmd']}: {monitor['event']}, plm={monitor['plm']}"
+    line = f"{monitor['register']}: {monitor['event']}, plm={monitor['plm']}"
     if monitor["instruction_set"] != "both":
         line += f", {monitor['instruction_set']}"
     if monitor["threshold"]:

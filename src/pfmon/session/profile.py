@@ -7,6 +7,7 @@ from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import demangled
 from pfmon.program.lines import Lines
 from pfmon.program.symbols import SymbolTable
+from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 NO_SYMBOL = "[no symbol]"
 NO_CODE = "[before the first instruction]"
+SLOT = {InstructionSet.IA64: 15}
+"""Bits of an instruction's address that say its slot, by instruction set; none in others."""
 
 
 class Row(NamedTuple):
@@ -43,7 +46,8 @@ class Profile:
         self._sets = counting.sets
         self._compute = counting.values
         self._sinks = [one.sink(seen, by_place=True) for one in counting.sets]
-        self._names = FunctionNames(program, demangle)
+        self._names = FunctionNames(program, demangle, seen.table.instruction_set)
+        self._slot = SLOT.get(seen.table.instruction_set, 0)
         self._instructions: dict[int, list[int]] | None = None
 
     def by_function(self) -> list[Row]:
@@ -68,11 +72,15 @@ class Profile:
         return self._rows((self._names.place(ip), ip, counts) for ip, counts in blocks.items())
 
     def values_at(self, address: int) -> tuple[Value, ...] | None:
-        """What the instruction at a bundle address | slot came to; None if it counted nothing."""
+        """What the instruction at an address (IA-64: bundle address | slot) came to; None if it counted nothing."""
         if self._instructions is None:
             self._instructions = self._joined([sink.by_address() for sink in self._sinks])
         counts = self._instructions.get(address)
         return None if counts is None else tuple(self._compute(counts))
+
+    def address_and_slot(self, address: int) -> tuple[int, int]:
+        """An instruction's address in two: that of its bundle, and its slot (0 where there are no bundles)."""
+        return address & ~self._slot, address & self._slot
 
     def _elsewhere(self) -> list[int]:
         """What happened at no instruction, in the order of all monitors."""
@@ -107,7 +115,13 @@ class Source(NamedTuple):
 class FunctionNames:
     """Names of code addresses, looked up once for each bundle; C++ names demangled, unless ``demangle`` says no."""
 
-    def __init__(self, program: Program | None, demangle: bool = True) -> None:
+    def __init__(
+        self,
+        program: Program | None,
+        demangle: bool = True,
+        instruction_set: InstructionSet = InstructionSet.IA64,
+    ) -> None:
+        self._slot = SLOT.get(instruction_set, 0)
         self._images = [image for image in (program.image, program.interpreter) if image is not None] if program else []
         self._tables = [SymbolTable(image.named_by, image.bias) for image in self._images]
         self._lines = [Lines(image.named_by, image.bias, image.path) for image in self._images]
@@ -125,7 +139,7 @@ class FunctionNames:
 
     def function(self, address: int, of_code: bool = False) -> tuple[str, int]:
         """Name and address of the function that an instruction is in; ``of_code``: there is code at 0, too."""
-        bundle = address & ~15
+        bundle = address & ~self._slot
         if bundle not in self._known:
             symbol = self.symbol(bundle)
             nothing = (NO_SYMBOL if address or of_code else NO_CODE, 0)
@@ -134,14 +148,15 @@ class FunctionNames:
 
     def symbol(self, address: int) -> Symbol | None:
         """What the linker has for an instruction's bundle: the name mangled, as it is."""
-        found = (table.nearest(address & ~15) for table in self._tables)
+        found = (table.nearest(address & ~self._slot) for table in self._tables)
         return next((location.symbol for location in found if location is not None), None)
 
     def place(self, address: int) -> str:
         """``main+0x20``, with ``.1`` or ``.2`` behind it for a slot other than 0."""
         name, start = self.function(address)
-        offset = f"+{(address & ~15) - start:#x}" if start and address & ~15 != start else ""
-        return f"{name}{offset}" + (f".{address & 3}" if address & 3 else "")
+        slot = address & self._slot
+        offset = f"+{address - slot - start:#x}" if start and address - slot != start else ""
+        return f"{name}{offset}" + (f".{slot}" if slot else "")
 
     def source(self, address: int) -> Source | None:
         """The line that an instruction comes from, where there is DWARF. Damaged line tables are as good as none."""

@@ -11,12 +11,13 @@ from contextlib import contextmanager, nullcontext
 from pfmon.counting.tally import Tally
 from pfmon.engine import api
 from pfmon.engine.api import Start
+from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.session.controls import Controls
 from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
-from pfmon.session.supported import check_machine_counts, check_runs_here
+from pfmon.session.supported import check_controls, check_fits, check_machine_counts
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
@@ -144,13 +145,22 @@ class Session:
         self.plan = plan
         self._on_notice = on_notice
         self._notices: list[str] = []
-        check_runs_here(plan.model)
+        check_controls(plan.model, plan.controls)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
         self._machine = _machine(plan) if self._wants_machine else None
         self.engine: Engine = self._open()
+        self._check_fits()
         self._recording = self._record() if plan.record else None
         self._stopped = ""
+
+    def _check_fits(self) -> None:
+        """PfmonError for a PMU that processors do not have that run the program."""
+        try:
+            check_fits(self.plan.model, self.engine.instruction_set)
+        except PfmonError:
+            self.close()
+            raise
 
     def _open(self) -> Engine:
         plan = self.plan

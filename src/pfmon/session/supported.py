@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.model import IA64
+from pfmon.light_typing import NamedTuple
+from pfmon.pmu.model import OF_ARCHITECTURE
 from pfmon.pmu.request import PLM_USER
+from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import Request
-
-PROGRAMS = {"x86": "x86", "ppc": "PowerPC"}
-"""What the processors run that have the PMUs of other architectures."""
+    from pfmon.session.controls import Controls
 
 
-def check_runs_here(model: PmuModel) -> None:
-    """PfmonError for a PMU of processors that cannot run IA-64 programs."""
-    if model.architecture != "ia64":
+class Processors(NamedTuple):
+    """The processors that run the programs of an instruction set: what these are called, the architecture of the PMUs,
+    and the PMU that is programmed if nobody says which."""
+
+    program: str
+    architecture: str
+    pmu: str
+
+
+PROCESSORS = {
+    InstructionSet.IA64: Processors("an IA-64 program", "ia64", "itanium2"),
+    InstructionSet.X86_64: Processors("an x86-64 program", "x86", "intel_v2"),
+    InstructionSet.I386: Processors("an i386 program", "x86", "intel_v2"),
+    InstructionSet.PPC64: Processors("a PowerPC program", "ppc", "ppc604e"),
+}
+"""By instruction set."""
+
+PROGRAMS = {"ia64": "IA-64", "x86": "x86", "ppc": "PowerPC"}
+"""What the processors of an architecture run."""
+
+
+def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
+    """PfmonError for a PMU of processors that do not run such programs."""
+    processors = PROCESSORS[instruction_set]
+    if model.architecture != processors.architecture:
         raise PfmonError(
-            f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this version "
-            f"runs IA-64 programs only; PMUs for them: {', '.join(IA64)}"
+            f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this is "
+            f"{processors.program}; PMUs for it: {', '.join(OF_ARCHITECTURE[processors.architecture])}"
         )
+
+
+def check_controls(model: PmuModel, controls: Controls) -> None:
+    """PfmonError for what only programs for the Itaniums do: switch monitors with PSR.up, and read them with PSR.sp
+    clear."""
+    for option, used in {"--insecure": controls.insecure, "--dont-start": controls.dont_start}.items():
+        if used and model.architecture != "ia64":
+            raise PfmonError(f"{option} is about the user mask of the Itaniums; programs for {model.name} have none")
 
 
 def check_supported(request: Request) -> None:

@@ -29,11 +29,15 @@ class Detailed(SamplingModule):
     def take(self, samples: Sequence[Sample]) -> str:
         return "".join(map(self._entry, samples))
 
+    def _counter(self, number: int) -> str:
+        """A counter that overflowed: the number of a PMD, the name of a counter that is none."""
+        return self.context.register(number).removeprefix("PMD")
+
     def _entry(self, sample: Sample) -> str:
         pid, show = self.context.process_id, self.context.shown
         text = (
             f"entry {self._number} PID:{pid} TID:{pid} CPU:{CPU} STAMP:{sample.stamp:#x} IIP:{show(sample.iip)} "
-            f"OVFL:{' '.join(map(str, sample.overflowed))} LAST_VAL:{sample.last} SET:{sample.set}\n"
+            f"OVFL:{' '.join(map(self._counter, sample.overflowed))} LAST_VAL:{sample.last} SET:{sample.set}\n"
         )
         self._number += 1
         lines = [*self._registers[sample.set].lines(sample.pmds), *(f"called by {show(site)}" for site in sample.calls)]

@@ -52,6 +52,10 @@ class Context(NamedTuple):
         source = self.names.source(address)
         return (f"{name}+{address - start:#x}" if start else name) + (f" {source}" if source else "")
 
+    def register(self, number: int) -> str:
+        """What the PMU's manual calls a data register: PMD4, IA32_PMC0."""
+        return self.model.data_name(number) if self.model else f"PMD{number}"
+
     def shown(self, address: int) -> str:
         """``0x4000000000000111 <main+0x11>``: an instruction's address, and its place if addresses are resolved."""
         place = self.place(address)

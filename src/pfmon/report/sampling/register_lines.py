@@ -31,6 +31,7 @@ class RegisterLines:
 
     def __init__(self, context: Context) -> None:
         data, instruction, branches, ips = context.captures
+        self._plain = partial(plain_lines, context.register)
         self._writers: dict[int, Writer] = {}
         if data:
             self._writers |= dict.fromkeys(data.registers, partial(data_lines, data, context.shown))
@@ -47,12 +48,12 @@ class RegisterLines:
         """What registers say, in their order; the entries of a branch buffer where the first of them stands, in the
         order in which they were written."""
         held = dict(pmds)
-        return [line for number in held for line in self._writers.get(number, plain_lines)(held, number)]
+        return [line for number in held for line in self._writers.get(number, self._plain)(held, number)]
 
 
-def plain_lines(held: Held, number: int) -> list[str]:
+def plain_lines(name: Callable[[int], str], held: Held, number: int) -> list[str]:
     """A register that is no more than a number."""
-    return [_line(number, f"{held[number]:#018x}")]
+    return [f"{name(number):<6}: {held[number]:#018x}"]
 
 
 def data_lines(ear: DataEar, show: Show, held: Held, number: int) -> list[str]:
