@@ -2,11 +2,12 @@
 
 import pytest
 from answers import answer, declined
-from command import example
+from command import EXAMPLES, example
 
 CHECK = "--check-events-only"
 NOPS = ("-e", "nops_retired")
 RANGE = "--irange=0x1000-0x1590"
+X86 = str(EXAMPLES / "x86_64" / "fib")
 MISTAKES = [
     # names
     ([CHECK, "-e", "nops_retird"], ["nops_retird", "NOPS_RETIRED"]),
@@ -118,6 +119,8 @@ MISTAKES = [
     (["--pmu=ppc604e", "-e", "bpu_results", example("fib")], ["PowerPC", "itanium2"]),
     (["--pmu=intel_v2", "-e", "llc_misses", example("fib")], ["x86", "itanium2"]),
     (["--pmu=intel_v1", example("fib")], ["x86", "itanium2"]),
+    (["--pmu=itanium2", "-e", "nops_retired", X86], ["x86-64 program", "intel_v1, intel_v2"]),
+    (["--pmu=ppc604e", "-e", "bpu_results", X86], ["x86-64 program", "intel_v1, intel_v2"]),
 ]
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TITLE = "Events"
 OPTIONS = [
     Option("events", "count these events; given again: event sets that take turns", "EVENT,...", "e"),
-    Option("pmu", f"the processor's PMU: {', '.join(names())} (itanium2)", "NAME"),
+    Option("pmu", f"the processor's PMU: {', '.join(names())} (that of the program)", "NAME"),
     Option("event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,..."),
     Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain"),
     Option("all-threads", "Montecito: count what both threads do (.all)"),

@@ -27,6 +27,7 @@ class Keywords(TypedDict, total=False):
     event_thresholds: str | Sequence[int]
     no_qual_check: bool
     all_threads: bool
+    controls: Mapping[str, int]
     levels: str
     priv_levels: Names
     system_wide: bool
@@ -194,6 +195,14 @@ def _pmu(options: Options, option: str, value: object) -> None:
     take_pmu(options, _text(option, value))
 
 
+def _controls(options: Options, option: str, value: object) -> None:
+    """Fields of control registers."""
+    if not isinstance(value, Mapping):
+        raise _bad(option, value, 'a mapping such as {"freeze_perfmon_on_pmi": 1}')
+    for name, field in value.items():
+        options.controls[_text(option, name).lower()] = whole_number(f"{option}={name}", str(field))
+
+
 def _events(options: Options, option: str, value: object) -> None:
     """Names, or several sequences of names: event sets that take turns."""
     several = not isinstance(value, str) and isinstance(value, Iterable)
@@ -298,6 +307,7 @@ TAKERS: dict[str, Taker] = {
     **{f"trigger_{what}": _trigger_flag for what in ("code_repeat", "data_repeat", "data_ro", "data_wo")},
     "pmu": _pmu,
     "set": _settings,
+    "controls": _controls,
     "events": _events,
     "no_qual_check": _field("check_qualifiers", _unflag),
     "no_demangle": _field("demangle", _unflag),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def sampling(options: Options, model: PmuModel) -> Sampling:
     """What is to be sampled, of options that give periods. Raises PfmonError, naming the option."""
     long = options.long_smpl_periods or options.short_smpl_periods
+    samples_need_the_interrupt(options)
     limit = (1 << model.bank.width) - 1
     count = len(options.events)
     name = "long-smpl-periods" if options.long_smpl_periods else "short-smpl-periods"
@@ -39,6 +40,12 @@ def sampling(options: Options, model: PmuModel) -> Sampling:
         options.smpl_skid,
         _extra(options.extra_smpl_pmds, model),
     )
+
+
+def samples_need_the_interrupt(options: Options) -> None:
+    """A driver samples in the handler of the overflow's interrupt (Intel SDM volume 3 section 30.2.1.1, INT)."""
+    if options.controls.get("int") == 0:
+        raise PfmonError("--controls=int=0: without the interrupt at overflow there are no samples")
 
 
 def _extra(text: str, model: PmuModel) -> tuple[int, ...]:
