@@ -32,8 +32,10 @@ def expand(model: PmuModel, names: Sequence[str]) -> list[str]:
 
 
 def _countable(model: PmuModel, pattern: str) -> list[str]:
-    """The countable events that a pattern means, in all states of lines. Raises PfmonError when there are none."""
-    matching = list(model.events) if pattern == ALL else model.events.matching(pattern)
+    """The countable events that a pattern means, in all states of lines; ``all``: each under one of its names. Raises
+    PfmonError when there are none."""
+    everything = (event for event in model.events if event.alias_of == "-")
+    matching = list(everything) if pattern == ALL else model.events.matching(pattern)
     names = []
     reason = f"-e {pattern}: no event of {model.name} has such a name"
     for event in matching:
