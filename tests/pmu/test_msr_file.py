@@ -92,6 +92,14 @@ def test_status_bits_stay_until_each_is_cleared() -> None:
     assert file.take_overflows() == [0] and file.take_overflows() == []
 
 
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_driver_stops_all_counters(name: str) -> None:
+    file = running(name)
+    assert all(file.enabled(number) for number in NUMBERS[name])
+    file.stop()
+    assert not any(file.enabled(number) for number in NUMBERS[name])
+
+
 def test_version_1_has_no_status_and_its_handler_finds_what_wrapped() -> None:
     file = running("intel_v1")
     file.hold({1: WRAP - 2})

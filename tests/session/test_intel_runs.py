@@ -113,6 +113,15 @@ def test_a_trigger_is_any_instructions_address() -> None:
     assert found == {INSTRUCTIONS: ALL_INSTRUCTIONS - path_of(WORDS).index(start)}
 
 
+@pytest.mark.parametrize("pmu", ["intel_v1", "intel_v2"])
+@pytest.mark.parametrize("times", [1, 2, 77])
+def test_counting_starts_when_a_branch_has_retired_so_often(pmu: str, times: int) -> None:
+    path = path_of(WORDS)
+    nth = [n for n, address in enumerate(path) if address in BRANCHES_AT][times - 1]
+    found = counts(INSTRUCTIONS, pmu=pmu, trigger_event=f"{BRANCHES}:{times}")
+    assert found == {INSTRUCTIONS: len(path) - nth - 1}
+
+
 def test_functions_and_instructions_have_their_counts() -> None:
     done = run(f"{INSTRUCTIONS},{BRANCHES}", per_function=True, per_block=True)
     assert done.functions and done.blocks

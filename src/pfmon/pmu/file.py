@@ -68,6 +68,10 @@ class RegisterFile(ABC):
         """Whether nothing counts."""
 
     @abstractmethod
+    def stop(self) -> None:
+        """Nothing counts from here on, as a driver has it."""
+
+    @abstractmethod
     def enabled(self, pmd: int) -> bool:
         """Whether the counter counts in the current state."""
 
@@ -222,6 +226,10 @@ class Ia64File(RegisterFile):
     def frozen(self) -> bool:
         """Whether PMC0.fr stops all monitoring."""
         return bool(self._held["pmc0"] & 1)
+
+    def stop(self) -> None:
+        """PMC0.fr."""
+        self.set_field("pmc0", "fr", 1)
 
     def enabled(self, pmd: int) -> bool:
         """Whether the counter counts now: not frozen, PSR.up or PSR.pp by PMC.pm, PSR.cpl within PMC.plm, PSR.is not

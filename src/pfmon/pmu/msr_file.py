@@ -162,6 +162,14 @@ class MsrFile(RegisterFile):
         """Whether IA32_PERF_GLOBAL_CTRL disables every counter."""
         return self.version > 1 and not self._held[CONTROL]
 
+    def stop(self) -> None:
+        """IA32_PERF_GLOBAL_CTRL; in version 1 the enables of the counters, one by one."""
+        if self.version > 1:
+            self.write(CONTROL, 0)
+            return
+        for counter in GENERAL:
+            self.set_field(select_register(counter), "en", 0)
+
     def _control(self, counter: int) -> dict[str, int]:
         """The fields of a counter's own control."""
         name = select_register(counter)
