@@ -17,7 +17,7 @@ from pfmon.session.controls import Controls
 from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
-from pfmon.session.supported import check_controls, check_fits, check_machine_counts
+from pfmon.session.supported import check_addresses, check_controls, check_fits, check_machine_counts
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
@@ -150,14 +150,15 @@ class Session:
         self.counting = self.groups[0] if self.groups else None
         self._machine = _machine(plan) if self._wants_machine else None
         self.engine: Engine = self._open()
-        self._check_fits()
+        self._check_engine()
         self._recording = self._record() if plan.record else None
         self._stopped = ""
 
-    def _check_fits(self) -> None:
-        """PfmonError for a PMU that processors do not have that run the program."""
+    def _check_engine(self) -> None:
+        """PfmonError for a PMU that the program's processors do not have, and for addresses that are not there."""
         try:
             check_fits(self.plan.model, self.engine.instruction_set)
+            check_addresses(self._counts_addresses, self.engine)
         except PfmonError:
             self.close()
             raise

@@ -10,6 +10,7 @@ from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pfmon.engine.api import Engine
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import Request
     from pfmon.session.controls import Controls
@@ -43,6 +44,15 @@ def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
         raise PfmonError(
             f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this is "
             f"{processors.program}; PMUs for it: {', '.join(OF_ARCHITECTURE[processors.architecture])}"
+        )
+
+
+def check_addresses(wanted: bool, engine: Engine) -> None:
+    """PfmonError for what looks at the addresses of memory accesses, where the stream has none."""
+    if wanted and not engine.traced:
+        raise PfmonError(
+            "data triggers, data ranges and machines want the addresses of memory accesses, and this is "
+            f"{PROCESSORS[engine.instruction_set].program} whose accesses have none here"
         )
 
 
