@@ -34,6 +34,7 @@ cdef class Captures(Watch):
     cdef uint32_t data_levels, fetch_levels      # a bit for each TlbLevel
     cdef uint32_t taken, targets, paths, kinds, stages
     cdef bint exceptions         # the buffer takes failed checks and exceptions
+    cdef bint windows            # its entries name windows of two bundles
     # what decides on captures
     cdef Tracked tracked
     cdef bint target_due         # a captured branch was taken, and its target is not captured yet

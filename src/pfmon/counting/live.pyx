@@ -170,6 +170,8 @@ cdef class Live(BlockIncrements):
             known = self.of_word(block.words[0])
             if self.fits(known):
                 self.commit(known)
+                if self.captures is not None:
+                    self.captures.apply_until(LAST_ITEM)
                 self.pass_by(block)
             else:
                 self.take_apart(block)
