@@ -32,7 +32,8 @@ cdef class Watched(EventSetConsumer):
     cdef const Node* ran         # the memo's node that the block at hand was looked up in; NULL: it was simulated
 
     cdef int set_watch(self, Watch watch) except -1
-    cdef void show_made(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
+    cdef void show_repeated(self, const Plan* plan, const Run* run, const uint32_t* issued,
+                            int64_t began) noexcept nogil
     cdef void show_branch(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil
     cdef void show_mark(self, const Plan* plan, uint64_t number, uint64_t mark) noexcept nogil
     cdef void leave_captures(self) noexcept nogil

@@ -8,8 +8,8 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.faults cimport FAULT_BREAK, vector_of
-from pfmon.machine.code cimport ALWAYS, Reach
-from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FLOAT_LOAD
+from pfmon.machine.code cimport ALWAYS, Reach, Step
+from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport NOTHING_HAPPENED
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
@@ -39,25 +39,19 @@ cdef class Watched(EventSetConsumer):
         self.watch = self.pipeline.watch = self.pipeline.front_end.watch = watch
         return 0
 
-    cdef void show_made(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
-        """Tell of the accesses that `survey` made: L1D has the integer loads, L2 in its latency the rest."""
+    cdef void show_repeated(self, const Plan* plan, const Run* run, const uint32_t* issued,
+                            int64_t began) noexcept nogil:
+        """Tell of the accesses of a block that the memo repeated; ``issued``: cycles until each did."""
         cdef uint32_t i, access = 0
-        cdef int64_t latency
         cdef const Reach* reach
+        cdef const Step* step
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
-            if access == run.made:
-                return
-            latency = 0
-            if not plan.steps[reach.step].access_flags & ACCESS_CHECK:
-                if reach.kind == ACCESS_FLOAT_LOAD:
-                    latency = self.data.quick_latency[reach.kind]
-                elif access < 64 and run.plain >> access & 1:
-                    latency = self.l2.latency
-            if latency:
-                self.watch.load(run.number, reach.step, run.addresses[access], began + 1 + reach.group, latency, False)
+            step = &plan.steps[reach.step]
+            if not step.access_flags & ACCESS_CHECK:
+                self.pipeline.show_made(step, run, reach.step, access, began + issued[access])
             access += 1
 
     cdef void show_branch(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
