@@ -1,5 +1,6 @@
 """Runs with samples of event address registers and branch buffers, beside the log of the slow path."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from pfmon.engine.ia64.guest import Guest
 from pfmon.engine.settings import Settings
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
+from pfmon.machine.occurrences import Occurrence
 from pfmon.pmu import get
 from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.request import Request, event_requests
@@ -142,3 +144,14 @@ def sampled(
     assert unit.consumer.failure == 0
     assert machine is None or machine.failure == 0
     return Sampled(driver.samples, {name: driver.total(pmd) for name, pmd in zip(events, pmds, strict=True)})
+
+
+def happened(run: Program, pmu: str) -> Counter[str]:
+    """How often each occurrence was noted on the machine of a PMU that captures nothing."""
+    machine = Machine(load(pmu), run.program.table)
+    run.recorder.replay(machine)
+    machine.finish()
+    found: Counter[str] = Counter()
+    for (_, _, occurrence, _), times in machine.occurrences().items():
+        found[Occurrence(occurrence).name] += times
+    return found
