@@ -79,7 +79,10 @@ def test_dependent_misses_are_all_captured(pmu: str, nodes: int, together: int, 
     assert [(one.instruction, one.data) for one in captured] == loads(run)
     assert [one.latency for one in captured] == latencies(pmu, nodes, 3)
     assert {(one.overflow, one.status) for one in captured} == {(False, int(pmu != "itanium"))}
-    assert [sample.iip for sample in found.samples] == [instruction for instruction, _ in loads(run)]
+    stamps = [number for number, step in enumerate(run.steps, 1) if is_load(step)]
+    assert [(sample.iip, sample.stamp) for sample in found.samples] == [
+        (instruction, stamp) for (instruction, _), stamp in zip(loads(run), stamps, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("memo", [True, False], ids=["memo", "simulated"])

@@ -13,6 +13,7 @@ cdef enum:
     DATA_EAR = 0                 # whose filter: places in `filters`
     INSTRUCTION_EAR = 1
     BRANCHES = 2
+    BEHIND = 16                  # of Captured.detail: it happened when the instruction had retired
 
 cdef struct Tracked:             # the load that the data EAR follows
     int64_t until                # cycle from which another one can be tracked

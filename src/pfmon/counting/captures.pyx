@@ -184,7 +184,7 @@ cdef class Captures(Watch):
         if flow.taken:
             one.detail |= WAS_TAKEN
         if flow.kind == FlowKind.FLOW_CHECK or flow.kind == FlowKind.FLOW_EXCEPTION:
-            one.detail |= WAS_WRONG
+            one.detail |= WAS_WRONG | (BEHIND if flow.kind == FlowKind.FLOW_EXCEPTION else 0)
         elif flow.prediction & (CODE_WRONG_PATH | CODE_WRONG_TARGET) or (
                 flow.prediction & CODE_UNKNOWN_PATH and flow.taken):
             one.detail |= WAS_WRONG | WAS_FLUSHED

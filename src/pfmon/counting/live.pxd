@@ -36,6 +36,7 @@ cdef class Live(BlockIncrements):
     cdef void commit(self, const int64_t* sums) noexcept nogil
     cdef void step(self, const int64_t* sums, uint64_t address) noexcept nogil
     cdef void pass_by(self, const BlockItems* block) noexcept nogil
+    cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil
     cdef void take_item(self, const uint32_t* item) noexcept nogil
     cdef uint64_t place_of(self, uint32_t item) noexcept nogil
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil

@@ -11,17 +11,21 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.counting.block_increments cimport HEAD, word_place
+from pfmon.counting.captures cimport BEHIND
 from pfmon.counting.cycles cimport CycleCounts
 from pfmon.counting.increments cimport Increments
 from pfmon.counting.sink cimport NO_BLOCK
 from pfmon.machine.causes cimport BRU, XPN
+from pfmon.machine.occurrences cimport NOTHING_HAPPENED
 from pfmon.machine.records cimport BUBBLE_BACK
+from pfmon.machine.watch cimport Captured
 from pfmon.stream.table cimport BlockHead, BlockTable, accesses_of, executed
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind
 
 cdef enum:
     BUBBLE_FLAG = 0x80000000     # of an item (machine/records.pyx)
     LAST_ITEM = 0xFFFFFFFF
+    LAST_INSTRUCTION = 0xFFFFFFFF
 
 cdef int64_t NEVER = <int64_t>1 << 62
 
@@ -228,7 +232,7 @@ cdef class Live(BlockIncrements):
         """The machine's records first, then the instructions, each with its marks."""
         cdef int64_t sums[MOST_MONITORS]
         cdef const BlockHead* head
-        cdef uint64_t word = 0, k, number = self.last, access = 0, address
+        cdef uint64_t word = 0, k, number = self.last, access = 0, address, items
         cdef const uint64_t* addresses = NULL
         cdef uint32_t i
         if self.calls is not None and self.behind != NULL and block.words != NULL:
@@ -239,14 +243,15 @@ cdef class Live(BlockIncrements):
             self.take_item(block.node_items + k)
             if self.sliding:
                 self.slide(block, <uint32_t>k + 2, 0)
-        for k in range(0, block.item_count, 2):
+        items = block.item_count
+        if self.captures is not None and block.words != NULL and self.captures.count:
+            items = self.captures.captured[0].item       # what was captured comes with its instruction
+        for k in range(0, items, 2):
             if self.captures is not None and not self.frozen:
                 self.captures.apply_until(<uint32_t>k)
             self.take_item(block.items + k)
             if self.sliding:
                 self.slide(block, block.node_item_count + <uint32_t>k + 2, 0)
-        if self.captures is not None and not self.frozen:
-            self.captures.apply_until(LAST_ITEM)
         if block.words != NULL:
             word, addresses = block.words[0], block.words + 1
             number = self.last = word & BLOCK_MASK
@@ -263,9 +268,13 @@ cdef class Live(BlockIncrements):
                     if mark_instruction(block.marks[k]) == i and mark_kind(block.marks[k]) != Mark.RSE_ADDRESS:
                         self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
                 self.retired += 1
+                if self.captures is not None:
+                    self.take_captured(block, i)
                 self.step(sums, self.table.c.instructions[head.first + i].address)
                 if self.sliding:
                     self.slide(block, 0, i + 1)
+        if self.captures is not None:
+            self.take_captured(block, LAST_INSTRUCTION)
         memset(sums, 0, self.monitors * sizeof(int64_t))
         for k in range(block.mark_count):
             if mark_kind(block.marks[k]) != Mark.RSE_ADDRESS and (
@@ -273,6 +282,21 @@ cdef class Live(BlockIncrements):
                 self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
         self.step(sums, 0)
         self.resting = False
+
+    cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
+        """What was captured of instructions up to this one goes into the registers, and is counted."""
+        cdef const Captured* one
+        while self.captures.applied < self.captures.count:
+            one = &self.captures.captured[self.captures.applied]
+            if one.instruction + (1 if one.detail & BEHIND else 0) > instruction:
+                return
+            if not self.frozen:
+                self.captures.apply(one)
+            self.captures.applied += 1
+            if block.words != NULL and one.occurrence != NOTHING_HAPPENED:
+                self.take_item(block.items + one.item)
+                if self.sliding:
+                    self.slide(block, 0, min(instruction, self.table.c.heads[self.last].length - 1) + 1)
 
     cdef void take_item(self, const uint32_t* item) noexcept nogil:
         """One record of the machine, one time after the other."""
