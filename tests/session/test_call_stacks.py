@@ -9,6 +9,7 @@ from ia64_machine import BREAK as BREAK_REASON
 from ia64_machine import Machine
 
 import pfmon
+from pfmon.counting.call_stack import CallStack
 from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.counting import Counting
@@ -95,7 +96,8 @@ def followed(lines: list[str]) -> list[tuple[int, tuple[int, ...]]]:
         registers.write("pmd4", (1 << 47) - 1)
 
     registers.write("pmd4", (1 << 47) - 1)
-    unit = LiveUnit(pfmon.pmu.get("itanium2"), registers, m.cpu.table, False, take, None, True)
+    calls = CallStack(m.cpu.table, False)
+    unit = LiveUnit(pfmon.pmu.get("itanium2"), registers, m.cpu.table, False, take, None, calls)
     assert m.cpu.run(unit.consumer) == BREAK_REASON
     unit.finish()
 

@@ -59,4 +59,6 @@ def test_stripped_program_takes_symbols_from_another_file(program: Program) -> N
     stripped = program._replace(image=program.image._replace(data=bytes(headers)))
     with pytest.raises(PfmonError, match="stripped"):
         resolver(stripped)("noploop")
-    assert resolver(stripped, "code", program.image.data)("noploop") == NOPLOOP
+    assert (
+        resolver(stripped._replace(image=stripped.image._replace(symbol_file=program.image.data)))("noploop") == NOPLOOP
+    )

@@ -37,14 +37,23 @@ def with_sections(elf: bytes, sections: dict[str, bytes]) -> bytes:
         start = len(names)
         names += name.encode() + b"\0"
         content = content or names
-        table.append(
-            struct.pack("<IIQQQQIIQQ", start, 1 if name[1] == "d" else 3, 0, 0, len(elf), len(content), 0, 0, 1, 0)
-        )
+        kind = {".symtab": 2}.get(name, 1 if name[1] == "d" else 3)
+        link, entry = (len(table) + 1, 24) if kind == 2 else (0, 0)  # its names are in the section behind it
+        table.append(struct.pack("<IIQQQQIIQQ", start, kind, 0, 0, len(elf), len(content), link, 0, 1, entry))
         elf += content
     header = bytearray(elf[:64])
     struct.pack_into("<Q", header, 40, len(elf))
     struct.pack_into("<HHH", header, 58, 64, len(table), len(table) - 1)
     return bytes(header) + elf[64:] + b"".join(table)
+
+
+def symbols(functions: dict[str, tuple[int, int]]) -> dict[str, bytes]:
+    """Sections that name functions, at (address, size)."""
+    names, table = b"\0", bytes(24)
+    for name, (address, size) in functions.items():
+        table += struct.pack("<IBBHQQ", len(names), 0x12, 0, 1, address, size)
+        names += name.encode() + b"\0"
+    return {".symtab": table, ".strtab": names}
 
 
 def uleb(value: int) -> bytes:

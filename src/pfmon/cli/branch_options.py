@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
+from pfmon.library.options import MOST_DELAY
 from pfmon.library.values import whole_number
 
 TYPE_CHECKING = False
@@ -45,4 +46,4 @@ def apply(config: Config, given: Given) -> None:
     elif config.ip_ear is not None:
         raise PfmonError("--ip-ear is given twice; there is one IP-EAR")
     else:
-        config.ip_ear = whole_number(given.name, given.value or "", 0, 255)
+        config.ip_ear = whole_number(given.name, given.value or "", 0, MOST_DELAY)

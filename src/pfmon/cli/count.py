@@ -44,9 +44,14 @@ def run(config: Config, command: Sequence[str]) -> int:
         gc.enable()
     with stopping(prepared.stop, timeout):
         samples = _samples(config, prepared, results)
-        done = prepared.run(_interval_printer(config, results), samples.take if samples else None)
-        if samples:
-            samples.finish(done.exact)
+        try:
+            done = prepared.run(_interval_printer(config, results), samples.take if samples else None)
+            if samples:
+                samples.finish(done.exact)
+        except BaseException:
+            if samples:
+                samples.abandon()
+            raise
     _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard])
     results.write(_text(config, done, early))
     return done.status

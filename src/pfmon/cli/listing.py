@@ -58,7 +58,7 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     the registers."""
     from pfmon.library.program import find_program
     from pfmon.library.request import request
-    from pfmon.library.symbols import symbols_of
+    from pfmon.library.symbols import symbols_of, with_symbol_file
     from pfmon.library.triggers import triggers
     from pfmon.pmu.derived import plan
     from pfmon.pmu.effects import effects, inexact
@@ -66,8 +66,8 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     from pfmon.report.programmed import programmed_text, trigger_text
 
     model = get(config.pmu)
-    load = (lambda: image.load(find_program(command[0]), config.sysroot)) if command else None
-    symbols = symbols_of(load, config.symbol_file)
+    load = with_symbol_file(lambda: image.load(find_program(command[0]), config.sysroot), config.symbol_file)
+    symbols = symbols_of(load if command else None)
     asked = request(config, model, symbols)
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")

@@ -12,10 +12,8 @@ from pfmon.whole_files import partial_of, put_in_place
 class Results:
     """Where results go: standard output, or a file that stays as it was until there are results."""
 
-    def __init__(self, outfile: str, append: bool, option: str = "") -> None:
-        """``option``: how the user named the file, if not by --outfile. Raises PfmonError when it could not be
-        written."""
-        self._option = option or f"--outfile={outfile}"
+    def __init__(self, outfile: str, append: bool) -> None:
+        """Raises PfmonError when the file could not be written."""
         self.outfile = outfile
         self.append = append
         self._early = ""
@@ -23,16 +21,7 @@ class Results:
         if append and not outfile:
             raise PfmonError("--append wants --outfile=FILE")
         if outfile:
-            self._check(self.outfile)
-
-    def _check(self, path: str) -> None:
-        target = path if os.path.exists(path) else os.path.dirname(os.path.abspath(path))
-        if os.path.isdir(path):
-            raise PfmonError(f"{self._option}: is a directory")
-        if not os.path.exists(target):
-            raise PfmonError(f"{self._option}: there is no directory {target}")
-        if not os.access(target, os.W_OK):
-            raise PfmonError(f"{self._option}: no permission to write")
+            check_can_be_written(outfile, f"--outfile={outfile}")
 
     def early(self, text: str) -> None:
         """Results that come while the program runs: shown at once on standard output, kept for a file."""
@@ -60,6 +49,17 @@ class Results:
         fresh = partial_of(path)
         _write(fresh, text)
         put_in_place(fresh, path)
+
+
+def check_can_be_written(path: str, option: str) -> None:
+    """PfmonError, in the words of the ``option`` that names the file, when it could not be written."""
+    target = path if os.path.exists(path) else os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise PfmonError(f"{option}: is a directory")
+    if not os.path.exists(target):
+        raise PfmonError(f"{option}: there is no directory {target}")
+    if not os.access(target, os.W_OK):
+        raise PfmonError(f"{option}: no permission to write")
 
 
 def _write(path: str, text: str, mode: str = "w") -> None:

@@ -16,7 +16,8 @@ OPTIONS = [
     Option("per-function", "split the counts by function"),
     Option("per-block", "split the counts by basic block"),
     Option("annotate", "list a function's instructions with their counts", "FUNCTION"),
-    Option("symbol-file", "take the program's symbols from FILE, when the program is stripped", "FILE"),
+    Option("symbol-file", "take the program's symbols and lines from FILE, when the program is stripped", "FILE"),
+    Option("no-demangle", "print C++ names as the linker has them"),
 ]
 FLAGS = {"unlimited": "unlimited", "per-function": "per_function", "per-block": "per_block"}
 VALUES = {"annotate": "annotate", "symbol-file": "symbol_file"}
@@ -24,6 +25,9 @@ VALUES = {"annotate": "annotate", "symbol-file": "symbol_file"}
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
+    if given.name == "no-demangle":
+        config.demangle = False
+        return
     if given.name in FLAGS:
         setattr(config, FLAGS[given.name], True)
         return

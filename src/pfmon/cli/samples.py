@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pfmon.cli.output import Results
+import os
+from contextlib import suppress
+
 from pfmon.errors import PfmonError
 from pfmon.library.machines import machine_of
 from pfmon.pmu.captures import captures_of
@@ -16,43 +18,47 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pfmon.cli.config import Config
+    from pfmon.cli.exports import ExportFile
+    from pfmon.cli.output import Results
     from pfmon.library.prepared import Prepared
-    from pfmon.program.image import Program
-    from pfmon.report.exports.export import Export
     from pfmon.report.sampling.module import SamplingModule
     from pfmon.session.sampling import Sample
 
 
-def _exports(config: Config, program: Program | None) -> list[tuple[Export, Results]]:
-    """The exports, and where they go."""
-    if not config.exports:
+def _exports(config: Config, prepared: Prepared, names: FunctionNames | None) -> list[ExportFile]:
+    if not config.exports or names is None:
         return []
-    from pfmon.report.exports import EXPORTS
+    from pfmon.cli.exports import export_files  # few want them
 
-    return [
-        (EXPORTS[name](FunctionNames(program)), Results(path, append=False, option=f"--export={name}:{path}"))
-        for name, path in config.exports
-    ]
+    return export_files(config, prepared, names)
 
 
-def _module(config: Config, prepared: Prepared) -> SamplingModule:
+def _resolves(config: Config) -> bool:
+    """Whether the module shows names."""
+    return config.resolve_addresses or config.smpl_show_func
+
+
+def _module(config: Config, prepared: Prepared, names: FunctionNames | None) -> SamplingModule:
     """The module that the options want. PfmonError: it does not go with them, or with what is sampled."""
     plan = prepared.session.plan
     name = config.smpl_module or next(iter(MODULES))
     _check_module(config, name)
-    resolve = config.resolve_addresses or config.smpl_show_func
-    made = prepared.session.sets[0].programming
+    made = [one.programming for one in prepared.session.sets]
+    if len(made) > 1 and MODULES[name].is_of_one_set:
+        raise PfmonError(f"--smpl-module={name} reads what one event set captures: give one -e")
+    monitors = [monitor for one in made for monitor in one.monitors]
     periods = plan.sampling.periods if plan.sampling else ()
     context = Context(
         plan.settings.process_id,
-        FunctionNames(plan.program) if resolve else None,
+        names if _resolves(config) else None,
         config.smpl_show_func,
         config.smpl_show_top,
         config.smpl_view,
         plan.model,
-        captures_of(plan.model, made.writes),
-        tuple(monitor.event for monitor, period in zip(made.monitors, periods, strict=True) if period),
+        captures_of(plan.model, made[0].writes),
+        tuple(monitor.event for monitor, period in zip(monitors, periods, strict=True) if period),
         lambda: machine_of(config),
+        tuple(captures_of(plan.model, one.writes) for one in made),
     )
     return MODULES[name](context)
 
@@ -82,12 +88,14 @@ class Samples:
 
     def __init__(self, config: Config, prepared: Prepared, results: Results) -> None:
         """PfmonError when the file cannot be written."""
-        plan = prepared.session.plan
-        self._module = _module(config, prepared)
-        self._exports = _exports(config, plan.program)
+        wanted = _resolves(config) or bool(config.exports)
+        names = FunctionNames(prepared.program(), config.demangle) if wanted else None
+        self._module = _module(config, prepared, names)
+        self._exports = _exports(config, prepared, names)
         self._results = results
         self._path, self._eager = config.smpl_outfile, config.smpl_eager_save
         self._partial = self._path if self._eager else partial_of(self._path) if self._path else ""
+        self._file = None
         try:
             self._file = open(self._partial, "wb") if self._path else None  # noqa: SIM115 - closed by finish
         except (OSError, ValueError) as error:
@@ -95,7 +103,7 @@ class Samples:
 
     def take(self, samples: Sequence[Sample]) -> None:
         """The samples of a buffer."""
-        for export, _ in self._exports:
+        for export in self._exports:
             export.take(samples)
         self._write(self._module.take(samples))
 
@@ -103,14 +111,32 @@ class Samples:
         """All samples have come; ``exact``: how often the event happened where. PfmonError when they could not be
         written."""
         self._write(self._module.finish(exact))
-        for export, results in self._exports:
-            results.write(export.text())
+        for export in self._exports:
+            export.finish()
         try:
             if self._file:
                 self._file.close()
                 put_in_place(self._partial, self._path)
         except OSError as error:
             raise self._failed(error) from None
+
+    def abandon(self) -> None:
+        """The run has failed: there are no exports, and of samples what was written."""
+        for export in self._exports:
+            export.abandon()
+        self._keep()
+
+    def _keep(self) -> str:
+        """Let what was written be found, and what was there before stay: where it is."""
+        if self._file is None or self._file.closed:
+            return ""
+        with suppress(OSError):  # that it cannot be written is known
+            self._file.close()
+        if self._partial != self._path and os.path.exists(self._path):
+            return f"; the samples up to there are in {self._partial}"
+        with suppress(OSError):
+            put_in_place(self._partial, self._path)
+        return "; the samples up to there are in it" if os.path.isfile(self._path) else ""
 
     def _write(self, content: str | bytes) -> None:
         if not content:
@@ -128,4 +154,4 @@ class Samples:
 
     def _failed(self, error: Exception) -> PfmonError:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        return PfmonError(f"--smpl-outfile={self._path}: {reason}")
+        return PfmonError(f"--smpl-outfile={self._path}: {reason}{self._keep()}")

@@ -32,7 +32,8 @@ OPTIONS = [
     Option("smpl-stacks", "the calls that the program is in, with each sample; histograms: none"),
     Option(
         "export",
-        "samples for other tools: collapsed (stacks, for flame graphs), speedscope, callgrind, csv",
+        "samples for other tools: collapsed (stacks, for flame graphs), speedscope, firefox, pprof, perf-script, "
+        "callgrind, csv, parquet",
         "FORMAT:FILE",
     ),
     Option(
@@ -47,7 +48,7 @@ OPTIONS = [
     Option("smpl-inst-view", "dear-hist: by instruction (default)"),
     Option("smpl-data-view", "dear-hist: by address of the data"),
     Option("smpl-level-view", "dear-hist: by latency, or level of the TLB"),
-    Option("resolve-addresses", "print functions beside addresses"),
+    Option("resolve-addresses", "print functions, and source lines where there is DWARF, beside addresses"),
 ]
 FLAGS = {
     "saturate-smpl-buffer": "saturate_smpl_buffer",

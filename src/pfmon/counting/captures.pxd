@@ -65,3 +65,4 @@ cdef class Captures(Watch):
     cdef void write_pending(self) noexcept nogil
     cdef void pass_cycles(self, int64_t cycles, bint flush) noexcept nogil
     cdef void retire(self, uint64_t address) noexcept nogil
+    cdef void freeze_early(self, uint64_t address, int64_t delay) noexcept nogil

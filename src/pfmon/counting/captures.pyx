@@ -28,6 +28,7 @@ cdef enum:
     SAME_ENTRY = 8
     MOST_ELAPSED = 63            # cycles: the counter has six bits and saturates
     ADDRESS_FLUSHED = 2          # f: bit 1 of an extension in IP-EAR mode
+    EARLY = 1                    # ef: bit 0
     NO_ADDRESS = 0x100           # of Captured.detail, for data: of the register stack engine, so of no instruction
 
 
@@ -249,6 +250,13 @@ cdef class Captures(Watch):
         cdef uint64_t cycles = <uint64_t>min(self.elapsed + 1, MOST_ELAPSED)
         write_entry(&self.trace, (cycles & 15) << 60 | address >> 4,
                     <uint32_t>(cycles >> 4 << 2) | (ADDRESS_FLUSHED if self.flushed else 0))
+        self.elapsed, self.flushed = 0, False
+
+    cdef void freeze_early(self, uint64_t address, int64_t delay) noexcept nogil:
+        """The IP-EAR is disabled, with so much of its delay left: the entry has no lower bits of the address."""
+        cdef uint64_t cycles = <uint64_t>min(self.elapsed, MOST_ELAPSED)
+        write_entry(&self.trace, (cycles & 15) << 60 | (address >> 12 << 8) | <uint64_t>(delay & 0xFF),
+                    <uint32_t>(cycles >> 4 << 2) | (ADDRESS_FLUSHED if self.flushed else 0) | EARLY)
         self.elapsed, self.flushed = 0, False
 
     def data(self):

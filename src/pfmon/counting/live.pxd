@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.counting.block_increments cimport MOST_MONITORS, BlockIncrements
 from pfmon.counting.call_stack cimport CallStack
 from pfmon.counting.captures cimport Captures
+from pfmon.counting.sampler cimport Sampler
 from pfmon.machine.items cimport BlockItems
 
 
@@ -28,6 +29,7 @@ cdef class Live(BlockIncrements):
     cdef bint resting            # nothing counts up to the end of the block at hand
     cdef uint64_t waiting        # monitors whose counters have wrapped
     cdef object on_overflow
+    cdef Sampler sampler         # takes overflows instead; or None
     cdef readonly object error
 
     cdef void take_block(self, const BlockItems* block) noexcept nogil
@@ -43,6 +45,7 @@ cdef class Live(BlockIncrements):
     cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t instruction) noexcept nogil
     cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t behind,
                           uint64_t block, uint32_t* instruction) noexcept nogil
+    cdef void disable(self) noexcept nogil
     cdef void trace_item(self, const uint32_t* item) noexcept nogil
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil
     cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil

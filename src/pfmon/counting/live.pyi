@@ -4,6 +4,7 @@ from pfmon.counting.call_stack import CallStack
 from pfmon.counting.captures import Captures
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.increments import Increments
+from pfmon.counting.sampler import Sampler
 from pfmon.machine.items import Items
 from pfmon.stream.table import BlockTable
 
@@ -24,6 +25,7 @@ class Live(Items):
         calls: CallStack | None = None,
         captures: Captures | None = None,
         skid: int = 0,
+        sampler: Sampler | None = None,
     ) -> None: ...
     def program(
         self,
@@ -33,5 +35,6 @@ class Live(Items):
         captures: Captures | None = None,
     ) -> None: ...
     def counts(self) -> list[int]: ...
+    def left_of(self) -> list[int]: ...
     def load(self, monitor: int, left: int | None) -> None: ...
     def freeze(self, frozen: bool) -> None: ...

@@ -36,13 +36,14 @@ cdef class Live(BlockIncrements):
     of the monitors whose counters wrapped, the address of the instruction that did it (0: none) and how many have
     retired, itself included. It sets `load` and `freeze` as the PMU is then. ``calls`` is as the block found it when
     on_overflow is called, ``captures`` (of the watch that the machine tells) as it is there. ``skid``: on_overflow is
-    called so many cycles later, with the bundle that the program is at then; nothing counts in between."""
+    called so many cycles later, with the bundle that the program is at then; nothing counts in between. ``sampler`` takes
+    overflows instead of on_overflow, and loads the counters."""
 
     def __cinit__(self, BlockTable table, Increments increments, bint traced, on_overflow, ranges=None,
                   CycleCounts cycles=None, CallStack calls=None, Captures captures=None,
-                  int64_t skid=0):
+                  int64_t skid=0, Sampler sampler=None):
         self.table, self.traced, self.on_overflow, self.calls = table, traced, on_overflow, calls
-        self.least_skid = skid
+        self.least_skid, self.sampler = skid, sampler
         self.last = NO_BLOCK
         self.program(increments, ranges, cycles, captures)
 
@@ -51,16 +52,23 @@ cdef class Live(BlockIncrements):
         data ranges without addresses in the stream."""
         cdef uint32_t m
         self.captures = captures
+        if self.sampler is not None and increments.monitors != self.sampler.count:
+            raise ValueError("the sampler has other counters")
         self.skid = max(self.least_skid, captures.delay if captures is not None else 0)
         self.describe(increments, ranges, cycles)
         for m in range(self.monitors):
-            self.left[m], self.counted[m] = NEVER, 0
+            self.left[m] = self.sampler.load(m, False) if self.sampler is not None else NEVER
+            self.counted[m] = 0
 
     # --- the counters
 
     def counts(self):
         """What every monitor has counted so far."""
         return [self.counted[m] for m in range(self.monitors)]
+
+    def left_of(self):
+        """How many increments before each monitor's counter wraps."""
+        return [self.left[m] for m in range(self.monitors)]
 
     def load(self, uint32_t monitor, left):
         """So many increments from here on the monitor's counter wraps; None: nobody looks whether it does."""
@@ -349,6 +357,9 @@ cdef class Live(BlockIncrements):
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
         """The interrupt."""
         cdef uint32_t m
+        if self.sampler is not None:
+            self.frozen = not self.sampler.overflow(wrapped, address, retired, self.counted, self.left)
+            return
         with gil:
             try:
                 self.on_overflow([m for m in range(self.monitors) if wrapped >> m & 1], address, retired)
@@ -400,6 +411,18 @@ cdef class Live(BlockIncrements):
         return False
 
     # --- the IP-EAR
+
+    cdef void disable(self) noexcept nogil:
+        """Monitoring is switched off behind the last block: the IP-EAR freezes early, in a delay or not."""
+        cdef const BlockHead* head
+        if self.captures is None or not self.captures.traces_addresses or self.last == NO_BLOCK:
+            return
+        if self.sliding and self.tracing <= 0:       # it is frozen already
+            return
+        head = &self.table.c.heads[self.last]
+        self.captures.freeze_early(self.table.c.instructions[head.first + head.length - 1].address,
+                                   self.tracing if self.sliding else self.captures.delay)
+        self.tracing = 0
 
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil:
         cdef uint32_t k

@@ -6,9 +6,9 @@ counted reaches it at every overflow and when somebody asks.
 
 from __future__ import annotations
 
-from pfmon.counting.call_stack import CallStack
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.live import Live
+from pfmon.counting.sampler import Sampler
 from pfmon.counting.unit import CountingUnit
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
@@ -16,8 +16,9 @@ from pfmon.pmu.capture_values import CaptureRegisters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from pfmon.counting.call_stack import CallStack
     from pfmon.counting.captures import Captures
     from pfmon.counting.increments import Increments
     from pfmon.counting.unit import MachineRecords
@@ -42,7 +43,8 @@ class LiveUnit:
 
     ``consumer`` reads the stream; with a machine it is shown the machine's records instead (`Machine.show`).
     ``listener`` is called at every overflow, with the counts in the registers; what it writes there holds from the next
-    instruction on. Levels and the bus's clock count at the end of the run (`finish`), and do not overflow.
+    instruction on. A sampler (sampler.pyx) does the same without Python; the registers do not follow then. Levels and
+    the bus's clock count at the end of the run (`finish`), and do not overflow.
     """
 
     def __init__(
@@ -51,20 +53,28 @@ class LiveUnit:
         registers: RegisterFile,
         table: BlockTable,
         traced: bool,
-        listener: Callable[[Overflow], None],
+        listener: Callable[[Overflow], None] | Sampler,
         records: MachineRecords | None = None,
-        calls: bool = False,
+        calls: CallStack | None = None,
         skid: int = 0,
         seed: int = 1,
+        event_set: int | None = None,
+        held: Sequence[int] = (),
     ) -> None:
-        """``calls``: overflows say which calls the program is in; ``skid``: cycles from an overflow to its interrupt;
-        ``seed``: of the data EAR's choice among loads. PfmonError when a counter cannot count what it is set
-        to."""
-        self._calls = CallStack(table, traced) if calls else None
+        """``calls``: the calls that the program is in, which overflows are to tell; ``skid``: cycles from an overflow
+        to its interrupt; ``seed``: of the data EAR's choice among loads; ``event_set``: its number among several, whose
+        `consumer` the caller shows (LiveSets); ``held``: numbers of PMDs that a sampler is to have in every sample.
+        PfmonError when a counter cannot count what it is set to."""
+        self._calls = calls
+        self._event_set = event_set or 0
         self._model = model
         self.registers = registers
         self._table = table
-        self._listener = listener
+        self._held = held
+        sampler = listener if isinstance(listener, Sampler) else None
+        self._listener = None if isinstance(listener, Sampler) else listener
+        if sampler:
+            sampler.extra = self._beside if held or calls else None
         self._records = records
         self._unit = CountingUnit(model, registers)
         self._skid, self._seed = skid, seed
@@ -81,12 +91,15 @@ class LiveUnit:
             self._calls,
             self._captures,
             skid,
+            sampler,
         )
         self._taken = [0] * len(self._unit.monitors)
-        self._reload()
+        if not sampler:
+            self._reload()
         if records:
-            records.machine.show(self.consumer)
-            records.machine.tell(self._captures)
+            if event_set is None:
+                records.machine.show(self.consumer)
+            records.machine.tell(self._captures, self._event_set)
 
     def sync(self) -> None:
         """Bring the registers up to what has been counted."""
@@ -112,15 +125,39 @@ class LiveUnit:
         self.registers.hold(values)
 
     def clear_captures(self) -> None:
-        """Let the event address registers and the trace buffer be as if nothing had been captured: what a driver writes
-        to them after it has read them."""
+        """Let the event address registers and the trace buffer be as if nothing had been captured: what a driver does
+        when it has read them."""
         if self._captures:
             self._captures.clear()
+
+    def _beside(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+        """What a sample has besides counts: the registers that are held, and the calls that the program is in. A driver
+        clears what captures when it has read it."""
+        if self._held and self._captures:
+            self._sync_captures(self._captures)
+            self.clear_captures()
+        registers = tuple((number, self.register(number)) for number in self._held)
+        return registers, self._calls.sites() if self._calls else ()
+
+    def register(self, number: int) -> int:
+        """What a PMD holds while a sampler counts."""
+        for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=True):
+            if monitor.pmd == number:
+                return -left & ((1 << self.registers.bank.width) - 1)
+        return self.registers.held(f"pmd{number}")
+
+    def totals(self) -> dict[int, int]:
+        """By PMD what was counted, when the run has ended."""
+        counts = zip(self._unit.monitors, self.consumer.counts(), strict=True)
+        stood = self._unit.stood
+        return {one.pmd: n + (stood(one, self._records) if self._records else 0) for one, n in counts}
 
     def finish(self) -> None:
         """The run has ended: bring the registers up to date. Raises what the listener raised."""
         if self.consumer.error:
             raise self.consumer.error
+        if self._listener is None:
+            return
         self.sync()
         if records := self._records:
             self.registers.add_together(
@@ -130,6 +167,7 @@ class LiveUnit:
     def _overflowed(self, monitors: list[int], address: int, retired: int) -> None:
         pmds = tuple(self._unit.monitors[number].pmd for number in monitors)
         self.sync()
+        assert self._listener
         self._listener(Overflow(pmds, address, retired, self._calls.sites() if self._calls else ()))
         self._reload()
 
@@ -141,7 +179,7 @@ class LiveUnit:
             self._captures = self._unit.captures(self._table, self._seed)
             self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles(), self._captures)
             if self._records:
-                self._records.machine.tell(self._captures)
+                self._records.machine.tell(self._captures, self._event_set)
             self._taken = [0] * len(self._unit.monitors)
         self.consumer.freeze(self.registers.frozen)
         for number, monitor in enumerate(self._unit.monitors):

@@ -43,7 +43,7 @@ def check(options: Options, asks: bool = False) -> None:
     check_triggers(options, asks)
     _check_sessions(options, asks)
     _check_recordings(options)
-    sampling_is_of_one_event_set(options)
+    sampling_counts_as_it_can(options)
 
 
 def checkpoint_excludes_irange(options: Options) -> None:
@@ -140,7 +140,7 @@ def _check_recordings(options: Options) -> None:
                 raise PfmonError(f"{option} says how a program runs, and with --replay it has run already")
 
 
-def sampling_is_of_one_event_set(options: Options) -> None:
+def sampling_counts_as_it_can(options: Options) -> None:
     """What samples and what does not go together yet."""
     if not options.sampled:
         for option, used in {
@@ -159,13 +159,11 @@ def sampling_is_of_one_event_set(options: Options) -> None:
     if not options.events:
         raise PfmonError("--long-smpl-periods: there is nothing to sample: give -e EVENT,... too")
     for option, used in {
-        "several event sets (-e)": len(options.set_sizes) > 1,
         "--unlimited": options.unlimited,
         "--per-function, --per-block and --annotate": wants_profile(options),
         "--print-interval": options.print_interval is not None,
-        "--insecure": options.insecure,
-        "--dont-start": options.dont_start,
-        "triggers": bool(options.triggers),
+        "--true-values": options.true_values,
+        "--smpl-truth of several event sets (-e)": options.smpl_truth and len(options.set_sizes) > 1,
     }.items():
         if used:
             raise PfmonError(f"sampling does not go with {option} in this version")

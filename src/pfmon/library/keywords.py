@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.checks import check, report_is_known
 from pfmon.library.machines import take_pmu
-from pfmon.library.options import MOST_ENTRIES, MOST_SEED, MOST_SKID, Options
+from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_SEED, MOST_SKID, Options
 from pfmon.library.values import directory, milliseconds, seconds, size, variable, whole_number
 
 Path = str | os.PathLike[str]
@@ -61,6 +61,7 @@ class Keywords(TypedDict, total=False):
     per_block: bool
     annotate: str
     symbol_file: Path
+    no_demangle: bool
     long_smpl_periods: str | int | Sequence[int]
     short_smpl_periods: str | int | Sequence[int]
     smpl_periods_random: Names
@@ -72,6 +73,9 @@ class Keywords(TypedDict, total=False):
     smpl_skid: int
     extra_smpl_pmds: str | int | Sequence[int]
     ear_seed: int
+    btb: Names
+    etb: Names
+    ip_ear: int
     report: str
     sysroot: Path
     timeout: float
@@ -179,6 +183,11 @@ def _number(convert: Callable[[str, str], object]) -> Callable[[str, object], ob
         return convert(option, str(value))
 
     return number
+
+
+def _branch_filters(options: Options, option: str, value: object) -> None:
+    """Filters of the branch buffer, as the command's options without their beginning: "tm-tk"."""
+    options.branch_filters += [f"{option}-{name}" for name in _items(option, value)]
 
 
 def _pmu(options: Options, option: str, value: object) -> None:
@@ -291,6 +300,7 @@ TAKERS: dict[str, Taker] = {
     "set": _settings,
     "events": _events,
     "no_qual_check": _field("check_qualifiers", _unflag),
+    "no_demangle": _field("demangle", _unflag),
     "levels": _field("levels", _levels),
     "ia32": _insn_set,
     "ia64": _insn_set,
@@ -302,6 +312,9 @@ TAKERS: dict[str, Taker] = {
     "seed": _field("seed", _number(whole_number)),
     "memory_limit": _field("memory_limit", _number(size)),
     "smpl_entries": _field("smpl_entries", _number(lambda option, text: whole_number(option, text, 1, MOST_ENTRIES))),
+    "btb": _branch_filters,
+    "etb": _branch_filters,
+    "ip_ear": _field("ip_ear", _number(lambda option, text: whole_number(option, text, 0, MOST_DELAY))),
     "smpl_skid": _field("smpl_skid", _number(lambda option, text: whole_number(option, text, 0, MOST_SKID))),
     "ear_seed": _field("ear_seed", _number(lambda option, text: whole_number(option, text, 1, MOST_SEED))),
 }

@@ -6,6 +6,8 @@ MOST_ENTRIES = 1 << 24
 """Samples in a buffer, or rows of a histogram."""
 MOST_SKID = 1 << 20
 """Cycles from an overflow to its interrupt."""
+MOST_DELAY = 255
+"""Cycles of the IP-EAR's freeze behind that of the monitors (Montecito manual table 3-30)."""
 MOST_SEED = (1 << 31) - 2
 """Of the minimal standard generator."""
 
@@ -60,6 +62,8 @@ class Options:
     """A report instead of counts: cpi."""
     unlimited: bool = False
     symbol_file: str = ""
+    demangle: bool = True
+    """C++ names as programmers write them."""
     per_function: bool = False
     per_block: bool = False
     annotate: str = ""

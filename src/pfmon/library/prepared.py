@@ -15,7 +15,7 @@ from pfmon.library.notes import privilege_notes, session_notes
 from pfmon.library.program import environment, find_program
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
-from pfmon.library.symbols import symbols_of
+from pfmon.library.symbols import symbols_of, with_symbol_file
 from pfmon.library.triggers import triggers
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
+    from pfmon.counting.sample_listener import SampleListener
     from pfmon.engine.api import Recording
     from pfmon.library.options import Options
     from pfmon.library.request import Symbols
@@ -73,7 +74,8 @@ class Prepared:
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
         load = _loader(options, self.command, recording)
-        symbols = symbols_of(load, options.symbol_file)
+        self._load = load
+        symbols = symbols_of(load)
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
         profile_needs_events(options)
@@ -95,11 +97,12 @@ class Prepared:
     def run(
         self,
         on_interval: Callable[[Interval], None] | None = None,
-        on_samples: Callable[[Sequence[Sample]], None] | None = None,
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener | None = None,
     ) -> Run:
         """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended,
         ``on_samples`` the samples of each buffer when it is full, and at the end; `Run.samples` has them if it is None.
-        LostError: something could not be recorded."""
+        A SampleListener (counting/sample_listener.pxd) gets each sample without the GIL. LostError: something could not
+        be recorded."""
         kept: list[Interval] = []
         samples: list[Sample] = []
 
@@ -112,14 +115,29 @@ class Prepared:
                 self.stop()
                 raise
 
+        def take_samples(buffer: Sequence[Sample]) -> None:
+            try:
+                if callable(on_samples):
+                    on_samples(buffer)
+                else:
+                    samples.extend(buffer)
+            except BaseException:  # as above
+                self.stop()
+                raise
+
+        listener = None if on_samples is None or callable(on_samples) else on_samples
         try:
-            outcome = self.session.run(take, on_samples or samples.extend)
+            outcome = self.session.run(take, listener or take_samples)
             notes = [*self.notes, *self.inexact, *outcome.notes, *outcome.notices]
             return Run(
                 self._options, self.command, outcome, kept, self.programming, notes, self._files.captured(), samples
             )
         finally:
             self._files.close()
+
+    def program(self) -> Program:
+        """The program, or the recorded one, for its names. PfmonError: that is not there any more, or was changed."""
+        return self.session.plan.program or self._load()
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, with the counts so far: from any thread or a signal handler."""
@@ -185,6 +203,7 @@ class Prepared:
             replay=options.replay,
             partial=options.partial,
             sampling=_sampling(options),
+            demangle=options.demangle,
         )
 
 
@@ -198,9 +217,13 @@ def _sampling(options: Options) -> Sampling | None:
 
 def _loader(options: Options, command: Sequence[str], recording: Recording | None) -> Callable[[], Program]:
     """What loads the program, when it is needed."""
-    if recording:
-        return lambda: recording.program(options.sysroot)
-    return lambda: image.load(find_program(command[0]), options.sysroot)
+
+    def load() -> Program:
+        if recording:
+            return recording.program(options.sysroot)
+        return image.load(find_program(command[0]), options.sysroot)
+
+    return with_symbol_file(load, options.symbol_file)
 
 
 def expand_events(options: Options) -> None:

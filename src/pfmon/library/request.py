@@ -65,6 +65,7 @@ NO_SYMBOLS = Symbols(_no_program, _no_program, frozenset())
 def request(options: Options, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> Asked:
     """What ``options`` ask of the PMU. Raises PfmonError, naming the option."""
     instruction_sets_are_itaniums(options, model)
+    buffer_options_go_with_events(options, model)
     said: list[str] = []
     warnings: list[str] = []
     irange = _code_range(options, symbols, said)
@@ -86,6 +87,27 @@ def request(options: Options, model: PmuModel, symbols: Symbols = NO_SYMBOLS) ->
         said,
         warnings,
     )
+
+
+def buffer_options_go_with_events(options: Options, model: PmuModel) -> None:
+    """The branch buffer, the IP-EAR and the data EAR in TLB and ALAT mode exclude each other (Montecito manual sections
+    3.3.9.2, 3.3.9.3 and 3.3.10): said in terms of the options. The PMU's own rules say it of registers."""
+    filters = [f"--{name}" for name in options.branch_filters]
+    events = [model.events[name] for name in options.events if name in model.events]
+    if options.ip_ear is not None:
+        for other in [*filters, *(event.name for event in events if event.branch_buffer)]:
+            raise RuleError(
+                "ip_ear_excludes_trace_buffer",
+                f"--ip-ear={options.ip_ear} does not go with {other}: both use the same registers",
+                "Montecito manual section 3.3.10",
+            )
+    for event in events:
+        if filters and event.ear in ("dear_tlb", "dear_alat") and model.name != "itanium":
+            raise RuleError(
+                "data_ear_excludes_branch_buffer",
+                f"{filters[0]} does not go with {event.name}, which needs the branch buffer to be off",
+                "Montecito manual sections 3.3.9.2 and 3.3.9.3",
+            )
 
 
 def qualifies(wanted: Request) -> bool:

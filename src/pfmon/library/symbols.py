@@ -13,22 +13,34 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
 
 
-def symbols_of(load: Callable[[], Program] | None, symbol_file: str = "") -> Symbols:
+def with_symbol_file(load: Callable[[], Program], path: str) -> Callable[[], Program]:
+    """What loads a program so that another file has its symbols and lines; "": it has them itself."""
+    if not path:
+        return load
+
+    def loaded() -> Program:
+        program = load()
+        return program._replace(image=program.image._replace(symbol_file=_contents(path)))
+
+    return loaded
+
+
+def symbols_of(load: Callable[[], Program] | None) -> Symbols:
     """How names become addresses in the program that ``load`` gives; None: there is none."""
     if load is None:
         return NO_SYMBOLS
     approximated: set[str] = set()
-    code, data = (_when_asked(load, symbol_file, kind, approximated) for kind in ("code", "data"))
+    code, data = (_when_asked(load, kind, approximated) for kind in ("code", "data"))
     return Symbols(code, data, approximated)
 
 
-def _when_asked(load: Callable[[], Program], symbol_file: str, kind: str, approximated: set[str]) -> Resolve:
+def _when_asked(load: Callable[[], Program], kind: str, approximated: set[str]) -> Resolve:
     """A resolver that reads the program when it is called."""
 
     def resolve(text: str) -> tuple[int, int]:
         from pfmon.session.ranges import resolver
 
-        return resolver(load(), kind, _contents(symbol_file) if symbol_file else None, approximated)(text)
+        return resolver(load(), kind, approximated)(text)
 
     return resolve
 

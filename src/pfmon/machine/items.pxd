@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.consumer cimport EventSetConsumer
 
 cdef struct BlockItems:          # a block that ran on the machine, and what was recorded of it
     const uint64_t* words        # its word and the addresses of its accesses
@@ -16,6 +16,6 @@ cdef struct BlockItems:          # a block that ran on the machine, and what was
     uint64_t generation          # of the memo's numbers
 
 
-cdef class Items(Consumer):
+cdef class Items(EventSetConsumer):
     # A block ran; ``block`` NULL words: only items, of no block.
     cdef void take(self, const BlockItems* block) noexcept nogil

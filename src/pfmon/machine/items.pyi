@@ -1,4 +1,4 @@
-from pfmon.stream.consumer import Consumer
+from pfmon.stream.consumer import EventSetConsumer
 
-class Items(Consumer):
+class Items(EventSetConsumer):
     """Looks at a machine's records while they are made."""

@@ -80,6 +80,8 @@ cdef class Machine(Timing):
             self.event_set = self.turn
             self.records.use(self.event_set)
             self.memo.use(self.event_set)
+            if self.items is not None:
+                self.items.use_event_set(self.event_set)
             if self.watched:
                 with gil:
                     self.set_watch(self.watches[self.event_set])

@@ -166,6 +166,10 @@ class RegisterFile:
             self._overflow(pmd)
         return wrapped
 
+    def held(self, name: str) -> int:
+        """What a register holds, for the PMU itself."""
+        return self._held[name]
+
     def hold(self, values: Mapping[int, int]) -> None:
         """The PMU itself puts values into its data registers."""
         self._held.update({f"pmd{number}": value for number, value in values.items()})

@@ -12,7 +12,7 @@ from pfmon.program.sysroot import Sysroot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.program.elf import Elf
+    from pfmon.program.elf import Elf, Segment
 
 # Where Linux for IA-64 puts position-independent programs and their interpreters (asm/elf.h).
 MAP_BASE = 0x2000_0000_0000_0000
@@ -22,12 +22,19 @@ LARGEST_FILE = 1 << 31
 
 
 class Image(NamedTuple):
-    """One ELF file and the bias that its addresses get in memory."""
+    """One ELF file and the bias that its addresses get in memory. ``symbol_file``: another one, whose symbols and lines
+    stand for its own, if it is stripped."""
 
     path: str
     data: bytes
     elf: Elf
     bias: int
+    symbol_file: bytes = b""
+
+    @property
+    def named_by(self) -> bytes:
+        """The file that has its symbols and lines."""
+        return self.symbol_file or self.data
 
     @property
     def entry(self) -> int:
@@ -43,6 +50,11 @@ class Image(NamedTuple):
     def end(self) -> int:
         """First address after the last segment."""
         return self.bias + max(s.address + s.memory_size for s in self.elf.segments)
+
+    def segment(self, address: int) -> Segment | None:
+        """The segment, as linked, that an address is in."""
+        linked = address - self.bias
+        return next((s for s in self.elf.segments if s.address <= linked < s.address + s.memory_size), None)
 
 
 class Program(NamedTuple):

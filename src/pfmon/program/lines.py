@@ -5,6 +5,7 @@ An IA-64 address in a line table is a bundle's plus the number of the slot; rang
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from io import BytesIO
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
@@ -37,6 +38,8 @@ class Lines:
         self._bias = bias
         self._path = path
         self._codes: list[LineCode] | None = None
+        self._ordered: list[LineCode] = []
+        self._starts: list[int] | None = None
 
     def codes(self) -> list[LineCode]:
         """All of them; none without DWARF. Raises PfmonError when the DWARF is damaged."""
@@ -46,6 +49,15 @@ class Lines:
             except Exception as error:  # the library raises whatever its parsing meets
                 raise PfmonError(f"{self._path}: its DWARF line tables are damaged ({error})") from None
         return self._codes
+
+    def at(self, address: int) -> LineCode | None:
+        """The line that the instruction at a bundle's address | slot comes from, None if no table says. Raises as
+        `codes`."""
+        if self._starts is None:
+            self._ordered = sorted(self.codes(), key=lambda code: code.start)
+            self._starts = [code.start for code in self._ordered]
+        place = bisect_right(self._starts, address) - 1
+        return self._ordered[place] if place >= 0 and address < self._ordered[place].end else None
 
     def pieces(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
         """The code of lines ``first`` to ``last`` of a file, as ranges of bundles that do not touch, by address.
@@ -89,10 +101,10 @@ def _joined(codes: list[LineCode]) -> list[tuple[int, int]]:
 
 
 def _read(data: bytes, bias: int) -> Iterator[LineCode]:
-    from elftools.elf.elffile import ELFFile  # only who speaks of lines needs it
-
-    if not data.startswith(b"\x7fELF"):
+    if not data.startswith(b"\x7fELF") or b"debug_line" not in data:  # the name of the section
         return
+    from elftools.elf.elffile import ELFFile  # only who speaks of lines needs it, and has some
+
     elf = ELFFile(BytesIO(data))
     if not elf.has_dwarf_info(strict=True):
         return

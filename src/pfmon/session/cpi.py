@@ -117,7 +117,7 @@ class Cpi(NamedTuple):
         return frame({"name": [row.name for row in rows], "instructions": instructions, **parts}, "name")
 
 
-def breakdown(figures: MachineFigures, seen: Seen, program: Program | None) -> Cpi:
+def breakdown(figures: MachineFigures, seen: Seen, program: Program | None, demangle: bool = True) -> Cpi:
     """The breakdown of a run that a machine recorded and a tally added up. The pieces of PARTS, and the retired
     instructions behind them, are counted like the monitors of a PMU."""
     looks = [
@@ -130,12 +130,12 @@ def breakdown(figures: MachineFigures, seen: Seen, program: Program | None) -> C
     parts = {part: {name: next(pieces) for name in inner} for part, inner in PARTS.items()}
     ratios = {name: _ratio(seen, instructions, *ratio) for name, ratio in RATIOS.items()}
     cycles = seen.records.machine.time(None)[0] if seen.records else 0
-    return Cpi(str(figures["machine.name"]), cycles, instructions, parts, ratios, _functions(sink, program))
+    functions = _functions(sink, FunctionNames(program, demangle))
+    return Cpi(str(figures["machine.name"]), cycles, instructions, parts, ratios, functions)
 
 
-def _functions(sink: Sink, program: Program | None) -> list[FunctionRow]:
+def _functions(sink: Sink, lookup: FunctionNames) -> list[FunctionRow]:
     """Cycles and instructions by function, the one with most cycles first."""
-    lookup = FunctionNames(program)
     boundaries = lookup.boundaries()
     functions: dict[tuple[str, int], list[int]] = {}
     found = sink.by_piece(boundaries)

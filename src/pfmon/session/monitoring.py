@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from pfmon.counting.gate import Gate
 from pfmon.errors import LostError
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen, Value
+from pfmon.session.gating import gate, unreached
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
+    from pfmon.counting.gate import Gate
     from pfmon.counting.tally import Tally
     from pfmon.counting.unit import MachineRecords
     from pfmon.engine.api import Engine
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Count
     from pfmon.session.event_sets import EventSets
     from pfmon.session.machine_run import MachineRun
-
-CODE_GROUP, DATA_GROUP = 0, 1
 
 Interval = tuple[int, list[Value]]
 """When an interval ended, in nanoseconds of the program's processor time, and its counts."""
@@ -66,9 +65,9 @@ class Monitoring:
         self._traced = traced = engine.traced if traced is None else traced
         self._tallies = [group.tally(table, traced) for group in groups]
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
-        self._heeds_up = controls.insecure or controls.dont_start
+        heeds_up = controls.insecure or controls.dont_start
         self._alarms = self._make_alarms()
-        gated = len(groups) > 1 or bool(controls.triggers) or self._heeds_up or bool(self._alarms)
+        gated = len(groups) > 1 or bool(controls.triggers) or heeds_up or bool(self._alarms)
         self._machine = self._make_machine(machine, memo, gated) if machine else None
         self._gate = self._make_gate() if gated else None
         engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
@@ -167,24 +166,14 @@ class Monitoring:
 
     def notes(self) -> list[str]:
         """What the user should know of the run: triggers that were never reached."""
-        reached = self._gate.reached() if self._gate else []
-        return [
-            f"--{trigger.option}: {trigger.text} was never {'accessed' if trigger.data else 'reached'}"
-            for trigger, hits in zip(self._controls.triggers, reached, strict=bool(reached))
-            if not hits
-        ]
+        return unreached(self._controls, self._gate)
 
     def _make_gate(self) -> Gate:
-        triggers = self._controls.triggers
-        return Gate(
+        return gate(
+            self._controls,
             self._engine.table,
+            self._traced,
             self._tallies,
-            traced=self._traced,
-            code=[one.address for one in triggers if not one.data],
-            data=[(one.address, one.reads, one.writes) for one in triggers if one.data],
-            actions=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],
-            on=not any(one.starts for one in triggers),
-            up=not self._controls.dont_start if self._heeds_up else None,
             witness=self._witness,
             machine=self._machine.machine if self._machine else None,
             due=self._alarms.next_stop(),

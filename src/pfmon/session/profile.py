@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
+from pfmon.program.demangle import demangled
+from pfmon.program.lines import Lines
 from pfmon.program.symbols import SymbolTable
 
 TYPE_CHECKING = False
@@ -10,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from pfmon.program.image import Program
+    from pfmon.program.image import Image, Program
+    from pfmon.program.symbols import Symbol
     from pfmon.session.counting import Seen, Value
     from pfmon.session.event_sets import EventSets
 
@@ -34,12 +38,12 @@ class Profile:
     """The counts of a run, split. A mark that no retired instruction caused (a system call's change of level, a
     register spilled when a signal is delivered) is where the block before it ended."""
 
-    def __init__(self, counting: EventSets, program: Program | None, seen: Seen) -> None:
+    def __init__(self, counting: EventSets, program: Program | None, seen: Seen, demangle: bool = True) -> None:
         self.names = [count.name for count in counting.counts()]
         self._sets = counting.sets
         self._compute = counting.values
         self._sinks = [one.sink(seen, by_place=True) for one in counting.sets]
-        self._names = FunctionNames(program)
+        self._names = FunctionNames(program, demangle)
         self._instructions: dict[int, list[int]] | None = None
 
     def by_function(self) -> list[Row]:
@@ -90,13 +94,26 @@ class Profile:
         return [Row(name, address, tuple(self._compute(counts))) for name, address, counts in ordered]
 
 
-class FunctionNames:
-    """Names of code addresses, looked up once for each bundle."""
+class Source(NamedTuple):
+    """A line of a source file, whose path is as the compiler was given it."""
 
-    def __init__(self, program: Program | None) -> None:
-        images = [image for image in (program.image, program.interpreter) if image is not None] if program else []
-        self._tables = [SymbolTable(image.data, image.bias) for image in images]
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file.rpartition('/')[2]}:{self.line}"
+
+
+class FunctionNames:
+    """Names of code addresses, looked up once for each bundle; C++ names demangled, unless ``demangle`` says no."""
+
+    def __init__(self, program: Program | None, demangle: bool = True) -> None:
+        self._images = [image for image in (program.image, program.interpreter) if image is not None] if program else []
+        self._tables = [SymbolTable(image.named_by, image.bias) for image in self._images]
+        self._lines = [Lines(image.named_by, image.bias, image.path) for image in self._images]
+        self._demangle = demangled if demangle else str
         self._known: dict[int, tuple[str, int]] = {}
+        self._sources: dict[int, Source | None] = {}
 
     def boundaries(self) -> list[int]:
         """The addresses at which the answer of `function` may change, in order."""
@@ -110,14 +127,38 @@ class FunctionNames:
         """Name and address of the function that an instruction is in; ``of_code``: there is code at 0, too."""
         bundle = address & ~15
         if bundle not in self._known:
-            found = (table.nearest(bundle) for table in self._tables)
-            location = next((location for location in found if location is not None), None)
+            symbol = self.symbol(bundle)
             nothing = (NO_SYMBOL if address or of_code else NO_CODE, 0)
-            self._known[bundle] = (location.symbol.name, location.symbol.address) if location else nothing
+            self._known[bundle] = (self._demangle(symbol.name), symbol.address) if symbol else nothing
         return self._known[bundle]
+
+    def symbol(self, address: int) -> Symbol | None:
+        """What the linker has for an instruction's bundle: the name mangled, as it is."""
+        found = (table.nearest(address & ~15) for table in self._tables)
+        return next((location.symbol for location in found if location is not None), None)
 
     def place(self, address: int) -> str:
         """``main+0x20``, with ``.1`` or ``.2`` behind it for a slot other than 0."""
         name, start = self.function(address)
         offset = f"+{(address & ~15) - start:#x}" if start and address & ~15 != start else ""
         return f"{name}{offset}" + (f".{address & 3}" if address & 3 else "")
+
+    def source(self, address: int) -> Source | None:
+        """The line that an instruction comes from, where there is DWARF. Damaged line tables are as good as none."""
+        if address not in self._sources:
+            self._sources[address] = self._read_source(address)
+        return self._sources[address]
+
+    def _read_source(self, address: int) -> Source | None:
+        for lines in self._lines:
+            try:
+                code = lines.at(address)
+            except PfmonError:
+                continue
+            if code is not None:
+                return Source(code.file, code.line) if code.line else None  # 0: of no line
+        return None
+
+    def image(self, address: int) -> Image | None:
+        """The file that an address is in."""
+        return next((image for image in self._images if image.segment(address)), None)

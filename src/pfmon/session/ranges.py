@@ -11,6 +11,7 @@ import re
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
+from pfmon.program.demangle import demangled
 from pfmon.program.lines import Lines
 from pfmon.program.symbols import SymbolTable
 
@@ -38,8 +39,10 @@ class _Known(NamedTuple):
     table: SymbolTable
 
     def find(self, name: str, kind: str) -> Symbol | None:
-        """The symbol of that name; of several the one of the kind that is wanted."""
-        named = [symbol for symbol in self.table.symbols() if symbol.name == name]
+        """The symbol of that name, as the linker has it or demangled; of several the one of the kind that is wanted."""
+        symbols = self.table.symbols()
+        named = [symbol for symbol in symbols if symbol.name == name]
+        named = named or [symbol for symbol in symbols if demangled(symbol.name) == name]
         right = [symbol for symbol in named if self.kind(symbol) == kind]
         best = right or named
         return max(best, key=lambda symbol: symbol.size) if best else None
@@ -73,24 +76,25 @@ class _Known(NamedTuple):
 
 
 def resolver(
-    program: Program, kind: str = "code", symbol_file: bytes | None = None, approximated: set[str] | None = None
+    program: Program, kind: str = "code", approximated: set[str] | None = None
 ) -> Callable[[str], tuple[int, int]]:
     """How ``SYMBOL``, ``SYMBOL+OFFSET``, ``FILE:LINE`` and ``FILE:LINE-LINE`` become start and end, in the program and
     its interpreter.
 
-    ``kind``: code or data. ``symbol_file``: an ELF file whose symbols and lines stand for those of a stripped program.
-    ``approximated`` gets the names of symbols without a size, and lines whose code is in several places: the range
-    covers all of them. The function raises PfmonError for a name that is not there or names something else.
+    ``kind``: code or data. ``approximated`` gets the names of symbols without a size, and lines whose code is in
+    several places: the range covers all of them. The function raises PfmonError for a name that is not there or names
+    something else.
     """
     guesses = approximated if approximated is not None else set()
-    files = [_Known(program.image, SymbolTable(symbol_file or program.image.data, program.image.bias))]
-    if program.interpreter is not None:
-        files.append(_Known(program.interpreter, SymbolTable(program.interpreter.data, program.interpreter.bias)))
+    images = [image for image in (program.image, program.interpreter) if image is not None]
+    files = [_Known(image, SymbolTable(image.named_by, image.bias)) for image in images]
 
     def resolve(text: str) -> tuple[int, int]:
         if lines := LINES.fullmatch(text):
-            return _of_lines(files, symbol_file, lines, kind, guesses)
-        name, plus, offset = text.partition("+")
+            return _of_lines(files, lines, kind, guesses)
+        head, bracket, tail = text.rpartition(")")  # behind the name of a C++ function, `operator+(A const&)` say
+        name, plus, offset = tail.partition("+")
+        name = f"{head}{bracket}{name}"
         known, symbol = _named(files, name.strip(), kind)
         start, end = symbol.address, known.end(symbol)
         if not symbol.size:
@@ -104,9 +108,7 @@ def resolver(
     return resolve
 
 
-def _of_lines(
-    files: Sequence[_Known], symbol_file: bytes | None, asked: re.Match[str], kind: str, approximated: set[str]
-) -> tuple[int, int]:
+def _of_lines(files: Sequence[_Known], asked: re.Match[str], kind: str, approximated: set[str]) -> tuple[int, int]:
     """From the first to the last bundle of some source lines."""
     if kind != "code":
         raise BadValueError(f"{asked[0]} is code; {OPTION[kind]}")
@@ -114,14 +116,16 @@ def _of_lines(
     last = int(asked["last"] or first)
     if last < first:
         raise BadValueError(f"{asked[0]}: line {last} is before line {first}")
-    main = files[0].image
-    path = "the file of --symbol-file" if symbol_file else main.path
-    tables = [Lines(symbol_file or main.data, main.bias, path)]
-    tables += [Lines(known.image.data, known.image.bias, known.image.path) for known in files[1:]]
+    tables = [Lines(image.named_by, image.bias, _shown(image)) for image in (known.image for known in files)]
     pieces = next((table for table in tables if table.codes()), tables[0]).pieces(asked["file"], first, last)
     if len(pieces) > 1:
         approximated.add(asked[0])
     return pieces[0][0], pieces[-1][1]
+
+
+def _shown(image: Image) -> str:
+    """What a message calls the file with an image's lines."""
+    return "the file of --symbol-file" if image.symbol_file else image.path
 
 
 def _named(files: Sequence[_Known], name: str, kind: str) -> tuple[_Known, Symbol]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from pfmon.counting.sample_listener import SampleListener
     from pfmon.engine.api import Ending, Engine, PerformanceData
     from pfmon.engine.settings import Settings
     from pfmon.machine.config import MachineFigures
@@ -49,7 +50,7 @@ class Plan(NamedTuple):
     None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
     that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
     whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
-    counts on one PMU all the time."""
+    counts on one PMU all the time; ``demangle``: C++ names where counts come from."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -71,6 +72,7 @@ class Plan(NamedTuple):
     replay: str = ""
     partial: bool = False
     sampling: Sampling | None = None
+    demangle: bool = True
 
 
 class Times(NamedTuple):
@@ -122,13 +124,14 @@ class Observer:
         self.running = MachineRun(figures, engine.table)
         self.consumer = self.running.feed(beside=self._tally)
 
-    def breakdown(self, program: Program | None) -> Cpi:
+    def breakdown(self, plan: Plan) -> Cpi:
         """Where the cycles went."""
         from pfmon.session.cpi import breakdown
         from pfmon.session.monitoring import nothing_is_lost
 
         nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
-        return breakdown(self._figures, Seen(self._engine.table, self._tally, self.running.records()), program)
+        seen = Seen(self._engine.table, self._tally, self.running.records())
+        return breakdown(self._figures, seen, plan.program, plan.demangle)
 
 
 class Session:
@@ -203,10 +206,10 @@ class Session:
     def run(
         self,
         on_interval: Callable[[Interval], None] = lambda _: None,
-        on_samples: Callable[[Sequence[Sample]], None] = lambda _: None,
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener = lambda _: None,
     ) -> Outcome:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
-        ``on_samples`` the samples of each buffer, in the thread that reads the stream."""
+        ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream."""
         try:
             return self._run_sampled(on_samples) if self.plan.sampling else self._run(on_interval)
         finally:
@@ -221,16 +224,16 @@ class Session:
         self._stopped = self._stopped or why
         self.engine.stop()
 
-    def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None]) -> Outcome:
+    def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> Outcome:
         from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
 
-        counting, sampling = self.sets[0], self.plan.sampling
+        plan, sampling = self.plan, self.plan.sampling
         assert sampling is not None
         sampled = SampledRun(
-            *(self.plan.model, counting, self.engine, sampling, on_samples),
-            *(self._machine, self._traced, self.plan.controls.ear_seed),
+            *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction),
         )
-        ending, times = self._execute(sampled.consumer, sampled.running)
+        ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         sampled.finish()
         return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
 
@@ -278,7 +281,7 @@ class Session:
         return self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             listing=lines,
-            cpi=observer.breakdown(self.plan.program) if observer else None,
+            cpi=observer.breakdown(self.plan) if observer else None,
         )
 
     def _outcome(self, ending: Ending | None, times: Times, counts: list[Count], notes: Sequence[str]) -> Outcome:
@@ -300,7 +303,7 @@ class Session:
 
         if self.counting is None:
             return None, []
-        profile = Profile(self.counting, self.plan.program, seen)
+        profile = Profile(self.counting, self.plan.program, seen, self.plan.demangle)
         return profile, self.engine.listing(*self.plan.annotate) if self.plan.annotate else []
 
     def _status(self, ending: Ending | None) -> int:

@@ -1,13 +1,24 @@
-"""A run whose counters are sampled: they count live."""
+"""A run whose counters are sampled: they count live, those of several event sets in turn."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 
+from pfmon.counting.call_stack import CallStack
+from pfmon.counting.live_sets import LiveSets
 from pfmon.counting.live_unit import LiveUnit
-from pfmon.session.counting import Seen
-from pfmon.session.monitoring import nothing_is_lost
-from pfmon.session.sampling import Sampler
+from pfmon.counting.sample_buffer import SampleBuffer
+from pfmon.counting.sample_listener import SampleListener
+from pfmon.counting.sampler import Sampler
+from pfmon.light_typing import NamedTuple
+from pfmon.session.agenda import Alarm, Alarms
+from pfmon.session.counting import Estimate, Seen
+from pfmon.session.gating import gate, unreached
+from pfmon.session.monitoring import nothing_is_lost, scaled
+from pfmon.session.sampling import Sample
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.failure import Failure
 from pfmon.stream.tee import Tee
 
 TYPE_CHECKING = False
@@ -15,57 +26,143 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
+    from pfmon.counting.gate import Gate
     from pfmon.engine.api import Engine
     from pfmon.machine.config import MachineFigures
     from pfmon.pmu.model import PmuModel
+    from pfmon.session.controls import Controls
     from pfmon.session.counting import Count, Counting
     from pfmon.session.machine_run import MachineRun
-    from pfmon.session.sampling import Sample, Sampling
-    from pfmon.stream.consumer import Consumer
+    from pfmon.session.sampling import Period, Sampling
+
+
+class _Set(NamedTuple):
+    """An event set at work."""
+
+    counting: Counting
+    periods: Sequence[Period | None]
+    unit: LiveUnit
+
+    def values(self) -> list[int]:
+        """What its counters have counted, in all."""
+        totals = self.unit.totals()
+        return [totals.get(monitor.pmd, 0) for monitor in self.counting.programming.monitors]
+
+
+def listener_of(sampling: Sampling, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> SampleListener:
+    """What takes samples: a buffer, whose contents a function gets, or a listener itself."""
+    if isinstance(on_samples, SampleListener):
+        return on_samples
+    return SampleBuffer(partial(tuple.__new__, Sample), on_samples, sampling.entries, sampling.saturate)
 
 
 class SampledRun:
-    """Samples one event set. ``consumer`` is for the engine, which runs within ``running``."""
+    """Samples event sets. ``consumer`` is for the engine, which runs within ``running``; this answers the program's
+    reads of counters."""
 
     def __init__(
         self,
         model: PmuModel,
-        counting: Counting,
+        sets: Sequence[Counting],
         engine: Engine,
         sampling: Sampling,
-        on_samples: Callable[[Sequence[Sample]], None],
+        on_samples: Callable[[Sequence[Sample]], None] | SampleListener,
         figures: MachineFigures | None,
         traced: bool,
-        ear_seed: int = 1,
+        controls: Controls,
+        nanoseconds: int = 1,
     ) -> None:
         """``figures``: of the machine that the program runs on, if an event needs one; ``traced``: whether the stream
-        has addresses; ``ear_seed``: of the data EAR's choice among loads."""
-        self._counting = counting
+        has addresses; ``nanoseconds``: what an instruction takes."""
+        self._model = model
         self._engine = engine
-        self._periods = sampling.periods
-        self._tally = counting.unit.tally(engine.table, traced) if sampling.truth else None
-        registers = counting.counters.registers
+        self._sampling = sampling
+        self._controls = controls
+        self._traced = traced
+        self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
+        heeds_up = controls.insecure or controls.dont_start
+        self._gated = len(sets) > 1 or bool(controls.triggers) or heeds_up
+        self._listener = listener_of(sampling, on_samples)
+        self._calls = CallStack(engine.table, traced) if sampling.stacks else None
+        self._machine = self._make_machine(figures, sets) if figures else None
+        self._sets: list[_Set] = []
+        first = 0
+        for number, counting in enumerate(sets):
+            beyond = first + len(counting.programming.monitors)
+            self._sets.append(self._make_set(number, counting, sampling.periods[first:beyond]))
+            first = beyond
+        self._live = self._make_live() if self._gated else None
+        self._turn = 0
+        period = max(1, (controls.switch or 0) // nanoseconds)
+        self._alarms = Alarms([Alarm(period, self._switch)] if len(sets) > 1 else [])
+        self._gate = self._make_gate(self._live) if self._live else None
+        engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
+        for counting in sets:
+            counting.counters.registers.set_field("psr", "sp", int(not controls.insecure))
+        self.consumer: Consumer = self._feed()
+
+    def _make_machine(self, figures: MachineFigures, sets: Sequence[Counting]) -> MachineRun:
+        from pfmon.session.machine_run import MachineRun  # exact events do not need it
+
+        ranges = sets[0].unit.data_ranges or ()
+        return MachineRun(figures, self._engine.table, ranges, event_sets=len(sets) + self._gated)
+
+    def _make_set(self, number: int, counting: Counting, periods: Sequence[Period | None]) -> _Set:
+        """One event set: its sampler and its counters."""
+        sampling, registers = self._sampling, counting.counters.registers
         pmds = [monitor.pmd for monitor in counting.programming.monitors]
         held = sorted({*sampling.extra, *(set(counting.programming.pmds) - set(pmds))})
-        periods = dict(zip(pmds, sampling.periods, strict=True))
-        self._sampler = Sampler(registers, periods, sampling, on_samples, held)
-        self._machine = _machine(figures, engine, counting) if figures else None
-        records = self._machine.records() if self._machine else None
-        self._unit = LiveUnit(
-            *(model, registers, engine.table, traced, self._sampler, records),
-            calls=sampling.stacks,
+        loads = dict(zip(pmds, periods, strict=True))
+        counters = [(monitor.pmd, loads[monitor.pmd]) for monitor in counting.unit.monitors]
+        unsampled = {pmd for pmd, period in loads.items() if period is None}
+        sampler = Sampler(self._listener, counters, registers.bank.width, sampling.reset, number)
+        unit = LiveUnit(
+            *(self._model, registers, self._engine.table, self._traced, sampler),
+            records=self._machine.records([number]) if self._machine else None,
+            calls=self._calls,
             skid=sampling.skid,
-            seed=ear_seed,
+            seed=self._controls.ear_seed,
+            event_set=number if self._gated else None,
+            held=[pmd for pmd in held if pmd not in unsampled],
         )
-        self._sampler.clear = self._unit.clear_captures
-        engine.set_monitoring(up=True, secure=True)
-        self.consumer: Consumer = self._feed()
+        return _Set(counting, periods, unit)
+
+    def _make_live(self) -> LiveSets:
+        """All event sets, shown the machine's records if there is one."""
+        live = LiveSets(self._engine.table, self._traced, [one.unit.consumer for one in self._sets], self._calls)
+        if self._machine:
+            self._machine.machine.show(live)
+        return live
+
+    def _make_gate(self, live: LiveSets) -> Gate:
+        """Triggers and turns decide who counts; the truth is counted beside."""
+        readers = [self._tally or Consumer(), *(Consumer() for _ in self._sets[1:])]
+        return gate(
+            *(self._controls, self._engine.table, self._traced, readers),
+            machine=self._machine.machine if self._machine else live,
+            due=self._alarms.next_stop(),
+            on_due=self._due,
+        )
 
     def _feed(self) -> Consumer:
         """What the engine writes to."""
         if self._machine:
-            return self._machine.feed(beside=self._tally)
-        return Tee(self._unit.consumer, self._tally) if self._tally else self._unit.consumer
+            return self._machine.feed(self._gate, beside=None if self._gate else self._tally)
+        if self._gate:
+            return self._gate
+        live = self._sets[0].unit.consumer
+        return Tee(live, self._tally) if self._tally else live
+
+    def _due(self) -> int | None:
+        """It is another event set's turn."""
+        assert self._gate
+        self._alarms.ring(self._gate.retired)
+        return self._alarms.next_stop()
+
+    def _switch(self) -> None:
+        assert self._gate
+        self._turn = (self._turn + 1) % len(self._sets)
+        self._gate.choose(self._turn)
 
     @property
     def running(self) -> AbstractContextManager[object]:
@@ -75,35 +172,60 @@ class SampledRun:
     def finish(self) -> None:
         """The program has ended: give the last samples away. LostError when some would be missing; raises what
         ``on_samples`` raised."""
-        self._unit.finish()
-        failures = [self._engine.table.failure, self._unit.consumer.failure]
-        failures += [self._tally.failure] if self._tally else []
+        if self._gate and self._gate.error:
+            raise self._gate.error
+        for one in self._sets:
+            one.unit.finish()
+        consumers: list[Consumer | None] = [self._tally, self._gate, *(one.unit.consumer for one in self._sets)]
+        failures = [self._engine.table.failure, *(consumer.failure for consumer in consumers if consumer)]
+        buffer = self._listener if isinstance(self._listener, SampleBuffer) else None
+        failures += [Failure.OUT_OF_MEMORY] if buffer and buffer.out_of_memory else []
         nothing_is_lost([*failures, *(self._machine.failures if self._machine else ())])
-        self._sampler.finish()
+        if self._listener.error:
+            raise self._listener.error
+        if buffer:
+            buffer.give()
+
+    def read_pmd(self, number: int) -> int:
+        """What the program reads, as it stands: of the set whose turn it is."""
+        if self._machine:
+            self._machine.drain()
+            self._machine.settle(self._engine.ip)
+        unit = self._sets[self._turn].unit
+        if f"pmd{number}" in unit.registers.registers:
+            unit.registers.hold({number: unit.register(number)})
+            return unit.registers.read(f"pmd{number}", cpl=3)
+        return 0
 
     def exact(self) -> dict[int, int] | None:
         """How often the sampled event happened at each instruction (address | slot); None if nobody asked."""
         if self._tally is None:
             return None
-        records = self._machine.records() if self._machine else None
-        sink = self._counting.sink(Seen(self._engine.table, self._tally, records), by_place=True)
-        place = next(number for number, period in enumerate(self._periods) if period is not None)
-        counts = {address: self._counting.ordered(row)[place] for address, row in sink.by_address().items()}
+        one = self._sets[0]
+        records = self._machine.records([0]) if self._machine else None
+        sink = one.counting.sink(Seen(self._engine.table, self._tally, records), by_place=True)
+        place = next(number for number, period in enumerate(one.periods) if period is not None)
+        counts = {address: one.counting.ordered(row)[place] for address, row in sink.by_address().items()}
         return {address: count for address, count in counts.items() if count}
 
     def counts(self) -> list[Count]:
-        """What the events came to."""
-        return self._counting.counts_of(
-            [self._sampler.value(monitor.pmd) for monitor in self._counting.programming.monitors]
-        )
+        """What the events came to; those of several sets are estimates of what they come to in the whole run."""
+        if self._live is None or len(self._sets) == 1:
+            return self._sets[0].counting.counts_of(self._sets[0].values())
+        active = self._live.shares()
+        counts: list[Count] = []
+        for number, one in enumerate(self._sets):
+            raws = one.counting.counts_of(one.values())
+            whole = one.counting.counts_of([scaled(raw, active[number], sum(active)) for raw in one.values()])
+            share = active[number] / sum(active) if any(active) else 0.0
+            counts += [
+                count._replace(estimate=Estimate(number, share, raw.value, None))
+                for count, raw in zip(whole, raws, strict=True)
+            ]
+        return counts
 
     def notes(self) -> list[str]:
         """What there is to say of the samples."""
-        lost = self._sampler.lost
-        return [f"--saturate-smpl-buffer: {lost} samples more were not taken"] if lost else []
-
-
-def _machine(figures: MachineFigures, engine: Engine, counting: Counting) -> MachineRun:
-    from pfmon.session.machine_run import MachineRun  # exact events do not need it
-
-    return MachineRun(figures, engine.table, counting.unit.data_ranges or ())
+        lost = self._listener.lost if isinstance(self._listener, SampleBuffer) else 0
+        said = [f"--saturate-smpl-buffer: {lost} samples more were not taken"] if lost else []
+        return said + unreached(self._controls, self._gate)

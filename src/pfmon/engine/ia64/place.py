@@ -26,7 +26,7 @@ def describe(program: Program, memory: AddressSpace, ip: int) -> str:
 def _symbol(program: Program, address: int) -> str:
     for image in (program.image, program.interpreter):
         if image is not None:
-            location = SymbolTable(image.data, image.bias).nearest(address)
+            location = SymbolTable(image.named_by, image.bias).nearest(address)
             if location is not None:
                 return str(location)
     return ""

@@ -5,6 +5,10 @@ from __future__ import annotations
 from pfmon.report.exports.callgrind import Callgrind
 from pfmon.report.exports.collapsed import Collapsed
 from pfmon.report.exports.csv_table import CsvTable
+from pfmon.report.exports.firefox import Firefox
+from pfmon.report.exports.parquet import Parquet
+from pfmon.report.exports.perf_script import PerfScript
+from pfmon.report.exports.pprof import Pprof
 from pfmon.report.exports.speedscope import Speedscope
 
 TYPE_CHECKING = False
@@ -14,7 +18,11 @@ if TYPE_CHECKING:
 EXPORTS: dict[str, type[Export]] = {
     "collapsed": Collapsed,
     "speedscope": Speedscope,
+    "firefox": Firefox,
+    "pprof": Pprof,
+    "perf-script": PerfScript,
     "callgrind": Callgrind,
     "csv": CsvTable,
+    "parquet": Parquet,
 }
 """By the name that --export takes."""

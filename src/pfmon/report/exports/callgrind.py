@@ -5,66 +5,90 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pfmon.report.exports.export import Export
+from pfmon.report.exports.export import Export, utf8
 from pfmon.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.session.profile import FunctionNames
+    from pfmon.report.exports.export import Subject
     from pfmon.session.sampling import Sample
 
-NO_LINE = 0
+UNKNOWN, NO_LINE = "???", 0
 Function = tuple[str, int]
 """Name and address."""
+Cost = Counter[str]
+"""How much of each event."""
 
 
 class Callgrind(Export):
-    """One cost, `Events`. How often a call was made is not known from samples: it is given as the number of samples
-    that it is in."""
+    """How often a call was made is not known from samples: it is given as the number of samples that it is in."""
 
-    def __init__(self, names: FunctionNames) -> None:
-        super().__init__(names)
-        self._own: Counter[int] = Counter()
-        self._calls: Counter[tuple[int, Function]] = Counter()
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._own: dict[int, Cost] = {}
+        self._calls: dict[int, dict[Function, Cost]] = {}
         self._samples: Counter[tuple[int, Function]] = Counter()
+        self._total: Cost = Counter()
 
-    def take(self, samples: Sequence[Sample]) -> None:
+    def take(self, samples: Sequence[Sample]) -> bytes:
         for sample in samples:
-            self._own[sample.iip] += sample.last
+            event = self.subject.event(sample)
+            self._total[event] += sample.last
+            self._own.setdefault(sample.iip, Counter())[event] += sample.last
             callee = self.names.function(sample.iip)
             edges = set()  # a recursive call counts once
             for site in sample.calls:
                 edges.add((site, callee))
                 callee = self.names.function(site)
-            for edge in edges:
-                self._calls[edge] += sample.last
-                self._samples[edge] += 1
+            for site, called in edges:
+                self._calls.setdefault(site, {}).setdefault(called, Counter())[event] += sample.last
+            self._samples.update(edges)
+        return b""
 
-    def text(self) -> str:
-        lines = ["# callgrind format", "version: 1", f"creator: pfmon {VERSION}", "positions: instr line"]
-        lines += ["events: Events", f"summary: {self._own.total()}", ""]
-        addresses: dict[Function, set[int]] = {}
-        for address in (*self._own, *(site for site, _ in self._calls)):
-            addresses.setdefault(self.names.function(address), set()).add(address)
-        callees: dict[int, list[Function]] = {}
-        for site, callee in self._calls:
-            callees.setdefault(site, []).append(callee)
+    def finish(self) -> bytes:
+        events = list(self._total) or ["Events"]
+        lines = ["# callgrind format", "version: 1", f"creator: pfmon {VERSION}"]
+        lines += [f"cmd: {' '.join(' '.join(self.subject.command).split())}", "positions: instr line"]
+        lines += [f"events: {' '.join(events)}", f"summary: {self._costs(self._total)}", ""]
+        addresses: dict[Function, list[int]] = {}
+        for address in sorted({*self._own, *self._calls}):
+            addresses.setdefault(self.names.function(address), []).append(address)
         for function in sorted(addresses):
-            lines += ["fl=???", f"fn={function[0]}"]
-            for address in sorted(addresses[function]):
-                if address in self._own:
-                    lines.append(f"{address:#x} {NO_LINE} {self._own[address]}")
-                for callee in sorted(callees.get(address, ())):
-                    lines += self._call(address, callee)
-            lines.append("")
-        return "\n".join(lines)
+            lines += [*self._function(function, addresses[function]), ""]
+        return utf8("\n".join(lines))
 
-    def _call(self, site: int, callee: Function) -> list[str]:
-        edge = (site, callee)
-        return [
-            f"cfn={callee[0]}",
-            f"calls={self._samples[edge]} {callee[1]:#x} {NO_LINE}",
-            f"{site:#x} {NO_LINE} {self._calls[edge]}",
-        ]
+    def _function(self, function: Function, addresses: Sequence[int]) -> list[str]:
+        """What an object file, a source file and a function begin, and the costs of its instructions."""
+        file, _ = self._line(function[1])
+        lines = [f"ob={self._object(function[1])}", f"fl={file}", f"fn={function[0]}"]
+        here = file
+        for address in addresses:
+            source, line = self._line(address)
+            if source != here:  # inlined from another file, or back from there
+                lines.append(f"{'fe' if source == file else 'fi'}={source}")
+                here = source
+            if address in self._own:
+                lines.append(f"{address:#x} {line} {self._costs(self._own[address])}")
+            for callee, cost in sorted(self._calls.get(address, {}).items()):
+                lines += self._call(callee, self._samples[address, callee])
+                lines.append(f"{address:#x} {line} {self._costs(cost)}")
+        return lines
+
+    def _call(self, callee: Function, count: int) -> list[str]:
+        file, line = self._line(callee[1])
+        names = [f"cob={self._object(callee[1])}", f"cfi={file}", f"cfn={callee[0]}"]
+        return [*names, f"calls={count} {callee[1]:#x} {line}"]
+
+    def _costs(self, cost: Cost) -> str:
+        """In the order of the events."""
+        return " ".join(str(cost[event]) for event in self._total) or "0"
+
+    def _line(self, address: int) -> tuple[str, int]:
+        source = self.names.source(address)
+        return (source.file, source.line) if source else (UNKNOWN, NO_LINE)
+
+    def _object(self, address: int) -> str:
+        image = self.names.image(address)
+        return image.path if image else UNKNOWN

@@ -5,25 +5,26 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pfmon.report.exports.export import Export
+from pfmon.report.exports.export import Export, utf8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.session.profile import FunctionNames
+    from pfmon.report.exports.export import Subject
     from pfmon.session.sampling import Sample
 
 
 class Collapsed(Export):
     """Stacks in the order of their names."""
 
-    def __init__(self, names: FunctionNames) -> None:
-        super().__init__(names)
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
         self._counts: Counter[str] = Counter()
 
-    def take(self, samples: Sequence[Sample]) -> None:
+    def take(self, samples: Sequence[Sample]) -> bytes:
         self._counts.update(";".join(name.replace(";", ":") for name in self.stack(sample)) for sample in samples)
+        return b""
 
-    def text(self) -> str:
-        return "".join(f"{stack} {count}\n" for stack, count in sorted(self._counts.items()))
+    def finish(self) -> bytes:
+        return utf8("".join(f"{stack} {count}\n" for stack, count in sorted(self._counts.items())))

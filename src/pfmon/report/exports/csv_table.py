@@ -1,40 +1,45 @@
-"""csv: a row for each sample; stacks are the functions joined by semicolons, the outermost first."""
+"""csv: a row for each sample."""
 
 from __future__ import annotations
 
 import csv
 from io import StringIO
 
-from pfmon.report.exports.export import Export
+from pfmon.report.exports.export import utf8
+from pfmon.report.exports.rows import COLUMNS, Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.session.profile import FunctionNames
+    from pfmon.report.exports.export import Subject
     from pfmon.session.sampling import Sample
 
-COLUMNS = ("number", "stamp", "iip", "overflowed", "last_val", "set", "place", "stack")
+ADDRESS = COLUMNS.index("iip")
 
 
-class CsvTable(Export):
-    """Numbers are decimal, addresses hexadecimal; after the common columns there is one for each register, pmdN."""
+class CsvTable(Rows):
+    """Numbers are decimal, the address hexadecimal."""
 
-    def __init__(self, names: FunctionNames) -> None:
-        super().__init__(names)
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
         self._out = StringIO()
         self._writer = csv.writer(self._out, lineterminator="\n")
-        self._number = 0
+        self._writer.writerow(self.columns)
 
-    def take(self, samples: Sequence[Sample]) -> None:
+    def take(self, samples: Sequence[Sample]) -> bytes:
         for sample in samples:
-            if self._number == 0:
-                self._writer.writerow([*COLUMNS, *(f"pmd{number}" for number, _ in sample.pmds)])
-            overflowed = " ".join(map(str, sample.overflowed))
-            place, stack = self.names.place(sample.iip), ";".join(self.stack(sample))
-            fields = (self._number, sample.stamp, f"{sample.iip:#x}", overflowed, sample.last, sample.set, place, stack)
-            self._writer.writerow([*fields, *(value for _, value in sample.pmds)])
-            self._number += 1
+            row = self.row(sample)
+            row[ADDRESS] = f"{sample.iip:#x}"
+            self._writer.writerow(row)
+        return self._written()
 
-    def text(self) -> str:
-        return self._out.getvalue()
+    def finish(self) -> bytes:
+        return self._written()
+
+    def _written(self) -> bytes:
+        """What was written since it was last called."""
+        text = self._out.getvalue()
+        self._out.seek(0)
+        self._out.truncate()
+        return utf8(text)

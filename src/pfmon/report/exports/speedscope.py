@@ -1,51 +1,73 @@
-"""speedscope: a profile of samples in speedscope's own format (its file-format-spec), each weighing the events that its
-period had."""
+"""speedscope: profiles of samples in speedscope's own format (its file-format-spec), each sample weighing the events
+that its period had."""
 
 from __future__ import annotations
 
 import json
 
-from pfmon.report.exports.export import Export
+from pfmon.light_typing import NamedTuple
+from pfmon.report.exports.export import Export, frames, utf8
 from pfmon.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
-    from pfmon.session.profile import FunctionNames
+    from pfmon.report.exports.export import Subject
     from pfmon.session.sampling import Sample
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
+class _Profile(NamedTuple):
+    """The samples of one event: stacks in the order in which they were sampled, and what they weigh."""
+
+    stacks: list[list[int]]
+    weights: list[int]
+
+
 class Speedscope(Export):
-    """One profile: stacks in the order in which they were sampled."""
+    """A profile for each event that is sampled; frames are functions, with the line that they begin in."""
 
-    def __init__(self, names: FunctionNames) -> None:
-        super().__init__(names)
-        self._frames: dict[str, int] = {}
-        self._stacks: list[list[int]] = []
-        self._weights: list[int] = []
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._frames: list[dict[str, Any]] = []
+        self._numbers: dict[str, int] = {}
+        self._profiles: dict[str, _Profile] = {}
 
-    def take(self, samples: Sequence[Sample]) -> None:
+    def take(self, samples: Sequence[Sample]) -> bytes:
         for sample in samples:
-            self._stacks.append([self._frames.setdefault(name, len(self._frames)) for name in self.stack(sample)])
-            self._weights.append(sample.last)
+            profile = self._profiles.setdefault(self.subject.event(sample), _Profile([], []))
+            profile.stacks.append([self._frame(address) for address in reversed(frames(sample))])
+            profile.weights.append(sample.last)
+        return b""
 
-    def text(self) -> str:
-        profile = {
-            "type": "sampled",
-            "name": "samples",
-            "unit": "none",
-            "startValue": 0,
-            "endValue": sum(self._weights),
-            "samples": self._stacks,
-            "weights": self._weights,
-        }
+    def _frame(self, address: int) -> int:
+        name, start = self.names.function(address)
+        if name not in self._numbers:
+            self._numbers[name] = len(self._frames)
+            source = self.names.source(start)
+            self._frames.append({"name": name} | ({"file": source.file, "line": source.line} if source else {}))
+        return self._numbers[name]
+
+    def finish(self) -> bytes:
+        profiles = [
+            {
+                "type": "sampled",
+                "name": event,
+                "unit": "none",
+                "startValue": 0,
+                "endValue": sum(profile.weights),
+                "samples": profile.stacks,
+                "weights": profile.weights,
+            }
+            for event, profile in (self._profiles or {"samples": _Profile([], [])}).items()
+        ]
         whole = {
             "$schema": SCHEMA,
             "exporter": f"pfmon {VERSION}",
-            "shared": {"frames": [{"name": name} for name in self._frames]},
-            "profiles": [profile],
+            "shared": {"frames": self._frames},
+            "profiles": profiles,
         }
-        return json.dumps(whole) + "\n"
+        return utf8(json.dumps(whole) + "\n")

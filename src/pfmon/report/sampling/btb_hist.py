@@ -28,6 +28,7 @@ class BtbHist(SamplingModule):
     branch's captures in which it was taken is that of the branch, mispredictions are those of the edge."""
 
     options = ("--smpl-show-func", "--smpl-show-top")
+    is_of_one_set = True
     is_histogram = True
 
     def __init__(self, context: Context) -> None:

@@ -33,6 +33,7 @@ class DearHist(SamplingModule):
     """A histogram of misses over the addresses of instructions, functions or data, or over latencies and TLB levels."""
 
     options = ("--smpl-show-func", "--smpl-show-top", *(f"--smpl-{view}-view" for view in VIEWS))
+    is_of_one_set = True
     is_histogram = True
 
     def __init__(self, context: Context) -> None:

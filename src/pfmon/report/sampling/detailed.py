@@ -23,7 +23,8 @@ class Detailed(SamplingModule):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._number = 0
-        self._registers = RegisterLines(context)
+        sets = context.captures_of_sets or (context.captures,)
+        self._registers = [RegisterLines(context._replace(captures=one)) for one in sets]
 
     def take(self, samples: Sequence[Sample]) -> str:
         return "".join(map(self._entry, samples))
@@ -35,5 +36,5 @@ class Detailed(SamplingModule):
             f"OVFL:{' '.join(map(str, sample.overflowed))} LAST_VAL:{sample.last} SET:{sample.set}\n"
         )
         self._number += 1
-        lines = [*self._registers.lines(sample.pmds), *(f"called by {show(site)}" for site in sample.calls)]
+        lines = [*self._registers[sample.set].lines(sample.pmds), *(f"called by {show(site)}" for site in sample.calls)]
         return text + "".join(f"{INDENTATION}{line}\n" for line in lines)

@@ -29,7 +29,8 @@ class Context(NamedTuple):
     """What a module knows of the run and of the options: ``names`` of functions, None where addresses are not resolved;
     ``by_function``: collapse what is in one function; ``top``: show so many rows (0: all); ``view``: one of VIEWS, ""
     for the default; ``model``: the PMU; ``captures``: what it captures beside its counters; ``events``: those with a
-    period; ``machine`` gives the figures of the machine that the program runs on."""
+    period; ``machine`` gives the figures of the machine that the program runs on; ``captures_of_sets``: `captures` of
+    each event set, if there are several."""
 
     process_id: int
     names: FunctionNames | None = None
@@ -40,13 +41,16 @@ class Context(NamedTuple):
     captures: Captures = Captures()
     events: tuple[Event, ...] = ()
     machine: Callable[[], MachineFigures] | None = None
+    captures_of_sets: tuple[Captures, ...] = ()
 
     def place(self, address: int) -> str:
-        """``main+0x11``: the function that an instruction is in, and how far from its beginning; "" without names."""
+        """``main+0x11 main.c:7``: the function that an instruction is in, how far from its beginning, and where there
+        is DWARF its line; "" without names."""
         if self.names is None:
             return ""
         name, start = self.names.function(address)
-        return f"{name}+{address - start:#x}" if start else name
+        source = self.names.source(address)
+        return (f"{name}+{address - start:#x}" if start else name) + (f" {source}" if source else "")
 
     def shown(self, address: int) -> str:
         """``0x4000000000000111 <main+0x11>``: an instruction's address, and its place if addresses are resolved."""
@@ -61,6 +65,8 @@ class SamplingModule(ABC):
     """Those of the options of some modules that it has."""
     is_binary = False
     """Whether it makes bytes, which only a file takes."""
+    is_of_one_set = False
+    """Whether it reads what one event set captures."""
     is_histogram = False
     """Whether there is nothing to show before all samples have come."""
 

@@ -1,0 +1,103 @@
+"""Files that --export asks for, written while samples come."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from pfmon.cli.output import check_can_be_written
+from pfmon.errors import PfmonError
+from pfmon.report.exports import EXPORTS
+from pfmon.report.exports.export import Subject
+from pfmon.whole_files import partial_of, put_in_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import BinaryIO
+
+    from pfmon.cli.config import Config
+    from pfmon.library.prepared import Prepared
+    from pfmon.report.exports.export import Export
+    from pfmon.session.profile import FunctionNames
+    from pfmon.session.run import Session
+    from pfmon.session.sampling import Sample
+
+
+class ExportFile:
+    """A file in one format. It takes the place of what was there when it is whole."""
+
+    def __init__(self, export: Export, path: str, option: str) -> None:
+        """``option``: how the user named it. PfmonError when it could not be written."""
+        check_can_be_written(path, option)
+        self._export, self._path, self._option = export, path, option
+        self._partial = partial_of(path)
+        self._file: BinaryIO | None = None
+
+    def take(self, samples: Sequence[Sample]) -> None:
+        """The samples of a buffer. PfmonError when they cannot be written."""
+        if data := self._export.take(samples):
+            self._write(data)
+
+    def finish(self) -> None:
+        """All samples have come. PfmonError when they cannot be written."""
+        self._write(self._export.finish())
+        assert self._file is not None
+        try:
+            self._file.close()
+            put_in_place(self._partial, self._path)
+        except OSError as error:
+            raise self._failed(error) from None
+        self._file = None
+
+    def abandon(self) -> None:
+        """There will be no whole file, if there is none yet: what was there stays."""
+        if self._file is None:
+            return
+        with suppress(OSError):  # that it cannot be written has been said
+            self._file.close()
+        if self._partial != self._path:
+            os.unlink(self._partial)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if self._file is None:
+                self._file = open(self._partial, "wb")  # noqa: SIM115 - closed by finish
+            self._file.write(data)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: OSError) -> PfmonError:
+        return PfmonError(f"{self._option}: {(error.strerror or str(error)).lower()}")
+
+
+def export_files(config: Config, prepared: Prepared, names: FunctionNames) -> list[ExportFile]:
+    """The exports that the options want. PfmonError when one cannot be made."""
+    plan = prepared.session.plan
+    subject = Subject(
+        names,
+        prepared.command,
+        plan.settings.process_id,
+        {
+            (number, monitor.pmd): monitor.event.name
+            for number, counting in enumerate(prepared.session.sets)
+            for monitor in counting.programming.monitors
+        },
+        _registers(prepared.session),
+        plan.settings.nanoseconds_per_instruction,
+        plan.settings.epoch,
+    )
+    return [ExportFile(EXPORTS[name](subject), path, f"--export={name}:{path}") for name, path in config.exports]
+
+
+def _registers(session: Session) -> list[int]:
+    """The PMDs that samples can have: of counters without a period, of what captures, and those asked for besides."""
+    sampling = session.plan.sampling
+    assert sampling is not None
+    found = set(sampling.extra)
+    periods = iter(sampling.periods)
+    for counting in session.sets:
+        monitors = counting.programming.monitors
+        sampled = {monitor.pmd for monitor in monitors if next(periods, None)}
+        found |= {*counting.programming.pmds, *(monitor.pmd for monitor in monitors)} - sampled
+    return sorted(found)

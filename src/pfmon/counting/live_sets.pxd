@@ -1,0 +1,22 @@
+"""Several event sets that count live in turn: see live_sets.pyx."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.counting.call_stack cimport CallStack
+from pfmon.counting.live cimport Live
+from pfmon.machine.items cimport BlockItems, Items
+from pfmon.stream.table cimport BlockTable
+
+
+cdef class LiveSets(Items):
+    cdef BlockTable table
+    cdef bint traced
+    cdef list sets
+    cdef Live current            # the one in force; None: nobody counts
+    cdef CallStack calls         # of all; or None
+    cdef uint32_t event_set
+    cdef uint64_t retired, last  # as of the last block
+    cdef uint64_t active[64]     # instructions that retired while each was in force
+
+    cdef void pass_by(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil
+    cdef int choose(self, uint32_t event_set) except -1

@@ -1,0 +1,71 @@
+"""Several event sets that count live in turn, or one that does not always: the one in force gets the blocks, with a
+machine what it recorded of them. All see the same instructions retire, and the same calls."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.stream.table cimport accesses_of
+from pfmon.stream.words cimport BLOCK_MASK
+
+cdef enum:
+    MOST_SETS = 64
+
+
+cdef class LiveSets(Items):
+    """``sets``: the countdown of each (live.Live), by event set; any other number is what nobody counts. ``calls`` is
+    theirs, too. ValueError: more than there is room for."""
+
+    def __cinit__(self, BlockTable table, bint traced, sets, CallStack calls=None):
+        if len(sets) > MOST_SETS:
+            raise ValueError(f"{len(sets)} event sets: there is room for {MOST_SETS}")
+        self.table, self.traced, self.calls = table, traced, calls
+        self.sets = list(sets)
+        self.current = self.sets[0]
+
+    def shares(self):
+        """Instructions that retired while each set was in force."""
+        return [self.active[number] for number in range(len(self.sets))]
+
+    cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
+        if event_set != self.event_set:
+            with gil:
+                self.choose(event_set)
+
+    cdef int choose(self, uint32_t event_set) except -1:
+        if self.current is not None and event_set >= <uint32_t>len(self.sets):
+            self.current.disable()
+        self.event_set = event_set
+        self.current = self.sets[event_set] if event_set < len(self.sets) else None
+        if self.current is not None:
+            self.current.retired, self.current.last = self.retired, self.last
+        return 0
+
+    cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        if self.current is None:
+            self.pass_by(words, count, self.traced)
+            if self.calls is not None:
+                self.calls.read(words, count)
+            return
+        self.current.consume(words, count)
+        self.active[self.event_set] += self.current.retired - self.retired
+        self.retired, self.last = self.current.retired, self.current.last
+
+    cdef void take(self, const BlockItems* block) noexcept nogil:
+        if self.current is not None:
+            self.current.take(block)
+            self.active[self.event_set] += self.current.retired - self.retired
+            self.retired, self.last = self.current.retired, self.current.last
+        elif block.words != NULL:
+            self.pass_by(block.words, 1, False)
+            if self.calls is not None:
+                self.calls.arrive(block.words[0])
+                self.calls.leave(block.words[0])
+
+    cdef void pass_by(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil:
+        """Blocks that nobody counts."""
+        cdef uint64_t i = 0
+        while i < count:
+            if words[i] >> 63 == 0:
+                self.last = words[i] & BLOCK_MASK
+                self.retired += self.table.c.heads[self.last].length
+                i += accesses_of(&self.table.c.heads[self.last], words[i]) if traced else 0
+            i += 1

@@ -1,0 +1,26 @@
+"""Samples kept until a buffer is full: see sample_buffer.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.counting.sample_listener cimport Sampled, SampleListener
+
+cdef struct Entry:
+    uint64_t iip, stamp, overflowed
+    int64_t last
+    uint32_t event_set, values
+    uint64_t first               # place of its first value
+
+
+cdef class SampleBuffer(SampleListener):
+    cdef uint64_t entries, count, capacity, samples
+    cdef bint saturate
+    cdef readonly uint64_t lost  # samples for which there was no room
+    cdef Entry* held
+    cdef uint32_t* pmds
+    cdef int64_t* values
+    cdef uint64_t value_count, value_capacity
+    cdef list more               # what `beside` was told, for each sample; empty: nothing
+    cdef object make, on_buffer
+    cdef readonly bint out_of_memory
+
+    cdef bint room(self, uint32_t values) noexcept nogil

@@ -1,0 +1,102 @@
+"""Samples kept until a buffer is full, then given away as Python objects."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+
+cdef enum:
+    FIRST_CAPACITY = 256
+
+
+cdef class SampleBuffer(SampleListener):
+    """``make`` makes an object of (iip, stamp, PMDs that overflowed, last period, event set, (PMD, value) pairs, calls);
+    ``on_buffer`` gets a list of ``entries`` of them whenever there are so many, and the last ones from `give`.
+    ``saturate``: the first full buffer is the last one."""
+
+    def __cinit__(self, make, on_buffer, uint64_t entries, bint saturate=False):
+        self.make, self.on_buffer = make, on_buffer
+        self.entries, self.saturate = entries, saturate
+        self.more = []
+
+    def __dealloc__(self):
+        free(self.held)
+        free(self.pmds)
+        free(self.values)
+
+    cdef bint refuses(self) noexcept nogil:
+        if self.saturate and self.samples >= self.entries:
+            self.lost += 1
+            return True
+        return False
+
+    def beside(self, registers, calls):
+        self.more.append((registers, calls))
+
+    cdef bint take(self, const Sampled* sample) noexcept nogil:
+        cdef Entry* entry
+        cdef uint32_t i
+        if not self.room(sample.values):
+            self.out_of_memory = True
+            return False
+        entry = &self.held[self.count]
+        entry.iip, entry.stamp, entry.overflowed, entry.last = sample.iip, sample.stamp, sample.overflowed, sample.last
+        entry.event_set, entry.values, entry.first = sample.event_set, sample.values, self.value_count
+        for i in range(sample.values):
+            self.pmds[self.value_count + i], self.values[self.value_count + i] = sample.pmds[i], sample.counts[i]
+        self.value_count += sample.values
+        self.count += 1
+        self.samples += 1
+        if self.count < self.entries:
+            return False
+        with gil:
+            try:
+                self.give()
+            except BaseException as error:   # of the caller's: raised again when the run has ended
+                self.error = error
+        return True
+
+    cdef bint room(self, uint32_t values) noexcept nogil:
+        """Whether there is room for another sample with so many values."""
+        cdef uint64_t capacity
+        cdef void* fresh
+        if self.count == self.capacity:
+            capacity = 2 * self.capacity if self.capacity else FIRST_CAPACITY
+            fresh = realloc(self.held, capacity * sizeof(Entry))
+            if fresh == NULL:
+                return False
+            self.held, self.capacity = <Entry*>fresh, capacity
+        if self.value_count + values > self.value_capacity:
+            capacity = 2 * self.value_capacity + values + FIRST_CAPACITY
+            fresh = realloc(self.pmds, capacity * sizeof(uint32_t))
+            if fresh == NULL:
+                return False
+            self.pmds = <uint32_t*>fresh
+            fresh = realloc(self.values, capacity * sizeof(int64_t))
+            if fresh == NULL:
+                return False
+            self.values, self.value_capacity = <int64_t*>fresh, capacity
+        return True
+
+    def give(self):
+        """Give away what is held."""
+        cdef uint64_t k, count = self.count
+        cdef uint32_t i
+        cdef Entry* entry
+        cdef dict numbers = {}
+        cdef list made = [], more = self.more
+        self.more = []
+        for k in range(count):
+            entry = &self.held[k]
+            overflowed = numbers.get(entry.overflowed)
+            if overflowed is None:
+                overflowed = tuple([i for i in range(64) if entry.overflowed >> i & 1])
+                numbers[entry.overflowed] = overflowed
+            pmds = tuple([(self.pmds[entry.first + i], self.values[entry.first + i]) for i in range(entry.values)])
+            calls = ()
+            if more:
+                registers, calls = more[k]
+                if registers:
+                    pmds = tuple(sorted(pmds + registers))
+            made.append(self.make((entry.iip, entry.stamp, overflowed, entry.last, entry.event_set, pmds, calls)))
+        self.count = self.value_count = 0
+        if made:
+            self.on_buffer(made)

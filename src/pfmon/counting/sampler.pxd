@@ -1,0 +1,32 @@
+"""What a driver does at an overflow: see sampler.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.counting.sample_listener cimport SampleListener
+
+cdef enum:
+    MOST_COUNTERS = 32
+
+cdef struct Counter:
+    uint32_t pmd
+    bint sampled                 # it has a period
+    int64_t long_period, short_period
+    uint64_t mask, random        # of what is added to a period: its bits, and the generator's state
+    int64_t loaded               # the period in force, the random part included
+    int64_t marked               # what had been counted when `since` began
+
+
+cdef class Sampler:
+    cdef SampleListener listener
+    cdef uint32_t count, event_set, values
+    cdef Counter counters[MOST_COUNTERS]
+    cdef uint32_t value_pmds[MOST_COUNTERS]
+    cdef uint32_t value_counters[MOST_COUNTERS]
+    cdef int64_t limit           # a counter wraps at it
+    cdef bint reset
+    cdef public object extra     # None, or what gives (registers, calls) for `SampleListener.beside`
+
+    cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil
+    cdef bint ask(self) noexcept nogil
+    cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t retired, const int64_t* counted,
+                       int64_t* left) noexcept nogil

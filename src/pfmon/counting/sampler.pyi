@@ -1,0 +1,30 @@
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from pfmon.counting.sample_listener import SampleListener
+
+class Period(Protocol):
+    """After how many events a counter overflows."""
+
+    @property
+    def long(self) -> int: ...
+    @property
+    def short(self) -> int: ...
+    @property
+    def mask(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+class Sampler:
+    """What a driver does at an overflow."""
+
+    extra: Callable[[], tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] | None
+
+    def __init__(
+        self,
+        listener: SampleListener,
+        counters: Sequence[tuple[int, Period | None]],
+        width: int,
+        reset: bool = False,
+        event_set: int = 0,
+    ) -> None: ...

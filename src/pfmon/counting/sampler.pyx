@@ -1,0 +1,84 @@
+"""What a driver (perfmon) does at an overflow: takes a sample and loads the counters for their next periods.
+
+It happens for every sample while the program runs, so it is done on the countdown's own numbers (live.pyx) and not on
+registers: a counter that wraps has counted its period, whatever came with it belongs to no other.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.counting.sample_listener cimport Sampled
+
+cdef enum:
+    RANDOM_FACTOR = 16807        # minimal standard generator (Park and Miller, Communications of the ACM 31(10), 1988),
+    RANDOM_MODULUS = 2147483647  # which perfmon's kernel uses
+
+
+cdef class Sampler:
+    """``counters``: for each monitor its PMD and its period (session.sampling.Period; None: it only counts); ``width``:
+    bits of a counter; ``reset``: those that only count are in a sample with what they counted since the one before."""
+
+    def __cinit__(self, SampleListener listener, counters, uint32_t width, bint reset=False, uint32_t event_set=0):
+        cdef Counter* counter
+        self.listener, self.reset, self.event_set = listener, reset, event_set
+        self.limit = <int64_t>1 << width
+        for pmd, period in counters:
+            if self.count == MOST_COUNTERS:
+                raise ValueError(f"there is room for {MOST_COUNTERS} counters")
+            counter = &self.counters[self.count]
+            counter.pmd, counter.sampled = pmd, period is not None
+            if period is None:
+                self.value_pmds[self.values], self.value_counters[self.values] = pmd, self.count
+                self.values += 1
+            else:
+                counter.long_period, counter.short_period = period.long, period.short
+                counter.mask, counter.random = period.mask, period.seed
+            self.count += 1
+
+    cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil:
+        """What is left of a counter's next period."""
+        cdef Counter* one = &self.counters[counter]
+        if not one.sampled:
+            return self.limit
+        one.loaded = (one.long_period if after_full else one.short_period) + <int64_t>(one.random & one.mask)
+        one.random = RANDOM_FACTOR * one.random % RANDOM_MODULUS
+        return one.loaded
+
+    cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t retired, const int64_t* counted,
+                       int64_t* left) noexcept nogil:
+        """The counters of these monitors have wrapped; False: an error of the listener's ends it."""
+        cdef Sampled sample
+        cdef int64_t counts[MOST_COUNTERS]
+        cdef uint32_t m, i
+        cdef bint full = False
+        sample.overflowed, sample.last = 0, 0
+        for m in range(self.count):
+            if wrapped >> m & 1 and self.counters[m].sampled:
+                if not sample.overflowed:
+                    sample.last = self.counters[m].loaded
+                sample.overflowed |= <uint64_t>1 << self.counters[m].pmd
+        if sample.overflowed and not self.listener.refuses():
+            for i in range(self.values):
+                m = self.value_counters[i]
+                counts[i] = counted[m] - self.counters[m].marked
+                if self.reset:
+                    self.counters[m].marked = counted[m]
+            if self.extra is not None and not self.ask():
+                return False
+            sample.iip, sample.stamp, sample.event_set = address, retired, self.event_set
+            sample.values, sample.pmds, sample.counts = self.values, self.value_pmds, counts
+            full = self.listener.take(&sample)
+        for m in range(self.count):
+            if wrapped >> m & 1:
+                left[m] = self.load(m, full)
+        return self.listener.error is None
+
+    cdef bint ask(self) noexcept nogil:
+        """What Python adds to the sample; False: that failed."""
+        with gil:
+            try:
+                registers, calls = self.extra()
+                self.listener.beside(registers, calls)
+            except BaseException as error:   # raised again when the run has ended
+                self.listener.error = error
+                return False
+        return True

@@ -1,0 +1,113 @@
+"""firefox: a processed profile of the Firefox Profiler (firefox-devtools/profiler, docs-developer and
+src/types/profile.ts), of format version 61, which all newer versions open."""
+
+from __future__ import annotations
+
+import json
+
+from pfmon.light_typing import NamedTuple
+from pfmon.report.exports.export import Export, frames, utf8
+from pfmon.report.exports.firefox_tables import Tables
+from pfmon.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pfmon.report.exports.export import Subject
+    from pfmon.session.sampling import Sample
+
+GECKO_VERSION, PROCESSED_VERSION = 34, 61
+MILLISECOND = 1_000_000
+"""In nanoseconds."""
+CATEGORIES = [
+    {"name": "Other", "color": "grey", "subcategories": ["Other"]},
+    {"name": "User", "color": "yellow", "subcategories": ["Other"]},
+]
+MARKERS = ("data", "name", "startTime", "endTime", "phase", "category")
+
+
+class _Samples(NamedTuple):
+    """Those of one event: stacks, milliseconds, periods."""
+
+    stacks: list[int]
+    times: list[float]
+    weights: list[int]
+
+
+class Firefox(Export):
+    """A thread for each event that is sampled; samples weigh the events that their periods had."""
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._tables = Tables(self.names)
+        self._threads: dict[str, _Samples] = {}
+
+    def take(self, samples: Sequence[Sample]) -> bytes:
+        for sample in samples:
+            thread = self._threads.setdefault(self.subject.event(sample), _Samples([], [], []))
+            thread.stacks.append(self._tables.stack(frames(sample)))
+            thread.times.append(self.subject.time(sample) / MILLISECOND)
+            thread.weights.append(sample.last)
+        return b""
+
+    def finish(self) -> bytes:
+        of_none = {} if self._threads else {"samples": _Samples([], [], [])}  # a profile has a thread
+        threads = [
+            self._thread(number, event, samples)
+            for number, (event, samples) in enumerate({**self._threads, **of_none}.items())
+        ]
+        whole = {
+            "meta": self._meta(),
+            "libs": self._tables.libraries,
+            "shared": self._tables.shared(),
+            "threads": threads,
+        }
+        return utf8(json.dumps(whole) + "\n")
+
+    def _meta(self) -> dict[str, Any]:
+        thread = next(iter(self._threads.values()), _Samples([], [], []))
+        distance = (thread.times[-1] - thread.times[0]) / (len(thread.times) - 1) if len(thread.times) > 1 else 1
+        return {
+            "interval": distance or 1,
+            "startTime": 1000 * self.subject.epoch,
+            "processType": 0,
+            "categories": CATEGORIES,
+            "product": self.subject.comm,
+            "stackwalk": 1,
+            "version": GECKO_VERSION,
+            "preprocessedProfileVersion": PROCESSED_VERSION,
+            "arguments": " ".join(self.subject.command),
+            "symbolicated": True,
+            "markerSchema": [],
+            "sampleUnits": {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"},
+            "importedFrom": f"pfmon {VERSION}",
+            "usesOnlyOneStackType": True,
+            "sourceCodeIsNotOnSearchfox": True,
+            "keepProfileThreadOrder": True,
+        }
+
+    def _thread(self, number: int, event: str, samples: _Samples) -> dict[str, Any]:
+        process = str(self.subject.process_id)
+        return {
+            "processType": "default",
+            "processStartupTime": 0,
+            "processShutdownTime": None,
+            "registerTime": 0,
+            "unregisterTime": None,
+            "pausedRanges": [],
+            "name": event,
+            "isMainThread": number == 0,
+            "processName": self.subject.comm,
+            "pid": process,
+            "tid": f"{process}.{number}" if number else self.subject.process_id,
+            "samples": {
+                "stack": samples.stacks,
+                "time": samples.times,
+                "weight": samples.weights,
+                "weightType": "samples",
+                "length": len(samples.stacks),
+            },
+            "markers": {"length": 0} | {column: [] for column in MARKERS},
+        }

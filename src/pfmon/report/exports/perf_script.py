@@ -1,0 +1,47 @@
+"""perf-script: the text that `perf script` prints of samples with call chains (Linux, tools/perf, perf-script(1)), with
+nanoseconds. Scripts for flame graphs and viewers read it."""
+
+from __future__ import annotations
+
+from pfmon.report.exports.export import Export, frames, utf8
+from pfmon.report.sampling.module import CPU
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.report.exports.export import Subject
+    from pfmon.session.sampling import Sample
+
+UNKNOWN = "[unknown]"
+
+
+class PerfScript(Export):
+    """A line for a sample (command, thread, processor, seconds, period, event), one for each frame (address, function,
+    file), and an empty one."""
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self._frames: dict[int, str] = {}
+
+    def take(self, samples: Sequence[Sample]) -> bytes:
+        return utf8("".join(map(self._sample, samples)))
+
+    def finish(self) -> bytes:
+        return b""
+
+    def _sample(self, sample: Sample) -> str:
+        subject = self.subject
+        seconds, rest = divmod(subject.time(sample), 1_000_000_000)
+        return (
+            f"{subject.comm} {subject.process_id:5} [{CPU:03}] {seconds:5}.{rest:09}: {sample.last:10} "
+            f"{subject.event(sample)}:\n{''.join(map(self._frame, frames(sample)))}\n"
+        )
+
+    def _frame(self, address: int) -> str:
+        if address not in self._frames:
+            name, start = self.names.function(address)
+            image = self.names.image(address)
+            place = f"{name}+{address - start:#x}" if start else UNKNOWN
+            self._frames[address] = f"{address:16x} {place} ({image.path if image else UNKNOWN})\n"
+        return self._frames[address]

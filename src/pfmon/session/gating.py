@@ -1,0 +1,54 @@
+"""The gate that the controls of a session make."""
+
+from __future__ import annotations
+
+from pfmon.counting.gate import Gate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.session.controls import Controls
+    from pfmon.stream.consumer import Consumer, EventSetConsumer
+    from pfmon.stream.table import BlockTable
+
+CODE_GROUP, DATA_GROUP = 0, 1
+
+
+def gate(
+    controls: Controls,
+    table: BlockTable,
+    traced: bool,
+    readers: Sequence[Consumer],
+    *,
+    witness: Consumer | None = None,
+    machine: EventSetConsumer | None = None,
+    due: int | None = None,
+    on_due: Callable[[], int | None] | None = None,
+) -> Gate:
+    """Hands the stream on to the readers as triggers, PSR.up and turns say (counting.gate.Gate)."""
+    triggers = controls.triggers
+    return Gate(
+        table,
+        readers,
+        traced=traced,
+        code=[one.address for one in triggers if not one.data],
+        data=[(one.address, one.reads, one.writes) for one in triggers if one.data],
+        actions=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],
+        on=not any(one.starts for one in triggers),
+        up=not controls.dont_start if controls.insecure or controls.dont_start else None,
+        witness=witness,
+        machine=machine,
+        due=due,
+        on_due=on_due,
+    )
+
+
+def unreached(controls: Controls, gate: Gate | None) -> list[str]:
+    """A note for each trigger that was never reached."""
+    reached = gate.reached() if gate else []
+    return [
+        f"--{trigger.option}: {trigger.text} was never {'accessed' if trigger.data else 'reached'}"
+        for trigger, hits in zip(controls.triggers, reached, strict=bool(reached))
+        if not hits
+    ]

@@ -1,0 +1,66 @@
+"""Samples when they cannot be written: what was taken stays readable, what a user had stays as it was."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import example
+
+import pfmon
+
+ROOM = 20_000
+"""Bytes that a file may have: as if the disk were full."""
+WORDS = ("--long-smpl-periods=20", "-e", "ia64_inst_retired", example("hashmap"), "300")
+
+
+SCRIPT = f"""
+import resource, sys
+from pfmon.__main__ import main
+from pfmon.cli.samples import Samples
+
+take = Samples.take
+def limited(self, samples):
+    resource.setrlimit(resource.RLIMIT_FSIZE, ({ROOM}, {ROOM}))  # the memory of the run is there already
+    take(self, samples)
+Samples.take = limited
+sys.exit(main())
+"""
+
+
+def pfmon_on_a_full_disk(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-B", "-c", SCRIPT, *words, *WORDS], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("extra", [(), ("--smpl-eager-save",)], ids=["", "eager"])
+def test_what_was_written_before_the_disk_was_full_can_be_read(extra: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    done = pfmon_on_a_full_disk(f"--smpl-outfile={path}", "--smpl-module=compact", *extra)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith(f"pfmon: --smpl-outfile={path}: file too large")
+    wanted = pfmon.run([*WORDS[3:]], events="ia64_inst_retired", long_smpl_periods=20, stdout=pfmon.DEVNULL).samples
+    assert wanted
+    *lines, _ = path.read_text().split("\n")
+    assert 100 < len(lines) - 1 < len(wanted)
+    assert [int(line.split()[5], 0) for line in lines[1:]] == [one.iip for one in wanted[: len(lines) - 1]]
+    assert [one.name for one in tmp_path.iterdir()] == ["samples"]
+
+
+def test_raw_samples_are_readable_up_to_where_the_disk_was_full(tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    done = pfmon_on_a_full_disk(f"--smpl-outfile={path}", "--smpl-module=raw", "--smpl-entries=50")
+    assert done.returncode == 2 and "the samples up to there are in it" in done.stderr
+    whole = pfmon.run([*WORDS[3:]], events="ia64_inst_retired", long_smpl_periods=20, stdout=pfmon.DEVNULL).samples
+    found = pfmon.read_samples(path, partial=True)
+    assert whole and 100 < len(found) < len(whole)
+    assert list(found) == list(whole[: len(found)])
+
+
+def test_a_file_that_was_there_stays_and_the_new_one_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    path.write_text("mine")
+    done = pfmon_on_a_full_disk(f"--smpl-outfile={path}")
+    assert done.returncode == 2
+    (other,) = (one for one in tmp_path.iterdir() if one != path)
+    assert done.stderr.endswith(f"the samples up to there are in {other}\n")
+    assert path.read_text() == "mine" and other.read_text().startswith("entry 0 PID:1000")

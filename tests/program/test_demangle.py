@@ -1,0 +1,49 @@
+"""C++ names, by the examples of the ABI's chapter on mangling and by what compilers add to names."""
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pfmon.program import demangle
+from pfmon.program.demangle import demangled
+
+NAMES = {
+    "_ZN3foo3barEv": "foo::bar()",
+    "_ZNK8geometry9RectangleIiE4areaEv": "geometry::Rectangle<int>::area() const",
+    "_Z5firstI3DuoEvS0_": "void first<Duo>(Duo)",
+    "_ZN1AC1Ei": "A::A(int)",
+    "_ZN1AD2Ev": "A::~A()",
+    "_ZplRK1AS1_": "operator+(A const&, A const&)",
+    "_ZN12_GLOBAL__N_14workEPKc": "(anonymous namespace)::work(char const*)",
+    "_ZZ4mainENKUlvE_clEv": "main::{lambda()#1}::operator()() const",
+    "_ZL4tickv.constprop.0": "tick() [clone .constprop.0]",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_as_programmers_write_them(name: str) -> None:
+    assert demangled(name) == NAMES[name]
+
+
+@pytest.mark.parametrize(
+    "name", ["main", "", "_start", "_Z", "_ZZZ", "_ZN3fo", "_Zürich", "Z3foov", "_Z3foov" + 70000 * "P"]
+)
+def test_what_is_not_mangled_stays_as_it_is(name: str) -> None:
+    assert demangled(name) == name
+
+
+@given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), max_size=30))
+def test_any_name_is_a_name(name: str) -> None:
+    assert demangled(f"_Z{name}")
+    assert demangled(f"_Z1f{name.upper()}")
+
+
+def test_without_the_library_names_stay_mangled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cxxfilt", None)
+    demangle._demangler.cache_clear()
+    try:
+        assert demangled("_ZN3foo3barEv") == "_ZN3foo3barEv"
+    finally:
+        demangle._demangler.cache_clear()
