@@ -1,12 +1,16 @@
 """Samples of captures are the same whether the machine repeats what blocks did before or simulates every one."""
 
 from functools import cache
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from captured import CYCLES, Program, example, sampled
+from guests import EXAMPLES
 from ia64_fuzz import Fuzz
 
+import pfmon
 from pfmon.stream.recorder import Recorder
 
 PMUS = tuple(CYCLES)
@@ -61,3 +65,17 @@ def test_captures_of_every_example_are_the_same(name: str, pmu: str) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_captures_of_random_code_are_the_same(seed: int, pmu: str) -> None:
     check(fuzzed(seed), pmu, seed)
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_captures_of_runs_and_recordings_are_the_same(pmu: str, tmp_path: Path) -> None:
+    path, command = tmp_path / "recording", [str(EXAMPLES / "ia64" / "fib"), "8"]
+    for event in (*EVENTS[pmu], "BRANCH_EVENT"):
+        options: dict[str, Any] = {"events": f"{event},{CYCLES[pmu]}", "long_smpl_periods": "5,"}
+        direct = pfmon.record(path, command, pmu=pmu, stdout=pfmon.DEVNULL, **options)
+        again = pfmon.replay(path, pmu=pmu, **options)
+        plain = pfmon.run(command, pmu=pmu, stdout=pfmon.DEVNULL, **options)
+        assert direct.samples is not None
+        assert direct.samples == again.samples == plain.samples
+        assert len(direct.samples) > 3 or event == "DATA_EAR_ALAT"
+        path.unlink()
