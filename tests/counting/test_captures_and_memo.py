@@ -70,12 +70,14 @@ def test_captures_of_random_code_are_the_same(seed: int, pmu: str) -> None:
 @pytest.mark.parametrize("pmu", PMUS)
 def test_captures_of_runs_and_recordings_are_the_same(pmu: str, tmp_path: Path) -> None:
     path, command = tmp_path / "recording", [str(EXAMPLES / "ia64" / "hashmap"), "50"]
+    samples = 0
     for event in (*EVENTS[pmu], "BRANCH_EVENT"):
-        options: dict[str, Any] = {"events": f"{event},{CYCLES[pmu]}", "long_smpl_periods": "5,"}
+        options: dict[str, Any] = {"events": f"{event},{CYCLES[pmu]}", "long_smpl_periods": "2,"}
         direct = pfmon.record(path, command, pmu=pmu, stdout=pfmon.DEVNULL, **options)
         again = pfmon.replay(path, pmu=pmu, **options)
         plain = pfmon.run(command, pmu=pmu, stdout=pfmon.DEVNULL, **options)
         assert direct.samples is not None
         assert direct.samples == again.samples == plain.samples
-        assert direct.samples or event == "DATA_EAR_ALAT"
+        samples += len(direct.samples)
         path.unlink()
+    assert samples > 20
