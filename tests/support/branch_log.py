@@ -48,7 +48,7 @@ def _between(number: int, step: Step, following: Step) -> Iterator[Flow]:
     elif taken:
         yield Flow(place, True, after, number, "check")
     expected = after if taken else _behind(step)
-    if expected not in (_place(following), _place(following) - _is_long(following)):
+    if expected != _place(following):
         yield Flow(expected, True, BREAK_VECTOR, number + 1, "break")
 
 
@@ -62,7 +62,7 @@ def _behind(step: Step) -> int:
 
 
 def _is_long(step: Step) -> bool:
-    """Whether it fills two slots, of which either may name it."""
+    """Whether it fills two slots."""
     return head_of(step) in ("movl", "brl") or step.text.startswith(("nop.x", "break.x", "hint.x"))
 
 

@@ -25,6 +25,7 @@ cdef class Live(BlockIncrements):
     cdef int64_t due             # cycles until it comes
     cdef int64_t tracing         # ... until the IP-EAR freezes
     cdef bint arrived            # it has come, and waits for a bundle to begin
+    cdef bint issuing            # ... its cycle begins to count behind that of the instruction that overflowed
     cdef uint64_t begun          # instructions that had retired when the block at hand began
     cdef bint resting            # nothing counts up to the end of the block at hand
     cdef uint64_t waiting        # monitors whose counters have wrapped
@@ -36,15 +37,15 @@ cdef class Live(BlockIncrements):
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef bint fits(self, const int64_t* sums) noexcept nogil
     cdef void commit(self, const int64_t* sums) noexcept nogil
-    cdef void step(self, const int64_t* sums, uint64_t address) noexcept nogil
+    cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil
     cdef void pass_by(self, const BlockItems* block) noexcept nogil
     cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil
-    cdef void take_item(self, const uint32_t* item) noexcept nogil
+    cdef uint32_t take_item(self, const uint32_t* item) noexcept nogil
     cdef uint64_t place_of(self, uint32_t item) noexcept nogil
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil
-    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t instruction) noexcept nogil
-    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t behind,
-                          uint64_t block, uint32_t* instruction) noexcept nogil
+    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil
+    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t used, uint32_t behind,
+                          uint64_t block, uint32_t* issued) noexcept nogil
     cdef void disable(self) noexcept nogil
     cdef void trace_item(self, const uint32_t* item) noexcept nogil
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil

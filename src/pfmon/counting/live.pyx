@@ -166,7 +166,7 @@ cdef class Live(BlockIncrements):
             self.captures.applied = 0
         self.begun = self.retired
         if self.sliding:
-            self.slide(block, 0, 0)
+            self.slide(block, 0, 0, 0)
             self.resting = False
             self.pass_by(block)
             return
@@ -241,6 +241,7 @@ cdef class Live(BlockIncrements):
         cdef int64_t sums[MOST_MONITORS]
         cdef const BlockHead* head
         cdef uint64_t word = 0, k, number = self.last, access = 0, address, items
+        cdef uint32_t used
         cdef const uint64_t* addresses = NULL
         cdef uint32_t i
         if self.calls is not None and self.behind != NULL and block.words != NULL:
@@ -248,18 +249,18 @@ cdef class Live(BlockIncrements):
             self.calls.arrive(block.words[0])
             self.behind = block.words
         for k in range(0, block.node_item_count, 2):
-            self.take_item(block.node_items + k)
-            if self.sliding:
-                self.slide(block, <uint32_t>k + 2, 0)
+            used = self.take_item(block.node_items + k)
+            if used:
+                self.slide(block, <uint32_t>k, used, 0)
         items = block.item_count
         if self.captures is not None and block.words != NULL and self.captures.count:
             items = self.captures.captured[0].item       # what was captured comes with its instruction
         for k in range(0, items, 2):
             if self.captures is not None and not self.frozen:
                 self.captures.apply_until(<uint32_t>k)
-            self.take_item(block.items + k)
-            if self.sliding:
-                self.slide(block, block.node_item_count + <uint32_t>k + 2, 0)
+            used = self.take_item(block.items + k)
+            if used:
+                self.slide(block, block.node_item_count + <uint32_t>k, used, 0)
         if block.words != NULL:
             word, addresses = block.words[0], block.words + 1
             number = self.last = word & BLOCK_MASK
@@ -278,9 +279,8 @@ cdef class Live(BlockIncrements):
                 self.retired += 1
                 if self.captures is not None:
                     self.take_captured(block, i)
-                self.step(sums, self.table.c.instructions[head.first + i].address)
-                if self.sliding:
-                    self.slide(block, 0, i + 1)
+                if self.step(sums, self.table.c.instructions[head.first + i].address):
+                    self.slide(block, 0, 0, i + 1)
         if self.captures is not None:
             self.take_captured(block, LAST_INSTRUCTION)
         memset(sums, 0, self.monitors * sizeof(int64_t))
@@ -302,22 +302,24 @@ cdef class Live(BlockIncrements):
                 self.captures.apply(one)
             self.captures.applied += 1
             if block.words != NULL and one.occurrence != NOTHING_HAPPENED:
-                self.take_item(block.items + one.item)
-                if self.sliding:
-                    self.slide(block, 0, min(instruction, self.table.c.heads[self.last].length - 1) + 1)
+                if self.take_item(block.items + one.item):
+                    self.slide(block, 0, 0, min(instruction, self.table.c.heads[self.last].length - 1) + 1)
 
-    cdef void take_item(self, const uint32_t* item) noexcept nogil:
-        """One record of the machine, one time after the other."""
+    cdef uint32_t take_item(self, const uint32_t* item) noexcept nogil:
+        """One record of the machine, one time after the other. When an interrupt is on its way by it: how often it was
+        taken, else 0."""
         cdef int64_t sums[MOST_MONITORS]
         cdef uint32_t single[2]
         cdef uint32_t times
         single[0], single[1] = item[0], 1
-        if self.captures is not None and self.captures.traces_addresses and not self.frozen:
-            self.trace_item(item)
         for times in range(item[1]):
+            if self.captures is not None and self.captures.traces_addresses and not self.frozen:
+                self.trace_item(single)
             memset(sums, 0, self.monitors * sizeof(int64_t))
             self.add_item(single, sums)
-            self.step(sums, self.place_of(item[0]))
+            if self.step(sums, self.place_of(item[0])):
+                return times + 1
+        return 0
 
     cdef uint64_t place_of(self, uint32_t item) noexcept nogil:
         """The address of the instruction that a record ends with, 0: of none."""
@@ -337,12 +339,13 @@ cdef class Live(BlockIncrements):
         head = &self.table.c.heads[code & 0xFFFFFFFFULL]
         return self.table.c.instructions[head.first + min(instruction, head.length - 1)].address
 
-    cdef void step(self, const int64_t* sums, uint64_t address) noexcept nogil:
-        """Count what one instruction or cycle adds; the counters that wrap by it do so together."""
+    cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil:
+        """Count what one instruction or cycle adds; the counters that wrap by it do so together. Whether an interrupt is
+        on its way by that."""
         cdef uint64_t wrapped = 0
         cdef uint32_t m
         if self.frozen or self.resting:
-            return
+            return False
         for m in range(self.monitors):
             if sums[m] >= self.left[m]:
                 wrapped |= <uint64_t>1 << m
@@ -353,6 +356,8 @@ cdef class Live(BlockIncrements):
             self.waiting, self.due = wrapped, self.skid
             self.tracing = self.captures.delay if self.captures is not None else 0
             self.sliding = self.frozen = True
+            return True
+        return False
 
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
         """The interrupt."""
@@ -368,44 +373,55 @@ cdef class Live(BlockIncrements):
 
     # --- from an overflow to its interrupt
 
-    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t instruction) noexcept nogil:
-        """Cycles go by, from the record in the place ``first`` on (the memo's count first), until the interrupt comes: at
-        the next bundle that begins behind what has issued. ``instruction``: none before it is looked at."""
+    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil:
+        """Cycles go by, from the record in the place ``first`` on (the memo's count first), of which ``used`` went by
+        before, and from behind the cycle in which the instruction before ``behind`` issued, if that is not 0; until the
+        interrupt comes: at the next bundle that begins behind what has issued."""
         cdef uint64_t number = block.words[0] & BLOCK_MASK if block.words != NULL else NO_BLOCK
-        cdef uint32_t own = 0 if first < block.node_item_count else first - block.node_item_count
+        cdef uint32_t issued = behind, nodes = block.node_item_count
+        if behind:
+            self.issuing = True
         if not self.arrived:
-            self.arrived = (self.slide_along(block.node_items, block.node_item_count, first, instruction, number,
-                                             &instruction)
-                            or self.slide_along(block.items, block.item_count, own, instruction, number, &instruction))
-        if self.arrived and block.words != NULL and self.interrupt(block, instruction):
+            self.arrived = (self.slide_along(block.node_items, nodes, first, used, behind, number, &issued)
+                            or self.slide_along(block.items, block.item_count, first - min(first, nodes),
+                                                used if first >= nodes else 0, behind, number, &issued))
+        if self.arrived and block.words != NULL and self.interrupt(block, issued):
             self.arrived = self.sliding = False
         self.resting = True
 
-    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t behind,
-                          uint64_t block, uint32_t* instruction) noexcept nogil:
-        """Whether the interrupt comes in these records, and the instruction of the block that has not issued then."""
-        cdef uint32_t k, last
-        cdef uint32_t begin
+    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t used, uint32_t behind,
+                          uint64_t block, uint32_t* issued) noexcept nogil:
+        """Whether the interrupt comes in these records, and how many instructions of the block have issued then."""
+        cdef uint32_t k, begin, beyond, cycles
+        cdef uint32_t left[2]
         cdef uint64_t code
-        for k in range(first, count, 2):
+        for k in range(0, count, 2):
+            cycles = 0 if k < first else items[k + 1] - (used if k == first else 0)
             if items[k] & BUBBLE_FLAG:
                 code = self.cycles.records.bubble_keys[items[k] & ~<uint32_t>BUBBLE_FLAG]
-                if code >> 48 != BUBBLE_BACK:
+                if code >> 48 != BUBBLE_BACK or self.issuing:
                     continue
-                begin = last = <uint32_t>(code >> 32 & 0xFF)
             else:
                 code = self.cycles.records.parts[items[k]].code
-                begin, last = <uint32_t>(code >> 32 & 0xFF), <uint32_t>(code >> 40 & 0xFF) + 1
-                if last <= begin:                                # a part without instructions: no cycle
+                begin, beyond = <uint32_t>(code >> 32 & 0xFF), <uint32_t>(code >> 40 & 0xFF) + 1
+                if beyond <= begin:                              # a part without instructions: no cycle
                     continue
-            if behind and (code & 0xFFFFFFFFULL != block or begin < behind):
-                continue                                         # before the next cycle
-            if code & 0xFFFFFFFFULL == block:
-                instruction[0] = last
+                if code & 0xFFFFFFFFULL == block:
+                    issued[0] = max(issued[0], beyond)
+                if self.issuing:                                 # up to the cycle of the overflow
+                    if behind and (code & 0xFFFFFFFFULL != block or beyond < behind):
+                        continue
+                    self.issuing = False
+                    if not behind and self.tracing > 0 and self.captures.traces_addresses:
+                        self.trace_item(items + k)
+                    continue
+            if cycles == 0:
+                continue
+            left[0], left[1] = items[k], cycles
             if self.tracing > 0 and self.captures.traces_addresses:
-                self.tracing -= items[k + 1]
-                self.trace_item(items + k)
-            self.due -= items[k + 1]
+                self.tracing -= cycles
+                self.trace_item(left)
+            self.due -= cycles
             if self.due <= 0:
                 return True
         return False

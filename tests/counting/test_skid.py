@@ -1,0 +1,87 @@
+"""The interrupt comes so many cycles behind the overflow, at the next bundle that has not issued."""
+
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import pytest
+from captured import CYCLES, Program, example, sampled
+
+PMUS = tuple(CYCLES)
+SMALL = {"queens": ("5",), "sort": ("40",), "strings": ("20",)}
+INSTRUCTIONS = "IA64_INST_RETIRED"
+
+
+class Timeline(NamedTuple):
+    """By cycle, from 1 on: how many instructions of the log have issued when it ends; the places of the log."""
+
+    issued: list[int]
+    places: list[int]
+
+    def interrupt(self, cycle: int) -> int | None:
+        """The number of the first bundle that begins behind all that has issued when a cycle ends."""
+        if cycle >= len(self.issued):
+            return None
+        behind = range(self.issued[cycle], len(self.places))
+        return next((number for number in behind if self.places[number] & 15 == 0), None)
+
+
+@cache
+def timeline(name: str, pmu: str) -> Timeline:
+    """From a sample of every cycle without skid. One in which something issued says what, the others do not count."""
+    run = example(name, *SMALL[name])
+    places = [step.bundle | step.number for step in run.steps]
+    issued, busy = [0], 0
+    for sample in every_cycle(run, pmu):
+        if sample[1] > busy:
+            busy = sample[1]
+            issued.append(places.index(sample[0], issued[-1]) + 1)
+        else:
+            issued.append(issued[-1])
+    assert issued[-1] == len(places)
+    return Timeline(issued, places)
+
+
+def every_cycle(run: Program, pmu: str) -> list[tuple[int, int]]:
+    """Where each cycle was, and how many have issued something so far."""
+    event = "INST_DISPERSED" if pmu == "itanium" else "BACK_END_BUBBLE_ALL"
+    samples = sampled(run, pmu, [CYCLES[pmu], event], [1, None]).samples
+    (counter,) = (number for number in samples[-1].pmds if samples[-1].pmds[number])
+    counts = [one.pmds[counter] for one in samples]
+    if pmu != "itanium":
+        return [(one.iip, number - count) for number, (one, count) in enumerate(zip(samples, counts, strict=True), 1)]
+    rises = accumulate(now > before for before, now in pairwise([0, *counts]))
+    return [(one.iip, rise) for one, rise in zip(samples, rises, strict=True)]
+
+
+def check_first(name: str, pmu: str, event: str, period: int, skid: int, cycle: int) -> None:
+    """The first sample, when its overflow ends a cycle."""
+    line, run = timeline(name, pmu), example(name, *SMALL[name])
+    samples = sampled(run, pmu, [event], [period], skid=skid).samples
+    wanted = line.interrupt(cycle + skid)
+    if wanted is None:
+        assert not samples
+        return
+    assert (samples[0].stamp, samples[0].iip) == (wanted, line.places[wanted])
+    stamps = [sample.stamp for sample in samples]
+    assert stamps == sorted(stamps) and all(line.places[one.stamp] == one.iip for one in samples)
+    assert all(one.iip & 15 == 0 for one in samples)
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("name", SMALL)
+def test_an_interrupt_comes_so_many_cycles_behind_a_cycle(name: str, pmu: str) -> None:
+    cycles = len(timeline(name, pmu).issued) - 1
+    for period in (1, 1000, 2001, 3777, cycles - 30, cycles):
+        for skid in (1, 2, 13, 100, 1000):
+            check_first(name, pmu, CYCLES[pmu], period, skid, period)
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("name", SMALL)
+def test_an_interrupt_comes_so_many_cycles_behind_an_instruction(name: str, pmu: str) -> None:
+    line = timeline(name, pmu)
+    for period in (1, 2, 50, 997, 1500, 2501, len(line.places) - 5, len(line.places)):
+        cycle = next(number for number, issued in enumerate(line.issued) if issued >= period)
+        for skid in (1, 2, 13, 100, 1000):
+            check_first(name, pmu, INSTRUCTIONS, period, skid, cycle)
