@@ -51,6 +51,11 @@ cdef class Captures(Watch):
     cdef readonly int64_t delay  # cycles from the freeze of the monitors to that of the IP-EAR
     cdef int64_t elapsed         # cycles since the last address retired
     cdef bint flushed            # the pipeline was flushed since then
+    cdef TraceBuffer trace_kept  # `keep_trace`
+    cdef int64_t elapsed_kept
+    cdef bint flushed_kept
+    cdef bint kept               # ... may be restored
+    cdef bint again              # ... was
     cdef uint64_t pending        # target that is written next unless its bundle branches again
     cdef bint pending_there
     cdef uint32_t applied        # of what was captured while the block at hand ran
@@ -65,4 +70,6 @@ cdef class Captures(Watch):
     cdef void write_pending(self) noexcept nogil
     cdef void pass_cycles(self, int64_t cycles, bint flush) noexcept nogil
     cdef void retire(self, uint64_t address) noexcept nogil
+    cdef void keep_trace(self) noexcept nogil
+    cdef void restore_trace(self) noexcept nogil
     cdef void freeze_early(self, uint64_t address, int64_t delay) noexcept nogil

@@ -252,6 +252,17 @@ cdef class Captures(Watch):
                     <uint32_t>(cycles >> 4 << 2) | (ADDRESS_FLUSHED if self.flushed else 0))
         self.elapsed, self.flushed = 0, False
 
+    cdef void keep_trace(self) noexcept nogil:
+        self.trace_kept, self.elapsed_kept, self.flushed_kept = self.trace, self.elapsed, self.flushed
+        self.kept = True
+
+    cdef void restore_trace(self) noexcept nogil:
+        """Let the IP-EAR be as it was at `keep_trace`, if nobody has read it since."""
+        self.again = self.kept
+        if self.kept:
+            self.trace, self.elapsed, self.flushed = self.trace_kept, self.elapsed_kept, self.flushed_kept
+        self.kept = False
+
     cdef void freeze_early(self, uint64_t address, int64_t delay) noexcept nogil:
         """The IP-EAR is disabled, with so much of its delay left: the entry has no lower bits of the address."""
         cdef uint64_t cycles = <uint64_t>min(self.elapsed, MOST_ELAPSED)

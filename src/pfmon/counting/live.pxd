@@ -27,6 +27,8 @@ cdef class Live(BlockIncrements):
     cdef bint arrived            # it has come, and waits for a bundle to begin
     cdef bint issuing            # ... its cycle begins to count behind that of the instruction that overflowed
     cdef uint64_t begun          # instructions that had retired when the block at hand began
+    cdef uint32_t shown          # records of the block at hand that the IP-EAR was shown again ...
+    cdef uint32_t issued         # ... instructions that issued in them
     cdef bint resting            # nothing counts up to the end of the block at hand
     cdef uint64_t waiting        # monitors whose counters have wrapped
     cdef object on_overflow
@@ -48,6 +50,7 @@ cdef class Live(BlockIncrements):
                           uint64_t block, uint32_t* issued) noexcept nogil
     cdef void disable(self) noexcept nogil
     cdef void trace_item(self, const uint32_t* item) noexcept nogil
+    cdef void trace_until(self, const BlockItems* block, uint32_t behind) noexcept nogil
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil
     cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil
     cdef void take_apart(self, const BlockItems* block) noexcept nogil

@@ -248,6 +248,9 @@ cdef class Live(BlockIncrements):
             self.calls.read(self.behind, block.words - self.behind)
             self.calls.arrive(block.words[0])
             self.behind = block.words
+        if self.captures is not None and self.captures.traces_addresses:
+            self.captures.keep_trace()
+            self.shown = self.issued = 0
         for k in range(0, block.node_item_count, 2):
             used = self.take_item(block.node_items + k)
             if used:
@@ -265,6 +268,8 @@ cdef class Live(BlockIncrements):
             word, addresses = block.words[0], block.words + 1
             number = self.last = word & BLOCK_MASK
             head = &self.table.c.heads[number]
+            if self.captures is not None:
+                self.captures.restore_trace()
             for i in range(head.length):
                 memset(sums, 0, self.monitors * sizeof(int64_t))
                 address = 0
@@ -278,10 +283,12 @@ cdef class Live(BlockIncrements):
                         self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
                 self.retired += 1
                 if self.captures is not None:
+                    self.trace_until(block, i + 1)
                     self.take_captured(block, i)
                 if self.step(sums, self.table.c.instructions[head.first + i].address):
                     self.slide(block, 0, 0, i + 1)
         if self.captures is not None:
+            self.trace_until(block, LAST_INSTRUCTION)
             self.take_captured(block, LAST_INSTRUCTION)
         memset(sums, 0, self.monitors * sizeof(int64_t))
         for k in range(block.mark_count):
@@ -317,6 +324,8 @@ cdef class Live(BlockIncrements):
                 self.trace_item(single)
             memset(sums, 0, self.monitors * sizeof(int64_t))
             self.add_item(single, sums)
+            if not self.fits(sums) and self.captures is not None:
+                self.captures.kept = False       # the registers are read: they cannot go back
             if self.step(sums, self.place_of(item[0])):
                 return times + 1
         return 0
@@ -439,6 +448,26 @@ cdef class Live(BlockIncrements):
         self.captures.freeze_early(self.table.c.instructions[head.first + head.length - 1].address,
                                    self.tracing if self.sliding else self.captures.delay)
         self.tracing = 0
+
+    cdef void trace_until(self, const BlockItems* block, uint32_t behind) noexcept nogil:
+        """Show the IP-EAR, after `restore_trace`, the records up to the cycle in which the instruction before ``behind``
+        issued: it may overflow."""
+        cdef uint32_t total = block.node_item_count + block.item_count
+        cdef const uint32_t* item
+        cdef uint64_t code
+        if not self.captures.again or self.frozen or self.resting:
+            return
+        while self.shown < total and self.issued < behind:
+            if self.shown < block.node_item_count:
+                item = block.node_items + self.shown
+            else:
+                item = block.items + self.shown - block.node_item_count
+            self.shown += 2
+            self.trace_item(item)
+            if item[0] & BUBBLE_FLAG == 0:
+                code = self.cycles.records.parts[item[0]].code
+                if code & 0xFFFFFFFFULL == block.words[0] & BLOCK_MASK and (code >> 40 & 0xFF) >= (code >> 32 & 0xFF):
+                    self.issued = <uint32_t>(code >> 40 & 0xFF) + 1
 
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil:
         cdef uint32_t k
