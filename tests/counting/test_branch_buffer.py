@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 import pytest
 from branch_log import Captured, Flow, flows, written
 from captured import CYCLES, Program, Sample, Sampled, assembled, example, sampled
+from ia64_assembly import Line
+from ia64_program import EXIT, TEXT
+from instruction_log import is_branch
 from random_branches import random_branches
 
 from pfmon.pmu.request import BranchBufferRequest, OpcodeMatch, RangeRequest
@@ -304,3 +307,41 @@ def check_beside(run: Program, pmu: str, branches: Sequence[Captured], period: i
 @pytest.mark.parametrize("period", [1, 7, 50])
 def test_samples_of_instructions_hold_the_branches_before_them(period: int, pmu: str) -> None:
     check_beside(example("queens", "5"), pmu, every("queens", pmu), period)
+
+
+# --- Montecito's other events
+
+VECTORS = 0xA000000100000000  # where Linux has them; their offsets: SDM volume 2, table 5-1
+BREAK, PAGE_NOT_PRESENT, NAT_CONSUMPTION = (VECTORS + offset for offset in (0x2C00, 0x5000, 0x5600))
+NAT = ["movl r9=0x1000", "ld8.s r11=[r9]"]  # no such page: the load is deferred
+RECOVERY = ["nop.i 0", "recover:", "br.cond.sptk.few back"]
+AT = TEXT + 16 * 2
+OTHERS: dict[str, tuple[list[Line], list[tuple[int, int]]]] = {
+    "chk.s": ([*NAT, "chk.s.m r11,recover", "back:", *EXIT, *RECOVERY], [(AT, AT + 16 * 6), (AT + 16 * 4, BREAK)]),
+    "chk.a": (["chk.a.clr r11,recover", "back:", *EXIT, *RECOVERY], [(TEXT, TEXT + 16 * 6), (TEXT + 16 * 4, BREAK)]),
+    "break": (EXIT, [(TEXT + 16 * 3, BREAK)]),
+    "fault": (["movl r9=0x1000", "ld8 r11=[r9]", *EXIT], [(TEXT + 16, PAGE_NOT_PRESENT)]),
+    "NaT": ([*NAT, "st8 [r12]=r11", *EXIT], [(AT, NAT_CONSUMPTION)]),
+    "at a target": (
+        ["movl r9=0x1000", "br.cond.sptk.few there", "nop.i 0", "there:", "ld8 r11=[r9]"],
+        [(TEXT + 16 * 3, PAGE_NOT_PRESENT)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_checks_that_fail_and_exceptions_are_captured_on_montecito(name: str) -> None:
+    """As mispredicted events with a target; exceptions go to their vector (3.3.10, table 3-27)."""
+    lines, expected = OTHERS[name]
+    run = assembled(lines)
+    found = []
+    for sample in one_by_one(run, "montecito").samples:
+        held = entries_of("montecito", sample.pmds)
+        (entry, extension), (target, _) = held
+        if entry & 2:
+            assert entry & 1 and target & 3 == 2
+            found.append(((entry & ~15) + 16 * (extension & 1) | entry >> 2 & 3, target & ~15))
+    assert found == expected
+    branches = sum(map(is_branch, run.steps))
+    for pmu in PMUS[:2]:
+        assert sampled(run, pmu, ["BRANCH_EVENT"], [None]).counts["BRANCH_EVENT"] == branches
