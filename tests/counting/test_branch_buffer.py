@@ -13,6 +13,8 @@ from ia64_assembly import Line
 from ia64_program import EXIT, TEXT
 from instruction_log import is_branch
 from random_branches import random_branches
+from timeline import SMALL as TIMED
+from timeline import Timeline, timeline
 
 from pfmon.pmu.request import BranchBufferRequest, OpcodeMatch, RangeRequest
 
@@ -345,3 +347,30 @@ def test_checks_that_fail_and_exceptions_are_captured_on_montecito(name: str) ->
     branches = sum(map(is_branch, run.steps))
     for pmu in PMUS[:2]:
         assert sampled(run, pmu, ["BRANCH_EVENT"], [None]).counts["BRANCH_EVENT"] == branches
+
+
+# --- which bundle of its window
+
+
+def is_second(line: Timeline, number: int) -> bool:
+    """Whether an instruction of the log issued in the second bundle of its cycle, right behind the first."""
+    cycle = next(cycle for cycle, issued in enumerate(line.issued) if issued > number)
+    return line.places[line.issued[cycle - 1]] >> 4 == (line.places[number] >> 4) - 1
+
+
+@pytest.mark.parametrize("pmu", PMUS[1:])
+@pytest.mark.parametrize("name", TIMED)
+def test_the_second_bundle_of_a_window_is_marked(name: str, pmu: str) -> None:
+    """Bit 0 of a branch's extension (table 3-29), bit 2 of the instruction's register of the data EAR (table 3-22)."""
+    line, run = timeline(name, pmu), example(name, *TIMED[name])
+    samples = sampled(run, pmu, ["BRANCH_EVENT"], [1]).samples
+    second = []
+    for flow, sample in zip(of_pmu(pmu, run), samples, strict=True):
+        (_, extension), *_ = entries_of(pmu, sample.pmds)
+        second.append(bool(extension & 1))
+        assert second[-1] == (flow.kind != "break" and is_second(line, flow.before))
+    assert any(second) and not all(second)
+    place = 36 if pmu == "montecito" else 17
+    for sample in sampled(run, pmu, ["DATA_EAR_CACHE_LAT4"], [1]).samples:
+        if sample.pmds[place] & 8:
+            assert bool(sample.pmds[place] & 4) == is_second(line, sample.stamp - 1)
