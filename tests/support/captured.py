@@ -1,5 +1,6 @@
 """Runs with samples of event address registers and branch buffers, beside the log of the slow path."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -7,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from guests import guest, quiet
+from guests import EXAMPLES, quiet
 from ia64_assembly import Line
 from ia64_program import write_program
 from instruction_log import Step, logged_steps
@@ -16,6 +17,7 @@ from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.counting.unit import MachineRecords
 from pfmon.engine.ia64.guest import Guest
 from pfmon.engine.settings import Settings
+from pfmon.library.program import FIXED_ENVIRONMENT
 from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
 from pfmon.machine.occurrences import Occurrence
@@ -52,20 +54,22 @@ def _run(make: Callable[..., Guest]) -> Program:
 
 @cache
 def example(name: str, *arguments: str) -> Program:
-    """An example that ran."""
-    return _run(lambda slow: guest(name, arguments, slow=slow, trace=True))
+    """An example that ran, as `pfmon.run` runs it."""
+    return _run(lambda slow: _guest(EXAMPLES / "ia64" / name, arguments, slow))
+
+
+def _guest(path: Path, arguments: Sequence[str], slow: bool) -> Guest:
+    words = [os.fsencode(word) for word in (path, *arguments)]
+    environment = [os.fsencode(entry) for entry in FIXED_ENVIRONMENT]
+    loaded = image.load(str(path))
+    return Guest(loaded, words, environment, Settings(), memory_limit=1 << 30, slow=slow, trace=True)
 
 
 def assembled(lines: Sequence[Line], data: bytes = b"") -> Program:
     """A program of assembler text that ran."""
     with TemporaryDirectory() as folder:
         path = write_program(Path(folder, "program"), lines, data)
-
-        def make(slow: bool) -> Guest:
-            loaded = image.load(str(path))
-            return Guest(loaded, [b"program"], [], Settings(), memory_limit=1 << 30, slow=slow, trace=True)
-
-        return _run(make)
+        return _run(lambda slow: _guest(path, (), slow))
 
 
 class Sample(NamedTuple):
