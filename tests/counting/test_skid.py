@@ -39,3 +39,33 @@ def test_an_interrupt_comes_so_many_cycles_behind_an_instruction(name: str, pmu:
         cycle = next(number for number, issued in enumerate(line.issued) if issued >= period)
         for skid in (1, 2, 13, 100, 1000):
             check_first(name, pmu, INSTRUCTIONS, period, skid, cycle)
+
+
+@pytest.mark.parametrize("skid", [1, 13, 100])
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("name", SMALL)
+def test_instructions_count_on_from_the_interrupt(name: str, pmu: str, skid: int) -> None:
+    line = timeline(name, pmu)
+    samples = sampled(example(name, *SMALL[name]), pmu, [INSTRUCTIONS], [50], skid=skid).samples
+    begin = 0
+    for sample in samples:
+        cycle = next(number for number, issued in enumerate(line.issued) if issued >= begin + 50)
+        assert sample.stamp == line.interrupt(cycle + skid)
+        begin = sample.stamp
+    assert len(samples) > 10
+
+
+@pytest.mark.parametrize("skid", [1, 13, 100])
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("name", SMALL)
+def test_cycles_count_on_from_the_interrupt(name: str, pmu: str, skid: int) -> None:
+    """From the cycle in which it came or a later one, up to the issue of its bundle, which may be in a later block."""
+    line = timeline(name, pmu)
+    samples = sampled(example(name, *SMALL[name]), pmu, [CYCLES[pmu]], [70], skid=skid).samples
+    begins = {0}
+    for sample in samples:
+        came = {begin + 70 + skid for begin in begins if line.interrupt(begin + 70 + skid) == sample.stamp}
+        assert came
+        issue = next(number for number, issued in enumerate(line.issued) if issued > sample.stamp)
+        begins = {begin for first in came for begin in range(first, issue)}
+    assert len(samples) > 10

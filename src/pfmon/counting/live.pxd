@@ -29,7 +29,10 @@ cdef class Live(BlockIncrements):
     cdef uint64_t begun          # instructions that had retired when the block at hand began
     cdef uint32_t shown          # records of the block at hand that the IP-EAR was shown again ...
     cdef uint32_t issued         # ... instructions that issued in them
-    cdef bint resting            # nothing counts up to the end of the block at hand
+    cdef bint resumed            # an interrupt came in the block at hand: it counts on from ...
+    cdef uint32_t from_item      # ... a record,
+    cdef uint32_t from_time      # ... after so many times of it,
+    cdef uint32_t from_instruction       # ... an instruction
     cdef uint64_t waiting        # monitors whose counters have wrapped
     cdef object on_overflow
     cdef Sampler sampler         # takes overflows instead; or None
@@ -42,12 +45,12 @@ cdef class Live(BlockIncrements):
     cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil
     cdef void pass_by(self, const BlockItems* block) noexcept nogil
     cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil
-    cdef uint32_t take_item(self, const uint32_t* item) noexcept nogil
+    cdef uint32_t take_item(self, const uint32_t* item, uint32_t place) noexcept nogil
     cdef uint64_t place_of(self, uint32_t item) noexcept nogil
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil
     cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil
-    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t used, uint32_t behind,
-                          uint64_t block, uint32_t* issued) noexcept nogil
+    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,
+                          uint32_t behind, uint64_t block, uint32_t* issued) noexcept nogil
     cdef void disable(self) noexcept nogil
     cdef void trace_item(self, const uint32_t* item) noexcept nogil
     cdef void trace_until(self, const BlockItems* block, uint32_t behind) noexcept nogil

@@ -165,10 +165,14 @@ cdef class Live(BlockIncrements):
         if self.captures is not None:
             self.captures.applied = 0
         self.begun = self.retired
+        self.from_item = self.from_time = self.from_instruction = 0
+        self.resumed = False
         if self.sliding:
             self.slide(block, 0, 0, 0)
-            self.resting = False
-            self.pass_by(block)
+            if self.resumed and not self.frozen:
+                self.take_apart(block)
+            else:
+                self.pass_by(block)
             return
         if self.frozen:
             self.pass_by(block)
@@ -251,24 +255,32 @@ cdef class Live(BlockIncrements):
         if self.captures is not None and self.captures.traces_addresses:
             self.captures.keep_trace()
             self.shown = self.issued = 0
-        for k in range(0, block.node_item_count, 2):
-            used = self.take_item(block.node_items + k)
+        k = 0
+        while k < block.node_item_count:
+            used = self.take_item(block.node_items + k, <uint32_t>k)
             if used:
                 self.slide(block, <uint32_t>k, used, 0)
+                if self.resumed and self.from_item == k:
+                    continue                             # the rest of it
+            k += 2
         items = block.item_count
         if self.captures is not None and block.words != NULL and self.captures.count:
             items = self.captures.captured[0].item       # what was captured comes with its instruction
-        for k in range(0, items, 2):
+        k = 0
+        while k < items:
             if self.captures is not None and not self.frozen:
                 self.captures.apply_until(<uint32_t>k)
-            used = self.take_item(block.items + k)
+            used = self.take_item(block.items + k, block.node_item_count + <uint32_t>k)
             if used:
                 self.slide(block, block.node_item_count + <uint32_t>k, used, 0)
+                if self.resumed and self.from_item == block.node_item_count + k:
+                    continue
+            k += 2
         if block.words != NULL:
             word, addresses = block.words[0], block.words + 1
             number = self.last = word & BLOCK_MASK
             head = &self.table.c.heads[number]
-            if self.captures is not None:
+            if self.captures is not None and not self.resumed:
                 self.captures.restore_trace()
             for i in range(head.length):
                 memset(sums, 0, self.monitors * sizeof(int64_t))
@@ -285,6 +297,8 @@ cdef class Live(BlockIncrements):
                 if self.captures is not None:
                     self.trace_until(block, i + 1)
                     self.take_captured(block, i)
+                if i < self.from_instruction:
+                    continue
                 if self.step(sums, self.table.c.instructions[head.first + i].address):
                     self.slide(block, 0, 0, i + 1)
         if self.captures is not None:
@@ -296,7 +310,6 @@ cdef class Live(BlockIncrements):
                     block.words == NULL or mark_instruction(block.marks[k]) >= self.table.c.heads[number].length):
                 self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
         self.step(sums, 0)
-        self.resting = False
 
     cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
         """What was captured of instructions up to this one goes into the registers, and is counted."""
@@ -305,21 +318,24 @@ cdef class Live(BlockIncrements):
             one = &self.captures.captured[self.captures.applied]
             if one.instruction + (1 if one.detail & BEHIND else 0) > instruction:
                 return
-            if not self.frozen:
-                self.captures.apply(one)
             self.captures.applied += 1
+            if self.frozen or one.instruction < self.from_instruction:
+                continue
+            self.captures.apply(one)
             if block.words != NULL and one.occurrence != NOTHING_HAPPENED:
-                if self.take_item(block.items + one.item):
+                if self.take_item(block.items + one.item, block.node_item_count + one.item):
                     self.slide(block, 0, 0, min(instruction, self.table.c.heads[self.last].length - 1) + 1)
 
-    cdef uint32_t take_item(self, const uint32_t* item) noexcept nogil:
+    cdef uint32_t take_item(self, const uint32_t* item, uint32_t place) noexcept nogil:
         """One record of the machine, one time after the other. When an interrupt is on its way by it: how often it was
         taken, else 0."""
         cdef int64_t sums[MOST_MONITORS]
         cdef uint32_t single[2]
         cdef uint32_t times
+        if place < self.from_item:
+            return 0
         single[0], single[1] = item[0], 1
-        for times in range(item[1]):
+        for times in range(self.from_time if place == self.from_item else 0, item[1]):
             if self.captures is not None and self.captures.traces_addresses and not self.frozen:
                 self.trace_item(single)
             memset(sums, 0, self.monitors * sizeof(int64_t))
@@ -353,7 +369,7 @@ cdef class Live(BlockIncrements):
         on its way by that."""
         cdef uint64_t wrapped = 0
         cdef uint32_t m
-        if self.frozen or self.resting:
+        if self.frozen:
             return False
         for m in range(self.monitors):
             if sums[m] >= self.left[m]:
@@ -391,15 +407,15 @@ cdef class Live(BlockIncrements):
         if behind:
             self.issuing = True
         if not self.arrived:
-            self.arrived = (self.slide_along(block.node_items, nodes, first, used, behind, number, &issued)
-                            or self.slide_along(block.items, block.item_count, first - min(first, nodes),
+            self.arrived = (self.slide_along(block.node_items, nodes, 0, first, used, behind, number, &issued)
+                            or self.slide_along(block.items, block.item_count, nodes, first - min(first, nodes),
                                                 used if first >= nodes else 0, behind, number, &issued))
         if self.arrived and block.words != NULL and self.interrupt(block, issued):
             self.arrived = self.sliding = False
-        self.resting = True
+            self.resumed = True
 
-    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t used, uint32_t behind,
-                          uint64_t block, uint32_t* issued) noexcept nogil:
+    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,
+                          uint32_t behind, uint64_t block, uint32_t* issued) noexcept nogil:
         """Whether the interrupt comes in these records, and how many instructions of the block have issued then."""
         cdef uint32_t k, begin, beyond, cycles
         cdef uint32_t left[2]
@@ -431,7 +447,8 @@ cdef class Live(BlockIncrements):
                 self.tracing -= cycles
                 self.trace_item(left)
             self.due -= cycles
-            if self.due <= 0:
+            if self.due <= 0:                                    # the rest of it counts again
+                self.from_item, self.from_time = base + k, <uint32_t>(items[k + 1] + self.due)
                 return True
         return False
 
@@ -455,7 +472,7 @@ cdef class Live(BlockIncrements):
         cdef uint32_t total = block.node_item_count + block.item_count
         cdef const uint32_t* item
         cdef uint64_t code
-        if not self.captures.again or self.frozen or self.resting:
+        if not self.captures.again or self.frozen or self.resumed:
             return
         while self.shown < total and self.issued < behind:
             if self.shown < block.node_item_count:
@@ -502,6 +519,7 @@ cdef class Live(BlockIncrements):
         for instruction in range(instruction, head.length):
             address = self.table.c.instructions[head.first + instruction].address
             if address & 3 == 0:
+                self.from_instruction = instruction
                 self.call(self.waiting, address, self.begun + instruction)
                 return True
         return False
