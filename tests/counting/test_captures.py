@@ -8,9 +8,11 @@ from random import Random
 import pytest
 from captured import CYCLES, Program, assembled, example, happened, sampled
 from ear_registers import data_ear, instruction_ear
+from guests import EXAMPLES
 from ia64_program import DATA, EXIT
 from instruction_log import is_load
 
+import pfmon
 from pfmon.machine.config import load
 from pfmon.pmu import get
 from pfmon.pmu.request import EarRequest, RangeRequest
@@ -328,3 +330,54 @@ def test_ranges_constrain_what_is_captured(pmu: str) -> None:
     for begin, wanted in ((place & ~63, 768), ((place & ~63) + 64, 0)):
         limits = RangeRequest(((begin, begin + 64),))
         assert sampled(run, pmu, [LOADS], [None], irange=limits).counts[LOADS] == wanted
+
+
+# --- the instruction of a sample
+
+
+def check_places(run: Program, pmu: str) -> int:
+    """Captures are of the step that the stamp names: its address, its line; how many there were."""
+    total = 0
+    tlb = ("DATA_EAR_TLB_L2", "DATA_EAR_TLB_SW") if pmu == "itanium" else ("DATA_EAR_TLB_ALL",)
+    for event in (LOADS, *tlb):
+        for sample in sampled(run, pmu, [event], [1]).samples:
+            one, step = data_ear(pmu, sample.pmds), run.steps[sample.stamp - 1]
+            assert sample.iip == step.bundle | step.number
+            if one.instruction is None:
+                assert one.data in step.filled + step.spilled
+            else:
+                assert (one.instruction, one.data) == (sample.iip, step.address)
+            total += 1
+    line = int(load(pmu)["l1i.line"])
+    prefix = "INSTRUCTION_EAR" if pmu == "itanium" else "L1I_EAR"
+    last = ("TLB_VHPT", "TLB_SW") if pmu == "itanium" else ("CACHE_LAT0", "TLB_ALL")
+    for event in (f"{prefix}_CACHE_LAT4", *(f"{prefix}_{name}" for name in last)):
+        for sample in sampled(run, pmu, [event], [1]).samples:
+            step = run.steps[sample.stamp - 1]
+            assert sample.iip == step.bundle | step.number
+            assert instruction_ear(pmu, sample.pmds).line == step.bundle // line * line
+            total += 1
+    return total
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_captures_are_of_the_instruction_that_the_stamp_names(pmu: str) -> None:
+    assert check_places(example("hashmap", "100"), pmu) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("name", ["sort 200", "lz 300", "matmul 8", "nbody 2", "epic", "stream 4 1", "strings 40"])
+def test_captures_of_more_examples_are_too(name: str, pmu: str) -> None:
+    program, *arguments = name.split()
+    assert check_places(example(program, *arguments), pmu) > 20
+
+
+def test_the_seed_of_a_run_chooses_among_overlapping_loads() -> None:
+    def samples(**options: int) -> list[tuple[int, int]]:
+        command = [str(EXAMPLES / "ia64" / "stream"), "4", "1"]
+        run = pfmon.run(command, events=LOADS, long_smpl_periods=1, stdout=pfmon.DEVNULL, **options)
+        assert run.samples is not None
+        return [(sample.iip, sample.stamp) for sample in run.samples]
+
+    assert samples() == samples(ear_seed=1) != samples(ear_seed=2)
