@@ -69,3 +69,15 @@ def test_cycles_count_on_from_the_interrupt(name: str, pmu: str, skid: int) -> N
         issue = next(number for number, issued in enumerate(line.issued) if issued > sample.stamp)
         begins = {begin for first in came for begin in range(first, issue)}
     assert len(samples) > 10
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+@pytest.mark.parametrize("event", ["BRANCH_EVENT", "DATA_EAR_CACHE_LAT4"])
+def test_nothing_is_captured_between_an_overflow_and_its_interrupt(event: str, pmu: str) -> None:
+    run = example("hashmap", "100")
+    for period in (1, 5, 11):
+        plain = sampled(run, pmu, [event], [period]).samples[0]
+        for skid in (1, 50, 1000):
+            late = sampled(run, pmu, [event], [period], skid=skid).samples[0]
+            assert late.pmds == plain.pmds and late.stamp >= plain.stamp
+            assert late.iip & 15 == 0
