@@ -1,6 +1,6 @@
 """Branch buffers hold the last branches of the log, as the manual's tables lay them out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 from random import Random
@@ -20,7 +20,22 @@ from pfmon.pmu.request import BranchBufferRequest, OpcodeMatch, RangeRequest
 
 PMUS = tuple(CYCLES)
 SIZE = {"itanium": 8, "itanium2": 8, "montecito": 16}
-SMALL = {"queens": ("5",), "fib": ("8",), "sort": ("40",), "strings": ("20",), "branchy": ("150",), "dispatch": ("20",)}
+PROGRAMS = {
+    "queens": ("5",),
+    "fib": ("8",),
+    "sort": ("40",),
+    "strings": ("20",),
+    "branchy": ("150",),
+    "dispatch": ("20",),
+}
+
+
+def first_of(names: Iterable[str], *quick: str) -> list[Any]:
+    """Parameters, most of them for the slow tests."""
+    return [*quick, *(pytest.param(name, marks=pytest.mark.slow) for name in names if name not in quick)]
+
+
+EXAMPLES = pytest.mark.parametrize("name", first_of(PROGRAMS, "queens"))
 
 
 def entries_of(pmu: str, pmds: dict[int, int]) -> list[tuple[int, int]]:
@@ -67,7 +82,7 @@ def one_by_one(run: Program, pmu: str, **options: Any) -> Sampled:
 @cache
 def every(name: str, pmu: str) -> tuple[Captured, ...]:
     """All branches of an example with their predictions, from samples with period 1."""
-    run = example(name, *SMALL[name])
+    run = example(name, *PROGRAMS[name])
     return captured(run, pmu, one_by_one(run, pmu).samples)
 
 
@@ -102,9 +117,9 @@ def _captured(flow: Flow, entry: tuple[int, int], cycle: int) -> Captured:
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", SMALL)
+@EXAMPLES
 def test_with_period_one_a_sample_holds_a_branch_and_its_target(name: str, pmu: str) -> None:
-    for sample, one in zip(one_by_one(example(name, *SMALL[name]), pmu).samples, every(name, pmu), strict=True):
+    for sample, one in zip(one_by_one(example(name, *PROGRAMS[name]), pmu).samples, every(name, pmu), strict=True):
         expected = [("source", one), ("target", one)] if one.flow.taken else [("source", one)]
         found = entries_of(pmu, sample.pmds)
         assert sample.stamp == one.flow.before + (one.flow.kind != "break")
@@ -128,9 +143,9 @@ def check_periods(run: Program, pmu: str, branches: Sequence[Captured], periods:
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", SMALL)
+@EXAMPLES
 def test_the_buffer_holds_the_last_branches_of_the_log(name: str, pmu: str) -> None:
-    check_periods(example(name, *SMALL[name]), pmu, every(name, pmu), (2, 3, 7, 20))
+    check_periods(example(name, *PROGRAMS[name]), pmu, every(name, pmu), (2, 3, 7, 20))
 
 
 @cache
@@ -245,7 +260,7 @@ FILTERS: dict[str, tuple[dict[str, int], Callable[[Captured, Outcomes], bool]]] 
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("name", first_of(FILTERS, "paths wrong", "targets right"))
 def test_filters_of_outcomes_let_the_right_branches_pass(name: str, pmu: str) -> None:
     given, keep = FILTERS[name]
     seen = outcomes(pmu)
@@ -306,7 +321,7 @@ def check_beside(run: Program, pmu: str, branches: Sequence[Captured], period: i
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("period", [1, 7, 50])
+@pytest.mark.parametrize("period", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_samples_of_instructions_hold_the_branches_before_them(period: int, pmu: str) -> None:
     check_beside(example("queens", "5"), pmu, every("queens", pmu), period)
 
@@ -359,7 +374,7 @@ def is_second(line: Timeline, number: int) -> bool:
 
 
 @pytest.mark.parametrize("pmu", PMUS[1:])
-@pytest.mark.parametrize("name", TIMED)
+@pytest.mark.parametrize("name", first_of(TIMED, "queens"))
 def test_the_second_bundle_of_a_window_is_marked(name: str, pmu: str) -> None:
     """Bit 0 of a branch's extension (table 3-29), bit 2 of the instruction's register of the data EAR (table 3-22)."""
     line, run = timeline(name, pmu), example(name, *TIMED[name])

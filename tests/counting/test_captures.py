@@ -18,6 +18,9 @@ from pfmon.pmu import get
 from pfmon.pmu.request import EarRequest, RangeRequest
 
 PMUS = tuple(CYCLES)
+NAMES = pytest.mark.parametrize(
+    "name", ["nbody", *(pytest.param(name, marks=pytest.mark.slow) for name in ("hashmap", "strings"))]
+)
 READ_MISSES = {"itanium": "L1D_READ_MISSES_RETIRED"}
 LINE = 128
 LOADS = "DATA_EAR_CACHE_LAT4"
@@ -153,14 +156,14 @@ PAUSE = ["adds r10=1,r10"] * 12
         (["stfd [r8]=f1,128"], 0),
         (["lfetch [r8],128"], 0),
         (["ld8 r11=[r8]"], 1),  # L1D has the line from the second time on
-        (["ldfd f6=[r8]"], 1000),  # L1D is not asked
-        (["xchg8 r11=[r8],r9"], 1000),
-        (["fetchadd8.acq r11=[r8],1"], 1000),
+        (["ldfd f6=[r8]"], 200),  # L1D is not asked
+        (["xchg8 r11=[r8],r9"], 200),
+        (["fetchadd8.acq r11=[r8],1"], 200),
         (["(p6) ldfd f6=[r8]"], 0),
     ],
 )
 def test_stores_and_hits_of_l1d_are_not_captured(body: list[str], wanted: int, pmu: str) -> None:
-    run = looped(1000, *body, *PAUSE)
+    run = looped(200, *body, *PAUSE)
     for memo in (True, False):
         assert sampled(run, pmu, [LOADS], [None], memo=memo).counts[LOADS] == wanted
 
@@ -210,7 +213,7 @@ def tlb_counts(run: Program, pmu: str, prefix: str) -> dict[str, int]:
     return {name.removeprefix(prefix): sampled(run, pmu, [name], [None]).counts[name] for name in names}
 
 
-@pytest.mark.parametrize("pages", [64, 200])
+@pytest.mark.parametrize("pages", [64, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pmu", PMUS)
 def test_data_tlb_misses_are_captured_by_what_served_them(pmu: str, pages: int) -> None:
     run = chase(pages, 3, stride=16384 + LINE)
@@ -231,7 +234,7 @@ def test_data_tlb_misses_are_captured_by_what_served_them(pmu: str, pages: int) 
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", ["hashmap", "nbody", "strings"])
+@NAMES
 def test_tlb_misses_of_examples_are_those_of_the_machine(name: str, pmu: str) -> None:
     run = example(name, {"hashmap": "300", "nbody": "2", "strings": "50"}[name])
     seen = happened(run, pmu)
@@ -253,7 +256,7 @@ def test_tlb_misses_of_examples_are_those_of_the_machine(name: str, pmu: str) ->
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", ["hashmap", "nbody", "strings"])
+@NAMES
 def test_fetches_that_miss_are_those_of_the_machine(name: str, pmu: str) -> None:
     run = example(name, {"hashmap": "300", "nbody": "2", "strings": "50"}[name])
     seen = happened(run, pmu)

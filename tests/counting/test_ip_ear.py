@@ -3,9 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
-import pytest
 from captured import example, sampled
-from timeline import SMALL, timeline
+from timeline import NAMES, SMALL, timeline
 
 from pfmon.pmu.request import IpEarRequest
 
@@ -58,7 +57,7 @@ def retired(name: str, first: int, last: int) -> list[Entry]:
     return found
 
 
-@pytest.mark.parametrize("name", SMALL)
+@NAMES
 def test_the_buffer_ends_so_many_cycles_behind_the_overflow(name: str) -> None:
     run = example(name, *SMALL[name])
     for delay in (0, 1, 7, 100, 255):
@@ -73,7 +72,7 @@ def test_there_are_flushes_and_long_waits_among_the_entries() -> None:
     assert any(one.cycles == MOST for one in found) and len({one.cycles for one in found}) > 10
 
 
-@pytest.mark.parametrize("name", SMALL)
+@NAMES
 def test_the_buffer_ends_so_many_cycles_behind_an_instruction(name: str) -> None:
     line, run = timeline(name, PMU), example(name, *SMALL[name])
     for delay in (0, 1, 7, 100):

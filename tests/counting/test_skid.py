@@ -2,7 +2,7 @@
 
 import pytest
 from captured import CYCLES, example, sampled
-from timeline import SMALL, timeline
+from timeline import NAMES, SMALL, timeline
 
 PMUS = tuple(CYCLES)
 INSTRUCTIONS = "IA64_INST_RETIRED"
@@ -23,7 +23,7 @@ def check_first(name: str, pmu: str, event: str, period: int, skid: int, cycle: 
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", SMALL)
+@NAMES
 def test_an_interrupt_comes_so_many_cycles_behind_a_cycle(name: str, pmu: str) -> None:
     cycles = len(timeline(name, pmu).issued) - 1
     for period in (1, 1000, 2001, 3777, cycles - 30, cycles):
@@ -32,7 +32,7 @@ def test_an_interrupt_comes_so_many_cycles_behind_a_cycle(name: str, pmu: str) -
 
 
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", SMALL)
+@NAMES
 def test_an_interrupt_comes_so_many_cycles_behind_an_instruction(name: str, pmu: str) -> None:
     line = timeline(name, pmu)
     for period in (1, 2, 50, 997, 1500, 2501, len(line.places) - 5, len(line.places)):
@@ -41,9 +41,9 @@ def test_an_interrupt_comes_so_many_cycles_behind_an_instruction(name: str, pmu:
             check_first(name, pmu, INSTRUCTIONS, period, skid, cycle)
 
 
-@pytest.mark.parametrize("skid", [1, 13, 100])
+@pytest.mark.parametrize("skid", [13, *(pytest.param(cycles, marks=pytest.mark.slow) for cycles in (1, 100))])
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", SMALL)
+@NAMES
 def test_instructions_count_on_from_the_interrupt(name: str, pmu: str, skid: int) -> None:
     line = timeline(name, pmu)
     samples = sampled(example(name, *SMALL[name]), pmu, [INSTRUCTIONS], [50], skid=skid).samples
@@ -55,9 +55,9 @@ def test_instructions_count_on_from_the_interrupt(name: str, pmu: str, skid: int
     assert len(samples) > 10
 
 
-@pytest.mark.parametrize("skid", [1, 13, 100])
+@pytest.mark.parametrize("skid", [13, *(pytest.param(cycles, marks=pytest.mark.slow) for cycles in (1, 100))])
 @pytest.mark.parametrize("pmu", PMUS)
-@pytest.mark.parametrize("name", SMALL)
+@NAMES
 def test_cycles_count_on_from_the_interrupt(name: str, pmu: str, skid: int) -> None:
     """From the cycle in which it came or a later one, up to the issue of its bundle, which may be in a later block."""
     line = timeline(name, pmu)

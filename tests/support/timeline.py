@@ -4,9 +4,13 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+import pytest
 from captured import CYCLES, Program, example, sampled
 
 SMALL = {"queens": ("5",), "sort": ("40",), "strings": ("20",)}
+NAMES = pytest.mark.parametrize(
+    "name", ["queens", *(pytest.param(name, marks=pytest.mark.slow) for name in SMALL if name != "queens")]
+)
 
 
 class Timeline(NamedTuple):
