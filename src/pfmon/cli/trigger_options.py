@@ -22,6 +22,7 @@ OPTIONS = [
     Option("trigger-data-follow", "in all tasks; a run has one"),
     Option("trigger-data-ro", "data triggers are for reads"),
     Option("trigger-data-wo", "data triggers are for writes"),
+    Option("trigger-event", "start counting when EVENT has happened N times", "EVENT:N"),
 ]
 
 
@@ -29,6 +30,10 @@ def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
     if given.value is None:
         config.trigger_flags.add(given.name)
+    elif given.name == "trigger-event":
+        if config.trigger_event:
+            raise PfmonError("--trigger-event is given twice; one event starts counting")
+        config.trigger_event = given.value
     elif given.name in config.triggers:
         raise PfmonError(f"--{given.name} is given twice; it takes several addresses, separated by commas")
     else:

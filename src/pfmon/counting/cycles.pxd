@@ -8,7 +8,7 @@ from pfmon.machine.records cimport Part, Records
 from pfmon.stream.table cimport BlockTable
 
 cdef enum:
-    SET_WORDS = 8                # of a set of occurrences
+    SET_WORDS = 16               # of a set of occurrences
     MOST_FIELDS = 8              # of dispersal
 
 cpdef enum Way:                  # how a monitor looks at the records

@@ -46,6 +46,15 @@ cdef class Gate(Splitter):
         self.turn = place
         self.switched()
 
+    def start(self):
+        """Count from here on."""
+        self.switches.on = True
+        self.switched()
+
+    def stop_at(self, uint64_t retired):
+        """Call on_due when so many instructions have retired, if it is not due before."""
+        self.due = min(self.due, retired)
+
     def reached(self) -> list[int]:
         """How often each trigger was reached, whether or not it changed anything."""
         return [self.switches.hits[number] for number in range(TRIGGERS) if self.switches.action[number]]

@@ -37,7 +37,7 @@ LOST_BUBBLES = {
 ALL_CAUSES = (1 << 64) - 1
 ALL_BITS = (1 << 62) - 1
 CAPTURED = frozenset(Occurrence[f"{what}_CAPTURED"] for what in ("DATA_EAR", "INSTRUCTION_EAR", "BRANCH"))
-MOST_OCCURRENCES = 512
+MOST_OCCURRENCES = 1024
 """As many as a set of them has bits (cycles.pxd, SET_WORDS)."""
 MESI = "ISEM"
 """The states by bit of PMC.mesi (Montecito manual table 3-6)."""

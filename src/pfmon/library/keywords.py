@@ -62,6 +62,7 @@ class Keywords(TypedDict, total=False):
     annotate: str
     symbol_file: Path
     no_demangle: bool
+    trigger_event: str
     long_smpl_periods: str | int | Sequence[int]
     short_smpl_periods: str | int | Sequence[int]
     smpl_periods_random: Names
@@ -305,6 +306,7 @@ TAKERS: dict[str, Taker] = {
     "ia32": _insn_set,
     "ia64": _insn_set,
     "checkpoint_func": _field("checkpoint_func", _address),
+    "trigger_event": _field("trigger_event", _text),
     "report": _field("report", _report),
     "sysroot": _field("sysroot", lambda option, value: directory(option, _text(option, value))),
     "timeout": _field("session_timeout", _number(seconds)),

@@ -80,6 +80,8 @@ class Options:
     triggers: dict[str, list[str]]
     """Option --trigger-...-addresses -> its addresses, as texts."""
     trigger_flags: set[str]
+    trigger_event: str = ""
+    """EVENT:N: counting starts when it has happened so often."""
 
     # One value an event, as texts.
     long_smpl_periods: str = ""

@@ -16,7 +16,7 @@ from pfmon.library.program import environment, find_program
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
 from pfmon.library.symbols import symbols_of, with_symbol_file
-from pfmon.library.triggers import triggers
+from pfmon.library.triggers import event_trigger, triggers
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
 from pfmon.program import image
@@ -190,6 +190,7 @@ class Prepared:
             set_sizes=options.set_sizes,
             controls=Controls(
                 triggers=triggers(options, symbols.code, symbols.data),
+                event_trigger=event_trigger(options, get(options.pmu)),
                 switch=options.switch_timeout,
                 true_values=options.true_values,
                 interval=options.print_interval,

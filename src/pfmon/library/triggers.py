@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.library.values import whole_number
 from pfmon.pmu.ranges import BUNDLE
-from pfmon.session.controls import Trigger
+from pfmon.session.controls import EventTrigger, Trigger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pfmon.library.options import Options
+    from pfmon.pmu.model import PmuModel
     from pfmon.pmu.options import Resolve
 
 PAIRS = 4
@@ -30,7 +32,7 @@ def check_triggers(options: Options, asks: bool) -> None:
             raise PfmonError(f"--trigger-{kind}-repeat wants both --{given[0]} and --{given[1]}")
         triggers_fit_the_breakpoint_registers(kind, [text for name in given for text in options.triggers.get(name, [])])
     triggers_and_ranges_share_registers(options)
-    if options.triggers and not options.events and not asks:
+    if (options.triggers or options.trigger_event) and not options.events and not asks:
         raise PfmonError("triggers start and stop counting: give -e EVENT,... too")
 
 
@@ -45,6 +47,18 @@ def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, .
                     "--irange counts inside a function"
                 )
     return tuple(found)
+
+
+def event_trigger(options: Options, model: PmuModel) -> EventTrigger | None:
+    """The event that starts counting. Raises PfmonError."""
+    text = options.trigger_event
+    if not text:
+        return None
+    event, colon, count = text.rpartition(":")
+    if not colon:
+        raise BadValueError(f"--trigger-event={text}: EVENT:N is wanted")
+    number = whole_number(f"trigger-event={event}:N", count, 1, (1 << model.bank.width) - 1)
+    return EventTrigger(model.events[event].name, number, text)
 
 
 def _of_kind(options: Options, kind: str, resolve: Resolve) -> Iterator[Trigger]:

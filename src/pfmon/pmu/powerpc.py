@@ -2,8 +2,9 @@
 
 `ppc604e` is what the PowerPC 604e implements of the disclosure: PMC1INTCONTROL for PMC1, PMCINTCONTROL and
 PMCTRIGGER for PMC2 to PMC4 together. `ibm1994` is the disclosure's own general form: one PMCnINTCONTROL for
-each counter, one PMCnCOUNTCTL for each but the first. Counters have 32 bits; one whose first bit is set is
-negative, which is what signals interrupts and triggers counting.
+each counter, one PMCnCOUNTCTL for each but the first, all in MMCR0 (above the 604e's 32 bits of it: the text gives no
+positions). Counters have 32 bits; one whose first bit is set is negative, which is what signals interrupts and triggers
+counting.
 """
 
 from __future__ import annotations
@@ -57,11 +58,13 @@ class SprFile(RegisterFile):
         return self._held[self.registers[name].name]
 
     def write(self, name: str, value: int, cpl: int = 0) -> None:
-        """mtspr: supervisor state only, 32 bits. Writing MMCR0 ends the state after an interrupt."""
+        """mtspr: supervisor state only, 32 bits, or as many as the register has. Writing MMCR0 ends the state after an
+        interrupt."""
         spr_access_needs_supervisor_state(cpl)
         register = self.registers[name]
-        if not 0 <= value < 1 << 32:
-            raise BadValueError(f"{register.name} = {value:#x} is not a 32-bit value", "registers_have_32_bits")
+        width = max(32, *(field.low + field.width for field in register.fields))
+        if not 0 <= value < 1 << width:
+            raise BadValueError(f"{register.name} = {value:#x} is not a {width}-bit value", "registers_have_a_width")
         self._held[register.name] = register.accept(value)
         if register.name == "mmcr0":
             self.signalled = False
@@ -136,13 +139,13 @@ class GeneralSprFile(SprFile):
 
     def signals(self, counter: int) -> bool:
         """Every counter has its own PMCnINTCONTROL."""
-        return bool(self.field("mmcr1", f"pmc{counter}intcontrol"))
+        return bool(self.field("mmcr0", f"pmc{counter}intcontrol"))
 
     def waits(self, counter: int) -> bool:
         """PMCnCOUNTCTL: until PMC1 is negative, or until then or the interrupt."""
         if counter == 1:
             return False
-        control = self.field("mmcr1", f"pmc{counter}countctl")
+        control = self.field("mmcr0", f"pmc{counter}countctl")
         if control == UNTIL_NEGATIVE:
             return not self.negative(1)
         return control == UNTIL_NEGATIVE_OR_SIGNALLED and not (self.negative(1) or self.signalled)

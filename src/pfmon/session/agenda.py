@@ -22,18 +22,37 @@ class Alarm:
             self._ring()
 
 
+class Once(Alarm):
+    """Something that is due once, with so many instructions retired."""
+
+    def __init__(self, due: int, ring: Callable[[], None]) -> None:
+        super().__init__(1, ring)
+        self.due = due
+        self.rung = False
+
+    def check(self, retired: int) -> None:
+        """Ring if it is time, once."""
+        if retired >= self.due and not self.rung:
+            self.rung = True
+            self._ring()
+
+
 class Alarms:
     """All alarms of a session."""
 
     def __init__(self, alarms: Sequence[Alarm]) -> None:
-        self._alarms = alarms
+        self._alarms = list(alarms)
 
     def __bool__(self) -> bool:
         return bool(self._alarms)
 
     def next_stop(self) -> int | None:
         """With how many instructions retired the next alarm is due."""
-        return min((alarm.due for alarm in self._alarms), default=None)
+        return min((alarm.due for alarm in self._alarms if not isinstance(alarm, Once) or not alarm.rung), default=None)
+
+    def add(self, alarm: Alarm) -> None:
+        """One more."""
+        self._alarms.append(alarm)
 
     def ring(self, retired: int) -> None:
         """Ring what is due."""

@@ -19,6 +19,14 @@ class Trigger(NamedTuple):
     writes: bool = True
 
 
+class EventTrigger(NamedTuple):
+    """Counting starts when an event has happened so many ``times``; ``text`` is how the user said it."""
+
+    event: str
+    times: int
+    text: str
+
+
 class Controls(NamedTuple):
     """The controls of a session. Times are in nanoseconds of the program's processor time."""
 
@@ -34,5 +42,7 @@ class Controls(NamedTuple):
     """PSR.sp is clear: the program may start and stop counting, and read the counters."""
     dont_start: bool = False
     """PSR.up is clear at first."""
+    event_trigger: EventTrigger | None = None
+    """An event that starts counting."""
     ear_seed: int = 1
     """Of the choice that the data event address register makes among loads that overlap."""

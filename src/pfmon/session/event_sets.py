@@ -27,6 +27,7 @@ class EventSets:
     def __init__(self, model: PmuModel, request: Request, unlimited: bool = False) -> None:
         """Program the PMUs; PfmonError when an event cannot be counted, or when without ``unlimited`` one PMU does
         not do."""
+        self.model = model
         everything = list(range(len(request.events)))
         made = replicas(model, request) if unlimited else [(Counting(model, request), everything)]
         self.sets = [counting for counting, _ in made]

@@ -35,7 +35,7 @@ def gate(
         code=[one.address for one in triggers if not one.data],
         data=[(one.address, one.reads, one.writes) for one in triggers if one.data],
         actions=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],
-        on=not any(one.starts for one in triggers),
+        on=not any(one.starts for one in triggers) and controls.event_trigger is None,
         up=not controls.dont_start if controls.insecure or controls.dont_start else None,
         witness=witness,
         machine=machine,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from pfmon.errors import LostError
-from pfmon.session.agenda import Alarm, Alarms
+from pfmon.session.agenda import Alarm, Alarms, Once
 from pfmon.session.counting import Estimate, Seen, Value
 from pfmon.session.gating import gate, unreached
 from pfmon.stream.consumer import Consumer
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from pfmon.counting.unit import MachineRecords
     from pfmon.engine.api import Engine
     from pfmon.machine.config import MachineFigures
+    from pfmon.pmu.model import PmuModel
     from pfmon.session.controls import Controls
     from pfmon.session.counting import Count
     from pfmon.session.event_sets import EventSets
+    from pfmon.session.event_trigger import EventStart
     from pfmon.session.machine_run import MachineRun
 
 Interval = tuple[int, list[Value]]
@@ -67,7 +69,8 @@ class Monitoring:
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
         heeds_up = controls.insecure or controls.dont_start
         self._alarms = self._make_alarms()
-        gated = len(groups) > 1 or bool(controls.triggers) or heeds_up or bool(self._alarms)
+        self._start = self._event_start(groups[0].model) if controls.event_trigger else None
+        gated = len(groups) > 1 or bool(controls.triggers) or heeds_up or bool(self._alarms or self._start)
         self._machine = self._make_machine(machine, memo, gated) if machine else None
         self._gate = self._make_gate() if gated else None
         engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
@@ -103,10 +106,11 @@ class Monitoring:
 
     def _feed(self, threaded: bool) -> Consumer:
         """What the engine writes to: the gate hands on to the tallies and the machine."""
+        gate: Consumer | None = self._start.before(self._gate) if self._start and self._gate else self._gate
         if self._machine is None:
-            return self._gate or self._tallies[0]
-        if self._gate:
-            return self._machine.feed(self._gate, threaded=threaded)
+            return gate or self._tallies[0]
+        if gate:
+            return self._machine.feed(gate, threaded=threaded)
         beside = self._tallies[0] if self._groups[0].wants_tally else None
         return self._machine.feed(beside=beside, threaded=threaded)
 
@@ -158,6 +162,7 @@ class Monitoring:
     def close(self) -> None:
         """Let go of what refers back to this, so that the memory of a run is given back when it is over."""
         self._gate, self._machine, self._alarms, self.consumer = None, None, Alarms(()), Consumer()
+        self._start = None
 
     def finish_interval(self) -> None:
         """Report the last interval, which the end of the program cut."""
@@ -166,7 +171,7 @@ class Monitoring:
 
     def notes(self) -> list[str]:
         """What the user should know of the run: triggers that were never reached."""
-        return unreached(self._controls, self._gate)
+        return unreached(self._controls, self._gate) + (self._start.note() if self._start else [])
 
     def _make_gate(self) -> Gate:
         return gate(
@@ -179,6 +184,20 @@ class Monitoring:
             due=self._alarms.next_stop(),
             on_due=self._due,
         )
+
+    def _event_start(self, model: PmuModel) -> EventStart:
+        """Opens the gate when the trigger event has happened often enough."""
+        from pfmon.session.event_trigger import EventStart
+
+        trigger = self._controls.event_trigger
+        assert trigger
+        return EventStart(model, trigger, self._engine.table, self._traced, self._open_at)
+
+    def _open_at(self, retired: int) -> None:
+        """Counting starts with so many instructions retired."""
+        assert self._gate
+        self._alarms.add(Once(retired, self._gate.start))
+        self._gate.stop_at(retired)
 
     def _make_alarms(self) -> Alarms:
         alarms = []
