@@ -30,7 +30,7 @@ class Step(NamedTuple):
     filled: tuple[int, ...] = ()
     misses: int = 0
     number: int = 0
-    """Of its slot."""
+    """Of its slot; of one that fills two, the first."""
 
 
 def logged_steps(words: Iterator[int], program: Guest) -> Iterator[Step]:
@@ -95,7 +95,11 @@ def _decoded(program: Guest, number: int) -> tuple[Step, bool, bool]:
     memory = head[:2] in ("ld", "st") or head.startswith(("lfetch", *SEMAPHORES))
     letter = "i" if unit == "X" else unit.lower()
     qp = opcode & 63 if predicated else 0
-    return Step(bundle, letter, opcode, text, qp, True, number=slot), instruction.condition is not None, memory
+    return (
+        Step(bundle, letter, opcode, text, qp, True, number=instruction.address & 3),
+        instruction.condition is not None,
+        memory,
+    )
 
 
 def head_of(step: Step) -> str:

@@ -13,6 +13,7 @@ cdef enum:
     DATA_EAR = 0                 # whose filter: places in `filters`
     INSTRUCTION_EAR = 1
     BRANCHES = 2
+    BEHIND = 16                  # of Captured.detail: it happened when the instruction had retired
 
 cdef struct Tracked:             # the load that the data EAR follows
     int64_t until                # cycle from which another one can be tracked
@@ -34,6 +35,7 @@ cdef class Captures(Watch):
     cdef uint32_t data_levels, fetch_levels      # a bit for each TlbLevel
     cdef uint32_t taken, targets, paths, kinds, stages
     cdef bint exceptions         # the buffer takes failed checks and exceptions
+    cdef bint windows            # its entries name windows of two bundles
     # what decides on captures
     cdef Tracked tracked
     cdef bint target_due         # a captured branch was taken, and its target is not captured yet
@@ -49,6 +51,11 @@ cdef class Captures(Watch):
     cdef readonly int64_t delay  # cycles from the freeze of the monitors to that of the IP-EAR
     cdef int64_t elapsed         # cycles since the last address retired
     cdef bint flushed            # the pipeline was flushed since then
+    cdef TraceBuffer trace_kept  # `keep_trace`
+    cdef int64_t elapsed_kept
+    cdef bint flushed_kept
+    cdef bint kept               # ... may be restored
+    cdef bint again              # ... was
     cdef uint64_t pending        # target that is written next unless its bundle branches again
     cdef bint pending_there
     cdef uint32_t applied        # of what was captured while the block at hand ran
@@ -63,4 +70,6 @@ cdef class Captures(Watch):
     cdef void write_pending(self) noexcept nogil
     cdef void pass_cycles(self, int64_t cycles, bint flush) noexcept nogil
     cdef void retire(self, uint64_t address) noexcept nogil
+    cdef void keep_trace(self) noexcept nogil
+    cdef void restore_trace(self) noexcept nogil
     cdef void freeze_early(self, uint64_t address, int64_t delay) noexcept nogil

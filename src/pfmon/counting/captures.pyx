@@ -46,7 +46,7 @@ cdef class Captures(Watch):
         self.tracked.random = seed
         self.first_occurrence = DATA_EAR_CAPTURED + owner * CAPTURES
         self.trace.size = setting.entries
-        self.gap = setting.gap
+        self.gap, self.windows = setting.gap, setting.windows
         data, fetch, branches = setting.data, setting.fetch, setting.branches
         if data is not None:
             self.loads, self.translations, self.checks = data.mode == "cache", data.mode == "tlb", data.mode == "alat"
@@ -169,20 +169,23 @@ cdef class Captures(Watch):
         """A source, and a target unless its bundle branches in the next cycle and is captured, too (3.3.10.1.2)."""
         cdef Captured* one
         cdef uint64_t bundle = flow.address >> 4
-        cdef bint captured = self.is_captured(flow)
+        cdef bint captured = self.is_captured(flow), follows
         if self.target_due:
-            if not (captured and bundle == self.target >> 4 and flow.cycle <= self.target_cycle + 1):
+            follows = bundle == self.target >> 4 and flow.cycle <= self.target_cycle + 1
+            if not follows or (flow.taken and not captured):
                 self.write_target(flow.block, flow.instruction)
-            self.target_due = False
-        one = self.capture(flow.block, flow.instruction, self.first_occurrence + BRANCHES) if captured else NULL
+                self.target_due = False
+        if not captured:
+            return
+        self.target_due = False
+        one = self.capture(flow.block, flow.instruction, self.first_occurrence + BRANCHES)
         if one == NULL:
-            self.last_bundle = 0
             return
         one.address, one.data = flow.address, flow.target
         if flow.taken:
             one.detail |= WAS_TAKEN
         if flow.kind == FlowKind.FLOW_CHECK or flow.kind == FlowKind.FLOW_EXCEPTION:
-            one.detail |= WAS_WRONG
+            one.detail |= WAS_WRONG | (BEHIND if flow.kind == FlowKind.FLOW_EXCEPTION else 0)
         elif flow.prediction & (CODE_WRONG_PATH | CODE_WRONG_TARGET) or (
                 flow.prediction & CODE_UNKNOWN_PATH and flow.taken):
             one.detail |= WAS_WRONG | WAS_FLUSHED
@@ -214,6 +217,7 @@ cdef class Captures(Watch):
     cdef void apply(self, const Captured* one) noexcept nogil:
         cdef uint64_t entry
         cdef uint32_t extension
+        cdef bint second = one.second and self.windows
         if one.occurrence == self.first_occurrence + DATA_EAR:
             self.data_held, self.data_there = one[0], True
         elif one.occurrence == self.first_occurrence + INSTRUCTION_EAR:
@@ -221,8 +225,8 @@ cdef class Captures(Watch):
         elif one.occurrence == NOTHING_HAPPENED and not one.detail & SAME_ENTRY:
             self.write_pending()
         else:
-            entry = source_entry(one.address - 16 * one.second, one.detail & WAS_TAKEN, one.detail & WAS_WRONG)
-            extension = (SECOND_BUNDLE if one.second else 0) | (FLUSHED if one.detail & WAS_FLUSHED else 0)
+            entry = source_entry(one.address - 16 * second, one.detail & WAS_TAKEN, one.detail & WAS_WRONG)
+            extension = (SECOND_BUNDLE if second else 0) | (FLUSHED if one.detail & WAS_FLUSHED else 0)
             if one.detail & SAME_ENTRY and (self.trace.next or self.trace.full):
                 rewrite_source(&self.trace, entry, extension)
             else:
@@ -247,6 +251,17 @@ cdef class Captures(Watch):
         write_entry(&self.trace, (cycles & 15) << 60 | address >> 4,
                     <uint32_t>(cycles >> 4 << 2) | (ADDRESS_FLUSHED if self.flushed else 0))
         self.elapsed, self.flushed = 0, False
+
+    cdef void keep_trace(self) noexcept nogil:
+        self.trace_kept, self.elapsed_kept, self.flushed_kept = self.trace, self.elapsed, self.flushed
+        self.kept = True
+
+    cdef void restore_trace(self) noexcept nogil:
+        """Let the IP-EAR be as it was at `keep_trace`, if nobody has read it since."""
+        self.again = self.kept
+        if self.kept:
+            self.trace, self.elapsed, self.flushed = self.trace_kept, self.elapsed_kept, self.flushed_kept
+        self.kept = False
 
     cdef void freeze_early(self, uint64_t address, int64_t delay) noexcept nogil:
         """The IP-EAR is disabled, with so much of its delay left: the entry has no lower bits of the address."""

@@ -1,51 +1,19 @@
 """Counting while the program runs: see live.pyx."""
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.counting.block_increments cimport MOST_MONITORS, BlockIncrements
 from pfmon.counting.call_stack cimport CallStack
-from pfmon.counting.captures cimport Captures
-from pfmon.counting.sampler cimport Sampler
+from pfmon.counting.interrupts cimport Interrupts
 from pfmon.machine.items cimport BlockItems
 
 
-cdef class Live(BlockIncrements):
-    cdef bint frozen
-    cdef readonly uint64_t retired
-    cdef int64_t counted[MOST_MONITORS]
-    cdef int64_t left[MOST_MONITORS]     # increments until the counter wraps
-    cdef uint64_t last
+cdef class Live(Interrupts):
     cdef CallStack calls         # or None
-    cdef Captures captures       # or None
     cdef const uint64_t* behind  # words that it has still to read; NULL: it gets block by block
-    # between an overflow and its interrupt
-    cdef int64_t least_skid      # cycles
-    cdef int64_t skid            # ... and no less than the IP-EAR's delay; 0: there is nothing between them
-    cdef bint sliding            # an interrupt is on its way
-    cdef int64_t due             # cycles until it comes
-    cdef int64_t tracing         # ... until the IP-EAR freezes
-    cdef bint arrived            # it has come, and waits for a bundle to begin
-    cdef uint64_t begun          # instructions that had retired when the block at hand began
-    cdef bint resting            # nothing counts up to the end of the block at hand
-    cdef uint64_t waiting        # monitors whose counters have wrapped
-    cdef object on_overflow
-    cdef Sampler sampler         # takes overflows instead; or None
-    cdef readonly object error
 
     cdef void take_block(self, const BlockItems* block) noexcept nogil
     cdef uint64_t pass_whole(self, const uint64_t* words, uint64_t count) noexcept nogil
-    cdef bint fits(self, const int64_t* sums) noexcept nogil
-    cdef void commit(self, const int64_t* sums) noexcept nogil
-    cdef void step(self, const int64_t* sums, uint64_t address) noexcept nogil
     cdef void pass_by(self, const BlockItems* block) noexcept nogil
-    cdef void take_item(self, const uint32_t* item) noexcept nogil
-    cdef uint64_t place_of(self, uint32_t item) noexcept nogil
-    cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil
-    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t instruction) noexcept nogil
-    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t behind,
-                          uint64_t block, uint32_t* instruction) noexcept nogil
-    cdef void disable(self) noexcept nogil
-    cdef void trace_item(self, const uint32_t* item) noexcept nogil
-    cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil
-    cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil
+    cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil
+    cdef uint32_t take_item(self, const uint32_t* item, uint32_t place) noexcept nogil
     cdef void take_apart(self, const BlockItems* block) noexcept nogil

@@ -10,23 +10,25 @@ block_increments.pyx.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.counting.block_increments cimport HEAD, word_place
+from pfmon.counting.block_increments cimport HEAD, MOST_MONITORS, word_place
+from pfmon.counting.captures cimport BEHIND, Captures
 from pfmon.counting.cycles cimport CycleCounts
 from pfmon.counting.increments cimport Increments
+from pfmon.counting.sampler cimport Sampler
 from pfmon.counting.sink cimport NO_BLOCK
-from pfmon.machine.causes cimport BRU, XPN
-from pfmon.machine.records cimport BUBBLE_BACK
+from pfmon.machine.occurrences cimport NOTHING_HAPPENED
+from pfmon.machine.watch cimport Captured
 from pfmon.stream.table cimport BlockHead, BlockTable, accesses_of, executed
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind
 
 cdef enum:
-    BUBBLE_FLAG = 0x80000000     # of an item (machine/records.pyx)
     LAST_ITEM = 0xFFFFFFFF
+    LAST_INSTRUCTION = 0xFFFFFFFF
 
 cdef int64_t NEVER = <int64_t>1 << 62
 
 
-cdef class Live(BlockIncrements):
+cdef class Live(Interrupts):
     """``increments``: of the monitors; ``cycles``: the same monitors' looks at a machine's records, None without one;
     ``ranges``: (address, mask) of the data ranges; ``on_overflow(monitors, address, retired)`` is called with the numbers
     of the monitors whose counters wrapped, the address of the instruction that did it (0: none) and how many have
@@ -161,10 +163,14 @@ cdef class Live(BlockIncrements):
         if self.captures is not None:
             self.captures.applied = 0
         self.begun = self.retired
+        self.from_item = self.from_time = self.from_instruction = 0
+        self.resumed = False
         if self.sliding:
-            self.slide(block, 0, 0)
-            self.resting = False
-            self.pass_by(block)
+            self.slide(block, 0, 0, 0)
+            if self.resumed and not self.frozen:
+                self.take_apart(block)
+            else:
+                self.pass_by(block)
             return
         if self.frozen:
             self.pass_by(block)
@@ -178,6 +184,8 @@ cdef class Live(BlockIncrements):
             known = self.of_word(block.words[0])
             if self.fits(known):
                 self.commit(known)
+                if self.captures is not None:
+                    self.captures.apply_until(LAST_ITEM)
                 self.pass_by(block)
             else:
                 self.take_apart(block)
@@ -214,49 +222,50 @@ cdef class Live(BlockIncrements):
             self.last = block.words[0] & BLOCK_MASK
             self.retired += self.table.c.heads[self.last].length
 
-    cdef bint fits(self, const int64_t* sums) noexcept nogil:
-        """Whether no counter wraps."""
-        cdef uint32_t m
-        for m in range(self.monitors):
-            if sums[m] >= self.left[m]:
-                return False
-        return True
-
-    cdef void commit(self, const int64_t* sums) noexcept nogil:
-        cdef uint32_t m
-        for m in range(self.monitors):
-            self.counted[m] += sums[m]
-            self.left[m] -= sums[m]
-
     # --- a block in which a counter wraps
 
     cdef void take_apart(self, const BlockItems* block) noexcept nogil:
         """The machine's records first, then the instructions, each with its marks."""
         cdef int64_t sums[MOST_MONITORS]
         cdef const BlockHead* head
-        cdef uint64_t word = 0, k, number = self.last, access = 0, address
+        cdef uint64_t word = 0, k, number = self.last, access = 0, address, items
+        cdef uint32_t used
         cdef const uint64_t* addresses = NULL
         cdef uint32_t i
         if self.calls is not None and self.behind != NULL and block.words != NULL:
             self.calls.read(self.behind, block.words - self.behind)
             self.calls.arrive(block.words[0])
             self.behind = block.words
-        for k in range(0, block.node_item_count, 2):
-            self.take_item(block.node_items + k)
-            if self.sliding:
-                self.slide(block, <uint32_t>k + 2, 0)
-        for k in range(0, block.item_count, 2):
+        if self.captures is not None and self.captures.traces_addresses:
+            self.captures.keep_trace()
+            self.shown = self.issued = 0
+        k = 0
+        while k < block.node_item_count:
+            used = self.take_item(block.node_items + k, <uint32_t>k)
+            if used:
+                self.slide(block, <uint32_t>k, used, 0)
+                if self.resumed and self.from_item == k:
+                    continue                             # the rest of it
+            k += 2
+        items = block.item_count
+        if self.captures is not None and block.words != NULL and self.captures.count:
+            items = self.captures.captured[0].item       # what was captured comes with its instruction
+        k = 0
+        while k < items:
             if self.captures is not None and not self.frozen:
                 self.captures.apply_until(<uint32_t>k)
-            self.take_item(block.items + k)
-            if self.sliding:
-                self.slide(block, block.node_item_count + <uint32_t>k + 2, 0)
-        if self.captures is not None and not self.frozen:
-            self.captures.apply_until(LAST_ITEM)
+            used = self.take_item(block.items + k, block.node_item_count + <uint32_t>k)
+            if used:
+                self.slide(block, block.node_item_count + <uint32_t>k, used, 0)
+                if self.resumed and self.from_item == block.node_item_count + k:
+                    continue
+            k += 2
         if block.words != NULL:
             word, addresses = block.words[0], block.words + 1
             number = self.last = word & BLOCK_MASK
             head = &self.table.c.heads[number]
+            if self.captures is not None and not self.resumed:
+                self.captures.restore_trace()
             for i in range(head.length):
                 memset(sums, 0, self.monitors * sizeof(int64_t))
                 address = 0
@@ -269,168 +278,54 @@ cdef class Live(BlockIncrements):
                     if mark_instruction(block.marks[k]) == i and mark_kind(block.marks[k]) != Mark.RSE_ADDRESS:
                         self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
                 self.retired += 1
-                self.step(sums, self.table.c.instructions[head.first + i].address)
-                if self.sliding:
-                    self.slide(block, 0, i + 1)
+                if self.captures is not None:
+                    self.trace_until(block, i + 1)
+                    self.take_captured(block, i)
+                if i < self.from_instruction:
+                    continue
+                if self.step(sums, self.table.c.instructions[head.first + i].address):
+                    self.slide(block, 0, 0, i + 1)
+        if self.captures is not None:
+            self.trace_until(block, LAST_INSTRUCTION)
+            self.take_captured(block, LAST_INSTRUCTION)
         memset(sums, 0, self.monitors * sizeof(int64_t))
         for k in range(block.mark_count):
             if mark_kind(block.marks[k]) != Mark.RSE_ADDRESS and (
                     block.words == NULL or mark_instruction(block.marks[k]) >= self.table.c.heads[number].length):
                 self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
         self.step(sums, 0)
-        self.resting = False
 
-    cdef void take_item(self, const uint32_t* item) noexcept nogil:
-        """One record of the machine, one time after the other."""
+    cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
+        """What was captured of instructions up to this one goes into the registers, and is counted."""
+        cdef const Captured* one
+        while self.captures.applied < self.captures.count:
+            one = &self.captures.captured[self.captures.applied]
+            if one.instruction + (1 if one.detail & BEHIND else 0) > instruction:
+                return
+            self.captures.applied += 1
+            if self.frozen or one.instruction < self.from_instruction:
+                continue
+            self.captures.apply(one)
+            if block.words != NULL and one.occurrence != NOTHING_HAPPENED:
+                if self.take_item(block.items + one.item, block.node_item_count + one.item):
+                    self.slide(block, 0, 0, min(instruction, self.table.c.heads[self.last].length - 1) + 1)
+
+    cdef uint32_t take_item(self, const uint32_t* item, uint32_t place) noexcept nogil:
+        """One record of the machine, one time after the other. When an interrupt is on its way by it: how often it was
+        taken, else 0."""
         cdef int64_t sums[MOST_MONITORS]
         cdef uint32_t single[2]
         cdef uint32_t times
+        if place < self.from_item:
+            return 0
         single[0], single[1] = item[0], 1
-        if self.captures is not None and self.captures.traces_addresses and not self.frozen:
-            self.trace_item(item)
-        for times in range(item[1]):
+        for times in range(self.from_time if place == self.from_item else 0, item[1]):
+            if self.captures is not None and self.captures.traces_addresses and not self.frozen:
+                self.trace_item(single)
             memset(sums, 0, self.monitors * sizeof(int64_t))
             self.add_item(single, sums)
-            self.step(sums, self.place_of(item[0]))
-
-    cdef uint64_t place_of(self, uint32_t item) noexcept nogil:
-        """The address of the instruction that a record ends with, 0: of none."""
-        cdef uint64_t code
-        cdef uint32_t instruction
-        cdef const BlockHead* head
-        if item & BUBBLE_FLAG:
-            code = self.cycles.records.bubble_keys[item & ~<uint32_t>BUBBLE_FLAG]
-            instruction = <uint32_t>(code >> 32 & 0xFF)
-        else:
-            code = self.cycles.records.parts[item].code
-            instruction = <uint32_t>(code >> 40 & 0xFF)
-            if instruction < <uint32_t>(code >> 32 & 0xFF):      # a part without instructions (pipeline.pyx, loose_notes)
-                instruction = <uint32_t>(code >> 48 & 0xFF)
-        if code & 0xFFFFFFFFULL == NO_BLOCK:
-            return 0
-        head = &self.table.c.heads[code & 0xFFFFFFFFULL]
-        return self.table.c.instructions[head.first + min(instruction, head.length - 1)].address
-
-    cdef void step(self, const int64_t* sums, uint64_t address) noexcept nogil:
-        """Count what one instruction or cycle adds; the counters that wrap by it do so together."""
-        cdef uint64_t wrapped = 0
-        cdef uint32_t m
-        if self.frozen or self.resting:
-            return
-        for m in range(self.monitors):
-            if sums[m] >= self.left[m]:
-                wrapped |= <uint64_t>1 << m
-        self.commit(sums)
-        if wrapped and not self.skid:
-            self.call(wrapped, address, self.retired)
-        elif wrapped:
-            self.waiting, self.due = wrapped, self.skid
-            self.tracing = self.captures.delay if self.captures is not None else 0
-            self.sliding = self.frozen = True
-
-    cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
-        """The interrupt."""
-        cdef uint32_t m
-        if self.sampler is not None:
-            self.frozen = not self.sampler.overflow(wrapped, address, retired, self.counted, self.left)
-            return
-        with gil:
-            try:
-                self.on_overflow([m for m in range(self.monitors) if wrapped >> m & 1], address, retired)
-            except BaseException as error:   # of the listener's: raised again when the run has ended
-                self.error, self.frozen = error, True
-
-    # --- from an overflow to its interrupt
-
-    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t instruction) noexcept nogil:
-        """Cycles go by, from the record in the place ``first`` on (the memo's count first), until the interrupt comes: at
-        the next bundle that begins behind what has issued. ``instruction``: none before it is looked at."""
-        cdef uint64_t number = block.words[0] & BLOCK_MASK if block.words != NULL else NO_BLOCK
-        cdef uint32_t own = 0 if first < block.node_item_count else first - block.node_item_count
-        if not self.arrived:
-            self.arrived = (self.slide_along(block.node_items, block.node_item_count, first, instruction, number,
-                                             &instruction)
-                            or self.slide_along(block.items, block.item_count, own, instruction, number, &instruction))
-        if self.arrived and block.words != NULL and self.interrupt(block, instruction):
-            self.arrived = self.sliding = False
-        self.resting = True
-
-    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t first, uint32_t behind,
-                          uint64_t block, uint32_t* instruction) noexcept nogil:
-        """Whether the interrupt comes in these records, and the instruction of the block that has not issued then."""
-        cdef uint32_t k, last
-        cdef uint32_t begin
-        cdef uint64_t code
-        for k in range(first, count, 2):
-            if items[k] & BUBBLE_FLAG:
-                code = self.cycles.records.bubble_keys[items[k] & ~<uint32_t>BUBBLE_FLAG]
-                if code >> 48 != BUBBLE_BACK:
-                    continue
-                begin = last = <uint32_t>(code >> 32 & 0xFF)
-            else:
-                code = self.cycles.records.parts[items[k]].code
-                begin, last = <uint32_t>(code >> 32 & 0xFF), <uint32_t>(code >> 40 & 0xFF) + 1
-                if last <= begin:                                # a part without instructions: no cycle
-                    continue
-            if behind and (code & 0xFFFFFFFFULL != block or begin < behind):
-                continue                                         # before the next cycle
-            if code & 0xFFFFFFFFULL == block:
-                instruction[0] = last
-            if self.tracing > 0 and self.captures.traces_addresses:
-                self.tracing -= items[k + 1]
-                self.trace_item(items + k)
-            self.due -= items[k + 1]
-            if self.due <= 0:
-                return True
-        return False
-
-    # --- the IP-EAR
-
-    cdef void disable(self) noexcept nogil:
-        """Monitoring is switched off behind the last block: the IP-EAR freezes early, in a delay or not."""
-        cdef const BlockHead* head
-        if self.captures is None or not self.captures.traces_addresses or self.last == NO_BLOCK:
-            return
-        if self.sliding and self.tracing <= 0:       # it is frozen already
-            return
-        head = &self.table.c.heads[self.last]
-        self.captures.freeze_early(self.table.c.instructions[head.first + head.length - 1].address,
-                                   self.tracing if self.sliding else self.captures.delay)
-        self.tracing = 0
-
-    cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil:
-        cdef uint32_t k
-        for k in range(0, count, 2):
-            self.trace_item(items + k)
-
-    cdef void trace_item(self, const uint32_t* item) noexcept nogil:
-        """Show the IP-EAR one of the machine's records: cycles in which nothing retired, or one in which something did."""
-        cdef uint64_t code
-        cdef uint32_t part, cause, times
-        cdef const BlockHead* head
-        if item[0] & BUBBLE_FLAG:
-            code = self.cycles.records.bubble_keys[item[0] & ~<uint32_t>BUBBLE_FLAG]
-            cause = <uint32_t>(code >> 40 & 0xFF)
-            if code >> 48 == BUBBLE_BACK:
-                self.captures.pass_cycles(item[1], cause == XPN or cause == BRU)
-            return
-        part = item[0]
-        while self.cycles.records.parts[part].chain & 0xFFFFFFFFULL:
-            part = <uint32_t>self.cycles.records.parts[part].chain
-        code = self.cycles.records.parts[part].code
-        if (code >> 40 & 0xFF) < (code >> 32 & 0xFF) or code & 0xFFFFFFFFULL == NO_BLOCK:
-            return
-        head = &self.table.c.heads[code & 0xFFFFFFFFULL]
-        for times in range(item[1]):
-            self.captures.retire(self.table.c.instructions[head.first + (code >> 32 & 0xFF)].address)
-
-    cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
-        """Interrupt at the first bundle from an instruction of the block on; False: it has none."""
-        cdef const BlockHead* head = &self.table.c.heads[block.words[0] & BLOCK_MASK]
-        cdef uint64_t address
-        for instruction in range(instruction, head.length):
-            address = self.table.c.instructions[head.first + instruction].address
-            if address & 3 == 0:
-                self.call(self.waiting, address, self.begun + instruction)
-                return True
-        return False
+            if not self.fits(sums) and self.captures is not None:
+                self.captures.kept = False       # the registers are read: they cannot go back
+            if self.step(sums, self.place_of(item[0])):
+                return times + 1
+        return 0

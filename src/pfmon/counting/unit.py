@@ -124,7 +124,9 @@ class CountingUnit:
         fetch = next(event for event in self._events if event.ear.startswith("iear"))
         branch = next(event for event in self._events if event.branch_buffer)
         filters = Increments([Weighed("", self._filter(event), False) for event in (data, fetch, branch)])
-        ranges, heeded = self.data_ranges or (), self._ranged(data)
+        # Itanium's register heeds the data ranges (PMC11.pt), as its event of captures in general does.
+        heeded = any(self._ranged(event) for event in self._events if self._events.ear_kind(event.code) == "dear")
+        ranges = self.data_ranges or ()
         return Captures(table, self.capturing, filters, ranges, heeded, seed, self.owner)
 
     def looks(self) -> list[Look]:

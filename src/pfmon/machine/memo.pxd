@@ -13,8 +13,8 @@ cdef struct Node:                # what a block does from a state
     uint32_t before              # number of the state
     uint32_t after
     int32_t cycles
-    uint32_t log                 # place and length of what it adds to the records
-    uint32_t log_count
+    uint32_t log                 # place and length of what it adds to the records; behind it: cycles until each access
+    uint32_t log_count           # issued
     uint32_t next                # the node that came next the last time
 
 cdef enum:
@@ -54,7 +54,8 @@ cdef class Memo:
     cdef const State* state_at(self, uint32_t number) noexcept nogil
     cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
-                      int32_t cycles) noexcept nogil
+                      int32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil
+    cdef const uint32_t* issued(self, uint32_t number) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef void write_out(self) noexcept nogil

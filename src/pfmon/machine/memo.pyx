@@ -182,12 +182,12 @@ cdef class Memo:
         return NONE
 
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
-                      int32_t cycles) noexcept nogil:
-        """A node with the records' log of what was just simulated; NONE when there is no memory: the block is then
-        simulated again when it runs again, to the same end."""
+                      int32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil:
+        """A node with the records' log of what was just simulated, and when its accesses issued; NONE when there is no
+        memory: the block is then simulated again when it runs again, to the same end."""
         cdef Node* node
         cdef uint32_t count = self.records.log_count
-        if not self.room(count):
+        if not self.room(count + accesses):
             return NONE
         node = &self.nodes[self.node_count]
         memset(node, 0, sizeof(Node))
@@ -195,10 +195,15 @@ cdef class Memo:
         node.before, node.after, node.cycles = before, after, cycles
         node.log, node.log_count = <uint32_t>self.log_used, count
         memcpy(self.logs + self.log_used, self.records.log, count * sizeof(uint32_t))
-        self.log_used += count
+        memcpy(self.logs + self.log_used + count, issued, accesses * sizeof(uint32_t))
+        self.log_used += count + accesses
         self.enter(self.node_count)
         self.node_count += 1
         return self.node_count - 1
+
+    cdef const uint32_t* issued(self, uint32_t number) noexcept nogil:
+        """By access of a node's block: cycles until it issued."""
+        return self.logs + self.nodes[number].log + self.nodes[number].log_count
 
     cdef void enter(self, uint32_t number) noexcept nogil:
         cdef const Node* node = &self.nodes[number]

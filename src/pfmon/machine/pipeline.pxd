@@ -15,6 +15,9 @@ from pfmon.machine.scoreboard cimport Scoreboard
 from pfmon.machine.state cimport OpenPart, State, Use
 from pfmon.machine.watch cimport Watch
 
+cdef enum:
+    MOST_ACCESSES = 256          # of a block (stream/table.pxd, MOST_LENGTH)
+
 cdef class Pipeline:
     cdef DataMemory data
     cdef BranchPredictor predictor
@@ -44,6 +47,8 @@ cdef class Pipeline:
     cdef uint32_t need_step, need_cause
     cdef uint32_t why
     cdef uint32_t access         # number of the next access of the run
+    cdef int64_t began           # `now` before the run
+    cdef uint32_t issued[MOST_ACCESSES]  # by access that was made before (run.made): cycles until it issued
 
     cdef void run(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
@@ -58,8 +63,10 @@ cdef class Pipeline:
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil
     cdef void loose_notes(self, uint64_t number, uint32_t instruction) noexcept nogil
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
-    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t issued,
-                   const Served* served, bint of_stack) noexcept nogil
+    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
+                   bint of_stack) noexcept nogil
+    cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,
+                        int64_t issued) noexcept nogil
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil
     cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
                   uint32_t cause) noexcept nogil

@@ -19,7 +19,8 @@ from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport (
-    ACCESS_CHECK, ACCESS_FILL, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, Served)
+    ACCESS_CHECK, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL,
+    ACCESS_STORE, Served)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
@@ -78,6 +79,7 @@ cdef class Pipeline:
         cdef uint32_t first = 0, beyond
         cdef Use use = self.use
         self.access = 0
+        self.began = self.now
         if self.open:                    # instructions of this block may issue with the last ones of the one before
             self.start = self.now
             beyond = self.form(plan, run, 0)
@@ -137,7 +139,7 @@ cdef class Pipeline:
                                   | in_ranges(&self.ranges, address) << NOTE_RANGED)
             self.data.access(&self.notes, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0, self.earliest, &served)
             if self.watch is not None:
-                self.show(number, instruction, address, self.earliest, &served, True)
+                self.show(number, instruction, address, &served, True)
             address += 8
             if i & 63 == 63:
                 self.loose_notes(number, instruction)
@@ -278,6 +280,9 @@ cdef class Pipeline:
             self.await_unat(step, run, number)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
         if self.access < run.made:
+            self.issued[self.access] = <uint32_t>(self.now - self.began)
+            if self.watch is not None and self.watch.loads:
+                self.show_made(step, run, number, self.access, self.now)
             if self.access < 64 and run.plain >> self.access & 1:
                 self.data.note_plain(&self.notes)
                 return self.now + self.data.l2.latency
@@ -286,19 +291,28 @@ cdef class Pipeline:
         served.stalls = 0
         self.data.access(&self.notes, address, step.size, step.access - 1, step.access_flags, self.now, &served)
         if self.watch is not None and step.access != ACCESS_LFETCH + 1:
-            self.show(run.number, number, address, self.now, &served, False)
+            self.show(run.number, number, address, &served, False)
         for i in range(served.stalls):
             self.stalled += served.cycles[i]
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
         return served.ready
 
-    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t issued,
-                   const Served* served, bint of_stack) noexcept nogil:
+    cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
+                   bint of_stack) noexcept nogil:
         """Tell the watch what missed. Stores ask L2 for no value."""
         if served.level and self.watch.translations:
             self.watch.translation(block, instruction, address, served.level, of_stack)
         if served.asked >= 0 and self.watch.loads:
-            self.watch.load(block, instruction, address, issued, served.ready - served.asked, of_stack)
+            self.watch.load(block, instruction, address, served.asked, served.ready - served.asked, of_stack)
+
+    cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,
+                        int64_t issued) noexcept nogil:
+        """Tell of an access that was made before: L1D has the integer loads, L2 in its latency the rest."""
+        if step.access == ACCESS_FLOAT_LOAD + 1:
+            self.watch.load(run.number, number, run.addresses[access], issued,
+                            self.data.quick_latency[<int>ACCESS_FLOAT_LOAD], False)
+        elif access < 64 and run.plain >> access & 1:
+            self.watch.load(run.number, number, run.addresses[access], issued, self.data.l2.latency, False)
 
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil:
         """ld8.fill waits until the st8.spill before it has written its bit of ar.unat."""

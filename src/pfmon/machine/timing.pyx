@@ -90,10 +90,10 @@ cdef class Timing(Watched):
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
         run.quick = self.survey(plan, &run)
-        if self.watch is not None and self.watch.loads and run.made:
-            self.show_made(plan, &run, began)
         if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome)
+        elif self.watch is not None and self.watch.loads and run.made:
+            self.show_repeated(plan, &run, self.memo.issued(self.node), began)
         if self.watch is not None and self.watch.flows:
             self.show_branch(plan, &run, next_ip)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
@@ -215,7 +215,8 @@ cdef class Timing(Watched):
         if self.pipeline.save(&state) and self.now - began < 1 << 30:
             after = self.memo.state(&state)
             if after:
-                self.node = self.memo.add(before, run.word, outcome, run.plain, after, <int>(self.now - began))
+                self.node = self.memo.add(before, run.word, outcome, run.plain, after, <int>(self.now - began),
+                                          self.pipeline.issued, run.made)
                 self.state = after if self.node else 0
 
     cdef void go_on_here(self) noexcept nogil:

@@ -29,14 +29,16 @@ cdef class Watched(EventSetConsumer):
     cdef int64_t now             # as Pipeline.now, also while the memo goes on
     cdef Watch watch             # who is told of misses and changes of flow, in the event set in force; None: nobody
     cdef Items items             # who looks at what is recorded; None: nobody
+    cdef uint64_t arrived        # where control went behind the block of which flows were told last
     cdef const Node* ran         # the memo's node that the block at hand was looked up in; NULL: it was simulated
 
     cdef int set_watch(self, Watch watch) except -1
-    cdef void show_made(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
+    cdef void show_repeated(self, const Plan* plan, const Run* run, const uint32_t* issued,
+                            int64_t began) noexcept nogil
     cdef void show_branch(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil
     cdef void show_mark(self, const Plan* plan, uint64_t number, uint64_t mark) noexcept nogil
     cdef void leave_captures(self) noexcept nogil
-    cdef bint is_second(self, uint64_t block, uint32_t instruction) noexcept nogil
+    cdef bint is_second(self, const Captured* one) noexcept nogil
     cdef bint issued_second(self, uint64_t code, uint32_t before, uint64_t block, uint32_t instruction,
                             bint* found) noexcept nogil
     cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil

@@ -8,8 +8,8 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.faults cimport FAULT_BREAK, vector_of
-from pfmon.machine.code cimport ALWAYS, Reach
-from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FLOAT_LOAD
+from pfmon.machine.code cimport ALWAYS, Reach, Step
+from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport NOTHING_HAPPENED
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
@@ -39,30 +39,25 @@ cdef class Watched(EventSetConsumer):
         self.watch = self.pipeline.watch = self.pipeline.front_end.watch = watch
         return 0
 
-    cdef void show_made(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
-        """Tell of the accesses that `survey` made: L1D has the integer loads, L2 in its latency the rest."""
+    cdef void show_repeated(self, const Plan* plan, const Run* run, const uint32_t* issued,
+                            int64_t began) noexcept nogil:
+        """Tell of the accesses of a block that the memo repeated; ``issued``: cycles until each did."""
         cdef uint32_t i, access = 0
-        cdef int64_t latency
         cdef const Reach* reach
+        cdef const Step* step
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
-            if access == run.made:
-                return
-            latency = 0
-            if not plan.steps[reach.step].access_flags & ACCESS_CHECK:
-                if reach.kind == ACCESS_FLOAT_LOAD:
-                    latency = self.data.quick_latency[reach.kind]
-                elif access < 64 and run.plain >> access & 1:
-                    latency = self.l2.latency
-            if latency:
-                self.watch.load(run.number, reach.step, run.addresses[access], began + 1 + reach.group, latency, False)
+            step = &plan.steps[reach.step]
+            if not step.access_flags & ACCESS_CHECK:
+                self.pipeline.show_made(step, run, reach.step, access, began + issued[access])
             access += 1
 
     cdef void show_branch(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
         """Tell of the block's change of flow, or that there was none."""
         cdef Flow flow
+        self.arrived = plan.end
         if not plan.has_branch and plan.cut != Cut.FAILED_CHECK:
             self.watch.went_on()
             return
@@ -72,8 +67,12 @@ cdef class Watched(EventSetConsumer):
         flow.kind = FlowKind.FLOW_CHECK
         if plan.has_branch:
             flow.taken, flow.prediction = run.taken, run.prediction.code
+            if not is_indirect(plan.branch.kind) and plan.branch.kind != BRANCH_RETURN:
+                flow.target = plan.branch.target             # also if nothing there retired
             flow.kind = FlowKind.FLOW_RETURN if plan.branch.kind == BRANCH_RETURN else \
                 FlowKind.FLOW_INDIRECT if is_indirect(plan.branch.kind) else FlowKind.FLOW_RELATIVE
+        if flow.taken:
+            self.arrived = flow.target & ~<uint64_t>15
         self.watch.flow(&flow)
 
     cdef void show_mark(self, const Plan* plan, uint64_t number, uint64_t mark) noexcept nogil:
@@ -86,7 +85,7 @@ cdef class Watched(EventSetConsumer):
         elif (mark_kind(mark) == Mark.SYSTEM_CALL or mark_kind(mark) == Mark.FAULT) and self.watch.flows:
             memset(&flow, 0, sizeof(flow))
             flow.block, flow.instruction = number, min(instruction, plan.length - 1)
-            flow.address = plan.steps[flow.instruction].address if instruction < plan.length else plan.end
+            flow.address = plan.steps[flow.instruction].address if instruction < plan.length else self.arrived
             fault = FAULT_BREAK if mark_kind(mark) == Mark.SYSTEM_CALL else <int>(mark & 0xFF)
             flow.target = INTERRUPTION_VECTORS + vector_of(fault)
             flow.kind, flow.taken, flow.cycle = FlowKind.FLOW_EXCEPTION, True, self.now
@@ -100,7 +99,7 @@ cdef class Watched(EventSetConsumer):
         for k in range(self.watch.count):
             one = &self.watch.captured[k]
             if self.items is not None:
-                one.second = self.is_second(one.block, one.instruction)
+                one.second = self.is_second(one)
             one.item = self.records.log_count
             if one.occurrence == NOTHING_HAPPENED:       # of what was captured before
                 continue
@@ -109,14 +108,19 @@ cdef class Watched(EventSetConsumer):
             note(&self.pipeline.notes, one.occurrence, 1)
             self.leave_notes(one.block, one.instruction)
 
-    cdef bint is_second(self, uint64_t block, uint32_t instruction) noexcept nogil:
-        """Whether an instruction of the block at hand issued in the second bundle of its cycle, which follows the first
-        one (Montecito manual, table 3-22, bn)."""
+    cdef bint is_second(self, const Captured* one) noexcept nogil:
+        """Whether the instruction of what was captured, of the block at hand, issued in the second bundle of its cycle,
+        which follows the first one (Montecito manual, table 3-22, bn). One that faulted did not."""
+        cdef uint64_t block = one.block
+        cdef uint32_t instruction = one.instruction
         cdef const uint32_t* items = self.records.log
         cdef uint32_t count = self.records.log_count, k, turn
         cdef const Part* part
         cdef const State* state
         cdef bint found = False, second
+        if (one.address ^ self.plans.table.c.instructions[
+                self.plans.table.c.heads[block].first + instruction].address) >> 4:
+            return False
         for turn in range(2):
             for k in range(0, count, 2):
                 if items[k] & BUBBLE_FLAG == 0:

@@ -71,6 +71,7 @@ class BranchSetting(NamedTuple):
 
 class CaptureSetting(NamedTuple):
     """None: captures nothing. ``entries``: of the trace buffer; ``gap``: cycles between two captured load misses;
+    ``windows``: addresses of the first bundle of a dispersal window, with a bit for the second one (not Itanium);
     ``ip_ear``: the delay of the IP-EAR's freeze in cycles, None: the buffer traces."""
 
     data: EarSetting | None
@@ -79,6 +80,7 @@ class CaptureSetting(NamedTuple):
     ip_ear: int | None
     entries: int
     gap: int
+    windows: bool
 
     @property
     def captures(self) -> bool:
@@ -105,8 +107,8 @@ def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSett
         ears[kind] = _ear(model, kind, *found) if on and found else None
     ip_ear = _ip_ear(values) if model.name == "montecito" else None
     branches = None if ip_ear is not None else _branches(values, names.branches)
-    gap = 0 if model.name == "itanium" else GAP
-    return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, names.entries, gap)
+    windows = model.name != "itanium"
+    return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, names.entries, GAP if windows else 0, windows)
 
 
 def _enabled(values: RegisterValues, register: str) -> bool:

@@ -1,0 +1,50 @@
+"""From a counter's overflow to its interrupt: see interrupts.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.counting.block_increments cimport MOST_MONITORS, BlockIncrements
+from pfmon.counting.captures cimport Captures
+from pfmon.counting.sampler cimport Sampler
+from pfmon.machine.items cimport BlockItems
+
+
+cdef class Interrupts(BlockIncrements):
+    cdef bint frozen
+    cdef readonly uint64_t retired
+    cdef int64_t counted[MOST_MONITORS]
+    cdef int64_t left[MOST_MONITORS]     # increments until the counter wraps
+    cdef uint64_t last
+    cdef Captures captures       # or None
+    # between an overflow and its interrupt
+    cdef int64_t least_skid      # cycles
+    cdef int64_t skid            # ... and no less than the IP-EAR's delay; 0: there is nothing between them
+    cdef bint sliding            # an interrupt is on its way
+    cdef int64_t due             # cycles until it comes
+    cdef int64_t tracing         # ... until the IP-EAR freezes
+    cdef bint arrived            # it has come, and waits for a bundle to begin
+    cdef bint issuing            # ... its cycle begins to count behind that of the instruction that overflowed
+    cdef uint64_t begun          # instructions that had retired when the block at hand began
+    cdef uint32_t shown          # records of the block at hand that the IP-EAR was shown again ...
+    cdef uint32_t issued         # ... instructions that issued in them
+    cdef bint resumed            # an interrupt came in the block at hand: it counts on from ...
+    cdef uint32_t from_item      # ... a record,
+    cdef uint32_t from_time      # ... after so many times of it,
+    cdef uint32_t from_instruction       # ... an instruction
+    cdef uint64_t waiting        # monitors whose counters have wrapped
+    cdef object on_overflow
+    cdef Sampler sampler         # takes overflows instead; or None
+    cdef readonly object error
+
+    cdef bint fits(self, const int64_t* sums) noexcept nogil
+    cdef void commit(self, const int64_t* sums) noexcept nogil
+    cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil
+    cdef uint64_t place_of(self, uint32_t item) noexcept nogil
+    cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil
+    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil
+    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,
+                          uint32_t behind, uint64_t block, uint32_t* issued) noexcept nogil
+    cdef void disable(self) noexcept nogil
+    cdef void trace_item(self, const uint32_t* item) noexcept nogil
+    cdef void trace_until(self, const BlockItems* block, uint32_t behind) noexcept nogil
+    cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil
+    cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil

@@ -1,0 +1,210 @@
+"""From a counter's overflow to its interrupt: at once, or with a skid; the program goes on for some cycles then, and
+nothing counts. The IP-EAR (captures.pyx), which goes on as long, is shown the machine's records here.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.counting.sink cimport NO_BLOCK
+from pfmon.machine.causes cimport BRU, XPN
+from pfmon.machine.records cimport BUBBLE_BACK
+from pfmon.stream.table cimport BlockHead
+from pfmon.stream.words cimport BLOCK_MASK
+
+cdef enum:
+    BUBBLE_FLAG = 0x80000000     # of an item (machine/records.pyx)
+
+
+cdef class Interrupts(BlockIncrements):
+    """The counters, and what happens when one wraps. Live (live.pyx) takes the stream and sets all."""
+
+    cdef bint fits(self, const int64_t* sums) noexcept nogil:
+        """Whether no counter wraps."""
+        cdef uint32_t m
+        for m in range(self.monitors):
+            if sums[m] >= self.left[m]:
+                return False
+        return True
+
+    cdef void commit(self, const int64_t* sums) noexcept nogil:
+        cdef uint32_t m
+        for m in range(self.monitors):
+            self.counted[m] += sums[m]
+            self.left[m] -= sums[m]
+
+    cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil:
+        """Count what one instruction or cycle adds; the counters that wrap by it do so together. Whether an interrupt is
+        on its way by that."""
+        cdef uint64_t wrapped = 0
+        cdef uint32_t m
+        if self.frozen:
+            return False
+        for m in range(self.monitors):
+            if sums[m] >= self.left[m]:
+                wrapped |= <uint64_t>1 << m
+        self.commit(sums)
+        if wrapped and not self.skid:
+            self.call(wrapped, address, self.retired)
+        elif wrapped:
+            self.waiting, self.due = wrapped, self.skid
+            self.tracing = self.captures.delay if self.captures is not None else 0
+            self.sliding = self.frozen = True
+            return True
+        return False
+
+    cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
+        """The interrupt."""
+        cdef uint32_t m
+        if self.sampler is not None:
+            self.frozen = not self.sampler.overflow(wrapped, address, retired, self.counted, self.left)
+            return
+        with gil:
+            try:
+                self.on_overflow([m for m in range(self.monitors) if wrapped >> m & 1], address, retired)
+            except BaseException as error:   # of the listener's: raised again when the run has ended
+                self.error, self.frozen = error, True
+
+    cdef uint64_t place_of(self, uint32_t item) noexcept nogil:
+        """The address of the instruction that a record ends with, 0: of none."""
+        cdef uint64_t code
+        cdef uint32_t instruction
+        cdef const BlockHead* head
+        if item & BUBBLE_FLAG:
+            code = self.cycles.records.bubble_keys[item & ~<uint32_t>BUBBLE_FLAG]
+            instruction = <uint32_t>(code >> 32 & 0xFF)
+        else:
+            code = self.cycles.records.parts[item].code
+            instruction = <uint32_t>(code >> 40 & 0xFF)
+            if instruction < <uint32_t>(code >> 32 & 0xFF):      # a part without instructions (pipeline.pyx, loose_notes)
+                instruction = <uint32_t>(code >> 48 & 0xFF)
+        if code & 0xFFFFFFFFULL == NO_BLOCK:
+            return 0
+        head = &self.table.c.heads[code & 0xFFFFFFFFULL]
+        return self.table.c.instructions[head.first + min(instruction, head.length - 1)].address
+
+    # --- from an overflow to its interrupt
+
+    cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil:
+        """Cycles go by, from the record in the place ``first`` on (the memo's count first), of which ``used`` went by
+        before, and from behind the cycle in which the instruction before ``behind`` issued, if that is not 0; until the
+        interrupt comes: at the next bundle that begins behind what has issued."""
+        cdef uint64_t number = block.words[0] & BLOCK_MASK if block.words != NULL else NO_BLOCK
+        cdef uint32_t issued = behind, nodes = block.node_item_count
+        if behind:
+            self.issuing = True
+        if not self.arrived:
+            self.arrived = (self.slide_along(block.node_items, nodes, 0, first, used, behind, number, &issued)
+                            or self.slide_along(block.items, block.item_count, nodes, first - min(first, nodes),
+                                                used if first >= nodes else 0, behind, number, &issued))
+        if self.arrived and block.words != NULL and self.interrupt(block, issued):
+            self.arrived = self.sliding = False
+            self.resumed = True
+
+    cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,
+                          uint32_t behind, uint64_t block, uint32_t* issued) noexcept nogil:
+        """Whether the interrupt comes in these records, and how many instructions of the block have issued then."""
+        cdef uint32_t k, begin, beyond, cycles
+        cdef uint32_t left[2]
+        cdef uint64_t code
+        for k in range(0, count, 2):
+            cycles = 0 if k < first else items[k + 1] - (used if k == first else 0)
+            if items[k] & BUBBLE_FLAG:
+                code = self.cycles.records.bubble_keys[items[k] & ~<uint32_t>BUBBLE_FLAG]
+                if code >> 48 != BUBBLE_BACK or self.issuing:
+                    continue
+            else:
+                code = self.cycles.records.parts[items[k]].code
+                begin, beyond = <uint32_t>(code >> 32 & 0xFF), <uint32_t>(code >> 40 & 0xFF) + 1
+                if beyond <= begin:                              # a part without instructions: no cycle
+                    continue
+                if code & 0xFFFFFFFFULL == block:
+                    issued[0] = max(issued[0], beyond)
+                if self.issuing:                                 # up to the cycle of the overflow
+                    if behind and (code & 0xFFFFFFFFULL != block or beyond < behind):
+                        continue
+                    self.issuing = False
+                    if not behind and self.tracing > 0 and self.captures.traces_addresses:
+                        self.trace_item(items + k)
+                    continue
+            if cycles == 0:
+                continue
+            left[0], left[1] = items[k], cycles
+            if self.tracing > 0 and self.captures.traces_addresses:
+                self.tracing -= cycles
+                self.trace_item(left)
+            self.due -= cycles
+            if self.due <= 0:                                    # the rest of it counts again
+                self.from_item, self.from_time = base + k, <uint32_t>(items[k + 1] + self.due)
+                return True
+        return False
+
+    cdef bint interrupt(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
+        """Interrupt at the first bundle from an instruction of the block on; False: it has none."""
+        cdef const BlockHead* head = &self.table.c.heads[block.words[0] & BLOCK_MASK]
+        cdef uint64_t address
+        for instruction in range(instruction, head.length):
+            address = self.table.c.instructions[head.first + instruction].address
+            if address & 3 == 0:
+                self.from_instruction = instruction
+                self.call(self.waiting, address, self.begun + instruction)
+                return True
+        return False
+
+    # --- the IP-EAR
+
+    cdef void disable(self) noexcept nogil:
+        """Monitoring is switched off behind the last block: the IP-EAR freezes early, in a delay or not."""
+        cdef const BlockHead* head
+        if self.captures is None or not self.captures.traces_addresses or self.last == NO_BLOCK:
+            return
+        if self.sliding and self.tracing <= 0:       # it is frozen already
+            return
+        head = &self.table.c.heads[self.last]
+        self.captures.freeze_early(self.table.c.instructions[head.first + head.length - 1].address,
+                                   self.tracing if self.sliding else self.captures.delay)
+        self.tracing = 0
+
+    cdef void trace_until(self, const BlockItems* block, uint32_t behind) noexcept nogil:
+        """Show the IP-EAR, after `restore_trace`, the records up to the cycle in which the instruction before ``behind``
+        issued: it may overflow."""
+        cdef uint32_t total = block.node_item_count + block.item_count
+        cdef const uint32_t* item
+        cdef uint64_t code
+        if not self.captures.again or self.frozen or self.resumed:
+            return
+        while self.shown < total and self.issued < behind:
+            if self.shown < block.node_item_count:
+                item = block.node_items + self.shown
+            else:
+                item = block.items + self.shown - block.node_item_count
+            self.shown += 2
+            self.trace_item(item)
+            if item[0] & BUBBLE_FLAG == 0:
+                code = self.cycles.records.parts[item[0]].code
+                if code & 0xFFFFFFFFULL == block.words[0] & BLOCK_MASK and (code >> 40 & 0xFF) >= (code >> 32 & 0xFF):
+                    self.issued = <uint32_t>(code >> 40 & 0xFF) + 1
+
+    cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil:
+        cdef uint32_t k
+        for k in range(0, count, 2):
+            self.trace_item(items + k)
+
+    cdef void trace_item(self, const uint32_t* item) noexcept nogil:
+        """Show the IP-EAR one of the machine's records: cycles in which nothing retired, or one in which something did."""
+        cdef uint64_t code
+        cdef uint32_t part, cause, times
+        cdef const BlockHead* head
+        if item[0] & BUBBLE_FLAG:
+            code = self.cycles.records.bubble_keys[item[0] & ~<uint32_t>BUBBLE_FLAG]
+            cause = <uint32_t>(code >> 40 & 0xFF)
+            if code >> 48 == BUBBLE_BACK:
+                self.captures.pass_cycles(item[1], cause == XPN or cause == BRU)
+            return
+        part = item[0]
+        while self.cycles.records.parts[part].chain & 0xFFFFFFFFULL:
+            part = <uint32_t>self.cycles.records.parts[part].chain
+        code = self.cycles.records.parts[part].code
+        if (code >> 40 & 0xFF) < (code >> 32 & 0xFF) or code & 0xFFFFFFFFULL == NO_BLOCK:
+            return
+        head = &self.table.c.heads[code & 0xFFFFFFFFULL]
+        for times in range(item[1]):
+            self.captures.retire(self.table.c.instructions[head.first + (code >> 32 & 0xFF)].address)
