@@ -88,7 +88,7 @@ class CaptureSetting(NamedTuple):
         return self[:4] != (None, None, None, None)
 
 
-NOTHING = CaptureSetting(None, None, None, None, 0, 0)
+NOTHING = CaptureSetting(data=None, fetch=None, branches=None, ip_ear=None, entries=0, gap=0, windows=False)
 """Of PMUs that count alone."""
 
 
