@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from pfmon.light_typing import NamedTuple, Protocol
+from pfmon.program.machines import EM_IA_64, EM_X86_64
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -128,7 +129,13 @@ class Instructions(Protocol):
         """Address and text of the instructions in a range of code, of which ``read`` gives 16 bytes."""
 
 
-ENGINES = {InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest")}
+MACHINES = {EM_IA_64: InstructionSet.IA64, EM_X86_64: InstructionSet.X86_64}
+"""Of ELF files, by number."""
+
+ENGINES = {
+    InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest"),
+    InstructionSet.X86_64: ("pfmon.engine.qemu.guest", "Guest"),
+}
 """By instruction set: module and class of the engine that runs its programs."""
 
 INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
@@ -137,7 +144,7 @@ INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
 
 def start(wanted: Start) -> Engine:
     """The engine that runs a program, with the program loaded. Raises PfmonError."""
-    module, name = ENGINES[InstructionSet.IA64]  # the loader takes no other programs yet
+    module, name = ENGINES[MACHINES[wanted.program.image.elf.machine]]
     engine: Engine = getattr(import_module(module), name).start(wanted)
     return engine
 

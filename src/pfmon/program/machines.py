@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 EM_IA_64 = 50
+EM_X86_64 = 62
 
 MACHINES = {
     2: "a SPARC",
@@ -17,7 +18,7 @@ MACHINES = {
     42: "a SuperH",
     43: "a SPARC64",
     EM_IA_64: "an IA-64",
-    62: "an x86-64",
+    EM_X86_64: "an x86-64",
     183: "an AArch64",
     243: "a RISC-V",
     258: "a LoongArch",

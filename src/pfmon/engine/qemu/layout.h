@@ -1,0 +1,77 @@
+/* What the plugin and its reader share: the ring of the stream (stream/ring.pxd), and the area in which blocks are
+   announced. Both are files in memory without names, which the plugin gets as descriptors. */
+
+#ifndef PFMON_QEMU_LAYOUT_H
+#define PFMON_QEMU_LAYOUT_H
+
+#include <semaphore.h>
+#include <stdint.h>
+
+enum {
+    RING_BUFFERS = 8,
+    RING_BUFFER_WORDS = 1 << 15
+};
+
+struct ring_buffer {
+    uint64_t count;
+    uint64_t words[RING_BUFFER_WORDS];
+};
+
+struct ring {
+    char magic[8];
+    sem_t empty;
+    sem_t full;
+    uint64_t filling;
+    uint64_t reading;
+    uint32_t failure;
+    struct ring_buffer buffers[RING_BUFFERS];
+};
+
+enum {
+    AREA_HEAD = 1 << 14,         /* bytes before the first announcement */
+    AREA_BYTES = 1 << 30,        /* of the whole area, which is sparse */
+    MOST_MESSAGE = 4000
+};
+
+enum trouble {                   /* why the plugin gave up */
+    NO_TROUBLE = 0,
+    SECOND_THREAD = 1,           /* the program started a thread */
+    AREA_FULL = 2,               /* no room for another announcement */
+    NO_MEMORY = 3
+};
+
+struct area {                    /* the head of the area */
+    uint64_t announced;          /* bytes of announcements that are complete */
+    uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
+    uint64_t expected;           /* what `progress` is if the last block retired whole */
+    uint64_t whole;              /* what the last block adds to it then */
+    uint64_t retired;            /* instructions so far, the last block's all among them */
+    uint64_t executing;          /* a system call that replaces the program has begun */
+    uint32_t trouble;
+    uint32_t message_length;
+    char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */
+};
+
+enum tail {                      /* how a block's last instruction shows that it retired */
+    CERTAIN = 0,                 /* it cannot fault */
+    COUNTED = 1,                 /* its memory accesses are counted */
+    SUCCESSOR = 2,               /* what comes next is what follows it in memory */
+    REPEATED = 3                 /* a string instruction: the same, or another iteration */
+};
+
+enum {
+    MAY_FAULT = 0x80,            /* beside an instruction's size */
+    SIZE_BITS = 0x1F
+};
+
+struct announcement {            /* then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes */
+    uint64_t ip;
+    uint32_t bytes;
+    uint16_t length;             /* instructions */
+    uint8_t cut;                 /* stream/table.pxd, Cut */
+    uint8_t tail;
+    uint8_t parts_before;        /* a long block is announced in parts: how many of its are before this one */
+    uint8_t spare[7];
+};
+
+#endif

@@ -1,0 +1,198 @@
+"""The reader's side of what the plugin writes: gives the stream to a consumer until the guest is dead.
+
+Whether the guest lives is not to be read from shared memory: it may be killed at any time. Who waits for its process
+calls `guest_died`, and what is in the ring then is all that there will be.
+"""
+
+import os
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.failure cimport Failure
+from pfmon.stream.ring cimport BUFFERS, Ring, Shared, sem_post, sem_wait
+from pfmon.stream.table cimport BANK_BLOCKS, BlockInstruction, Cut, enter_block, fresh_instruction, make_room
+from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_word
+
+from pfmon.engine.qemu.describe cimport (AREA_BYTES, AREA_HEAD, COUNTED, MAY_FAULT, PAYLOAD_BYTES, REPEATED, SUCCESSOR,
+                                         Describer, announcement, area)
+
+cdef extern from "<sys/mman.h>" nogil:
+    void* mmap(void*, size_t, int, int, int, long)
+    int munmap(void*, size_t)
+    int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_NORESERVE
+    void* MAP_FAILED
+
+cdef enum:
+    ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
+    ACCESS_MASK = 0xFFFF
+
+
+cdef class Reader:
+    """Reads what one guest retires; ``ring`` and ``area_file`` are what the plugin is told. MemoryError."""
+
+    cdef readonly Ring ring
+    cdef readonly int area_file
+    cdef area* shared
+    cdef Describer describer
+    cdef bint dead
+    cdef readonly uint64_t ip    # of the block that was given last; of the instruction that faulted
+
+    def __cinit__(self, Describer describer):
+        cdef void* place
+        self.area_file = -1
+        self.ring = Ring()
+        self.describer = describer
+        self.area_file = os.memfd_create("pfmon announcements")
+        os.ftruncate(self.area_file, AREA_BYTES)
+        place = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, self.area_file, 0)
+        if place == MAP_FAILED:
+            raise MemoryError("there is no room for the announcements of blocks")
+        self.shared = <area*>place
+        describer.shared = self.shared
+
+    def __dealloc__(self):
+        if self.shared != NULL:
+            self.describer.shared = NULL
+            munmap(self.shared, AREA_BYTES)
+        if self.area_file >= 0:
+            os.close(self.area_file)
+
+    @property
+    def retired(self):
+        """Instructions that the guest has retired so far; the last block's all count until it is known how far it came."""
+        return self.shared.retired
+
+    @property
+    def executing(self):
+        """Whether the guest went on as another program, which qemu does not execute."""
+        return bool(self.shared.executing)
+
+    @property
+    def trouble(self):
+        """Why the plugin gave up (layout.h, enum trouble)."""
+        return self.shared.trouble
+
+    @property
+    def message(self):
+        """What qemu itself had to say."""
+        return bytes(self.shared.message[:self.shared.message_length])
+
+    def guest_died(self):
+        """Nothing more will come: wake the reader up."""
+        self.dead = True
+        sem_post(&self.ring.shared.full)
+
+    def read(self, Consumer consumer):
+        """Give a consumer everything until the guest is dead; ``finish`` then gives what its last buffer holds."""
+        cdef Shared* shared = self.ring.shared
+        with nogil:
+            while not self.dead:
+                if sem_wait(&shared.full) == 0 and shared.reading < shared.filling:
+                    self.give_buffer(consumer)
+            while shared.reading < shared.filling:
+                self.give_buffer(consumer)
+
+    cdef void give_buffer(self, Consumer consumer) noexcept nogil:
+        """Give a consumer the buffer that is next, and then give it back."""
+        cdef Shared* shared = self.ring.shared
+        self.give(consumer, shared.buffers[shared.reading % BUFFERS].words, shared.buffers[shared.reading % BUFFERS].count)
+        shared.buffers[shared.reading % BUFFERS].count = 0
+        shared.reading += 1
+        sem_post(&shared.empty)
+
+    cdef void give(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
+        cdef uint64_t i
+        if not self.describer.describe():
+            consumer.fail(<Failure>self.describer.table.c.header.failure)
+            return
+        if count == 0:
+            return
+        for i in range(count - 1, max(0, <int64_t>count - 8) - 1, -1):
+            if words[i] >> 63 == 0:
+                self.ip = self.describer.table.c.heads[words[i] & BLOCK_MASK].ip
+                break
+        consumer.consume(words, count)
+
+    def finish(self, Consumer consumer, bint faulted, uint32_t signal, status):
+        """Give a consumer the last words of a guest that has died. ``faulted``: an instruction of its did that, by a
+        signal; ``status``: for an EXIT mark, or None when the run was stopped."""
+        cdef Shared* shared = self.ring.shared
+        cdef uint64_t* words = shared.buffers[shared.filling % BUFFERS].words
+        cdef uint64_t count = shared.buffers[shared.filling % BUFFERS].count, mark
+        if not self.describer.describe():
+            consumer.fail(<Failure>self.describer.table.c.header.failure)
+            return
+        if count and words[count - 1] >> 63 == 0:
+            count = self.settle(words, count, faulted)
+        self.give(consumer, words, count)
+        if faulted:
+            mark = mark_word(Mark.FAULT, indexed(signal, NO_INSTRUCTION))
+            consumer.consume(&mark, 1)
+        if status is not None:
+            mark = mark_word(Mark.EXIT, indexed(status, NO_INSTRUCTION))
+            consumer.consume(&mark, 1)
+
+    cdef const announcement* announced(self, uint64_t number):
+        """The announcement of a block."""
+        cdef uint64_t at = AREA_HEAD, i
+        cdef const announcement* it = NULL
+        for i in range(number + 1):
+            it = <const announcement*>(<const uint8_t*>self.shared + at)
+            at += (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
+        return it
+
+    cdef uint64_t settle(self, uint64_t* words, uint64_t count, bint faulted):
+        """The last block may not have retired whole: make its words those of the part that did; how many there are
+        then. This is what the plugin does when another block comes (plugin.c)."""
+        cdef uint64_t number = words[count - 1] & BLOCK_MASK, passed, markers, length
+        cdef const announcement* it = self.announced(number)
+        cdef uint64_t parts = it.parts_before + 1, first = number - it.parts_before, retired
+        cdef bint whole
+        passed = self.shared.progress - (self.shared.expected - self.shared.whole)
+        markers = <uint32_t>self.shared.whole
+        flags = []
+        for i in range(first, number + 1):
+            it = self.announced(i)
+            flags.extend((<const uint8_t*>(it + 1))[k] for k in range(it.length))
+        length = len(flags)
+        if <uint32_t>passed < markers:
+            retired = next((k for k in range(<uint32_t>passed, length - 1) if flags[k] & MAY_FAULT), length - 1)
+        else:
+            if it.tail == COUNTED:
+                whole = passed >> ACCESS_SHIFT & ACCESS_MASK >= self.shared.whole >> ACCESS_SHIFT & ACCESS_MASK
+            else:
+                whole = not (faulted and (it.tail == SUCCESSOR or it.tail == REPEATED))
+            retired = length if whole else length - 1
+        if retired < length:
+            count = self.cut(words, count - parts, first, retired)
+            self.shared.retired -= length - retired
+        return count
+
+    cdef uint64_t cut(self, uint64_t* words, uint64_t count, uint64_t first, uint64_t retired):
+        """Put the words of the first instructions of a block in the place of its own; how many words there are then."""
+        cdef BlockInstruction* instruction
+        cdef uint64_t number = first, fresh
+        cdef uint32_t length
+        while True:
+            length = self.describer.table.c.heads[number].length
+            if retired < length:
+                break
+            words[count] = number
+            count += 1
+            number += 1
+            retired -= length
+        self.ip = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
+        if retired and make_room(&self.describer.table.c, 0, <uint32_t>retired):
+            fresh = fresh_instruction(&self.describer.table.c, 0)
+            memcpy(&self.describer.table.c.instructions[fresh],
+                   &self.describer.table.c.instructions[self.describer.table.c.heads[number].first],
+                   retired * sizeof(BlockInstruction))
+            memcpy(self.describer.table.c.payloads + fresh * PAYLOAD_BYTES,
+                   self.describer.table.c.payloads + self.describer.table.c.heads[number].first * PAYLOAD_BYTES,
+                   retired * PAYLOAD_BYTES)
+            words[count] = enter_block(&self.describer.table.c, 0, self.describer.table.c.heads[number].ip,
+                                       <uint32_t>retired, Cut.FAULT)
+            count += 1
+        return count
