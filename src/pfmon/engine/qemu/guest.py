@@ -114,7 +114,8 @@ class Guest:
             command.append("-singlestep")
         command += ["--", wanted.program.image.path, *wanted.arguments[1:]]
         standard = wanted.settings.standard_files
-        environment = dict(entry.partition(b"=")[::2] for entry in wanted.environment)
+        # qemu turns their order round.
+        environment = dict(entry.partition(b"=")[::2] for entry in reversed(wanted.environment))
         process = Popen(
             command, stdin=standard[0], stdout=standard[1], stderr=standard[2], env=environment, pass_fds=files
         )

@@ -6,12 +6,13 @@ calls `guest_died`, and what is in the ring then is all that there will be.
 
 import os
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.ring cimport BUFFERS, Ring, Shared, sem_post, sem_wait
+from pfmon.stream.ring cimport BUFFERS, Ring, Shared, sem_post, sem_t
 from pfmon.stream.table cimport BANK_BLOCKS, BlockInstruction, Cut, enter_block, fresh_instruction, make_room
 from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_word
 
@@ -24,9 +25,31 @@ cdef extern from "<sys/mman.h>" nogil:
     int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_NORESERVE
     void* MAP_FAILED
 
+cdef extern from "<time.h>" nogil:
+    struct timespec:
+        long tv_sec
+        long tv_nsec
+    int clock_gettime(int, timespec*)
+    int CLOCK_REALTIME
+
+cdef extern from "<semaphore.h>" nogil:
+    int sem_timedwait(sem_t*, const timespec*)
+
 cdef enum:
+    MOMENT = 250_000_000         # nanoseconds
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
     ACCESS_MASK = 0xFFFF
+
+
+cdef bint wait_a_moment(sem_t* semaphore) noexcept nogil:
+    """Wait for a semaphore; False when a signal's handler ran, or might have just before."""
+    cdef timespec until
+    clock_gettime(CLOCK_REALTIME, &until)
+    until.tv_nsec += MOMENT
+    if until.tv_nsec >= 1_000_000_000:
+        until.tv_nsec -= 1_000_000_000
+        until.tv_sec += 1
+    return sem_timedwait(semaphore, &until) == 0
 
 
 cdef class Reader:
@@ -85,12 +108,17 @@ cdef class Reader:
         sem_post(&self.ring.shared.full)
 
     def read(self, Consumer consumer):
-        """Give a consumer everything until the guest is dead; ``finish`` then gives what its last buffer holds."""
+        """Give a consumer everything until the guest is dead; ``finish`` then gives what its last buffer holds. Python's
+        handlers of signals run in between; what they raise ends this."""
         cdef Shared* shared = self.ring.shared
-        with nogil:
-            while not self.dead:
-                if sem_wait(&shared.full) == 0 and shared.reading < shared.filling:
+        cdef bint came
+        while not self.dead:
+            with nogil:
+                came = wait_a_moment(&shared.full)
+                if came and shared.reading < shared.filling:
                     self.give_buffer(consumer)
+            PyErr_CheckSignals()
+        with nogil:
             while shared.reading < shared.filling:
                 self.give_buffer(consumer)
 
@@ -120,13 +148,15 @@ cdef class Reader:
         signal; ``status``: for an EXIT mark, or None when the run was stopped."""
         cdef Shared* shared = self.ring.shared
         cdef uint64_t* words = shared.buffers[shared.filling % BUFFERS].words
-        cdef uint64_t count = shared.buffers[shared.filling % BUFFERS].count, mark
+        cdef uint64_t count = shared.buffers[shared.filling % BUFFERS].count, mark, where = 0
         if not self.describer.describe():
             consumer.fail(<Failure>self.describer.table.c.header.failure)
             return
         if count and words[count - 1] >> 63 == 0:
-            count = self.settle(words, count, faulted)
+            count = self.settle(words, count, faulted, &where)
         self.give(consumer, words, count)
+        if where:
+            self.ip = where
         if faulted:
             mark = mark_word(Mark.FAULT, indexed(signal, NO_INSTRUCTION))
             consumer.consume(&mark, 1)
@@ -143,9 +173,9 @@ cdef class Reader:
             at += (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
         return it
 
-    cdef uint64_t settle(self, uint64_t* words, uint64_t count, bint faulted):
+    cdef uint64_t settle(self, uint64_t* words, uint64_t count, bint faulted, uint64_t* where):
         """The last block may not have retired whole: make its words those of the part that did; how many there are
-        then. This is what the plugin does when another block comes (plugin.c)."""
+        then. ``where`` becomes the address of the instruction that did not. This is what the plugin does when another block comes (plugin.c)."""
         cdef uint64_t number = words[count - 1] & BLOCK_MASK, passed, markers, length
         cdef const announcement* it = self.announced(number)
         cdef uint64_t parts = it.parts_before + 1, first = number - it.parts_before, retired
@@ -166,11 +196,11 @@ cdef class Reader:
                 whole = not (faulted and (it.tail == SUCCESSOR or it.tail == REPEATED))
             retired = length if whole else length - 1
         if retired < length:
-            count = self.cut(words, count - parts, first, retired)
+            count = self.cut(words, count - parts, first, retired, where)
             self.shared.retired -= length - retired
         return count
 
-    cdef uint64_t cut(self, uint64_t* words, uint64_t count, uint64_t first, uint64_t retired):
+    cdef uint64_t cut(self, uint64_t* words, uint64_t count, uint64_t first, uint64_t retired, uint64_t* where):
         """Put the words of the first instructions of a block in the place of its own; how many words there are then."""
         cdef BlockInstruction* instruction
         cdef uint64_t number = first, fresh
@@ -183,7 +213,7 @@ cdef class Reader:
             count += 1
             number += 1
             retired -= length
-        self.ip = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
+        where[0] = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
         if retired and make_room(&self.describer.table.c, 0, <uint32_t>retired):
             fresh = fresh_instruction(&self.describer.table.c, 0)
             memcpy(&self.describer.table.c.instructions[fresh],
