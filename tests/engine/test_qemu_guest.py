@@ -157,7 +157,7 @@ one.run(Tally(one.table))
 @pytest.mark.parametrize("code", [FOREVER, WAITING], ids=["busy", "waiting"])
 def test_reader_that_is_killed_leaves_nothing_behind(code: str, tmp_path: Path) -> None:
     program = assemble(tmp_path, code)
-    shared = set(os.listdir("/dev/shm"))
+    shared = set(Path("/dev/shm").iterdir())
     script = READER.format(support=str(Path(__file__).resolve().parents[1] / "support"))
     reader = subprocess.Popen([sys.executable, "-c", script, program])
     guests: list[int] = []
@@ -171,7 +171,7 @@ def test_reader_that_is_killed_leaves_nothing_behind(code: str, tmp_path: Path) 
     while any(command(pid) for pid in guests) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(command(pid) for pid in guests)
-    assert set(os.listdir("/dev/shm")) == shared
+    assert set(Path("/dev/shm").iterdir()) == shared
 
 
 def children(parent: int) -> list[int]:

@@ -64,7 +64,7 @@ def guest(
 
 def run(command: Sequence[str | Path], **options: object) -> Ran:
     """Run a program to its end; its standard output goes nowhere unless ``files`` says where."""
-    with open(os.devnull, "w") as nowhere:
+    with Path(os.devnull).open("w") as nowhere:
         one = guest(command, **{"files": (0, nowhere.fileno(), nowhere.fileno()), **options})  # type: ignore[arg-type]
         tally, recorder = Tally(one.table), Recorder()
         ending = one.run(Tee(tally, recorder))
