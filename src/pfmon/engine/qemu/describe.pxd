@@ -18,20 +18,27 @@ cdef extern from "layout.h" nogil:
     enum: NO_MEMORY
 
     struct announcement:
+        uint64_t number
         uint64_t ip
+        uint64_t whole
+        uint32_t instructions
         uint32_t bytes
         uint16_t length
+        uint8_t parts
         uint8_t cut
         uint8_t tail
-        uint8_t parts_before
+        uint8_t accesses
 
     struct area:
         uint64_t announced
         uint64_t progress
         uint64_t expected
-        uint64_t whole
+        const announcement* last
+        uint64_t count
         uint64_t retired
         uint64_t executing
+        const area* base
+        uint32_t stopping
         uint32_t trouble
         uint32_t message_length
         char message[4000]
@@ -52,6 +59,11 @@ cpdef enum Rule:                 # what is to be known of an instruction's opera
     JUMPS = 3                    # direct or indirect, by its operand
     CONDITIONAL = 4              # ... and taken or not
     FETCHES = 5                  # prefetches
+
+
+cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
+    """Bytes that an announcement takes in the area."""
+    return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
 
 
 cdef class Describer:

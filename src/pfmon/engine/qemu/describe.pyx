@@ -144,7 +144,7 @@ cdef class Describer:
             it = <const announcement*>(<const uint8_t*>self.shared + AREA_HEAD + self.done)
             if not self.enter(it):
                 return False
-            self.done += (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
+            self.done += room_of(it)
         return True
 
     cdef bint enter(self, const announcement* it) noexcept nogil:

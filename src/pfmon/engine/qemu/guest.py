@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from threading import Thread
+from threading import Thread, Timer
 
 from pfmon.engine.api import Capabilities, Ending
 from pfmon.engine.qemu.describe import Describer
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
 """Signals that an instruction raises."""
+
+PATIENCE = 0.1
+"""Seconds after which a guest is killed that does not stop by itself."""
 
 TROUBLES = {
     1: "it started a second thread, and threads are not counted in programs of this instruction set",
@@ -50,6 +53,7 @@ class Guest:
         self._process: Popen[bytes] | None = None
         self._handle = -1
         self._stopping = False
+        self._killer: Timer | None = None
 
     @classmethod
     def start(cls, wanted: Start) -> Self:
@@ -81,7 +85,7 @@ class Guest:
         try:
             self._reader.read(consumer)
         except BaseException:
-            self.stop()
+            self._kill()
             raise
         finally:
             watcher.join()
@@ -159,13 +163,20 @@ class Guest:
         return f"{self.ip:#x}"
 
     def stop(self) -> None:
-        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler."""
+        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. It ends between two
+        blocks, so that what was counted is what retired, unless it writes no stream for a while: it waits then."""
         self._stopping = True
-        if self._handle >= 0:
-            try:
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            except ProcessLookupError:
-                return  # it has ended by itself
+        self._reader.request_stop()
+        if self._handle >= 0 and self._killer is None:
+            self._killer = Timer(PATIENCE, self._kill)
+            self._killer.daemon = True
+            self._killer.start()
+
+    def _kill(self) -> None:
+        try:
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        except ProcessLookupError:
+            return  # it has ended by itself
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the instructions in a range of code, of those that were executed."""
@@ -176,8 +187,11 @@ class Guest:
     def close(self) -> None:
         """End the guest if it still runs."""
         if self._process is not None and self._process.returncode is None:
-            self.stop()
+            self._kill()
             self._process.wait()
+        if self._killer is not None:
+            self._killer.cancel()
+            self._killer.join()
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1

@@ -40,18 +40,6 @@ enum trouble {                   /* why the plugin gave up */
     NO_MEMORY = 3
 };
 
-struct area {                    /* the head of the area */
-    uint64_t announced;          /* bytes of announcements that are complete */
-    uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
-    uint64_t expected;           /* what `progress` is if the last block retired whole */
-    uint64_t whole;              /* what the last block adds to it then */
-    uint64_t retired;            /* instructions so far, the last block's all among them */
-    uint64_t executing;          /* a system call that replaces the program has begun */
-    uint32_t trouble;
-    uint32_t message_length;
-    char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */
-};
-
 enum tail {                      /* how a block's last instruction shows that it retired */
     CERTAIN = 0,                 /* it cannot fault */
     COUNTED = 1,                 /* its memory accesses are counted */
@@ -65,13 +53,34 @@ enum {
 };
 
 struct announcement {            /* then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes */
-    uint64_t ip;
+    uint64_t number;             /* of the block in the stream */
+    uint64_t ip, last_ip, next_ip;   /* its own address, that of its last instruction, and what follows it in memory */
+    uint64_t whole;              /* what it adds to `progress` when it retires whole */
+    uint64_t taken;              /* the bit of its word that says that its branch was taken, or 0 */
+    uint32_t instructions;       /* of all its parts */
     uint32_t bytes;
-    uint16_t length;             /* instructions */
+    uint16_t length;             /* instructions of this part */
+    uint8_t parts;               /* a long block is announced in parts, one behind the other; the first stands for all */
     uint8_t cut;                 /* stream/table.pxd, Cut */
     uint8_t tail;
-    uint8_t parts_before;        /* a long block is announced in parts: how many of its are before this one */
-    uint8_t spare[7];
+    uint8_t accesses;            /* of its last instruction, if they are counted */
+    uint8_t spare[2];
+};
+
+struct area {                    /* the head of the area */
+    uint64_t announced;          /* bytes of announcements that are complete */
+    uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
+    uint64_t expected;           /* what `progress` is if the last block retired whole */
+    const struct announcement *last;   /* the block that began last, as the guest's process sees it; it has no word yet */
+    uint64_t count;              /* words in the buffer that is filled */
+    uint64_t retired;            /* instructions so far, the last block's all among them */
+    uint64_t executing;          /* a system call that replaces the program has begun */
+    struct announcement nothing; /* in the place of the last block: there is none; it has no parts */
+    const struct area *base;     /* where the guest's process sees the area */
+    uint32_t stopping;           /* the reader wants no more than the buffers that are full */
+    uint32_t trouble;
+    uint32_t message_length;
+    char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */
 };
 
 #endif

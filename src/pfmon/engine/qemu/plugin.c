@@ -1,9 +1,9 @@
 /* The plugin that qemu loads: says what retires, as words of the stream (docs/stream.md, docs/qemu.md).
 
    qemu executes translation blocks, and calls the plugin before each. That a block begins does not say that it retires
-   whole: an instruction in it may fault. So translated code itself adds to `progress` whenever it has passed an
-   instruction that may fault; when the next block begins and the sum is not what whole blocks make of it, the block
-   before is settled: its word is still in the buffer, and becomes that of the part which retired. */
+   whole: an instruction in it may fault. So its word is written when the next block begins. Translated code itself adds
+   to `progress` whenever it has passed an instruction that may fault; if the sum is not what whole blocks make of it,
+   the word is that of the part which retired. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,10 +23,11 @@
 
 enum {
     MOST_LENGTH = 255,           /* instructions of a block in the stream; qemu's have up to 512 */
-    MOST_PARTS = 3,
+    MOST_TRANSLATED = 3 * MOST_LENGTH,
     CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
     MARK_SYSTEM_CALL = 1, MARK_FAULT = 2,
     NO_INSTRUCTION = 255,
+    FULL = RING_BUFFER_WORDS - 8,        /* words of a buffer that is handed over: who reads may have some to add */
     COMMIT = 1 << 18,            /* bytes of the area that get memory at once, */
     POPULATE = 23                /* ... which madvise does since Linux 5.14 (MADV_POPULATE_WRITE) */
 };
@@ -37,26 +38,16 @@ static const uint64_t TAKEN = (uint64_t)1 << 32;      /* in a block's word: cond
 
 EXPORTED int qemu_plugin_version = 1;
 
-struct block {                   /* a translation block */
-    uint64_t number;             /* of its first part */
-    uint64_t ip, last_ip, next_ip;
-    uint64_t whole;              /* what it adds to `progress` */
-    uint64_t taken;              /* bit of its word that says that its branch was taken, or 0 */
-    uint32_t length, parts;
-    uint8_t tail, accesses;
-    const uint8_t *sizes[MOST_PARTS];
-    const uint8_t *bytes[MOST_PARTS];
-    struct block *next;          /* of those with the same hash */
+struct known {                   /* a block that was announced */
+    struct known *next;          /* of those with the same hash */
     uint64_t hash;
-    uint8_t cut;
+    struct announcement *block;
 };
 
 static struct ring *ring;
 static struct area *area;
+static uint64_t *words;          /* the buffer that is filled */
 static uint64_t area_used = AREA_HEAD, area_committed;
-static struct ring_buffer *buffer;
-static struct block *last;       /* the block that began last */
-static struct block nothing;
 static uint64_t numbers;         /* of blocks, given so far */
 static bool is_64, is_child;
 
@@ -73,21 +64,34 @@ static void give_up(enum trouble why) {
 
 static __attribute__((noinline)) void hand_over(void) {
     if (is_child) {              /* nobody reads what a child of the program does */
-        buffer->count = 0;
+        area->count = 0;
         return;
     }
+    ring->buffers[ring->filling % RING_BUFFERS].count = area->count;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);      /* who is killed here has said what he wrote */
+    area->count = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     ring->filling++;
     sem_post(&ring->full);
     while (sem_wait(&ring->empty))
         ;                        /* a signal's handler ran */
-    buffer = &ring->buffers[ring->filling % RING_BUFFERS];
+    if (area->stopping)
+        kill(getpid(), SIGKILL);
+    words = ring->buffers[ring->filling % RING_BUFFERS].words;
 }
 
 static void put(uint64_t word) {
-    if (buffer->count == RING_BUFFER_WORDS)
+    if (area->count >= FULL)
         hand_over();
-    buffer->words[buffer->count] = word;
-    buffer->count++;
+    words[area->count] = word;
+    area->count++;
+}
+
+/* The last block retired whole. */
+static __attribute__((noinline)) void put_parts(const struct announcement *block) {
+    uint32_t part;
+    for (part = 0; part < block->parts; part++)
+        put(block->number + part);
 }
 
 static void put_mark(int kind, uint64_t instruction, uint64_t value) {
@@ -97,7 +101,7 @@ static void put_mark(int kind, uint64_t instruction, uint64_t value) {
 /* ---------------------------------------------------------------- announcing blocks */
 
 enum { BUCKETS = 1 << 16 };
-static struct block *buckets[BUCKETS];
+static struct known *buckets[BUCKETS];
 
 static uint64_t hash_of(uint64_t ip, const uint8_t *sizes, uint32_t length, const uint8_t *bytes, uint32_t count,
                         int cut) {
@@ -109,6 +113,15 @@ static uint64_t hash_of(uint64_t ip, const uint8_t *sizes, uint32_t length, cons
         hash = (hash ^ bytes[i]) * 0x100000001B3u;
     return hash ^ hash >> 29;
 }
+
+struct code_block {              /* instructions that follow each other in memory */
+    uint64_t ip, whole;
+    uint32_t length;
+    int cut;
+    struct code end;             /* its last instruction */
+    uint8_t sizes[MOST_TRANSLATED];
+    uint8_t bytes[MOST_TRANSLATED * 15];
+};
 
 /* Room behind the announcements, with memory behind it. */
 static void *area_room(uint64_t bytes) {
@@ -125,42 +138,16 @@ static void *area_room(uint64_t bytes) {
     return (char *)area + area_used;
 }
 
-/* Announce one part of a block; where its sizes are kept. */
-static const uint8_t *announce(uint64_t ip, const uint8_t *sizes, uint32_t length, const uint8_t *bytes, uint32_t count,
-                               int cut, int tail, int parts_before) {
-    uint64_t room = (sizeof(struct announcement) + length + count + 7) & ~(uint64_t)7;
-    struct announcement *it = area_room(room);
-    uint8_t *place = (uint8_t *)(it + 1);
-    it->ip = ip;
-    it->bytes = count;
-    it->length = (uint16_t)length;
-    it->cut = (uint8_t)cut;
-    it->tail = (uint8_t)tail;
-    it->parts_before = (uint8_t)parts_before;
-    memcpy(place, sizes, length);
-    memcpy(place + length, bytes, count);
-    area_used += room;
-    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
-    numbers++;
-    return place;
+static uint8_t *sizes_of(const struct announcement *block) {
+    return (uint8_t *)(block + 1);
 }
 
-static bool is_same(const struct block *block, uint64_t ip, const uint8_t *sizes, uint32_t length, const uint8_t *bytes,
-                    int cut) {
-    uint32_t part, done = 0;
-    if (block->ip != ip || block->length != length || block->cut != cut)
-        return false;
-    for (part = 0; part < block->parts; part++) {
-        uint32_t here = length - done < MOST_LENGTH ? length - done : MOST_LENGTH;
-        uint32_t i, count = 0;
-        for (i = 0; i < here; i++)
-            count += block->sizes[part][i] & SIZE_BITS;
-        if (memcmp(block->sizes[part], sizes + done, here) || memcmp(block->bytes[part], bytes, count))
-            return false;
-        bytes += count;
-        done += here;
-    }
-    return true;
+static uint64_t room_of(uint32_t length, uint32_t bytes) {
+    return (sizeof(struct announcement) + length + bytes + 7) & ~(uint64_t)7;
+}
+
+static const struct announcement *part_behind(const struct announcement *part) {
+    return (const struct announcement *)((const char *)part + room_of(part->length, part->bytes));
 }
 
 static uint32_t sum_of(const uint8_t *sizes, uint32_t length) {
@@ -170,149 +157,191 @@ static uint32_t sum_of(const uint8_t *sizes, uint32_t length) {
     return sum;
 }
 
-/* The block that consists of these instructions: one that was announced, or a new one. */
-static struct block *block_of(uint64_t ip, const uint8_t *sizes, uint32_t length, const uint8_t *bytes, int cut,
-                              struct code end) {
-    uint32_t count = sum_of(sizes, length), done = 0;
-    uint64_t hash = hash_of(ip, sizes, length, bytes, count, cut), at = ip;
-    struct block **bucket = &buckets[hash % BUCKETS], *block;
-    for (block = *bucket; block; block = block->next)
-        if (block->hash == hash && is_same(block, ip, sizes, length, bytes, cut))
-            return block;
-    block = calloc(1, sizeof(struct block));
-    if (!block)
-        give_up(NO_MEMORY);
-    block->number = numbers;
-    block->ip = ip;
-    block->next_ip = ip + count;
-    block->last_ip = block->next_ip - (sizes[length - 1] & SIZE_BITS);
-    block->taken = end.conditional ? TAKEN : 0;
-    block->length = length;
-    block->tail = end.tail;
-    block->accesses = end.accesses;
-    block->hash = hash;
-    block->cut = (uint8_t)cut;
-    while (done < length) {
-        uint32_t here = length - done < MOST_LENGTH ? length - done : MOST_LENGTH;
-        uint32_t size = sum_of(sizes + done, here);
-        block->sizes[block->parts] = announce(at, sizes + done, here, bytes, size, cut, end.tail, (int)block->parts);
-        block->bytes[block->parts] = block->sizes[block->parts] + here;
-        block->parts++;
-        done += here;
-        bytes += size;
-        at += size;
+static uint32_t part_of(uint32_t length) {
+    return length < MOST_LENGTH ? length : MOST_LENGTH;
+}
+
+static bool is_same(const struct announcement *block, const struct code_block *wanted) {
+    const struct announcement *part = block;
+    uint32_t done = 0, done_bytes = 0;
+    if (block->ip != wanted->ip || block->instructions != wanted->length || block->cut != wanted->cut)
+        return false;
+    while (done < wanted->length) {
+        if (memcmp(sizes_of(part), wanted->sizes + done, part->length)
+            || memcmp(sizes_of(part) + part->length, wanted->bytes + done_bytes, part->bytes))
+            return false;
+        done += part->length;
+        done_bytes += part->bytes;
+        part = part_behind(part);
     }
-    block->next = *bucket;
-    *bucket = block;
-    return block;
+    return true;
+}
+
+/* Announce a block, in parts; the first of them. */
+static struct announcement *announce(const struct code_block *wanted) {
+    uint32_t count = sum_of(wanted->sizes, wanted->length), done = 0, done_bytes = 0, part;
+    uint32_t parts = (wanted->length + MOST_LENGTH - 1) / MOST_LENGTH;
+    struct announcement *first = NULL;
+    for (part = 0; part < parts; part++) {
+        uint32_t length = part_of(wanted->length - done), bytes = sum_of(wanted->sizes + done, length);
+        struct announcement *it = area_room(room_of(length, bytes));
+        memset(it, 0, sizeof(struct announcement));
+        it->number = numbers++;
+        it->ip = wanted->ip + done_bytes;
+        it->next_ip = wanted->ip + count;
+        it->last_ip = it->next_ip - (wanted->sizes[wanted->length - 1] & SIZE_BITS);
+        it->taken = wanted->end.conditional ? TAKEN : 0;
+        it->whole = wanted->whole;
+        it->instructions = wanted->length;
+        it->bytes = bytes;
+        it->length = (uint16_t)length;
+        it->parts = (uint8_t)parts;
+        it->cut = (uint8_t)wanted->cut;
+        it->tail = wanted->end.tail;
+        it->accesses = wanted->end.accesses;
+        memcpy(sizes_of(it), wanted->sizes + done, length);
+        memcpy(sizes_of(it) + length, wanted->bytes + done_bytes, bytes);
+        area_used += room_of(length, bytes);
+        first = first ? first : it;
+        done += length;
+        done_bytes += bytes;
+    }
+    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+    return first;
+}
+
+/* The block that consists of these instructions: one that was announced, or a new one. */
+static struct announcement *block_of(const struct code_block *wanted) {
+    uint64_t hash = hash_of(wanted->ip, wanted->sizes, wanted->length, wanted->bytes,
+                            sum_of(wanted->sizes, wanted->length), wanted->cut);
+    struct known **bucket = &buckets[hash % BUCKETS], *known;
+    for (known = *bucket; known; known = known->next)
+        if (known->hash == hash && is_same(known->block, wanted))
+            return known->block;
+    known = malloc(sizeof(struct known));
+    if (!known)
+        give_up(NO_MEMORY);
+    known->block = announce(wanted);
+    known->hash = hash;
+    known->next = *bucket;
+    *bucket = known;
+    return known->block;
 }
 
 /* ---------------------------------------------------------------- blocks that did not retire whole */
 
-static uint8_t size_at(const struct block *block, uint32_t i) {
-    return block->sizes[i / MOST_LENGTH][i % MOST_LENGTH];
+/* The sizes and bytes of the first instructions of a block, of all its parts. */
+static void copy_start(struct code_block *to, const struct announcement *from, uint32_t length) {
+    uint32_t done_bytes = 0;
+    to->ip = from->ip;
+    to->length = 0;
+    while (to->length < length) {
+        uint32_t here = part_of(length - to->length), bytes = sum_of(sizes_of(from), here);
+        memcpy(to->sizes + to->length, sizes_of(from), here);
+        memcpy(to->bytes + done_bytes, sizes_of(from) + from->length, bytes);
+        to->length += here;
+        done_bytes += bytes;
+        from = part_behind(from);
+    }
 }
 
 /* How many instructions of a block retired, of whose markers `done` were passed, before the one that faulted. */
-static uint32_t retired_before_fault(const struct block *block, uint32_t done) {
-    while (done < block->length - 1 && !(size_at(block, done) & MAY_FAULT))
+static uint32_t retired_before_fault(const struct announcement *block, uint32_t done) {
+    static struct code_block all;
+    copy_start(&all, block, block->instructions);
+    while (done < all.length - 1 && !(all.sizes[done] & MAY_FAULT))
         done++;
     return done;
 }
 
-/* The last block retired only so far: make its words those of the part that did. */
-static void cut_last(uint32_t retired, uint64_t next_ip) {
-    uint8_t sizes[MOST_PARTS * MOST_LENGTH], bytes[MOST_PARTS * MOST_LENGTH * 15];
-    uint32_t i, count, done = retired - retired % MOST_LENGTH;
-    uint64_t at = last->ip;
-    int cut;
-    struct code end = {false, false, CERTAIN, 0};
-    buffer->count -= last->parts;
-    for (i = 0; i < retired / MOST_LENGTH; i++)
-        put(last->number + i);
-    area->retired -= last->length - retired;
-    for (i = 0; i < retired; i++)
-        at += size_at(last, i) & SIZE_BITS;
-    cut = at == next_ip ? CUT_EDGE : CUT_FAULT;   /* code that was changed goes on where it was left */
-    if (retired > done) {
-        uint32_t part = retired / MOST_LENGTH;
-        memcpy(sizes, last->sizes[part], retired - done);
-        count = sum_of(sizes, retired - done);
-        memcpy(bytes, last->bytes[part], count);
-        put(block_of(at - count, sizes, retired - done, bytes, cut, end)->number);
-    }
-    if (cut == CUT_FAULT)
+/* The last block retired only so far: put the words of the part that did. */
+static void put_cut(const struct announcement *last, uint32_t retired, uint64_t next_ip) {
+    static struct code_block part;
+    uint64_t stopped;
+    area->retired -= last->instructions - retired;
+    copy_start(&part, last, retired);
+    stopped = part.ip + sum_of(part.sizes, retired);
+    part.cut = stopped == next_ip ? CUT_EDGE : CUT_FAULT;      /* code that was changed goes on where it was left */
+    part.end = (struct code){false, false, CERTAIN, 0};
+    part.whole = 0;
+    if (retired)
+        put_parts(block_of(&part));
+    if (part.cut == CUT_FAULT)
         put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
+    area->last = &area->nothing;
+}
+
+/* Whether the last instruction of the last block retired, all others having done so. */
+static bool is_whole(const struct announcement *last, uint64_t passed, uint64_t next_ip) {
+    switch (last->tail) {
+    case COUNTED:
+        return passed >> 32 >= last->accesses;
+    case REPEATED:
+    case SUCCESSOR:
+        return next_ip == last->next_ip;
+    default:
+        return true;
+    }
 }
 
 /* What became of the last block, now that one at `next_ip` begins. False: that one is another iteration of a string
    instruction, and is nothing new. */
 static __attribute__((noinline)) bool settle(uint64_t next_ip) {
+    const struct announcement *last = area->last;
     uint64_t passed = area->progress - (area->expected - last->whole);
-    uint32_t done = (uint32_t)passed, markers = (uint32_t)last->whole;
-    bool whole;
-    if (done < markers)
-        cut_last(retired_before_fault(last, done), next_ip);
-    else {
-        switch (last->tail) {
-        case COUNTED:
-            whole = passed >> 32 >= last->accesses;
-            break;
-        case REPEATED:
-            if (next_ip == last->last_ip) {
-                area->expected = area->progress + LOOK;
-                area->whole = last->whole;
-                return false;
-            }
-            whole = next_ip == last->next_ip;
-            break;
-        case SUCCESSOR:
-            whole = next_ip == last->next_ip;
-            break;
-        default:
-            whole = true;
-        }
-        if (!whole)
-            cut_last(last->length - 1, next_ip);
+    bool all = (uint32_t)passed >= (uint32_t)last->whole;
+    if (all && last->tail == REPEATED && next_ip == last->last_ip) {
+        area->expected = area->progress + LOOK;
+        return false;
     }
     area->expected = area->progress;
-    last = &nothing;
+    if (is_child)
+        area->last = &area->nothing;
+    else if (!all)
+        put_cut(last, retired_before_fault(last, (uint32_t)passed), next_ip);
+    else if (!is_whole(last, passed, next_ip))
+        put_cut(last, last->instructions - 1, next_ip);
     return true;
 }
 
 /* ---------------------------------------------------------------- what qemu calls */
 
+/* The word of a block whose branch may be taken, which has more parts than one, or none. */
+static __attribute__((noinline)) void put_long(const struct announcement *last, uint64_t next_ip) {
+    uint32_t part;
+    for (part = 0; part < last->parts; part++)
+        put((last->number + part) | (part + 1 == last->parts && next_ip != last->next_ip ? last->taken : 0));
+}
+
 static void on_block(unsigned int cpu, void *own) {
-    struct block *block = own;
-    uint64_t count, number;
+    const struct announcement *block = own, *last;
+    uint64_t count;
     (void)cpu;
     if (__builtin_expect(area->progress != area->expected, 0) && !settle(block->ip))
         return;
-    count = buffer->count;
-    if (last->taken && block->ip != last->next_ip)
-        buffer->words[count - 1] |= last->taken;
-    if (__builtin_expect(count + block->parts > RING_BUFFER_WORDS, 0)) {
-        hand_over();
-        count = 0;
-    }
-    number = block->number;
-    buffer->words[count++] = number;
-    while (__builtin_expect(number - block->number + 1 < block->parts, 0))
-        buffer->words[count++] = ++number;
-    buffer->count = count;
+    last = area->last;
+    if (__builtin_expect(last->parts == 1, 1)) {
+        if (__builtin_expect(area->count >= FULL, 0))
+            hand_over();
+        count = area->count;
+        words[count] = last->number | (block->ip != last->next_ip ? last->taken : 0);
+        area->count = count + 1;
+    } else
+        put_long(last, block->ip);
     area->expected += block->whole;
-    area->whole = block->whole;
-    area->retired += block->length;
-    last = block;
+    area->retired += block->instructions;
+    area->last = block;
 }
 
 static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
+    const struct announcement *last = area->last;
     (void)id, (void)cpu, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    put_mark(MARK_SYSTEM_CALL, (last->length - 1) % MOST_LENGTH, (uint64_t)number);
     area->expected = area->progress;
+    area->last = &area->nothing;
+    put_parts(last);
+    put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
     area->executing = is_64 ? number == 59 || number == 322 : number == 11 || number == 358;
-    last = &nothing;
 }
 
 static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, int64_t result) {
@@ -329,13 +358,14 @@ static void on_thread(plugin_id id, unsigned int cpu) {
 /* Translated code adds to `progress` before the instruction behind each that may fault: the sum is the number of the
    first instruction that is not known to have retired. */
 static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
-    uint8_t sizes[MOST_PARTS * MOST_LENGTH], bytes[MOST_PARTS * MOST_LENGTH * 15];
+    static struct code_block wanted;
     uint32_t length = (uint32_t)qemu_plugin_tb_n_insns(tb), i, count = 0, marked = 0;
     struct code code = {false, false, CERTAIN, 0};
-    struct block *block;
     (void)id;
     if (length == 0)
         return;
+    if (length > MOST_TRANSLATED)
+        give_up(AREA_FULL);
     for (i = 0; i < length; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
@@ -343,17 +373,20 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
             qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &area->progress, i - marked);
             marked = i;
         }
-        memcpy(bytes + count, qemu_plugin_insn_data(instruction), size);
-        code = x86_code(bytes + count, size, is_64);
-        sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0));
+        memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
+        code = x86_code(wanted.bytes + count, size, is_64);
+        wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0));
         count += (uint32_t)size;
         if (i == length - 1 && code.tail == COUNTED && code.accesses > 0)
             qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &area->progress, ACCESS);
     }
-    block = block_of(qemu_plugin_tb_vaddr(tb), sizes, length, bytes, CUT_WHOLE, code);
-    block->whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
+    wanted.ip = qemu_plugin_tb_vaddr(tb);
+    wanted.length = length;
+    wanted.cut = CUT_WHOLE;
+    wanted.end = code;
+    wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
         + (code.tail == SUCCESSOR || code.tail == REPEATED ? LOOK : 0);
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, NO_REGISTERS, block);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, NO_REGISTERS, block_of(&wanted));
 }
 
 /* ---------------------------------------------------------------- setting up */
@@ -366,7 +399,7 @@ static void in_child(void) {
         || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)
             == MAP_FAILED)
         _exit(127);
-    last = &nothing;
+    area->last = &area->nothing;
 }
 
 static ssize_t keep_message(void *own, const char *text, size_t size) {
@@ -405,8 +438,9 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     close(area_file);
     area_committed = AREA_HEAD;
     is_64 = strcmp(info->target, "x86_64") == 0;
-    buffer = &ring->buffers[0];
-    last = &nothing;
+    words = ring->buffers[0].words;
+    area->base = area;
+    area->last = &area->nothing;
     pthread_atfork(NULL, NULL, in_child);
     messages = fopencookie(NULL, "w", keeping);
     if (messages) {

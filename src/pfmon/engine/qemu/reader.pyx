@@ -16,8 +16,8 @@ from pfmon.stream.ring cimport BUFFERS, Ring, Shared, sem_post, sem_t
 from pfmon.stream.table cimport BANK_BLOCKS, BlockInstruction, Cut, enter_block, fresh_instruction, make_room
 from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_word
 
-from pfmon.engine.qemu.describe cimport (AREA_BYTES, AREA_HEAD, COUNTED, MAY_FAULT, PAYLOAD_BYTES, REPEATED, SUCCESSOR,
-                                         Describer, announcement, area)
+from pfmon.engine.qemu.describe cimport (AREA_BYTES, COUNTED, MAY_FAULT, PAYLOAD_BYTES, REPEATED, SUCCESSOR,
+                                         Describer, announcement, area, room_of)
 
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
@@ -38,7 +38,6 @@ cdef extern from "<semaphore.h>" nogil:
 cdef enum:
     MOMENT = 250_000_000         # nanoseconds
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
-    ACCESS_MASK = 0xFFFF
 
 
 cdef bint wait_a_moment(sem_t* semaphore) noexcept nogil:
@@ -102,6 +101,10 @@ cdef class Reader:
         """What qemu itself had to say."""
         return bytes(self.shared.message[:self.shared.message_length])
 
+    def request_stop(self):
+        """The guest is to end itself when it hands the next buffer over, between two blocks."""
+        self.shared.stopping = 1
+
     def guest_died(self):
         """Nothing more will come: wake the reader up."""
         self.dead = True
@@ -148,12 +151,12 @@ cdef class Reader:
         signal; ``status``: for an EXIT mark, or None when the run was stopped."""
         cdef Shared* shared = self.ring.shared
         cdef uint64_t* words = shared.buffers[shared.filling % BUFFERS].words
-        cdef uint64_t count = shared.buffers[shared.filling % BUFFERS].count, mark, where = 0
+        cdef uint64_t count = self.shared.count or shared.buffers[shared.filling % BUFFERS].count, mark, where = 0
         if not self.describer.describe():
             consumer.fail(<Failure>self.describer.table.c.header.failure)
             return
-        if count and words[count - 1] >> 63 == 0:
-            count = self.settle(words, count, faulted, &where)
+        if self.shared.last != NULL and self.last_block().parts:
+            count = self.settle(self.last_block(), words, count, faulted, &where)
         self.give(consumer, words, count)
         if where:
             self.ip = where
@@ -164,40 +167,37 @@ cdef class Reader:
             mark = mark_word(Mark.EXIT, indexed(status, NO_INSTRUCTION))
             consumer.consume(&mark, 1)
 
-    cdef const announcement* announced(self, uint64_t number):
-        """The announcement of a block."""
-        cdef uint64_t at = AREA_HEAD, i
-        cdef const announcement* it = NULL
-        for i in range(number + 1):
-            it = <const announcement*>(<const uint8_t*>self.shared + at)
-            at += (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
-        return it
+    cdef const announcement* last_block(self):
+        """The block that began last, as this process sees it."""
+        return <const announcement*>(<const uint8_t*>self.shared
+                                     + (<const uint8_t*>self.shared.last - <const uint8_t*>self.shared.base))
 
-    cdef uint64_t settle(self, uint64_t* words, uint64_t count, bint faulted, uint64_t* where):
-        """The last block may not have retired whole: make its words those of the part that did; how many there are
-        then. ``where`` becomes the address of the instruction that did not. This is what the plugin does when another block comes (plugin.c)."""
-        cdef uint64_t number = words[count - 1] & BLOCK_MASK, passed, markers, length
-        cdef const announcement* it = self.announced(number)
-        cdef uint64_t parts = it.parts_before + 1, first = number - it.parts_before, retired
+    cdef uint64_t settle(self, const announcement* last, uint64_t* words, uint64_t count, bint faulted, uint64_t* where):
+        """Put the words of the block that began last, or of the part of it that retired; how many words there are then.
+        ``where`` becomes the address of the instruction that did not. This is what the plugin does when another block
+        begins (plugin.c)."""
+        cdef uint64_t passed = self.shared.progress - (self.shared.expected - last.whole)
+        cdef uint64_t retired = last.instructions
+        cdef const announcement* part = last
         cdef bint whole
-        passed = self.shared.progress - (self.shared.expected - self.shared.whole)
-        markers = <uint32_t>self.shared.whole
         flags = []
-        for i in range(first, number + 1):
-            it = self.announced(i)
-            flags.extend((<const uint8_t*>(it + 1))[k] for k in range(it.length))
-        length = len(flags)
-        if <uint32_t>passed < markers:
-            retired = next((k for k in range(<uint32_t>passed, length - 1) if flags[k] & MAY_FAULT), length - 1)
+        for _ in range(last.parts):
+            flags.extend((<const uint8_t*>(part + 1))[k] for k in range(part.length))
+            part = <const announcement*>(<const uint8_t*>part + room_of(part))
+        if <uint32_t>passed < <uint32_t>last.whole:
+            retired = next((k for k in range(<uint32_t>passed, retired - 1) if flags[k] & MAY_FAULT), retired - 1)
         else:
-            if it.tail == COUNTED:
-                whole = passed >> ACCESS_SHIFT & ACCESS_MASK >= self.shared.whole >> ACCESS_SHIFT & ACCESS_MASK
+            if last.tail == COUNTED:
+                whole = passed >> ACCESS_SHIFT >= last.accesses
             else:
-                whole = not (faulted and (it.tail == SUCCESSOR or it.tail == REPEATED))
-            retired = length if whole else length - 1
-        if retired < length:
-            count = self.cut(words, count - parts, first, retired, where)
-            self.shared.retired -= length - retired
+                whole = not (faulted and (last.tail == SUCCESSOR or last.tail == REPEATED))
+            retired -= not whole
+        self.shared.retired -= last.instructions - retired
+        if retired < last.instructions:
+            return self.cut(words, count, last.number, retired, where)
+        for k in range(last.parts):
+            words[count] = last.number + k
+            count += 1
         return count
 
     cdef uint64_t cut(self, uint64_t* words, uint64_t count, uint64_t first, uint64_t retired, uint64_t* where):
