@@ -70,9 +70,11 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("command", nargs="*")
     arguments = parser.parse_args()
-    commands = [arguments.command] if arguments.command else [
-        [str(EXAMPLES / "x86_64" / name), *words] for name, words in PROGRAMS.items()
-    ]
+    commands = (
+        [arguments.command]
+        if arguments.command
+        else [[str(EXAMPLES / "x86_64" / name), *words] for name, words in PROGRAMS.items()]
+    )
     print(machine())
     print(f"{'program':12}{'million':>9}{'qemu':>8}{'counted':>9}{'ratio':>7}{'elapsed':>9}{'ratio':>7}")
     product = 1.0

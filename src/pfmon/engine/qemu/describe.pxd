@@ -32,7 +32,7 @@ cdef extern from "layout.h" nogil:
     struct area:
         uint64_t announced
         uint64_t progress
-        uint64_t expected
+        uint64_t before
         const announcement* last
         uint64_t count
         uint64_t retired

@@ -55,7 +55,7 @@ enum {
 struct announcement {            /* then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes */
     uint64_t number;             /* of the block in the stream */
     uint64_t ip, last_ip, next_ip;   /* its own address, that of its last instruction, and what follows it in memory */
-    uint64_t whole;              /* what it adds to `progress` when it retires whole */
+    uint64_t whole;              /* what it adds to `progress` when it retires whole, if nothing else is to be done then */
     uint64_t taken;              /* the bit of its word that says that its branch was taken, or 0 */
     uint32_t instructions;       /* of all its parts */
     uint32_t bytes;
@@ -70,7 +70,7 @@ struct announcement {            /* then: `length` sizes, a byte each, and `byte
 struct area {                    /* the head of the area */
     uint64_t announced;          /* bytes of announcements that are complete */
     uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
-    uint64_t expected;           /* what `progress` is if the last block retired whole */
+    uint64_t before;             /* what `progress` was when the last block began */
     const struct announcement *last;   /* the block that began last, as the guest's process sees it; it has no word yet */
     uint64_t count;              /* words in the buffer that is filled */
     uint64_t retired;            /* instructions so far, the last block's all among them */

@@ -33,7 +33,7 @@ enum {
 };
 
 static const uint64_t ACCESS = (uint64_t)1 << 32;     /* what a counted access adds to `progress` */
-static const uint64_t LOOK = (uint64_t)1 << 48;       /* expected in vain: the next block settles this one */
+static const uint64_t LOOK = (uint64_t)1 << 48;       /* never added: the next block has more to do than to write a word */
 static const uint64_t TAKEN = (uint64_t)1 << 32;      /* in a block's word: condition 0 */
 
 EXPORTED int qemu_plugin_version = 1;
@@ -288,13 +288,12 @@ static bool is_whole(const struct announcement *last, uint64_t passed, uint64_t 
    instruction, and is nothing new. */
 static __attribute__((noinline)) bool settle(uint64_t next_ip) {
     const struct announcement *last = area->last;
-    uint64_t passed = area->progress - (area->expected - last->whole);
+    uint64_t passed = area->progress - area->before;
     bool all = (uint32_t)passed >= (uint32_t)last->whole;
     if (all && last->tail == REPEATED && next_ip == last->last_ip) {
-        area->expected = area->progress + LOOK;
+        area->before = area->progress - (uint32_t)last->whole;
         return false;
     }
-    area->expected = area->progress;
     if (is_child)
         area->last = &area->nothing;
     else if (!all)
@@ -306,38 +305,47 @@ static __attribute__((noinline)) bool settle(uint64_t next_ip) {
 
 /* ---------------------------------------------------------------- what qemu calls */
 
-/* The word of a block whose branch may be taken, which has more parts than one, or none. */
-static __attribute__((noinline)) void put_long(const struct announcement *last, uint64_t next_ip) {
+static void begin(const struct announcement *block) {
+    area->before = area->progress;
+    area->retired += block->instructions;
+    area->last = block;
+}
+
+/* The bit of the last block's word that says that its branch was taken. Without a branch of its own: the host would
+   often mispredict that. */
+static uint64_t taken(const struct announcement *last, uint64_t next_ip) {
+    return last->taken & -(uint64_t)(next_ip != last->next_ip);
+}
+
+/* A block begins, and there is more to do than to write the last one's word. */
+static __attribute__((noinline)) void on_rare_block(const struct announcement *block) {
+    const struct announcement *last;
     uint32_t part;
+    if (!settle(block->ip))
+        return;
+    last = area->last;
     for (part = 0; part < last->parts; part++)
-        put((last->number + part) | (part + 1 == last->parts && next_ip != last->next_ip ? last->taken : 0));
+        put((last->number + part) | (part + 1 == last->parts ? taken(last, block->ip) : 0));
+    begin(block);
 }
 
 static void on_block(unsigned int cpu, void *own) {
-    const struct announcement *block = own, *last;
-    uint64_t count;
+    const struct announcement *block = own, *last = area->last;
+    uint64_t count = area->count;
     (void)cpu;
-    if (__builtin_expect(area->progress != area->expected, 0) && !settle(block->ip))
+    if (__builtin_expect((area->progress - area->before != last->whole) | (count >= FULL), 0)) {
+        on_rare_block(block);
         return;
-    last = area->last;
-    if (__builtin_expect(last->parts == 1, 1)) {
-        if (__builtin_expect(area->count >= FULL, 0))
-            hand_over();
-        count = area->count;
-        words[count] = last->number | (block->ip != last->next_ip ? last->taken : 0);
-        area->count = count + 1;
-    } else
-        put_long(last, block->ip);
-    area->expected += block->whole;
-    area->retired += block->instructions;
-    area->last = block;
+    }
+    words[count] = last->number | taken(last, block->ip);
+    area->count = count + 1;
+    begin(block);
 }
 
 static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     const struct announcement *last = area->last;
     (void)id, (void)cpu, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    area->expected = area->progress;
     area->last = &area->nothing;
     put_parts(last);
     put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
@@ -385,7 +393,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     wanted.cut = CUT_WHOLE;
     wanted.end = code;
     wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
-        + (code.tail == SUCCESSOR || code.tail == REPEATED ? LOOK : 0);
+        + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, NO_REGISTERS, block_of(&wanted));
 }
 
@@ -441,6 +449,7 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     words = ring->buffers[0].words;
     area->base = area;
     area->last = &area->nothing;
+    area->nothing.whole = LOOK;
     pthread_atfork(NULL, NULL, in_child);
     messages = fopencookie(NULL, "w", keeping);
     if (messages) {

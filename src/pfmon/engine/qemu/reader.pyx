@@ -176,7 +176,7 @@ cdef class Reader:
         """Put the words of the block that began last, or of the part of it that retired; how many words there are then.
         ``where`` becomes the address of the instruction that did not. This is what the plugin does when another block
         begins (plugin.c)."""
-        cdef uint64_t passed = self.shared.progress - (self.shared.expected - last.whole)
+        cdef uint64_t passed = self.shared.progress - self.shared.before
         cdef uint64_t retired = last.instructions
         cdef const announcement* part = last
         cdef bint whole
