@@ -1,6 +1,5 @@
 """Programs under qemu as processes: what goes in and comes out, and how they end."""
 
-import os
 import signal
 import subprocess
 import sys
