@@ -5,7 +5,6 @@ loaded, and the few records of it that are read here are declared. What it does 
 compute with floating-point numbers, is in a table by mnemonic (x86.py).
 """
 
-from libc.stdlib cimport calloc
 from libc.string cimport memcpy, memset
 
 from pfmon.errors import PfmonError
@@ -31,16 +30,9 @@ cdef enum:                       # capstone's numbers
     MODE_64 = 1 << 3
     OPTION_DETAIL = 2
     OPTION_ON = 3
-    GROUP_JUMP = 1
-    GROUP_CALL = 2
-    GROUP_RETURN = 3
-    GROUP_INTERRUPT = 4
     GROUP_PRIVILEGED = 6
-    OPERAND_REGISTER = 1
     OPERAND_IMMEDIATE = 2
     OPERAND_MEMORY = 3
-    ACCESS_READ = 1
-    ACCESS_WRITE = 2
     PREFIX_LOCK = 0xF0
     VERSION = 5
 
@@ -97,8 +89,7 @@ cdef void* function(void* library, const char* name) except NULL:
 
 
 cdef class Describer:
-    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: kinds, sort of branch and rule of a
-    mnemonic; ``is_64``: x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py); ``is_64``: x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
 
     def __cinit__(self, BlockTable table, path, facts, bint is_64):
         global decode_next
@@ -133,8 +124,9 @@ cdef class Describer:
             name = name_of(self.handle, number)
             if name == NULL:
                 break
-            kind, branch, rule = facts(name.decode())
-            self.facts[number].kind, self.facts[number].branch, self.facts[number].rule = kind, branch, rule
+            kind, branch, rule, first = facts(name.decode())
+            self.facts[number].kind, self.facts[number].branch = kind, branch
+            self.facts[number].rule, self.facts[number].first = rule, first
 
     cdef bint describe(self) noexcept nogil:
         """Enter all blocks that have been announced; False: there is no room."""
@@ -188,27 +180,28 @@ cdef class Describer:
         """What the operands say: accesses to memory, and whether a branch is direct."""
         cdef const Detail* detail = (<const Instruction*>self.decoded).detail
         cdef const Operand* operand
-        cdef bint reads = facts.kind & Kind.LOAD, writes = facts.kind & Kind.STORE, memory = False
-        cdef uint32_t i
+        cdef bint reads = facts.kind & Kind.LOAD != 0, writes = facts.kind & Kind.STORE != 0
+        cdef uint32_t i, in_memory = 0
+        cdef uint8_t access
         for i in range(detail.operand_count):
             operand = &detail.operands[i]
             if operand.type != OPERAND_MEMORY or facts.rule == Rule.NO_ACCESSES:
                 continue
-            memory = True
+            in_memory += 1
             place.size = max(place.size, operand.size)
-            if facts.rule != Rule.FETCHES:
-                reads |= operand.access & ACCESS_READ != 0
-                writes |= operand.access & ACCESS_WRITE != 0
+            access = facts.first if i == 0 else AccessKind.READ
+            reads |= access & AccessKind.READ != 0 and facts.rule != Rule.FETCHES
+            writes |= access & AccessKind.WRITE != 0 and facts.rule != Rule.FETCHES
+        if in_memory > 1:                # a string instruction: movsd and cmpsd are two instructions each
+            place.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
         if facts.rule == Rule.JUMPS or facts.rule == Rule.CONDITIONAL:
             self.branch(place, facts)
-            if memory:
-                reads = True
         if facts.rule == Rule.CONDITIONAL:
             place.condition = 0
         for i in range(detail.group_count):
             if detail.groups[i] == GROUP_PRIVILEGED:
                 place.kind |= Kind.PRIVILEGED
-        if memory and (detail.prefix[0] == PREFIX_LOCK or facts.rule == Rule.EXCHANGES):
+        if in_memory and (detail.prefix[0] == PREFIX_LOCK or facts.rule == Rule.EXCHANGES):
             place.kind |= Kind.ATOMIC
             reads = writes = True
         if reads:
@@ -217,7 +210,7 @@ cdef class Describer:
         if writes:
             place.kind |= Kind.STORE
             place.access |= AccessKind.WRITE
-        if memory and facts.rule == Rule.FETCHES:
+        if in_memory and facts.rule == Rule.FETCHES:
             place.access = AccessKind.FETCH_LINE
         if place.access and place.size == 0:
             place.size = 8

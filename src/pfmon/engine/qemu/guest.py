@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from threading import Thread, Timer
+from contextlib import suppress
+from threading import Lock, Thread, Timer
 
 from pfmon.engine.api import Capabilities, Ending
 from pfmon.engine.qemu.describe import Describer
@@ -54,6 +55,7 @@ class Guest:
         self._handle = -1
         self._stopping = False
         self._killer: Timer | None = None
+        self._lock = Lock()  # of the handle
 
     @classmethod
     def start(cls, wanted: Start) -> Self:
@@ -168,15 +170,17 @@ class Guest:
         self._stopping = True
         self._reader.request_stop()
         if self._handle >= 0 and self._killer is None:
-            self._killer = Timer(PATIENCE, self._kill)
-            self._killer.daemon = True
-            self._killer.start()
+            killer = Timer(PATIENCE, self._kill)
+            killer.daemon = True
+            killer.start()
+            self._killer = killer
 
     def _kill(self) -> None:
-        try:
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-        except ProcessLookupError:
-            return  # it has ended by itself
+        with self._lock:
+            if self._handle < 0:
+                return
+            with suppress(ProcessLookupError):  # it has ended by itself
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the instructions in a range of code, of those that were executed."""
@@ -191,7 +195,7 @@ class Guest:
             self._process.wait()
         if self._killer is not None:
             self._killer.cancel()
-            self._killer.join()
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        with self._lock:
+            if self._handle >= 0:
+                os.close(self._handle)
+                self._handle = -1

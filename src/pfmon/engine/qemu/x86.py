@@ -1,7 +1,9 @@
 """What x86 mnemonics are: kinds, sort of branch, and what else is to be known of their operands.
 
-Accesses to operands that are written in an instruction are capstone's to say; here are those that are not written (the
-stack's), branches, and what works on floating-point registers. Source: Intel SDM, volume 2, the instruction reference.
+capstone says what the operands are. That one in memory is read or written follows from its place and the mnemonic, as
+what capstone says of that is wrong for many (fstp, movups, cmpxchg, test). Here are also accesses that are not written
+as operands (the stack's), branches, and what works on floating-point registers.
+Source: Intel SDM, volume 2, the instruction reference.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import re
 from pfmon.engine.qemu.describe import Rule
 from pfmon.errors import PfmonError
 from pfmon.stream.kinds import Kind
-from pfmon.stream.table import BranchKind
+from pfmon.stream.table import AccessKind, BranchKind
 
 JUMP = Kind.BRANCH
 CALL = Kind.BRANCH | Kind.CALL | Kind.STORE
@@ -27,6 +29,7 @@ NAMED: dict[str, int] = {
     **dict.fromkeys(("jmp", "ljmp", "jcxz", "jecxz", "jrcxz", "loop", "loope", "loopne"), JUMP),
     **dict.fromkeys(("syscall", "sysenter", "int", "int1", "int3", "into"), Kind.SYSTEM),
     **dict.fromkeys(("cpuid", "serialize"), Kind.SERIALIZE),
+    **dict.fromkeys(("maskmovq", "maskmovdqu"), Kind.STORE),
     "xlatb": Kind.LOAD,
 }
 """Kinds beyond those of their written operands. Near returns and calls move the return address."""
@@ -47,16 +50,36 @@ FLOATING_ARITHMETIC = re.compile(
 FLOATING_MOVE = re.compile(
     r"v?(?:mov[auhl]?(?:hl|lh|nt)?|and|andn|or|xor|shuf|unpck[hl]|blendv?|broadcast|maskmov|perm\w*|insert|extract|movmsk"
     r"|movddup|movs[hl]dup)(?:ss|sd|ps|pd)|v?movsldup|v?movshdup|v?movddup"
-    r"|f(?:i?ld\w*|i?st\w*|xch|free|incstp|decstp|cmov\w+|n?init|n?clex|wait|n?save|rstor|xsave\w*|xrstor\w*)"
+    r"|f(?:i?ld\w*|[in]?st\w*|xch|free|incstp|decstp|cmov\w+|n?init|n?clex|wait|n?save|rstor|xsave\w*|xrstor\w*)"
 )
 """... and those that move them."""
 
-STRINGS = {"movsd", "cmpsd"}
-"""Also string instructions: which of both it is shows in the operands only."""
+WRITES_FIRST = re.compile(
+    r"v?p?mov\w*|set\w+|stos\w|pop|fn?st\w*|fist\w*|fbstp|fn?save|fxsave\w*|xsave\w*|v?p?extr\w+|v?stmxcsr"
+    r"|vp?maskmov\w+|vp?scatter\w+|vp?compress\w+|vcvtps2ph|s[gil]dt|str|smsw"
+)
+"""Mnemonics that only write their first operand."""
+
+READS_FIRST = re.compile(
+    r"cmp(?!xchg)\w*|test|bt|push|l?call|l?jmp|i?mul|i?div|scas\w|lods\w|xrstor\w*|fxrstor\w*|v?ldmxcsr"
+    r"|f(?:i?ld\w*|bld|i?(?:add|subr?|mul|divr?|comp?)|rstor)|l[gil]dt|ltr|lmsw|ver[rw]|bound"
+)
+"""... and that only read it. All others do both; operands behind the first are read."""
 
 
-def facts(name: str) -> tuple[int, int, int]:
-    """Kinds, sort of branch, and rule (describe.pxd) of a mnemonic."""
+def facts(name: str) -> tuple[int, int, int, int]:
+    """Kinds, sort of branch, rule (describe.pxd), and what happens to a first operand in memory, of a mnemonic."""
+    kind, branch, rule = _kinds(name)
+    if WRITES_FIRST.fullmatch(name):
+        first = AccessKind.WRITE
+    elif READS_FIRST.fullmatch(name):
+        first = AccessKind.READ
+    else:
+        first = AccessKind.READ_WRITE
+    return kind, branch, rule, first
+
+
+def _kinds(name: str) -> tuple[int, int, int]:
     kind = NAMED.get(name, 0)
     if CONDITIONAL_JUMP.fullmatch(name):
         return JUMP, BranchKind.DIRECT, Rule.CONDITIONAL
@@ -67,6 +90,8 @@ def facts(name: str) -> tuple[int, int, int]:
         kind |= Kind.FLOAT | Kind.FP_OPERATION
     elif FLOATING_MOVE.fullmatch(name):
         kind |= Kind.FLOAT
+    elif PREFETCH.fullmatch(name):
+        kind |= Kind.PREFETCH
     return kind, BranchKind.NO_BRANCH, _rule(name)
 
 
