@@ -57,7 +57,7 @@ def _emulator_text() -> str:
     """Which emulators of programs there are."""
     from pfmon.engine import api
 
-    return "".join(f"{one.name.lower():9}: {version}\n" for one, version in api.emulators().items())
+    return "".join(f"{name:9}: {version}\n" for name, version in api.emulators().items())
 
 
 def check(config: Config, command: Sequence[str] = ()) -> str:

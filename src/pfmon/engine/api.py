@@ -142,11 +142,12 @@ INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
 """By instruction set: the module that knows its instructions."""
 
 
-def emulators() -> dict[InstructionSet, str]:
-    """By instruction set: what executes its programs that is not pfmon's own, with its version, or how to get it."""
+def emulators() -> dict[str, str]:
+    """By the name of an instruction set: what executes its programs that is not pfmon's own, with its version, or how to
+    get it."""
     from pfmon.engine.qemu.emulator import PACKAGE, TARGETS, version  # only who asks needs them
 
-    return {one: version(one) or f"no qemu-{TARGETS[one]}: install the package {PACKAGE}" for one in TARGETS}
+    return {TARGETS[one]: version(one) or f"no qemu-{TARGETS[one]}: install the package {PACKAGE}" for one in TARGETS}
 
 
 def start(wanted: Start) -> Engine:
