@@ -143,7 +143,7 @@ INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
 
 
 def emulators() -> dict[str, str]:
-    """By the name of an instruction set: what executes its programs that is not pfmon's own, with its version, or how to
+    """By the name of an instruction set: what executes its programs beside pfmon itself, with its version, or how to
     get it."""
     from pfmon.engine.qemu.emulator import PACKAGE, TARGETS, version  # only who asks needs them
 
