@@ -106,6 +106,23 @@ def test_long_block_retires_up_to_its_fault(length: int, tmp_path: Path) -> None
     assert ran.retired == ran.tally.instructions() == length
 
 
+EDGES = {"rol $17, %rax": 4, "movabs $0x123456789abcdef, %rax": 10, "mov %eax, 0x1234(%rsp,%rbx,4)": 7, "push $1000": 5}
+"""Instructions, and their bytes."""
+
+
+@pytest.mark.parametrize("before", range(11))
+@pytest.mark.parametrize("crossing", EDGES)
+def test_instruction_across_the_end_of_a_page_retires_once(crossing: str, before: int, tmp_path: Path) -> None:
+    """qemu ends a block before it, and reports what it read of it as part of that block."""
+    size = EDGES[crossing]
+    start = f"sub $65536, %rsp\n xor %ebx, %ebx\n jmp 1f\n .balign 4096\n .skip 4096 - {min(before, size)} - 12, 0x90"
+    code = f"{start}\n 1: mov (%rsp), %ecx\n nop\n mov %ecx, 0x40(%rsp)\n nop\n nop\n nop\n nop"
+    ran = run([assemble(tmp_path, f"_start: {code}\n {crossing}\n nop\n {EXIT}")])
+    assert ran.ending == (0, 0, "", "")
+    assert ran.retired == ran.tally.instructions() == 3 + 7 + 1 + 1 + 3
+    assert faults(ran) == 0
+
+
 @pytest.mark.parametrize("count", [0, 1, 1000])
 @pytest.mark.parametrize("instruction", ["rep movsb", "rep stosq", "repne scasb", "repe cmpsb", "rep lodsl"])
 def test_repeated_string_instruction_retires_once(instruction: str, count: int, tmp_path: Path) -> None:

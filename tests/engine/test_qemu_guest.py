@@ -226,18 +226,6 @@ def test_program_that_becomes_another_says_so(tmp_path: Path) -> None:
     assert notices == ["the program executed another one; what that did was not counted"]
 
 
-THREADED = """
-#include <pthread.h>
-static void *work(void *all) { return all; }
-int main(void) { pthread_t one; pthread_create(&one, NULL, work, NULL); pthread_join(one, NULL); return 0; }
-"""
-
-
-def test_second_thread_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PfmonError, match="cannot be counted: it started a second thread"):
-        run([compile_c(tmp_path, THREADED, "-pthread")])
-
-
 def test_absent_emulator_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(PfmonError, match="install the package qemu-user"):

@@ -15,5 +15,6 @@ struct code {
 };
 
 struct code x86_code(const uint8_t *bytes, size_t size, bool is_64);
+bool x86_is_whole(const uint8_t *bytes, size_t size, bool is_64);
 
 #endif

@@ -9,13 +9,10 @@ cdef extern from "layout.h" nogil:
     enum: AREA_BYTES
     enum: MAY_FAULT
     enum: SIZE_BITS
-    enum: CERTAIN
     enum: COUNTED
     enum: SUCCESSOR
     enum: REPEATED
-    enum: SECOND_THREAD
-    enum: AREA_FULL
-    enum: NO_MEMORY
+    enum: MOST_THREADS
 
     struct announcement:
         uint64_t number
@@ -29,11 +26,14 @@ cdef extern from "layout.h" nogil:
         uint8_t tail
         uint8_t accesses
 
-    struct area:
-        uint64_t announced
+    struct thread:
         uint64_t progress
         uint64_t before
         const announcement* last
+
+    struct area:
+        thread threads[256]
+        uint64_t announced
         uint64_t count
         uint64_t retired
         uint64_t executing

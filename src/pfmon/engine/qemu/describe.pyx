@@ -89,7 +89,8 @@ cdef void* function(void* library, const char* name) except NULL:
 
 
 cdef class Describer:
-    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py); ``is_64``: x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py); ``is_64``:
+    x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
 
     def __cinit__(self, BlockTable table, path, facts, bint is_64):
         global decode_next

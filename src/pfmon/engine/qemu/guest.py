@@ -30,7 +30,7 @@ PATIENCE = 0.1
 """Seconds after which a guest is killed that does not stop by itself."""
 
 TROUBLES = {
-    1: "it started a second thread, and threads are not counted in programs of this instruction set",
+    1: "it has more than 256 threads at a time",
     2: "it has more code than there is room for",
     3: "memory ran out",
 }

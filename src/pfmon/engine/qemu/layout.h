@@ -30,12 +30,13 @@ struct ring {
 enum {
     AREA_HEAD = 1 << 14,         /* bytes before the first announcement */
     AREA_BYTES = 1 << 30,        /* of the whole area, which is sparse */
-    MOST_MESSAGE = 4000
+    MOST_MESSAGE = 4000,
+    MOST_THREADS = 256           /* at a time */
 };
 
 enum trouble {                   /* why the plugin gave up */
     NO_TROUBLE = 0,
-    SECOND_THREAD = 1,           /* the program started a thread */
+    TOO_MANY_THREADS = 1,        /* at a time */
     AREA_FULL = 2,               /* no room for another announcement */
     NO_MEMORY = 3
 };
@@ -67,11 +68,15 @@ struct announcement {            /* then: `length` sizes, a byte each, and `byte
     uint8_t spare[2];
 };
 
-struct area {                    /* the head of the area */
-    uint64_t announced;          /* bytes of announcements that are complete */
+struct thread {                  /* of the program */
     uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
     uint64_t before;             /* what `progress` was when the last block began */
     const struct announcement *last;   /* the block that began last, as the guest's process sees it; it has no word yet */
+};
+
+struct area {                    /* the head of the area */
+    struct thread threads[MOST_THREADS];
+    uint64_t announced;          /* bytes of announcements that are complete */
     uint64_t count;              /* words in the buffer that is filled */
     uint64_t retired;            /* instructions so far, the last block's all among them */
     uint64_t executing;          /* a system call that replaces the program has begun */

@@ -49,7 +49,9 @@ static struct area *area;
 static uint64_t *words;          /* the buffer that is filled */
 static uint64_t area_used = AREA_HEAD, area_committed;
 static uint64_t numbers;         /* of blocks, given so far */
-static bool is_64, is_child;
+static struct thread *first;     /* the first of the program's threads, which is alone at first */
+static bool is_64, is_child, threaded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* of everything but `first`, while that is alone */
 
 /* ---------------------------------------------------------------- giving up */
 
@@ -255,8 +257,9 @@ static uint32_t retired_before_fault(const struct announcement *block, uint32_t 
 }
 
 /* The last block retired only so far: put the words of the part that did. */
-static void put_cut(const struct announcement *last, uint32_t retired, uint64_t next_ip) {
+static void put_cut(struct thread *thread, uint32_t retired, uint64_t next_ip) {
     static struct code_block part;
+    const struct announcement *last = thread->last;
     uint64_t stopped;
     area->retired -= last->instructions - retired;
     copy_start(&part, last, retired);
@@ -268,7 +271,7 @@ static void put_cut(const struct announcement *last, uint32_t retired, uint64_t 
         put_parts(block_of(&part));
     if (part.cut == CUT_FAULT)
         put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
-    area->last = &area->nothing;
+    thread->last = &area->nothing;
 }
 
 /* Whether the last instruction of the last block retired, all others having done so. */
@@ -284,31 +287,31 @@ static bool is_whole(const struct announcement *last, uint64_t passed, uint64_t 
     }
 }
 
-/* What became of the last block, now that one at `next_ip` begins. False: that one is another iteration of a string
-   instruction, and is nothing new. */
-static __attribute__((noinline)) bool settle(uint64_t next_ip) {
-    const struct announcement *last = area->last;
-    uint64_t passed = area->progress - area->before;
+/* What became of a thread's last block, now that one at `next_ip` begins. False: that one is another iteration of a
+   string instruction, and is nothing new. */
+static bool settle(struct thread *thread, uint64_t next_ip) {
+    const struct announcement *last = thread->last;
+    uint64_t passed = thread->progress - thread->before;
     bool all = (uint32_t)passed >= (uint32_t)last->whole;
     if (all && last->tail == REPEATED && next_ip == last->last_ip) {
-        area->before = area->progress - (uint32_t)last->whole;
+        thread->before = thread->progress - (uint32_t)last->whole;
         return false;
     }
     if (is_child)
-        area->last = &area->nothing;
+        thread->last = &area->nothing;
     else if (!all)
-        put_cut(last, retired_before_fault(last, (uint32_t)passed), next_ip);
+        put_cut(thread, retired_before_fault(last, (uint32_t)passed), next_ip);
     else if (!is_whole(last, passed, next_ip))
-        put_cut(last, last->instructions - 1, next_ip);
+        put_cut(thread, last->instructions - 1, next_ip);
     return true;
 }
 
 /* ---------------------------------------------------------------- what qemu calls */
 
-static void begin(const struct announcement *block) {
-    area->before = area->progress;
+static void begin(struct thread *thread, const struct announcement *block) {
+    thread->before = thread->progress;
     area->retired += block->instructions;
-    area->last = block;
+    thread->last = block;
 }
 
 /* The bit of the last block's word that says that its branch was taken. Without a branch of its own: the host would
@@ -317,39 +320,59 @@ static uint64_t taken(const struct announcement *last, uint64_t next_ip) {
     return last->taken & -(uint64_t)(next_ip != last->next_ip);
 }
 
-/* A block begins, and there is more to do than to write the last one's word. */
-static __attribute__((noinline)) void on_rare_block(const struct announcement *block) {
+/* A block begins, and there may be more to do than to write the last one's word. */
+static __attribute__((noinline)) void on_rare_block(struct thread *thread, const struct announcement *block) {
     const struct announcement *last;
     uint32_t part;
-    if (!settle(block->ip))
+    if (!settle(thread, block->ip))
         return;
-    last = area->last;
+    last = thread->last;
     for (part = 0; part < last->parts; part++)
         put((last->number + part) | (part + 1 == last->parts ? taken(last, block->ip) : 0));
-    begin(block);
+    begin(thread, block);
 }
 
+/* A block begins in a program of one thread. */
 static void on_block(unsigned int cpu, void *own) {
-    const struct announcement *block = own, *last = area->last;
+    const struct announcement *block = own, *last = first->last;
     uint64_t count = area->count;
     (void)cpu;
-    if (__builtin_expect((area->progress - area->before != last->whole) | (count >= FULL), 0)) {
-        on_rare_block(block);
+    if (__builtin_expect((first->progress - first->before != last->whole) | (count >= FULL), 0)) {
+        on_rare_block(first, block);
         return;
     }
     words[count] = last->number | taken(last, block->ip);
     area->count = count + 1;
-    begin(block);
+    begin(first, block);
+}
+
+/* ... and in one of several. Translated code cannot add for each thread by itself, so it calls. */
+static void on_block_of_thread(unsigned int cpu, void *own) {
+    pthread_mutex_lock(&lock);
+    on_rare_block(&area->threads[cpu], own);
+    pthread_mutex_unlock(&lock);
+}
+
+static void on_marker(unsigned int cpu, void *own) {
+    area->threads[cpu].progress += (uintptr_t)own;
+}
+
+static void on_counted_access(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
+    (void)what, (void)address, (void)own;
+    area->threads[cpu].progress += ACCESS;
 }
 
 static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
-    const struct announcement *last = area->last;
-    (void)id, (void)cpu, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    area->last = &area->nothing;
+    struct thread *thread = &area->threads[cpu];
+    const struct announcement *last = thread->last;
+    (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    pthread_mutex_lock(&lock);
+    thread->last = &area->nothing;
     put_parts(last);
     put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
     area->executing = is_64 ? number == 59 || number == 322 : number == 11 || number == 358;
+    pthread_mutex_unlock(&lock);
 }
 
 static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, int64_t result) {
@@ -357,28 +380,56 @@ static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, in
     area->executing = 0;
 }
 
+/* A thread begins. qemu translates everything anew when a program gets its second one. */
 static void on_thread(plugin_id id, unsigned int cpu) {
     (void)id;
-    if (cpu > 0 && !is_child)
-        give_up(SECOND_THREAD);
+    if (cpu >= MOST_THREADS)
+        give_up(TOO_MANY_THREADS);
+    area->threads[cpu].last = &area->nothing;
+    threaded |= cpu > 0;
+}
+
+static void mark(struct qemu_plugin_insn *instruction, uint32_t passed) {
+    if (threaded)
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_marker, NO_REGISTERS, (void *)(uintptr_t)passed);
+    else
+        qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &first->progress, passed);
+}
+
+static void mark_accesses(struct qemu_plugin_insn *instruction) {
+    if (threaded)
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_counted_access, NO_REGISTERS, READS | WRITES, NULL);
+    else
+        qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &first->progress, ACCESS);
+}
+
+/* Instructions of a block, without one that qemu gave up as it goes on behind the page (x86_length.c). */
+static uint32_t length_of(const struct qemu_plugin_tb *tb) {
+    uint32_t length = (uint32_t)qemu_plugin_tb_n_insns(tb);
+    const struct qemu_plugin_insn *end;
+    if (length < 2)
+        return length;
+    end = qemu_plugin_tb_get_insn(tb, length - 1);
+    return length - !x86_is_whole(qemu_plugin_insn_data(end), qemu_plugin_insn_size(end), is_64);
 }
 
 /* Translated code adds to `progress` before the instruction behind each that may fault: the sum is the number of the
    first instruction that is not known to have retired. */
 static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     static struct code_block wanted;
-    uint32_t length = (uint32_t)qemu_plugin_tb_n_insns(tb), i, count = 0, marked = 0;
+    uint32_t length = length_of(tb), i, count = 0, marked = 0;
     struct code code = {false, false, CERTAIN, 0};
     (void)id;
     if (length == 0)
         return;
     if (length > MOST_TRANSLATED)
         give_up(AREA_FULL);
+    pthread_mutex_lock(&lock);
     for (i = 0; i < length; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
         if (code.may_fault) {    /* the one before */
-            qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &area->progress, i - marked);
+            mark(instruction, i - marked);
             marked = i;
         }
         memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
@@ -386,7 +437,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0));
         count += (uint32_t)size;
         if (i == length - 1 && code.tail == COUNTED && code.accesses > 0)
-            qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &area->progress, ACCESS);
+            mark_accesses(instruction);
     }
     wanted.ip = qemu_plugin_tb_vaddr(tb);
     wanted.length = length;
@@ -394,20 +445,24 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     wanted.end = code;
     wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
         + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, NO_REGISTERS, block_of(&wanted));
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, threaded ? on_block_of_thread : on_block, NO_REGISTERS, block_of(&wanted));
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---------------------------------------------------------------- setting up */
 
 /* A child of the program goes on with memory of its own in the place of what is shared. */
 static void in_child(void) {
+    int i;
     is_child = true;
     if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
              -1, 0) == MAP_FAILED
         || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)
             == MAP_FAILED)
         _exit(127);
-    area->last = &area->nothing;
+    for (i = 0; i < MOST_THREADS; i++)
+        area->threads[i].last = &area->nothing;
+    pthread_mutex_init(&lock, NULL);
 }
 
 static ssize_t keep_message(void *own, const char *text, size_t size) {
@@ -448,7 +503,8 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     is_64 = strcmp(info->target, "x86_64") == 0;
     words = ring->buffers[0].words;
     area->base = area;
-    area->last = &area->nothing;
+    first = &area->threads[0];
+    first->last = &area->nothing;
     area->nothing.whole = LOOK;
     pthread_atfork(NULL, NULL, in_child);
     messages = fopencookie(NULL, "w", keeping);

@@ -28,6 +28,7 @@ enum { ADD = 0 };                /* what translated code can do by itself */
 typedef void (*on_cpu)(plugin_id, unsigned int cpu);
 typedef void (*on_translation)(plugin_id, struct qemu_plugin_tb *);
 typedef void (*on_execution)(unsigned int cpu, void *own);
+typedef void (*on_access)(unsigned int cpu, uint32_t what, uint64_t address, void *own);
 typedef void (*on_call)(plugin_id, unsigned int cpu, int64_t number, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                         uint64_t, uint64_t, uint64_t);
 typedef void (*on_return)(plugin_id, unsigned int cpu, int64_t number, int64_t result);
@@ -35,6 +36,8 @@ typedef void (*on_return)(plugin_id, unsigned int cpu, int64_t number, int64_t r
 void qemu_plugin_register_vcpu_init_cb(plugin_id, on_cpu);
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, on_translation);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, on_execution, int registers, void *own);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, on_execution, int registers, void *own);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, on_access, int registers, int accesses, void *own);
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *, int operation, void *place, uint64_t value);
 void qemu_plugin_register_vcpu_mem_inline(struct qemu_plugin_insn *, int accesses, int operation, void *place,
                                           uint64_t value);

@@ -12,12 +12,12 @@ from libc.string cimport memcpy
 
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.ring cimport BUFFERS, Ring, Shared, sem_post, sem_t
+from pfmon.stream.ring cimport BUFFER_WORDS, BUFFERS, Ring, Shared, sem_post, sem_t
 from pfmon.stream.table cimport BANK_BLOCKS, BlockInstruction, Cut, enter_block, fresh_instruction, make_room
 from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_word
 
-from pfmon.engine.qemu.describe cimport (AREA_BYTES, COUNTED, MAY_FAULT, PAYLOAD_BYTES, REPEATED, SUCCESSOR,
-                                         Describer, announcement, area, room_of)
+from pfmon.engine.qemu.describe cimport (AREA_BYTES, COUNTED, MAY_FAULT, MOST_THREADS, PAYLOAD_BYTES, REPEATED,
+                                         SUCCESSOR, Describer, announcement, area, room_of)
 
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
@@ -37,6 +37,7 @@ cdef extern from "<semaphore.h>" nogil:
 
 cdef enum:
     MOMENT = 250_000_000         # nanoseconds
+    MOST_PARTS = 4               # words that a block leaves, and more
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
 
 
@@ -83,7 +84,7 @@ cdef class Reader:
 
     @property
     def retired(self):
-        """Instructions that the guest has retired so far; the last block's all count until it is known how far it came."""
+        """Instructions that the guest has retired so far; the last block counts whole until it is known how far it came."""
         return self.shared.retired
 
     @property
@@ -111,8 +112,8 @@ cdef class Reader:
         sem_post(&self.ring.shared.full)
 
     def read(self, Consumer consumer):
-        """Give a consumer everything until the guest is dead; ``finish`` then gives what its last buffer holds. Python's
-        handlers of signals run in between; what they raise ends this."""
+        """Give a consumer everything until the guest is dead; ``finish`` then gives what its last buffer holds.
+        Python's handlers of signals run in between; what they raise ends this."""
         cdef Shared* shared = self.ring.shared
         cdef bint came
         while not self.dead:
@@ -155,8 +156,12 @@ cdef class Reader:
         if not self.describer.describe():
             consumer.fail(<Failure>self.describer.table.c.header.failure)
             return
-        if self.shared.last != NULL and self.last_block().parts:
-            count = self.settle(self.last_block(), words, count, faulted, &where)
+        for i in range(MOST_THREADS):
+            if self.shared.threads[i].last != NULL and self.last_block(i).parts:
+                count = self.settle(i, words, count, faulted, &where)
+                if count + MOST_PARTS > BUFFER_WORDS:
+                    self.give(consumer, words, count)
+                    count = 0
         self.give(consumer, words, count)
         if where:
             self.ip = where
@@ -167,16 +172,17 @@ cdef class Reader:
             mark = mark_word(Mark.EXIT, indexed(status, NO_INSTRUCTION))
             consumer.consume(&mark, 1)
 
-    cdef const announcement* last_block(self):
-        """The block that began last, as this process sees it."""
-        return <const announcement*>(<const uint8_t*>self.shared
-                                     + (<const uint8_t*>self.shared.last - <const uint8_t*>self.shared.base))
+    cdef const announcement* last_block(self, int number):
+        """The block that began last in a thread, as this process sees it."""
+        return <const announcement*>(<const uint8_t*>self.shared + (
+            <const uint8_t*>self.shared.threads[number].last - <const uint8_t*>self.shared.base))
 
-    cdef uint64_t settle(self, const announcement* last, uint64_t* words, uint64_t count, bint faulted, uint64_t* where):
-        """Put the words of the block that began last, or of the part of it that retired; how many words there are then.
-        ``where`` becomes the address of the instruction that did not. This is what the plugin does when another block
-        begins (plugin.c)."""
-        cdef uint64_t passed = self.shared.progress - self.shared.before
+    cdef uint64_t settle(self, int number, uint64_t* words, uint64_t count, bint faulted, uint64_t* where):
+        """Put the words of the block that began last in a thread, or of the part of it that retired; how many words
+        there are then. ``where`` becomes the address of the instruction that did not. This is what the plugin does when
+        another block begins (plugin.c)."""
+        cdef const announcement* last = self.last_block(number)
+        cdef uint64_t passed = self.shared.threads[number].progress - self.shared.threads[number].before
         cdef uint64_t retired = last.instructions
         cdef const announcement* part = last
         cdef bint whole
