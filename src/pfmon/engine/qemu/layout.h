@@ -56,12 +56,12 @@ enum {
 struct announcement {            /* then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes */
     uint64_t number;             /* of the block in the stream */
     uint64_t ip, last_ip, next_ip;   /* its own address, that of its last instruction, and what follows it in memory */
-    uint64_t whole;              /* what it adds to `progress` when it retires whole, if nothing else is to be done then */
+    uint64_t whole;              /* what it adds to `progress` when it retires whole, if no more is to be done then */
     uint64_t taken;              /* the bit of its word that says that its branch was taken, or 0 */
     uint32_t instructions;       /* of all its parts */
     uint32_t bytes;
     uint16_t length;             /* instructions of this part */
-    uint8_t parts;               /* a long block is announced in parts, one behind the other; the first stands for all */
+    uint8_t parts;               /* a long block is announced in parts, which follow each other; the first is for all */
     uint8_t cut;                 /* stream/table.pxd, Cut */
     uint8_t tail;
     uint8_t accesses;            /* of its last instruction, if they are counted */
@@ -71,7 +71,7 @@ struct announcement {            /* then: `length` sizes, a byte each, and `byte
 struct thread {                  /* of the program */
     uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
     uint64_t before;             /* what `progress` was when the last block began */
-    const struct announcement *last;   /* the block that began last, as the guest's process sees it; it has no word yet */
+    const struct announcement *last;   /* the block that began last, where the guest sees it; it has no word yet */
 };
 
 struct area {                    /* the head of the area */
