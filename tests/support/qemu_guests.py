@@ -62,10 +62,18 @@ def guest(
     return engine
 
 
-def run(command: Sequence[str | Path], **options: object) -> Ran:
+def run(
+    command: Sequence[str | Path],
+    *,
+    slow: bool = False,
+    environment: Sequence[bytes] = (),
+    files: tuple[int, int, int] | None = None,
+    notices: list[str] | None = None,
+) -> Ran:
     """Run a program to its end; its standard output goes nowhere unless ``files`` says where."""
     with Path(os.devnull).open("w") as nowhere:
-        one = guest(command, **{"files": (0, nowhere.fileno(), nowhere.fileno()), **options})  # type: ignore[arg-type]
+        files = files or (0, nowhere.fileno(), nowhere.fileno())
+        one = guest(command, slow=slow, environment=environment, files=files, notices=notices)
         tally, recorder = Tally(one.table), Recorder()
         ending = one.run(Tee(tally, recorder))
         one.close()

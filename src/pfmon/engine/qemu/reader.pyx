@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.ring cimport BUFFER_WORDS, BUFFERS, Ring, Shared, sem_post, sem_t
+from pfmon.stream.ring cimport BUFFER_WORDS, BUFFERS, Buffer, Ring, Shared, sem_post, sem_t
 from pfmon.stream.table cimport BANK_BLOCKS, BlockInstruction, Cut, enter_block, fresh_instruction, make_room
 from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_word
 
@@ -84,7 +84,7 @@ cdef class Reader:
 
     @property
     def retired(self):
-        """Instructions that the guest has retired so far; the last block counts whole until it is known how far it came."""
+        """Instructions that the guest has retired so far; the last block counts whole until more is known of it."""
         return self.shared.retired
 
     @property
@@ -129,8 +129,9 @@ cdef class Reader:
     cdef void give_buffer(self, Consumer consumer) noexcept nogil:
         """Give a consumer the buffer that is next, and then give it back."""
         cdef Shared* shared = self.ring.shared
-        self.give(consumer, shared.buffers[shared.reading % BUFFERS].words, shared.buffers[shared.reading % BUFFERS].count)
-        shared.buffers[shared.reading % BUFFERS].count = 0
+        cdef Buffer* buffer = &shared.buffers[shared.reading % BUFFERS]
+        self.give(consumer, buffer.words, buffer.count)
+        buffer.count = 0
         shared.reading += 1
         sem_post(&shared.empty)
 
