@@ -20,6 +20,11 @@ JOBS = os.cpu_count() or 1
 # Handlers of the IA-64 engine pass control on by sibling calls: -O2 turns these into jumps.
 COMPILE_ARGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w"]
 
+# What qemu-user loads, compiled C of our own: qemu is not needed for it, and resolves its symbols.
+PLUGIN = SOURCE / "pfmon" / "engine" / "qemu"
+PLUGIN_SOURCES = ["announce.c", "plugin.c", "settle.c", "x86.c", "x86_length.c"]
+PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
+
 # A hash of the whole file in its first page: the decoder's tables belong to one file (encodings/snapshot.py).
 LINK_ARGS = ["-Wl,--build-id=sha1"]
 
@@ -57,7 +62,12 @@ class BuildExtensions(build_ext):
         ]
 
         def compile_one(source: str) -> None:
-            self.compiler.compile([source], output_dir=self.build_temp, extra_postargs=ext.extra_compile_args)
+            self.compiler.compile(
+                [source],
+                output_dir=self.build_temp,
+                include_dirs=ext.include_dirs,
+                extra_postargs=ext.extra_compile_args,
+            )
 
         with ThreadPoolExecutor(JOBS) as pool:
             list(pool.map(compile_one, changed))
@@ -70,9 +80,20 @@ class BuildExtensions(build_ext):
             build_temp=self.build_temp,
         )
 
+    def build_plugin(self, path: Path) -> None:
+        """Compile the plugin for qemu, which is no module of Python's."""
+        sources = [str(PLUGIN / name) for name in PLUGIN_SOURCES]
+        headers = [str(header) for header in PLUGIN.glob("*.h")]
+        objects = self.compiler.compile(
+            sources, output_dir=self.build_temp, extra_postargs=PLUGIN_ARGS, depends=[*sources, *headers]
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.compiler.link_shared_object(objects, str(path), libraries=["pthread"], build_temp=self.build_temp)
+
     def run(self) -> None:
         super().run()
         root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
+        self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
         (root / "pfmon" / "compiled.txt").write_text("".join(f"{module_name(path)}\n" for path in PATHS))
         module = "pfmon.engine.ia64.encodings.snapshot"
         path = root.joinpath(*module.split(".")[:-1], "tables.bin")
@@ -94,6 +115,7 @@ setup(
             [source for module in modules for source in module.sources],
             extra_compile_args=COMPILE_ARGS,
             extra_link_args=LINK_ARGS,
+            include_dirs=[str(PLUGIN)],
             libraries=["m"],
         )
     ],

@@ -24,7 +24,8 @@ def test_the_list_is_that_of_the_sources() -> None:
 
 
 def test_no_module_has_an_extension_file_of_its_own() -> None:
-    assert [str(path) for path in PACKAGE.rglob("*.so")] == [compiled.FILE]
+    plugin = PACKAGE / "engine" / "qemu" / "plugin.so"  # qemu loads it, and Python does not
+    assert [str(path) for path in PACKAGE.rglob("*.so") if path != plugin] == [compiled.FILE]
 
 
 def test_other_names_are_left_to_other_finders() -> None:

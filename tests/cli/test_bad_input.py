@@ -65,7 +65,7 @@ def test_truncated_elf(program: Path, length: int) -> None:
     assert str(program) in declined(*COUNT, str(program))
 
 
-@pytest.mark.parametrize(("folder", "named"), [("x86_64", "x86-64"), ("i386", "i386"), ("ppc64", "PowerPC")])
+@pytest.mark.parametrize(("folder", "named"), [("i386", "i386"), ("ppc64", "PowerPC")])
 def test_wrong_machine_is_named(folder: str, named: str) -> None:
     line = declined(*COUNT, str(EXAMPLES / folder / "fib"))
     assert named.lower() in line.lower() and "IA-64" in line

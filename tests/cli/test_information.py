@@ -1,5 +1,8 @@
 """Options that answer without running anything."""
 
+import os
+from pathlib import Path
+
 import pytest
 from command import pfmon
 
@@ -32,6 +35,15 @@ def test_event_information_says_how_exact_a_count_is() -> None:
 @pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito"])
 def test_pmu_information_names_the_pmu(pmu: str) -> None:
     assert pmu in pfmon("--pmu", pmu, "-I").stdout.lower()
+
+
+def test_pmu_information_says_what_runs_x86_64_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "qemu-x86_64").write_text("#!/bin/sh\necho 'qemu-x86_64 version 7.2.99 (of a test)'\n")
+    (tmp_path / "qemu-x86_64").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert "x86_64   : qemu-x86_64 version 7.2.99\n" in pfmon("-I").stdout
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "x86_64   : no qemu-x86_64: install the package qemu-user\n" in pfmon("-I").stdout
 
 
 def test_check_events_only_says_nothing_when_all_is_well() -> None:

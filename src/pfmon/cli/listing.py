@@ -35,7 +35,7 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
         case "info":
             return _lines(describe.event_info(model, config.subject))
         case "pmu-info":
-            return _lines(describe.pmu_info(model)) + _machine_text(config)
+            return _lines(describe.pmu_info(model)) + _machine_text(config) + _emulator_text()
         case "decode":
             from pfmon.pmu.decode import decode_text
 
@@ -51,6 +51,13 @@ def _machine_text(config: Config) -> str:
     from pfmon.report.machine import machine_text
 
     return machine_text(machine_of(config)) if config.pmu in IA64 else ""
+
+
+def _emulator_text() -> str:
+    """Which emulators of programs there are."""
+    from pfmon.engine import api
+
+    return "".join(f"{name:9}: {version}\n" for name, version in api.emulators().items())
 
 
 def check(config: Config, command: Sequence[str] = ()) -> str:

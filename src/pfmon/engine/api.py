@@ -137,7 +137,10 @@ class Instructions(Protocol):
 MACHINES = {EM_IA_64: InstructionSet.IA64, EM_X86_64: InstructionSet.X86_64}
 """Of ELF files, by number."""
 
-ENGINES = {InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest")}
+ENGINES = {
+    InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest"),
+    InstructionSet.X86_64: ("pfmon.engine.qemu.guest", "Guest"),
+}
 """By instruction set: module and class of the engine that runs its programs."""
 
 INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
@@ -162,9 +165,17 @@ def instruction_set_of(path: str) -> InstructionSet | None:
     return MACHINES.get(int.from_bytes(header[E_MACHINE:], "big" if header[EI_DATA] == BIG_ENDIAN else "little"))
 
 
+def emulators() -> dict[str, str]:
+    """By the name of an instruction set: what executes its programs beside pfmon itself, with its version, or how to
+    get it."""
+    from pfmon.engine.qemu.emulator import PACKAGE, TARGETS, version  # only who asks needs them
+
+    return {TARGETS[one]: version(one) or f"no qemu-{TARGETS[one]}: install the package {PACKAGE}" for one in TARGETS}
+
+
 def start(wanted: Start) -> Engine:
     """The engine that runs a program, with the program loaded. Raises PfmonError."""
-    module, name = ENGINES[InstructionSet.IA64]  # the loader takes no other programs yet
+    module, name = ENGINES[MACHINES[wanted.program.image.elf.machine]]
     engine: Engine = getattr(import_module(module), name).start(wanted)
     return engine
 

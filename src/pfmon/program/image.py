@@ -8,6 +8,7 @@ import stat
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.program import elf
+from pfmon.program.machines import EM_X86_64
 from pfmon.program.sysroot import Sysroot
 
 TYPE_CHECKING = False
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 MAP_BASE = 0x2000_0000_0000_0000
 DYNAMIC_BASE = MAP_BASE + 0x8_0000_0000
 PAGE_SIZE = 1 << 14
+# Where qemu puts position-independent x86-64 programs and their interpreters (docs/qemu.md).
+X86_64_BASE = 0x40_0000_0000
+X86_64_HEAP = 0x200_0000  # bytes that it leaves free behind a position-independent program
+X86_64_STACK = 0x80_1000  # the initial stack, of 8 MB, and a page
 LARGEST_FILE = 1 << 31
 
 
@@ -94,7 +99,11 @@ def read_file(path: str) -> bytes:
 
 def load(path: str, sysroot: str | None = None) -> Program:
     """Read an executable and, for a dynamic one, its interpreter under the sysroot. Raises PfmonError."""
-    image = _image(path, read_file(path), DYNAMIC_BASE)
+    data = read_file(path)
+    parsed = elf.parse(data, path)
+    if parsed.machine == EM_X86_64:
+        return _x86_64(path, data, parsed, sysroot)
+    image = _image(path, data, parsed, DYNAMIC_BASE)
     if image.elf.interpreter is None:
         return Program(image, None)
     wanted = image.elf.interpreter
@@ -108,12 +117,28 @@ def load(path: str, sysroot: str | None = None) -> Program:
     if not host.startswith(root.directory + b"/") or not os.path.isfile(host):
         raise PfmonError(f"{path}: its interpreter {name!r} is not under {sysroot}")
     interpreter_path = os.fsdecode(host)
-    return Program(image, _image(interpreter_path, read_file(interpreter_path), MAP_BASE))
+    data = read_file(interpreter_path)
+    return Program(image, _image(interpreter_path, data, elf.parse(data, interpreter_path), MAP_BASE))
 
 
-def _image(path: str, data: bytes, base: int) -> Image:
-    """Parse a file; a position-independent one gets its lowest segment's page at base."""
-    parsed = elf.parse(data, path)
+def _x86_64(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Program:
+    """What qemu will load, where it will: the interpreter is the host's unless the sysroot has it."""
+    image = _image(path, data, parsed, X86_64_BASE)
+    if parsed.interpreter is None:
+        return Program(image, None)
+    host = os.fsdecode(parsed.interpreter)
+    if sysroot is not None:
+        inside = os.fsdecode(Sysroot(sysroot).host_path(parsed.interpreter))
+        host = inside if os.path.isfile(inside) else host
+    if not os.path.isfile(host):
+        raise PfmonError(f"{path}: its interpreter {host!r} is not here; give --sysroot DIR")
+    free = (image.end + 4095 & -4096) + X86_64_HEAP if parsed.position_independent else X86_64_BASE
+    data = read_file(host)
+    return Program(image, _image(host, data, elf.parse(data, host), free + X86_64_STACK))
+
+
+def _image(path: str, data: bytes, parsed: Elf, base: int) -> Image:
+    """A file that was parsed; a position-independent one gets its lowest segment's page at base."""
     bias = 0
     if parsed.position_independent:
         lowest = min(s.address for s in parsed.segments) & -PAGE_SIZE

@@ -1,0 +1,1 @@
+"""Programs that qemu-user executes: x86-64."""

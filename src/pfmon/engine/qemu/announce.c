@@ -1,0 +1,141 @@
+/* Announces blocks to the reader, each once: the same code at the same address keeps its number. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "parts.h"
+
+enum {
+    COMMIT = 1 << 18,            /* bytes of the area that get memory at once, */
+    POPULATE = 23                /* ... which madvise does since Linux 5.14 (MADV_POPULATE_WRITE) */
+};
+
+struct known {                   /* a block that was announced */
+    struct known *next;          /* of those with the same hash */
+    uint64_t hash;
+    struct announcement *block;
+};
+
+static uint64_t area_used = AREA_HEAD, area_committed = AREA_HEAD;
+static uint64_t numbers;         /* of blocks, given so far */
+
+enum { BUCKETS = 1 << 16 };
+static struct known *buckets[BUCKETS];
+
+static uint64_t hash_of(uint64_t ip, const uint8_t *sizes, uint32_t length, const uint8_t *bytes, uint32_t count,
+                        int cut) {
+    uint64_t hash = (ip ^ (uint64_t)cut << 56) * 0x9E3779B97F4A7C15u;
+    uint32_t i;
+    for (i = 0; i < length; i++)
+        hash = (hash ^ sizes[i]) * 0x100000001B3u;
+    for (i = 0; i < count; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001B3u;
+    return hash ^ hash >> 29;
+}
+
+/* Room behind the announcements, with memory behind it. */
+static void *area_room(uint64_t bytes) {
+    uint64_t step = COMMIT;
+    if (area_used + bytes > AREA_BYTES)
+        give_up(AREA_FULL);
+    if (area_used + bytes > area_committed) {
+        if (area_committed + step > AREA_BYTES)
+            step = AREA_BYTES - area_committed;
+        if (madvise((char *)area + area_committed, step, POPULATE) && errno != EINVAL)
+            give_up(NO_MEMORY);
+        area_committed += step;
+    }
+    return (char *)area + area_used;
+}
+
+uint8_t *sizes_of(const struct announcement *block) {
+    return (uint8_t *)(block + 1);
+}
+
+static uint64_t room_of(uint32_t length, uint32_t bytes) {
+    return (sizeof(struct announcement) + length + bytes + 7) & ~(uint64_t)7;
+}
+
+const struct announcement *part_behind(const struct announcement *part) {
+    return (const struct announcement *)((const char *)part + room_of(part->length, part->bytes));
+}
+
+uint32_t sum_of(const uint8_t *sizes, uint32_t length) {
+    uint32_t i, sum = 0;
+    for (i = 0; i < length; i++)
+        sum += sizes[i] & SIZE_BITS;
+    return sum;
+}
+
+uint32_t part_of(uint32_t length) {
+    return length < MOST_LENGTH ? length : MOST_LENGTH;
+}
+
+static bool is_same(const struct announcement *block, const struct code_block *wanted) {
+    const struct announcement *part = block;
+    uint32_t done = 0, done_bytes = 0;
+    if (block->ip != wanted->ip || block->instructions != wanted->length || block->cut != wanted->cut)
+        return false;
+    while (done < wanted->length) {
+        if (memcmp(sizes_of(part), wanted->sizes + done, part->length)
+            || memcmp(sizes_of(part) + part->length, wanted->bytes + done_bytes, part->bytes))
+            return false;
+        done += part->length;
+        done_bytes += part->bytes;
+        part = part_behind(part);
+    }
+    return true;
+}
+
+/* Announce a block, in parts; the first of them. */
+static struct announcement *announce(const struct code_block *wanted) {
+    uint32_t count = sum_of(wanted->sizes, wanted->length), done = 0, done_bytes = 0, part;
+    uint32_t parts = (wanted->length + MOST_LENGTH - 1) / MOST_LENGTH;
+    struct announcement *first = NULL;
+    for (part = 0; part < parts; part++) {
+        uint32_t length = part_of(wanted->length - done), bytes = sum_of(wanted->sizes + done, length);
+        struct announcement *it = area_room(room_of(length, bytes));
+        memset(it, 0, sizeof(struct announcement));
+        it->number = numbers++;
+        it->ip = wanted->ip + done_bytes;
+        it->next_ip = wanted->ip + count;
+        it->last_ip = it->next_ip - (wanted->sizes[wanted->length - 1] & SIZE_BITS);
+        it->taken = wanted->end.conditional ? TAKEN : 0;
+        it->whole = wanted->whole;
+        it->instructions = wanted->length;
+        it->bytes = bytes;
+        it->length = (uint16_t)length;
+        it->parts = (uint8_t)parts;
+        it->cut = (uint8_t)wanted->cut;
+        it->tail = wanted->end.tail;
+        it->accesses = wanted->end.accesses;
+        memcpy(sizes_of(it), wanted->sizes + done, length);
+        memcpy(sizes_of(it) + length, wanted->bytes + done_bytes, bytes);
+        area_used += room_of(length, bytes);
+        first = first ? first : it;
+        done += length;
+        done_bytes += bytes;
+    }
+    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+    return first;
+}
+
+/* The block that consists of these instructions: one that was announced, or a new one. */
+struct announcement *block_of(const struct code_block *wanted) {
+    uint64_t hash = hash_of(wanted->ip, wanted->sizes, wanted->length, wanted->bytes,
+                            sum_of(wanted->sizes, wanted->length), wanted->cut);
+    struct known **bucket = &buckets[hash % BUCKETS], *known;
+    for (known = *bucket; known; known = known->next)
+        if (known->hash == hash && is_same(known->block, wanted))
+            return known->block;
+    known = malloc(sizeof(struct known));
+    if (!known)
+        give_up(NO_MEMORY);
+    known->block = announce(wanted);
+    known->hash = hash;
+    known->next = *bucket;
+    *bucket = known;
+    return known->block;
+}

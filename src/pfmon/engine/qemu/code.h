@@ -1,0 +1,20 @@
+/* What the plugin must know of an instruction, of any instruction set; all else is for who describes the block. */
+
+#ifndef PFMON_QEMU_CODE_H
+#define PFMON_QEMU_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code {
+    bool may_fault;              /* in doubt it may */
+    bool conditional;            /* a branch that is taken or not */
+    uint8_t tail;                /* as the last of a block: enum tail */
+    uint8_t accesses;            /* ... that it then makes, if its tail is COUNTED */
+};
+
+struct code x86_code(const uint8_t *bytes, size_t size, bool is_64);
+bool x86_is_whole(const uint8_t *bytes, size_t size, bool is_64);
+
+#endif

@@ -1,0 +1,84 @@
+"""Announced blocks become entries of the block table; see describe.pyx."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.stream.table cimport BlockInstruction, BlockTable
+
+cdef extern from "layout.h" nogil:
+    enum: AREA_HEAD
+    enum: AREA_BYTES
+    enum: MAY_FAULT
+    enum: SIZE_BITS
+    enum: COUNTED
+    enum: SUCCESSOR
+    enum: REPEATED
+    enum: MOST_THREADS
+
+    struct announcement:
+        uint64_t number
+        uint64_t ip
+        uint64_t whole
+        uint32_t instructions
+        uint32_t bytes
+        uint16_t length
+        uint8_t parts
+        uint8_t cut
+        uint8_t tail
+        uint8_t accesses
+
+    struct thread:
+        uint64_t progress
+        uint64_t before
+        const announcement* last
+
+    struct area:
+        thread threads[256]
+        uint64_t announced
+        uint64_t count
+        uint64_t retired
+        uint64_t executing
+        const area* base
+        uint32_t stopping
+        uint32_t trouble
+        uint32_t message_length
+        char message[4000]
+
+cdef enum:
+    PAYLOAD_BYTES = 16           # of an instruction in the block table: its code, then zeros
+    MOST_IDS = 1 << 12           # of instructions in capstone
+
+cdef struct Facts:               # of an instruction, by its number in capstone
+    uint32_t kind                # kinds.Kind
+    uint8_t branch               # BranchKind
+    uint8_t rule                 # Rule
+    uint8_t first                # AccessKind of its first operand, if that is in memory
+
+cpdef enum Rule:                 # what is to be known of an instruction's operands besides
+    NO_RULE = 0
+    NO_ACCESSES = 1              # its operand in memory is not accessed: lea, nop
+    EXCHANGES = 2                # atomic even without a lock prefix, when an operand is in memory: xchg
+    JUMPS = 3                    # direct or indirect, by its operand
+    CONDITIONAL = 4              # ... and taken or not
+    FETCHES = 5                  # prefetches
+
+
+cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
+    """Bytes that an announcement takes in the area."""
+    return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
+
+
+cdef class Describer:
+    cdef readonly BlockTable table
+    cdef void* library
+    cdef size_t handle
+    cdef void* decoded           # capstone's record of an instruction
+    cdef Facts facts[MOST_IDS]
+    cdef const area* shared
+    cdef uint64_t done           # bytes of announcements that were described
+
+    cdef bint describe(self) noexcept nogil
+    cdef bint enter(self, const announcement* it) noexcept nogil
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
+    cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
+    cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil
+    cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil

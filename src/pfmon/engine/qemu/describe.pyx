@@ -1,0 +1,229 @@
+"""Describes the blocks that the plugin announces: instructions with their kinds and accesses.
+
+What an x86 instruction is says capstone, by its C interface (version 5): the library that its Python package brings is
+loaded, and the few records of it that are read here are declared. What it does not say, such as which instructions
+compute with floating-point numbers, is in a table by mnemonic (x86.py).
+"""
+
+from libc.string cimport memcpy, memset
+
+from pfmon.errors import PfmonError
+
+from pfmon.stream.kinds cimport Kind
+from pfmon.stream.table cimport ALWAYS, AccessKind, BranchKind, enter_block, fresh_instruction, make_room
+
+cdef extern from "<dlfcn.h>" nogil:
+    void* dlopen(const char*, int)
+    void* dlsym(void*, const char*)
+    char* dlerror()
+    int RTLD_NOW, RTLD_LOCAL
+
+cdef extern from *:
+    """
+    #define pfmon_acquire(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
+    """
+    uint64_t acquire "pfmon_acquire"(const uint64_t*) nogil
+
+cdef enum:                       # capstone's numbers
+    ARCH_X86 = 3
+    MODE_32 = 1 << 2
+    MODE_64 = 1 << 3
+    OPTION_DETAIL = 2
+    OPTION_ON = 3
+    GROUP_PRIVILEGED = 6
+    OPERAND_IMMEDIATE = 2
+    OPERAND_MEMORY = 3
+    PREFIX_LOCK = 0xF0
+    VERSION = 5
+
+cdef struct Operand:
+    int32_t type
+    int32_t padding
+    uint8_t value[24]
+    uint8_t size
+    uint8_t access
+    uint8_t vector[14]
+
+cdef struct Detail:
+    uint16_t registers_read[20]
+    uint8_t registers_read_count
+    uint16_t registers_written[20]
+    uint8_t registers_written_count
+    uint8_t groups[8]
+    uint8_t group_count
+    uint8_t writes_back
+    uint8_t padding[3]
+    uint8_t prefix[4]
+    uint8_t opcode[4]
+    uint8_t other[56]
+    uint8_t operand_count
+    uint8_t more_padding[7]
+    Operand operands[8]
+
+cdef struct Instruction:
+    uint32_t id
+    uint64_t address
+    uint16_t size
+    uint8_t bytes[24]
+    char mnemonic[32]
+    char text[160]
+    Detail* detail
+
+ctypedef uint32_t (*version_function)(int*, int*) noexcept nogil
+ctypedef int (*open_function)(int, int, size_t*) noexcept nogil
+ctypedef int (*close_function)(size_t*) noexcept nogil
+ctypedef int (*option_function)(size_t, int, size_t) noexcept nogil
+ctypedef void* (*allocate_function)(size_t) noexcept nogil
+ctypedef void (*free_function)(void*, size_t) noexcept nogil
+ctypedef bint (*decode_function)(size_t, const uint8_t**, size_t*, uint64_t*, Instruction*) noexcept nogil
+ctypedef const char* (*name_function)(size_t, unsigned int) noexcept nogil
+
+cdef decode_function decode_next = NULL
+
+
+cdef void* function(void* library, const char* name) except NULL:
+    cdef void* found = dlsym(library, name)
+    if found == NULL:
+        raise PfmonError(f"the capstone library has no function {name.decode()}")
+    return found
+
+
+cdef class Describer:
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py); ``is_64``:
+    x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
+
+    def __cinit__(self, BlockTable table, path, facts, bint is_64):
+        global decode_next
+        cdef int major = 0, minor = 0
+        self.table = table
+        encoded = path.encode()
+        self.library = dlopen(encoded, RTLD_NOW | RTLD_LOCAL)
+        if self.library == NULL:
+            raise PfmonError(f"the capstone library cannot be loaded: {dlerror().decode()}")
+        (<version_function>function(self.library, b"cs_version"))(&major, &minor)
+        if major != VERSION:
+            raise PfmonError(f"version {VERSION} of capstone is needed, and {path} is version {major}")
+        if (<open_function>function(self.library, b"cs_open"))(ARCH_X86, MODE_64 if is_64 else MODE_32, &self.handle):
+            raise PfmonError("capstone knows no x86 instructions")
+        (<option_function>function(self.library, b"cs_option"))(self.handle, OPTION_DETAIL, OPTION_ON)
+        self.decoded = (<allocate_function>function(self.library, b"cs_malloc"))(self.handle)
+        decode_next = <decode_function>function(self.library, b"cs_disasm_iter")
+        self.take_facts(facts)
+
+    def __dealloc__(self):
+        if self.decoded != NULL:
+            (<free_function>function(self.library, b"cs_free"))(self.decoded, 1)
+        if self.handle:
+            (<close_function>function(self.library, b"cs_close"))(&self.handle)
+
+    def take_facts(self, facts):
+        """Number the facts of mnemonics as capstone numbers them."""
+        cdef name_function name_of = <name_function>function(self.library, b"cs_insn_name")
+        cdef const char* name
+        cdef unsigned int number
+        for number in range(1, MOST_IDS):
+            name = name_of(self.handle, number)
+            if name == NULL:
+                break
+            kind, branch, rule, first = facts(name.decode())
+            self.facts[number].kind, self.facts[number].branch = kind, branch
+            self.facts[number].rule, self.facts[number].first = rule, first
+
+    cdef bint describe(self) noexcept nogil:
+        """Enter all blocks that have been announced; False: there is no room."""
+        cdef uint64_t announced = acquire(&self.shared.announced)
+        cdef const announcement* it
+        while self.done < announced:
+            it = <const announcement*>(<const uint8_t*>self.shared + AREA_HEAD + self.done)
+            if not self.enter(it):
+                return False
+            self.done += room_of(it)
+        return True
+
+    cdef bint enter(self, const announcement* it) noexcept nogil:
+        """Enter one block."""
+        cdef const uint8_t* sizes = <const uint8_t*>(it + 1)
+        cdef const uint8_t* code = sizes + it.length
+        cdef uint64_t address = it.ip, first
+        cdef uint32_t i
+        cdef uint8_t size
+        if not make_room(&self.table.c, 0, it.length):
+            return False
+        first = fresh_instruction(&self.table.c, 0)
+        for i in range(it.length):
+            size = sizes[i] & SIZE_BITS
+            self.instruction(&self.table.c.instructions[first + i], code, size, address)
+            memset(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, 0, PAYLOAD_BYTES)
+            memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, PAYLOAD_BYTES))
+            code += size
+            address += size
+        enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
+        return True
+
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        """Describe one instruction; one that capstone does not know has no kinds."""
+        cdef const Facts* facts
+        cdef const Instruction* one = <const Instruction*>self.decoded
+        memset(place, 0, sizeof(BlockInstruction))
+        place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
+        if not self.decode(code, size, address) or one.id >= MOST_IDS:
+            return
+        facts = &self.facts[one.id]
+        place.kind, place.branch = facts.kind, facts.branch
+        self.operands(place, facts)
+
+    cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        cdef size_t left = size
+        cdef uint64_t at = address
+        return decode_next(self.handle, &code, &left, &at, <Instruction*>self.decoded)
+
+    cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
+        """What the operands say: accesses to memory, and whether a branch is direct."""
+        cdef const Detail* detail = (<const Instruction*>self.decoded).detail
+        cdef const Operand* operand
+        cdef bint reads = facts.kind & Kind.LOAD != 0, writes = facts.kind & Kind.STORE != 0
+        cdef uint32_t i, in_memory = 0
+        cdef uint8_t access
+        for i in range(detail.operand_count):
+            operand = &detail.operands[i]
+            if operand.type != OPERAND_MEMORY or facts.rule == Rule.NO_ACCESSES:
+                continue
+            in_memory += 1
+            place.size = max(place.size, operand.size)
+            access = facts.first if i == 0 else AccessKind.READ
+            reads |= access & AccessKind.READ != 0 and facts.rule != Rule.FETCHES
+            writes |= access & AccessKind.WRITE != 0 and facts.rule != Rule.FETCHES
+        if in_memory > 1:                # a string instruction: movsd and cmpsd are two instructions each
+            place.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
+        if facts.rule == Rule.JUMPS or facts.rule == Rule.CONDITIONAL:
+            self.branch(place, facts)
+        if facts.rule == Rule.CONDITIONAL:
+            place.condition = 0
+        for i in range(detail.group_count):
+            if detail.groups[i] == GROUP_PRIVILEGED:
+                place.kind |= Kind.PRIVILEGED
+        if in_memory and (detail.prefix[0] == PREFIX_LOCK or facts.rule == Rule.EXCHANGES):
+            place.kind |= Kind.ATOMIC
+            reads = writes = True
+        if reads:
+            place.kind |= Kind.LOAD
+            place.access |= AccessKind.READ
+        if writes:
+            place.kind |= Kind.STORE
+            place.access |= AccessKind.WRITE
+        if in_memory and facts.rule == Rule.FETCHES:
+            place.access = AccessKind.FETCH_LINE
+        if place.access and place.size == 0:
+            place.size = 8
+
+    cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
+        """Whether a jump or call is direct."""
+        cdef const Detail* detail = (<const Instruction*>self.decoded).detail
+        cdef bint direct = detail.operand_count > 0 and detail.operands[0].type == OPERAND_IMMEDIATE
+        cdef bint calls = facts.kind & Kind.CALL != 0
+        if direct:
+            place.kind |= Kind.RELATIVE
+            place.branch = BranchKind.DIRECT_CALL if calls else BranchKind.DIRECT
+        else:
+            place.kind |= Kind.INDIRECT
+            place.branch = BranchKind.INDIRECT_CALL if calls else BranchKind.INDIRECT

@@ -1,0 +1,55 @@
+"""Which qemu there is, and where the plugin is."""
+
+from __future__ import annotations
+
+import os
+
+from pfmon.errors import PfmonError
+from pfmon.stream.table import InstructionSet
+
+TARGETS = {InstructionSet.X86_64: "x86_64"}
+"""qemu's names of instruction sets."""
+
+PACKAGE = "qemu-user"
+
+
+def find(instruction_set: InstructionSet) -> str | None:
+    """The path of the emulator for an instruction set."""
+    name = f"qemu-{TARGETS[instruction_set]}"
+    for directory in os.get_exec_path():
+        path = os.path.join(directory, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def emulator(instruction_set: InstructionSet) -> str:
+    """The path of the emulator. PfmonError: there is none, or the plugin was not built."""
+    path = find(instruction_set)
+    if path is None:
+        name = TARGETS[instruction_set]
+        raise PfmonError(f"qemu-{name} is not here, which runs such programs: install the package {PACKAGE}")
+    if not os.path.isfile(_plugin()):
+        raise PfmonError(f"pfmon was built without its plugin for qemu: there is no {_plugin()}")
+    return path
+
+
+def version(instruction_set: InstructionSet) -> str:
+    """What the emulator calls itself, such as "qemu-x86_64 version 7.2.22"; empty where there is none."""
+    from subprocess import DEVNULL, run  # only who asks waits for it
+
+    path = find(instruction_set)
+    if path is None:
+        return ""
+    asked = run([path, "--version"], stdin=DEVNULL, capture_output=True, check=False)
+    lines = os.fsdecode(asked.stdout).splitlines()
+    return lines[0].partition(" (")[0] if lines else ""
+
+
+def plugin_path() -> str:
+    """The plugin's path as an option of qemu takes it: a comma is written twice."""
+    return _plugin().replace(",", ",,")
+
+
+def _plugin() -> str:
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "plugin.so")

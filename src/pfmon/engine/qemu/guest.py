@@ -1,0 +1,201 @@
+"""A program that qemu-user executes, with a plugin that says what retires (docs/qemu.md)."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from threading import Lock, Thread, Timer
+
+from pfmon.engine.api import Capabilities, Ending
+from pfmon.engine.qemu.describe import Describer
+from pfmon.engine.qemu.emulator import emulator, plugin_path
+from pfmon.engine.qemu.reader import Reader
+from pfmon.engine.qemu.x86 import PAYLOAD_BYTES, capstone_library, facts
+from pfmon.errors import PfmonError
+from pfmon.stream.table import BlockTable, InstructionSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from subprocess import Popen
+    from typing import Self
+
+    from pfmon.engine.api import PerformanceData, Start
+    from pfmon.stream.consumer import Consumer
+
+FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
+"""Signals that an instruction raises."""
+
+PATIENCE = 0.1
+"""Seconds after which a guest is killed that does not stop by itself."""
+
+TROUBLES = {
+    1: "it has more than 256 threads at a time",
+    2: "it has more code than there is room for",
+    3: "memory ran out",
+}
+"""Why the plugin gave up (layout.h, enum trouble)."""
+
+
+class Guest:
+    """One process of the host, in which qemu executes the program."""
+
+    instruction_set = InstructionSet.X86_64
+    capabilities = Capabilities(addresses=False, performance_data=False)
+    traced = False
+
+    def __init__(self, wanted: Start) -> None:
+        """Prepare everything; the process begins with the run. Raises PfmonError."""
+        self._wanted = wanted
+        self._emulator = emulator(self.instruction_set)
+        self.table = BlockTable(self.instruction_set, PAYLOAD_BYTES)
+        describer = Describer(self.table, capstone_library(), facts, self.instruction_set is InstructionSet.X86_64)
+        self._reader = Reader(describer)
+        self._process: Popen[bytes] | None = None
+        self._handle = -1
+        self._stopping = False
+        self._killer: Timer | None = None
+        self._lock = Lock()  # of the handle
+
+    @classmethod
+    def start(cls, wanted: Start) -> Self:
+        """The engine for a session (engine/api.py)."""
+        return cls(wanted)
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self._reader.retired
+
+    @property
+    def ip(self) -> int:
+        """The address of the block that the reader got last; of the instruction that faulted, once the program died."""
+        return self._reader.ip or self._wanted.program.entry
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """PfmonError when the program is to read counters: it finds no PMU."""
+        if not secure:
+            raise PfmonError("--insecure: a program under qemu finds no counters that it could read")
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """Run to the program's end, or until ``stop`` was called (None)."""
+        if self._stopping:
+            return None
+        process = self._spawn()
+        watcher = Thread(target=self._watch, args=(process,), name="pfmon guest", daemon=True)
+        watcher.start()
+        try:
+            self._reader.read(consumer)
+        except BaseException:
+            self._kill()
+            raise
+        finally:
+            watcher.join()
+        killed_by = max(0, -process.returncode)
+        ending = None if self._stopping else self._ending(killed_by, process.returncode)
+        faulted = killed_by in FAULTS
+        self._reader.finish(consumer, faulted, killed_by, None if ending is None else ending.status)
+        self._check()
+        return ending if ending is None or not faulted else ending._replace(where=self._where())
+
+    def _spawn(self) -> Popen[bytes]:
+        from subprocess import Popen  # what only prepares a run does not wait for it
+
+        wanted = self._wanted
+        files = (self._reader.ring.descriptor, self._reader.area_file)
+        plugin = f"{plugin_path()},ring={files[0]},area={files[1]},parent={os.getpid()}"
+        command: list[str | bytes] = [
+            self._emulator,
+            "-plugin",
+            plugin,
+            "-0",
+            wanted.arguments[0],
+            "-r",
+            wanted.settings.release,
+        ]
+        command += ["-seed", str(wanted.settings.seed), "-s", str(wanted.settings.stack_size)]
+        if wanted.settings.sysroot is not None:
+            command += ["-L", wanted.settings.sysroot]
+        if wanted.slow:
+            command.append("-singlestep")
+        command += ["--", wanted.program.image.path, *wanted.arguments[1:]]
+        standard = wanted.settings.standard_files
+        # qemu turns their order round.
+        environment = dict(entry.partition(b"=")[::2] for entry in reversed(wanted.environment))
+        process = Popen(
+            command, stdin=standard[0], stdout=standard[1], stderr=standard[2], env=environment, pass_fds=files
+        )
+        self._process = process
+        self._handle = os.pidfd_open(process.pid)
+        if self._stopping:
+            self.stop()
+        return process
+
+    def _watch(self, process: Popen[bytes]) -> None:
+        process.wait()
+        self._reader.guest_died()
+
+    def _ending(self, killed_by: int, status: int) -> Ending:
+        if killed_by == 0:
+            return Ending(status)
+        return Ending(128 + killed_by, killed_by, signal.strsignal(killed_by) or f"signal {killed_by}")
+
+    def _check(self) -> None:
+        """PfmonError: what was counted is not what the program did. Says what else there is to say."""
+        path = self._wanted.program.image.path
+        if self._reader.trouble:
+            raise PfmonError(f"{path}: cannot be counted: {TROUBLES[self._reader.trouble]}")
+        if self._stopping:
+            return
+        if len(self.table) == 0:
+            text = os.fsdecode(self._reader.message).strip().replace("\n", "; ")
+            raise PfmonError(f"{path}: qemu did not run it{': ' if text else ''}{text}")
+        if self._reader.executing:
+            self._wanted.on_notice("the program executed another one; what that did was not counted")
+
+    def _where(self) -> str:
+        """``0x401136 (main+0x10)``"""
+        from pfmon.program.symbols import SymbolTable  # only a program that dies needs symbols
+
+        for image in (self._wanted.program.image, self._wanted.program.interpreter):
+            if image is not None:
+                location = SymbolTable(image.named_by, image.bias).nearest(self.ip)
+                if location is not None:
+                    return f"{self.ip:#x} ({location})"
+        return f"{self.ip:#x}"
+
+    def stop(self) -> None:
+        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. It ends between two
+        blocks, so that what was counted is what retired, unless it writes no stream for a while: it waits then."""
+        self._stopping = True
+        self._reader.request_stop()
+        if self._handle >= 0 and self._killer is None:
+            killer = Timer(PATIENCE, self._kill)
+            killer.daemon = True
+            killer.start()
+            self._killer = killer
+
+    def _kill(self) -> None:
+        with self._lock:
+            if self._handle < 0:
+                return
+            with suppress(ProcessLookupError):  # it has ended by itself
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the instructions in a range of code, of those that were executed."""
+        from pfmon.engine.qemu.listing import listing  # capstone's package takes long to load
+
+        return listing(self.table, first, beyond)
+
+    def close(self) -> None:
+        """End the guest if it still runs."""
+        if self._process is not None and self._process.returncode is None:
+            self._kill()
+            self._process.wait()
+        if self._killer is not None:
+            self._killer.cancel()
+        with self._lock:
+            if self._handle >= 0:
+                os.close(self._handle)
+                self._handle = -1

@@ -1,0 +1,91 @@
+/* What the plugin and its reader share: the ring of the stream (stream/ring.pxd), and the area in which blocks are
+   announced. Both are files in memory without names, which the plugin gets as descriptors. */
+
+#ifndef PFMON_QEMU_LAYOUT_H
+#define PFMON_QEMU_LAYOUT_H
+
+#include <semaphore.h>
+#include <stdint.h>
+
+enum {
+    RING_BUFFERS = 8,
+    RING_BUFFER_WORDS = 1 << 15
+};
+
+struct ring_buffer {
+    uint64_t count;
+    uint64_t words[RING_BUFFER_WORDS];
+};
+
+struct ring {
+    char magic[8];
+    sem_t empty;
+    sem_t full;
+    uint64_t filling;
+    uint64_t reading;
+    uint32_t failure;
+    struct ring_buffer buffers[RING_BUFFERS];
+};
+
+enum {
+    AREA_HEAD = 1 << 14,         /* bytes before the first announcement */
+    AREA_BYTES = 1 << 30,        /* of the whole area, which is sparse */
+    MOST_MESSAGE = 4000,
+    MOST_THREADS = 256           /* at a time */
+};
+
+enum trouble {                   /* why the plugin gave up */
+    NO_TROUBLE = 0,
+    TOO_MANY_THREADS = 1,        /* at a time */
+    AREA_FULL = 2,               /* no room for another announcement */
+    NO_MEMORY = 3
+};
+
+enum tail {                      /* how a block's last instruction shows that it retired */
+    CERTAIN = 0,                 /* it cannot fault */
+    COUNTED = 1,                 /* its memory accesses are counted */
+    SUCCESSOR = 2,               /* what comes next is what follows it in memory */
+    REPEATED = 3                 /* a string instruction: the same, or another iteration */
+};
+
+enum {
+    MAY_FAULT = 0x80,            /* beside an instruction's size */
+    SIZE_BITS = 0x1F
+};
+
+struct announcement {            /* then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes */
+    uint64_t number;             /* of the block in the stream */
+    uint64_t ip, last_ip, next_ip;   /* its own address, that of its last instruction, and what follows it in memory */
+    uint64_t whole;              /* what it adds to `progress` when it retires whole, if no more is to be done then */
+    uint64_t taken;              /* the bit of its word that says that its branch was taken, or 0 */
+    uint32_t instructions;       /* of all its parts */
+    uint32_t bytes;
+    uint16_t length;             /* instructions of this part */
+    uint8_t parts;               /* a long block is announced in parts, which follow each other; the first is for all */
+    uint8_t cut;                 /* stream/table.pxd, Cut */
+    uint8_t tail;
+    uint8_t accesses;            /* of its last instruction, if they are counted */
+    uint8_t spare[2];
+};
+
+struct thread {                  /* of the program */
+    uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
+    uint64_t before;             /* what `progress` was when the last block began */
+    const struct announcement *last;   /* the block that began last, where the guest sees it; it has no word yet */
+};
+
+struct area {                    /* the head of the area */
+    struct thread threads[MOST_THREADS];
+    uint64_t announced;          /* bytes of announcements that are complete */
+    uint64_t count;              /* words in the buffer that is filled */
+    uint64_t retired;            /* instructions so far, the last block's all among them */
+    uint64_t executing;          /* a system call that replaces the program has begun */
+    struct announcement nothing; /* in the place of the last block: there is none; it has no parts */
+    const struct area *base;     /* where the guest's process sees the area */
+    uint32_t stopping;           /* the reader wants no more than the buffers that are full */
+    uint32_t trouble;
+    uint32_t message_length;
+    char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */
+};
+
+#endif

@@ -1,0 +1,55 @@
+/* What the parts of the plugin share. */
+
+#ifndef PFMON_QEMU_PLUGIN_PARTS_H
+#define PFMON_QEMU_PLUGIN_PARTS_H
+
+#include "code.h"
+#include "layout.h"
+
+enum {
+    MOST_LENGTH = 255,           /* instructions of a block in the stream; qemu's have up to 512 */
+    MOST_TRANSLATED = 3 * MOST_LENGTH,
+    CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
+    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2,
+    NO_INSTRUCTION = 255,
+    FULL = RING_BUFFER_WORDS - 8         /* words of a buffer that is handed over: who reads may have some to add */
+};
+
+static const uint64_t ACCESS = (uint64_t)1 << 32;     /* what a counted access adds to `progress` */
+static const uint64_t LOOK = (uint64_t)1 << 48;       /* never added: the next block has more to do than write a word */
+static const uint64_t TAKEN = (uint64_t)1 << 32;      /* in a block's word: condition 0 */
+
+struct code_block {              /* instructions that follow each other in memory */
+    uint64_t ip, whole;
+    uint32_t length;
+    int cut;
+    struct code end;             /* its last instruction */
+    uint8_t sizes[MOST_TRANSLATED];
+    uint8_t bytes[MOST_TRANSLATED * 15];
+};
+
+#pragma GCC visibility push(hidden)
+
+extern struct area *area;
+extern bool is_child;            /* this is a child of the program, which nobody reads */
+
+void give_up(enum trouble why);
+
+/* The stream (plugin.c). */
+void put(uint64_t word);
+void put_mark(int kind, uint64_t instruction, uint64_t value);
+void put_parts(const struct announcement *block);
+
+/* Blocks (announce.c). */
+uint8_t *sizes_of(const struct announcement *block);
+uint32_t sum_of(const uint8_t *sizes, uint32_t length);
+uint32_t part_of(uint32_t length);
+const struct announcement *part_behind(const struct announcement *part);
+struct announcement *block_of(const struct code_block *wanted);
+
+/* Blocks that did not retire whole (settle.c). */
+bool settle(struct thread *thread, uint64_t next_ip);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,286 @@
+/* The plugin that qemu loads: says what retires, as words of the stream (docs/stream.md, docs/qemu.md).
+
+   qemu executes translation blocks, and calls the plugin before each. That a block begins does not say that it retires
+   whole: an instruction in it may fault. So its word is written when the next block begins. Translated code itself adds
+   to `progress` whenever it has passed an instruction that may fault; if the sum is not what whole blocks make of it,
+   the word is that of the part which retired. */
+
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "parts.h"
+#include "qemu_plugin.h"
+
+EXPORTED int qemu_plugin_version = 1;
+
+struct area *area;
+bool is_child;
+static struct ring *ring;
+static uint64_t *words;          /* the buffer that is filled */
+static struct thread *first;     /* the first of the program's threads, which is alone at first */
+static bool is_64, threaded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* of everything but `first`, while that is alone */
+
+/* ---------------------------------------------------------------- giving up */
+
+void give_up(enum trouble why) {
+    area->trouble = why;
+    kill(getpid(), SIGKILL);
+    for (;;)
+        pause();
+}
+
+/* ---------------------------------------------------------------- the stream */
+
+static __attribute__((noinline)) void hand_over(void) {
+    if (is_child) {              /* nobody reads what a child of the program does */
+        area->count = 0;
+        return;
+    }
+    ring->buffers[ring->filling % RING_BUFFERS].count = area->count;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);      /* who is killed here has said what he wrote */
+    area->count = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    ring->filling++;
+    sem_post(&ring->full);
+    while (sem_wait(&ring->empty))
+        ;                        /* a signal's handler ran */
+    if (area->stopping)
+        kill(getpid(), SIGKILL);
+    words = ring->buffers[ring->filling % RING_BUFFERS].words;
+}
+
+void put(uint64_t word) {
+    if (area->count >= FULL)
+        hand_over();
+    words[area->count] = word;
+    area->count++;
+}
+
+/* The last block retired whole. */
+void put_parts(const struct announcement *block) {
+    uint32_t part;
+    for (part = 0; part < block->parts; part++)
+        put(block->number + part);
+}
+
+void put_mark(int kind, uint64_t instruction, uint64_t value) {
+    put((uint64_t)1 << 63 | (uint64_t)kind << 56 | instruction << 32 | (value & 0xFFFFFFFF));
+}
+
+/* ---------------------------------------------------------------- what qemu calls */
+
+static void begin(struct thread *thread, const struct announcement *block) {
+    thread->before = thread->progress;
+    area->retired += block->instructions;
+    thread->last = block;
+}
+
+/* The bit of the last block's word that says that its branch was taken. Without a branch of its own: the host would
+   often mispredict that. */
+static uint64_t taken(const struct announcement *last, uint64_t next_ip) {
+    return last->taken & -(uint64_t)(next_ip != last->next_ip);
+}
+
+/* A block begins, and there may be more to do than to write the last one's word. */
+static __attribute__((noinline)) void on_rare_block(struct thread *thread, const struct announcement *block) {
+    const struct announcement *last;
+    uint32_t part;
+    if (!settle(thread, block->ip))
+        return;
+    last = thread->last;
+    for (part = 0; part < last->parts; part++)
+        put((last->number + part) | (part + 1 == last->parts ? taken(last, block->ip) : 0));
+    begin(thread, block);
+}
+
+/* A block begins in a program of one thread. */
+static void on_block(unsigned int cpu, void *own) {
+    const struct announcement *block = own, *last = first->last;
+    uint64_t count = area->count;
+    (void)cpu;
+    if (__builtin_expect((first->progress - first->before != last->whole) | (count >= FULL), 0)) {
+        on_rare_block(first, block);
+        return;
+    }
+    words[count] = last->number | taken(last, block->ip);
+    area->count = count + 1;
+    begin(first, block);
+}
+
+/* ... and in one of several. Translated code cannot add for each thread by itself, so it calls. */
+static void on_block_of_thread(unsigned int cpu, void *own) {
+    pthread_mutex_lock(&lock);
+    on_rare_block(&area->threads[cpu], own);
+    pthread_mutex_unlock(&lock);
+}
+
+static void on_marker(unsigned int cpu, void *own) {
+    area->threads[cpu].progress += (uintptr_t)own;
+}
+
+static void on_counted_access(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
+    (void)what, (void)address, (void)own;
+    area->threads[cpu].progress += ACCESS;
+}
+
+static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
+    struct thread *thread = &area->threads[cpu];
+    const struct announcement *last = thread->last;
+    (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    pthread_mutex_lock(&lock);
+    thread->last = &area->nothing;
+    put_parts(last);
+    put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
+    area->executing = is_64 ? number == 59 || number == 322 : number == 11 || number == 358;
+    pthread_mutex_unlock(&lock);
+}
+
+static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, int64_t result) {
+    (void)id, (void)cpu, (void)number, (void)result;
+    area->executing = 0;
+}
+
+/* A thread begins. qemu translates everything anew when a program gets its second one. */
+static void on_thread(plugin_id id, unsigned int cpu) {
+    (void)id;
+    if (cpu >= MOST_THREADS)
+        give_up(TOO_MANY_THREADS);
+    area->threads[cpu].last = &area->nothing;
+    threaded |= cpu > 0;
+}
+
+static void mark(struct qemu_plugin_insn *instruction, uint32_t passed) {
+    if (threaded)
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_marker, NO_REGISTERS, (void *)(uintptr_t)passed);
+    else
+        qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &first->progress, passed);
+}
+
+static void mark_accesses(struct qemu_plugin_insn *instruction) {
+    if (threaded)
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_counted_access, NO_REGISTERS, READS | WRITES, NULL);
+    else
+        qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &first->progress, ACCESS);
+}
+
+/* Instructions of a block, without one that qemu gave up as it goes on behind the page (x86_length.c). */
+static uint32_t length_of(const struct qemu_plugin_tb *tb) {
+    uint32_t length = (uint32_t)qemu_plugin_tb_n_insns(tb);
+    const struct qemu_plugin_insn *end;
+    if (length < 2)
+        return length;
+    end = qemu_plugin_tb_get_insn(tb, length - 1);
+    return length - !x86_is_whole(qemu_plugin_insn_data(end), qemu_plugin_insn_size(end), is_64);
+}
+
+/* Translated code adds to `progress` before the instruction behind each that may fault: the sum is the number of the
+   first instruction that is not known to have retired. */
+static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
+    static struct code_block wanted;
+    uint32_t length = length_of(tb), i, count = 0, marked = 0;
+    struct code code = {false, false, CERTAIN, 0};
+    (void)id;
+    if (length == 0)
+        return;
+    if (length > MOST_TRANSLATED)
+        give_up(AREA_FULL);
+    pthread_mutex_lock(&lock);
+    for (i = 0; i < length; i++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
+        size_t size = qemu_plugin_insn_size(instruction);
+        if (code.may_fault) {    /* the one before */
+            mark(instruction, i - marked);
+            marked = i;
+        }
+        memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
+        code = x86_code(wanted.bytes + count, size, is_64);
+        wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0));
+        count += (uint32_t)size;
+        if (i == length - 1 && code.tail == COUNTED && code.accesses > 0)
+            mark_accesses(instruction);
+    }
+    wanted.ip = qemu_plugin_tb_vaddr(tb);
+    wanted.length = length;
+    wanted.cut = CUT_WHOLE;
+    wanted.end = code;
+    wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
+        + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, threaded ? on_block_of_thread : on_block, NO_REGISTERS, block_of(&wanted));
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---------------------------------------------------------------- setting up */
+
+/* A child of the program goes on with memory of its own in the place of what is shared. */
+static void in_child(void) {
+    int i, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+    is_child = true;
+    if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED
+        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+        _exit(127);
+    for (i = 0; i < MOST_THREADS; i++)
+        area->threads[i].last = &area->nothing;
+    pthread_mutex_init(&lock, NULL);
+}
+
+static ssize_t keep_message(void *own, const char *text, size_t size) {
+    size_t room = MOST_MESSAGE - area->message_length, taken = size < room ? size : room;
+    (void)own;
+    memcpy(area->message + area->message_length, text, taken);
+    area->message_length += (uint32_t)taken;
+    return (ssize_t)size;
+}
+
+static void *map_file(int file, size_t bytes) {
+    struct stat status;
+    void *place;
+    if (fstat(file, &status) || (size_t)status.st_size != bytes)
+        return NULL;
+    place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    return place == MAP_FAILED ? NULL : place;
+}
+
+EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int argc, char **argv) {
+    static cookie_io_functions_t keeping = {NULL, keep_message, NULL, NULL};
+    int ring_file = -1, area_file = -1, parent = 0, i;
+    FILE *messages;
+    for (i = 0; i < argc; i++)
+        if (sscanf(argv[i], "ring=%d", &ring_file) + sscanf(argv[i], "area=%d", &area_file)
+                + sscanf(argv[i], "parent=%d", &parent) < 0)
+            continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127);              /* who wanted to read has gone */
+    ring = map_file(ring_file, sizeof(struct ring));
+    area = map_file(area_file, AREA_BYTES);
+    if (!ring || !area || memcmp(ring->magic, "pfmonrng", 8))
+        return -1;
+    close(ring_file);
+    close(area_file);
+    is_64 = strcmp(info->target, "x86_64") == 0;
+    words = ring->buffers[0].words;
+    area->base = area;
+    first = &area->threads[0];
+    first->last = &area->nothing;
+    area->nothing.whole = LOOK;
+    pthread_atfork(NULL, NULL, in_child);
+    messages = fopencookie(NULL, "w", keeping);
+    if (messages) {
+        setvbuf(messages, NULL, _IONBF, 0);
+        stderr = messages;       /* qemu's own words are not the program's */
+    }
+    qemu_plugin_register_vcpu_init_cb(id, on_thread);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+    return 0;
+}

@@ -1,0 +1,79 @@
+/* Blocks that did not retire whole: which part of them did. */
+
+#include <string.h>
+
+#include "parts.h"
+
+/* The sizes and bytes of the first instructions of a block, of all its parts. */
+static void copy_start(struct code_block *to, const struct announcement *from, uint32_t length) {
+    uint32_t done_bytes = 0;
+    to->ip = from->ip;
+    to->length = 0;
+    while (to->length < length) {
+        uint32_t here = part_of(length - to->length), bytes = sum_of(sizes_of(from), here);
+        memcpy(to->sizes + to->length, sizes_of(from), here);
+        memcpy(to->bytes + done_bytes, sizes_of(from) + from->length, bytes);
+        to->length += here;
+        done_bytes += bytes;
+        from = part_behind(from);
+    }
+}
+
+/* How many instructions of a block retired, of whose markers `done` were passed, before the one that faulted. */
+static uint32_t retired_before_fault(const struct announcement *block, uint32_t done) {
+    static struct code_block all;
+    copy_start(&all, block, block->instructions);
+    while (done < all.length - 1 && !(all.sizes[done] & MAY_FAULT))
+        done++;
+    return done;
+}
+
+/* The last block retired only so far: put the words of the part that did. */
+static void put_cut(struct thread *thread, uint32_t retired, uint64_t next_ip) {
+    static struct code_block part;
+    const struct announcement *last = thread->last;
+    uint64_t stopped;
+    area->retired -= last->instructions - retired;
+    copy_start(&part, last, retired);
+    stopped = part.ip + sum_of(part.sizes, retired);
+    part.cut = stopped == next_ip ? CUT_EDGE : CUT_FAULT;      /* code that was changed goes on where it was left */
+    part.end = (struct code){false, false, CERTAIN, 0};
+    part.whole = 0;
+    if (retired)
+        put_parts(block_of(&part));
+    if (part.cut == CUT_FAULT)
+        put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
+    thread->last = &area->nothing;
+}
+
+/* Whether the last instruction of the last block retired, all others having done so. */
+static bool is_whole(const struct announcement *last, uint64_t passed, uint64_t next_ip) {
+    switch (last->tail) {
+    case COUNTED:
+        return passed >> 32 >= last->accesses;
+    case REPEATED:
+    case SUCCESSOR:
+        return next_ip == last->next_ip;
+    default:
+        return true;
+    }
+}
+
+/* What became of a thread's last block, now that one at `next_ip` begins. False: that one is another iteration of a
+   string instruction, and is nothing new. */
+bool settle(struct thread *thread, uint64_t next_ip) {
+    const struct announcement *last = thread->last;
+    uint64_t passed = thread->progress - thread->before;
+    bool all = (uint32_t)passed >= (uint32_t)last->whole;
+    if (all && last->tail == REPEATED && next_ip == last->last_ip) {
+        thread->before = thread->progress - (uint32_t)last->whole;
+        return false;
+    }
+    if (is_child)
+        thread->last = &area->nothing;
+    else if (!all)
+        put_cut(thread, retired_before_fault(last, (uint32_t)passed), next_ip);
+    else if (!is_whole(last, passed, next_ip))
+        put_cut(thread, last->instructions - 1, next_ip);
+    return true;
+}

@@ -1,0 +1,119 @@
+"""What x86 mnemonics are: kinds, sort of branch, and what else is to be known of their operands.
+
+capstone says what the operands are. That one in memory is read or written follows from its place and the mnemonic, as
+what capstone says of that is wrong for many (fstp, movups, cmpxchg, test). Here are also accesses that are not written
+as operands (the stack's), branches, and what works on floating-point registers.
+Source: Intel SDM, volume 2, the instruction reference.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from pfmon.engine.qemu.describe import Rule
+from pfmon.errors import PfmonError
+from pfmon.stream.kinds import Kind
+from pfmon.stream.table import AccessKind, BranchKind
+
+JUMP = Kind.BRANCH
+CALL = Kind.BRANCH | Kind.CALL | Kind.STORE
+RETURN = Kind.BRANCH | Kind.RETURN | Kind.INDIRECT | Kind.LOAD
+
+NAMED: dict[str, int] = {
+    **dict.fromkeys(("nop", "endbr32", "endbr64", "fnop", "pause"), Kind.NOP),
+    **dict.fromkeys(("push", "pushf", "pushfd", "pushfq", "pushal", "pushaw", "enter"), Kind.STORE),
+    **dict.fromkeys(("pop", "popf", "popfd", "popfq", "popal", "popaw", "leave"), Kind.LOAD),
+    **dict.fromkeys(("ret", "retf", "retfq", "iret", "iretd", "iretq"), RETURN),
+    **dict.fromkeys(("call", "lcall"), CALL),
+    **dict.fromkeys(("jmp", "ljmp", "jcxz", "jecxz", "jrcxz", "loop", "loope", "loopne"), JUMP),
+    **dict.fromkeys(("syscall", "sysenter", "int", "int1", "int3", "into"), Kind.SYSTEM),
+    **dict.fromkeys(("cpuid", "serialize"), Kind.SERIALIZE),
+    **dict.fromkeys(("maskmovq", "maskmovdqu"), Kind.STORE),
+    "xlatb": Kind.LOAD,
+}
+"""Kinds beyond those of their written operands. Near returns and calls move the return address."""
+
+CONDITIONAL_JUMP = re.compile(r"j(?!mp)\w+|loop\w*")
+NO_ACCESSES = {"lea", "nop", "fnop", "endbr32", "endbr64", "invlpg", "clflush", "clflushopt", "clwb", "cldemote"}
+PREFETCH = re.compile(r"prefetch\w*")
+
+FLOATING_ARITHMETIC = re.compile(
+    r"v?(?:add|sub|mul|div|sqrt|min|max|rcp|rsqrt|round|cmp|comi|ucomi|addsub|hadd|hsub|dp|cvtt?\w*2)(?:ss|sd|ps|pd)?"
+    r"(?:ss|sd|ps|pd|si|dq|pi)"
+    r"|vf(?:n?m(?:add|sub)|maddsub|msubadd)\w+"
+    r"|f(?:i?(?:add|subr?|mul|divr?|com)\w*|sqrt|abs|chs|sin|cos|sincos|ptan|patan|2xm1|yl2x\w*|rndint|scale|prem1?"
+    r"|ucom\w*|tst|xam|xtract)"
+)
+"""Mnemonics that compute with floating-point numbers: SSE, AVX, x87."""
+
+FLOATING_MOVE = re.compile(
+    r"v?(?:mov[auhl]?(?:hl|lh|nt)?|and|andn|or|xor|shuf|unpck[hl]|blendv?|broadcast|maskmov|perm\w*|insert|extract|movmsk"
+    r"|movddup|movs[hl]dup)(?:ss|sd|ps|pd)|v?movsldup|v?movshdup|v?movddup"
+    r"|f(?:i?ld\w*|[in]?st\w*|xch|free|incstp|decstp|cmov\w+|n?init|n?clex|wait|n?save|rstor|xsave\w*|xrstor\w*)"
+)
+"""... and those that move them."""
+
+WRITES_FIRST = re.compile(
+    r"v?p?mov\w*|set\w+|stos\w|pop|fn?st\w*|fist\w*|fbstp|fn?save|fxsave\w*|xsave\w*|v?p?extr\w+|v?stmxcsr"
+    r"|vp?maskmov\w+|vp?scatter\w+|vp?compress\w+|vcvtps2ph|s[gil]dt|str|smsw"
+)
+"""Mnemonics that only write their first operand."""
+
+READS_FIRST = re.compile(
+    r"cmp(?!xchg)\w*|test|bt|push|l?call|l?jmp|i?mul|i?div|scas\w|lods\w|xrstor\w*|fxrstor\w*|v?ldmxcsr"
+    r"|f(?:i?ld\w*|bld|i?(?:add|subr?|mul|divr?|comp?)|rstor)|l[gil]dt|ltr|lmsw|ver[rw]|bound"
+)
+"""... and that only read it. All others do both; operands behind the first are read."""
+
+
+def facts(name: str) -> tuple[int, int, int, int]:
+    """Kinds, sort of branch, rule (describe.pxd), and what happens to a first operand in memory, of a mnemonic."""
+    kind, branch, rule = _kinds(name)
+    if WRITES_FIRST.fullmatch(name):
+        first = AccessKind.WRITE
+    elif READS_FIRST.fullmatch(name):
+        first = AccessKind.READ
+    else:
+        first = AccessKind.READ_WRITE
+    return kind, branch, rule, first
+
+
+def _kinds(name: str) -> tuple[int, int, int]:
+    kind = NAMED.get(name, 0)
+    if CONDITIONAL_JUMP.fullmatch(name):
+        return JUMP, BranchKind.DIRECT, Rule.CONDITIONAL
+    if kind & Kind.BRANCH:
+        returns = kind & Kind.RETURN
+        return kind, BranchKind.RETURN_BRANCH if returns else BranchKind.DIRECT, 0 if returns else Rule.JUMPS
+    if FLOATING_ARITHMETIC.fullmatch(name):
+        kind |= Kind.FLOAT | Kind.FP_OPERATION
+    elif FLOATING_MOVE.fullmatch(name):
+        kind |= Kind.FLOAT
+    elif PREFETCH.fullmatch(name):
+        kind |= Kind.PREFETCH
+    return kind, BranchKind.NO_BRANCH, _rule(name)
+
+
+def _rule(name: str) -> int:
+    if name in NO_ACCESSES:
+        return Rule.NO_ACCESSES
+    if PREFETCH.fullmatch(name):
+        return Rule.FETCHES
+    return Rule.EXCHANGES if name == "xchg" else Rule.NO_RULE
+
+
+PAYLOAD_BYTES = 16
+"""Of an instruction in the block table: its code, then zeros."""
+
+
+def capstone_library() -> str:
+    """The path of the library that capstone's package brings. PfmonError: it is not installed."""
+    from importlib.util import find_spec  # finds the package without loading it, which takes long
+
+    found = find_spec("capstone")
+    for directory in (found.submodule_search_locations or ()) if found else ():
+        path = os.path.join(directory, "lib", "libcapstone.so")
+        if os.path.isfile(path):
+            return path
+    raise PfmonError("capstone is not here, which says what x86 instructions are: pip install capstone")

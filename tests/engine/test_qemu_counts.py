@@ -1,0 +1,243 @@
+"""What qemu's programs retire: as counted by hand in small programs, and by Valgrind in the examples."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from guests import SMALL
+from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, Ran, assemble, run
+
+from pfmon.stream.kinds import Kind
+from pfmon.stream.table import Cut
+from pfmon.stream.words import Mark
+
+pytestmark = [QEMU, ASSEMBLER]
+
+STEPS = """
+import gdb
+gdb.execute("starti", to_string=True)
+steps = 0
+while gdb.selected_inferior().pid:
+    gdb.execute("stepi", to_string=True)
+    steps += 1
+print("STEPS", steps)
+"""
+
+EXIT = "mov $60, %eax\n xor %edi, %edi\n syscall\n"
+
+
+def faults(ran: Ran) -> int:
+    """FAULT marks in a stream."""
+    return ran.tally.marks(Mark.FAULT)[0]
+
+
+VALGRIND = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not here")
+NAMES = sorted(set(SMALL) - {"epic"})
+
+
+def valgrind(pattern: str, *options: str) -> list[int]:
+    """The numbers in what a tool of Valgrind says. It must not guess what branches mean: it then counts some that were
+    not there, and misses others."""
+    command = ["valgrind", "--vex-guest-chase=no", *options]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    found = re.search(pattern, told)
+    assert found, told
+    return [int(number.replace(",", "")) for number in found.groups()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@VALGRIND
+def test_examples_retire_what_valgrind_counts(name: str) -> None:
+    command = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
+    counted = valgrind(r"guest instrs:\s+([\d,]+)", "--tool=lackey", "--basic-counts=yes", *command)
+    assert [run(command).retired] == counted
+
+
+@pytest.mark.parametrize("name", NAMES)
+@VALGRIND
+def test_loads_stores_and_branches_are_what_valgrind_counts(name: str) -> None:
+    """Cachegrind takes what changes a place in memory (``add %eax, (%rdi)``) for a read alone."""
+    command = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
+    options = ["--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes", "--cachegrind-out-file=/dev/null"]
+    number = r"([\d,]+)"
+    pattern = rf"D\s+refs:.*\(\s*{number} rd\s*\+\s*{number} wr\)[\s\S]*Branches:.*\(\s*{number} cond"
+    ran = run(command)
+    counts = [0, 0, 0]
+    for block in map(ran.guest.table.block, ran.guest.table.numbers()):
+        for one in block.instructions:
+            changes = one.kind & Kind.LOAD and not one.kind & Kind.BRANCH
+            signs = (one.kind & Kind.LOAD, one.kind & Kind.STORE and not changes, one.condition is not None)
+            for place, sign in enumerate(signs):
+                counts[place] += ran.tally.runs(block.number) if sign else 0
+    assert counts == valgrind(pattern, *options, *command)
+
+
+@pytest.mark.parametrize(("name", "size"), [("noploop", "5"), ("queens", "3"), ("hashmap", "8")])
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not here")
+def test_programs_retire_as_many_as_steps_are_made(name: str, size: str, tmp_path: Path) -> None:
+    command = [str(EXAMPLES / "x86_64" / name), size]
+    script = tmp_path / "steps.py"
+    script.write_text(STEPS)
+    told = subprocess.run(
+        ["gdb", "-q", "-batch", "-nx", "-x", script, "--args", *command], capture_output=True, text=True, check=True
+    )
+    if "STEPS" not in told.stdout:
+        pytest.skip(f"gdb may not trace programs here: {told.stderr.strip()[-200:]}")
+    assert run(command).retired == int(told.stdout.split()[-1])
+
+
+@pytest.mark.parametrize("name", ["lz", "sort", "strings"])
+def test_counts_are_the_same_twice_and_instruction_by_instruction(name: str) -> None:
+    command = [EXAMPLES / "x86_64" / name, *SMALL[name]]
+    runs = [run(command), run(command), run(command, slow=True)]
+    assert len({ran.retired for ran in runs}) == 1
+    assert runs[0].words == runs[1].words
+    for ran in runs:
+        assert ran.tally.instructions() == ran.retired
+
+
+FAULTING = {
+    "a store in the middle": ("mov $5, %eax\n xor %ebx, %ebx\n mov (%rsp), %rdx\n mov %eax, (%rbx)\n inc %eax", 3, 11),
+    "the first instruction": ("jmp 1f\n 1: mov %rax, 0\n nop", 1, 11),
+    "the store of add": ("mov $1, %eax\n nop\n add %eax, _start(%rip)\n nop", 2, 11),
+    "a return": ("mov $5, %eax\n xor %esp, %esp\n ret", 2, 11),
+    "a call's store": ("mov $16, %esp\n nop\n call *1f(%rip)\n 1: .quad _start", 2, 11),
+    "a call's target": ("xor %eax, %eax\n call *%rax", 2, 11),
+    "a return's target": ("xor %eax, %eax\n push %rax\n ret", 3, 11),
+    "a division": ("xor %edx, %edx\n xor %ecx, %ecx\n div %ecx\n nop", 2, 8),
+    "an undefined instruction": ("mov $5, %eax\n nop\n ud2", 2, 4),
+    "a privileged instruction": ("mov $5, %eax\n hlt", 1, 11),
+    "a string instruction": ("lea _start-64(%rip), %rdi\n mov $9, %ecx\n rep stosq\n nop", 2, 11),
+    "a breakpoint, which is a trap": ("nop\n int3", 2, 5),
+}
+
+
+@pytest.mark.parametrize(("code", "retired", "signal"), FAULTING.values(), ids=FAULTING.keys())
+def test_instruction_that_faults_does_not_retire(code: str, retired: int, signal: int, tmp_path: Path) -> None:
+    ran = run([assemble(tmp_path, f"_start: {code}\n jmp _start")])
+    assert ran.ending is not None and ran.ending.signal == signal and ran.ending.status == 128 + signal
+    assert ran.retired == ran.tally.instructions() == retired
+    assert faults(ran) == 1
+
+
+def test_place_of_a_fault_is_named(tmp_path: Path) -> None:
+    ran = run([assemble(tmp_path, "_start: nop\n here: nop\n mov %eax, 0\n nop")])
+    assert ran.ending is not None and ran.ending.where.endswith("(here+0x1)")
+    assert ran.ending.text == "Segmentation fault"
+
+
+@pytest.mark.parametrize("length", [254, 255, 256, 300, 510, 511, 512, 513, 700])
+def test_long_block_retires_up_to_its_fault(length: int, tmp_path: Path) -> None:
+    """qemu's blocks are longer than those of the stream."""
+    ran = run([assemble(tmp_path, f"_start: .rept {length}\n inc %eax\n .endr\n mov %eax, 0\n nop\n jmp _start")])
+    assert ran.retired == ran.tally.instructions() == length
+
+
+EDGES = {"rol $17, %rax": 4, "movabs $0x123456789abcdef, %rax": 10, "mov %eax, 0x1234(%rsp,%rbx,4)": 7, "push $1000": 5}
+"""Instructions, and their bytes."""
+
+
+@pytest.mark.parametrize("before", range(11))
+@pytest.mark.parametrize("crossing", EDGES)
+def test_instruction_across_the_end_of_a_page_retires_once(crossing: str, before: int, tmp_path: Path) -> None:
+    """qemu ends a block before it, and reports what it read of it as part of that block."""
+    size = EDGES[crossing]
+    start = f"sub $65536, %rsp\n xor %ebx, %ebx\n jmp 1f\n .balign 4096\n .skip 4096 - {min(before, size)} - 12, 0x90"
+    code = f"{start}\n 1: mov (%rsp), %ecx\n nop\n mov %ecx, 0x40(%rsp)\n nop\n nop\n nop\n nop"
+    ran = run([assemble(tmp_path, f"_start: {code}\n {crossing}\n nop\n {EXIT}")])
+    assert ran.ending == (0, 0, "", "")
+    assert ran.retired == ran.tally.instructions() == 3 + 7 + 1 + 1 + 3
+    assert faults(ran) == 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 1000])
+@pytest.mark.parametrize("instruction", ["rep movsb", "rep stosq", "repne scasb", "repe cmpsb", "rep lodsl"])
+def test_repeated_string_instruction_retires_once(instruction: str, count: int, tmp_path: Path) -> None:
+    code = f"_start: lea buffer(%rip), %rsi\n lea buffer+9000(%rip), %rdi\n mov ${count}, %ecx\n {instruction}\n {EXIT}"
+    ran = run([assemble(tmp_path, f"{code}\n .bss\n buffer: .space 20000")])
+    assert ran.ending == (0, 0, "", "")
+    assert ran.retired == ran.tally.instructions() == 7
+
+
+def test_string_instruction_that_is_jumped_to_retires_every_time(tmp_path: Path) -> None:
+    loop = "mov $4, %edx\n 1: mov $3, %ecx\n 2: rep stosb\n mov $2, %ecx\n dec %edx\n jnz 2b\n"
+    ran = run([assemble(tmp_path, f"_start: lea buffer(%rip), %rdi\n {loop} {EXIT}\n .bss\n buffer: .space 64")])
+    assert ran.retired == 3 + 4 * 4 + 3
+
+
+HANDLED = """
+_start: lea action(%rip), %rsi
+        mov $13, %eax            # rt_sigaction(SIGSEGV)
+        mov $11, %edi
+        xor %edx, %edx
+        mov $8, %r10d
+        syscall
+        xor %edi, %edi
+        lea cell(%rip), %rsp
+        sub $2048, %rsp
+        nop
+        FAULTING
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+handler: lea cell(%rip), %rcx
+        mov %rcx, 112(%rsp)      # rdi in the signal frame
+        ret
+restorer: mov $15, %eax          # rt_sigreturn
+        syscall
+        .data
+        .balign 8
+action: .quad handler, 0x44000000 | 4, restorer, 0
+        .space 16384
+cell:   .quad 7, 7, 7, 7, 7, 7, 7, 7
+"""
+
+
+@pytest.mark.parametrize(
+    ("faulting", "retired"),
+    [("mov (%rdi), %rax", 1), ("lock incl (%rdi)", 1), ("mov $4, %ecx\n rep stosq", 2), ("mov %edi, (%rdi)\n nop", 2)],
+)
+def test_instruction_that_faults_and_is_run_again_retires_once(faulting: str, retired: int, tmp_path: Path) -> None:
+    ran = run([assemble(tmp_path, HANDLED.replace("FAULTING", faulting))])
+    assert ran.ending == (0, 0, "", "")
+    assert ran.retired == ran.tally.instructions() == 10 + 3 + 2 + retired + 3
+    assert faults(ran) == 1
+
+
+CHANGING = """
+_start: mov $3, %ecx
+1:      nop
+        movb $0xc3, 2f+1(%rip)   # makes it inc %ebx
+        nop
+2:      inc %eax
+        dec %ecx
+        jnz 1b
+        mov %ebx, %edi
+        mov $60, %eax
+        syscall
+"""
+
+
+def test_code_that_changes_itself(tmp_path: Path) -> None:
+    """A store into its own block ends that before it; where it goes on there is no fault."""
+    ran = run([assemble(tmp_path, CHANGING, "-Wl,-N")])
+    assert ran.ending is not None and ran.ending.status == 3
+    assert ran.retired == ran.tally.instructions() == 1 + 3 * 6 + 3
+    assert faults(ran) == 0
+    table = ran.guest.table
+    assert Cut.EDGE in {table.block(number).cut for number in table.numbers()}
+
+
+def test_conditional_branches_are_taken_or_not(tmp_path: Path) -> None:
+    ran = run([assemble(tmp_path, f"_start: mov $10, %ecx\n 1: dec %ecx\n jnz 1b\n 2: {EXIT}")])
+    table = ran.guest.table
+    taken = {}
+    for number in table.numbers():
+        block = table.block(number)
+        if block.instructions[-1].condition is not None:
+            address = block.instructions[-1].address
+            runs, times = taken.get(address, (0, 0))
+            taken[address] = runs + ran.tally.runs(number), times + ran.tally.executed(number)[0]
+    assert list(taken.values()) == [(10, 9)]

@@ -1,0 +1,102 @@
+"""Programs with threads under qemu: nothing is lost, whichever thread executes it."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from qemu_guests import ASSEMBLER, QEMU, compile_c, run
+
+from pfmon.stream.words import Mark
+
+pytestmark = [QEMU, ASSEMBLER]
+
+WORKING = """
+#include <pthread.h>
+#include <stdlib.h>
+enum { THREADS = 4 };
+static long turns;
+static void *work(void *all) {
+    volatile long sum = 0;
+    char *block = malloc(1000);
+    for (long i = 0; i < turns; i++) { sum += i; block[i % 1000] = 1; }
+    free(block);
+    return all;
+}
+int main(int argc, char **argv) {
+    pthread_t threads[THREADS];
+    int together = argc > 2;
+    turns = atol(argv[1]);
+    for (int i = 0; i < THREADS; i++) {
+        if (pthread_create(&threads[i], NULL, work, NULL)) return 1;
+        if (!together) pthread_join(threads[i], NULL);
+    }
+    for (int i = 0; together && i < THREADS; i++) pthread_join(threads[i], NULL);
+    return 5;
+}
+"""
+TURNS = 4 * 50_000
+
+DYING = """
+#include <pthread.h>
+static void *work(void *all) { __asm__ volatile("nop\\n mov %%eax, 0\\n nop" ::: "memory"); return all; }
+int main(void) { pthread_t one; pthread_create(&one, NULL, work, NULL); for (;;) ; }
+"""
+
+ATOMIC = """
+#include <pthread.h>
+static long sum;
+static void *work(void *all) { for (int i = 0; i < 20000; i++) __sync_fetch_and_add(&sum, 1); return all; }
+int main(void) {
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+    return sum == 8 * 20000 ? 0 : 1;
+}
+"""
+
+
+def counted_by_valgrind(*command: str | Path) -> int:
+    told = subprocess.run(
+        ["valgrind", "--tool=lackey", "--basic-counts=yes", *command], capture_output=True, text=True, check=False
+    )
+    counted = re.search(r"guest instrs:\s+([\d,]+)", told.stderr)
+    assert counted
+    return int(counted[1].replace(",", ""))
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not here")
+def test_threads_one_after_another_retire_what_valgrind_counts(tmp_path: Path) -> None:
+    """The difference of two runs: the C library's start-up asks the processor what it can, and Valgrind's is another.
+    Whether a thread that is joined has ended already is the host's to say; that makes some ten instructions."""
+    program = compile_c(tmp_path, WORKING, "-static", "-pthread")
+    runs = [run([program, turns]) for turns in ("100", "30100")]
+    assert [ran.ending.status for ran in runs if ran.ending] == [5, 5]
+    theirs = [counted_by_valgrind(program, turns) for turns in ("100", "30100")]
+    assert runs[1].retired - runs[0].retired == pytest.approx(theirs[1] - theirs[0], rel=0.001)
+    assert all(ran.tally.instructions() == ran.retired for ran in runs)
+
+
+@pytest.mark.parametrize("link", ["-static", "-pie"])
+def test_threads_at_the_same_time_lose_nothing(link: str, tmp_path: Path) -> None:
+    program = compile_c(tmp_path, WORKING, link, "-fPIE" if link == "-pie" else "-fno-pie", "-pthread")
+    one_by_one, together = run([program, "50000"]), run([program, "50000", "together"])
+    for ran in (one_by_one, together):
+        assert ran.ending is not None and ran.ending.status == 5
+        assert ran.tally.instructions() == ran.retired
+        loop = [number for number in ran.guest.table.numbers() if ran.tally.runs(number) >= TURNS - 8]
+        assert sum(ran.tally.runs(number) for number in loop) in (TURNS, TURNS - 4, TURNS * 2, TURNS * 2 - 4)
+
+
+def test_atomic_instructions_of_threads(tmp_path: Path) -> None:
+    ran = run([compile_c(tmp_path, ATOMIC, "-pthread")])
+    assert ran.ending is not None and ran.ending.status == 0
+    assert ran.tally.instructions() == ran.retired > 8 * 20000 * 3
+
+
+def test_fault_in_a_second_thread_kills_the_program(tmp_path: Path) -> None:
+    ran = run([compile_c(tmp_path, DYING, "-pthread")])
+    assert ran.ending is not None and ran.ending.signal == 11
+    assert ran.tally.instructions() == ran.retired
+    assert ran.tally.marks(Mark.FAULT)[0] == 1

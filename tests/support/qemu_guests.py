@@ -1,0 +1,96 @@
+"""Programs on the qemu engine: the examples, and small ones that are assembled here."""
+
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pfmon.counting.tally import Tally
+from pfmon.engine import api
+from pfmon.engine.api import Ending
+from pfmon.engine.qemu.guest import Guest
+from pfmon.engine.settings import Settings
+from pfmon.program import image
+from pfmon.stream.recorder import Recorder
+from pfmon.stream.tee import Tee
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+QEMU = pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is not here (package qemu-user)")
+ASSEMBLER = pytest.mark.skipif(
+    shutil.which("cc") is None or platform.machine() != "x86_64", reason="no compiler for x86-64 programs is here"
+)
+
+
+class Ran(NamedTuple):
+    """A run that has ended."""
+
+    ending: Ending | None
+    retired: int
+    tally: Tally
+    words: list[int]
+    guest: Guest
+
+
+def guest(
+    command: Sequence[str | Path],
+    *,
+    slow: bool = False,
+    environment: Sequence[bytes] = (),
+    files: tuple[int, int, int] | None = None,
+    notices: list[str] | None = None,
+) -> Guest:
+    """A program that has not begun."""
+    words = [os.fsencode(word) for word in command]
+    settings = Settings() if files is None else Settings(standard_files=files)
+    wanted = api.Start(
+        image.load(str(command[0])),
+        words,
+        environment,
+        settings,
+        memory_limit=1 << 30,
+        processor="intel_v2",
+        slow=slow,
+        on_notice=[].append if notices is None else notices.append,
+    )
+    engine = api.start(wanted)
+    assert isinstance(engine, Guest)
+    return engine
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    slow: bool = False,
+    environment: Sequence[bytes] = (),
+    files: tuple[int, int, int] | None = None,
+    notices: list[str] | None = None,
+) -> Ran:
+    """Run a program to its end; its standard output goes nowhere unless ``files`` says where."""
+    with Path(os.devnull).open("w") as nowhere:
+        files = files or (0, nowhere.fileno(), nowhere.fileno())
+        one = guest(command, slow=slow, environment=environment, files=files, notices=notices)
+        tally, recorder = Tally(one.table), Recorder()
+        ending = one.run(Tee(tally, recorder))
+        one.close()
+    return Ran(ending, one.retired, tally, recorder.words(), one)
+
+
+def assemble(directory: Path, text: str, *options: str) -> Path:
+    """A static program of this assembly source; it begins at _start."""
+    source, program = directory / "program.S", directory / "program"
+    source.write_text(f".globl _start\n{text}\n")
+    subprocess.run(["cc", "-nostdlib", "-static", *options, "-o", program, source], check=True, capture_output=True)
+    return program
+
+
+def compile_c(directory: Path, text: str, *options: str) -> Path:
+    """A dynamic program of this C source."""
+    source, program = directory / "program.c", directory / "program"
+    source.write_text(text)
+    subprocess.run(["cc", "-O1", *options, "-o", program, source], check=True, capture_output=True)
+    return program
