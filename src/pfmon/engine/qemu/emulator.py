@@ -11,6 +11,8 @@ TARGETS = {InstructionSet.X86_64: "x86_64"}
 """qemu's names of instruction sets."""
 
 PACKAGE = "qemu-user"
+VERSIONS = "qemu 7.2 to 8.2"
+"""Those whose interface for plugins has version 1."""
 
 
 def find(instruction_set: InstructionSet) -> str | None:

@@ -9,7 +9,7 @@ from threading import Lock, Thread, Timer
 
 from pfmon.engine.api import Capabilities, Ending
 from pfmon.engine.qemu.describe import Describer
-from pfmon.engine.qemu.emulator import emulator, plugin_path
+from pfmon.engine.qemu.emulator import VERSIONS, emulator, plugin_path, version
 from pfmon.engine.qemu.reader import Reader
 from pfmon.engine.qemu.x86 import PAYLOAD_BYTES, capstone_library, facts
 from pfmon.errors import PfmonError
@@ -149,7 +149,10 @@ class Guest:
             return
         if len(self.table) == 0:
             text = os.fsdecode(self._reader.message).strip().replace("\n", "; ")
-            raise PfmonError(f"{path}: qemu did not run it{': ' if text else ''}{text}")
+            found = version(self.instruction_set) or "qemu"
+            raise PfmonError(
+                f"{path}: {found} did not run it with pfmon's plugin, which is for {VERSIONS}{': ' if text else ''}{text}"
+            )
         if self._reader.executing:
             self._wanted.on_notice("the program executed another one; what that did was not counted")
 
