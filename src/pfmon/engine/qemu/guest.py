@@ -150,9 +150,8 @@ class Guest:
         if len(self.table) == 0:
             text = os.fsdecode(self._reader.message).strip().replace("\n", "; ")
             found = version(self.instruction_set) or "qemu"
-            raise PfmonError(
-                f"{path}: {found} did not run it with pfmon's plugin, which is for {VERSIONS}{': ' if text else ''}{text}"
-            )
+            what = f"{found} did not run it with pfmon's plugin, which is for {VERSIONS}"
+            raise PfmonError(f"{path}: {what}{': ' if text else ''}{text}")
         if self._reader.executing:
             self._wanted.on_notice("the program executed another one; what that did was not counted")
 
