@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from command import example, pfmon
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,6 +34,7 @@ def options(draw: st.DrawFn) -> str:
     return f"--{option.long}={value}" if value else f"--{option.long}"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(st.lists(EVENTS, min_size=1, max_size=3), st.lists(options(), max_size=4), st.booleans())
 def test_any_controls_give_counts_or_one_line(sets: list[str], chosen: list[str], slow: bool) -> None:

@@ -148,6 +148,7 @@ def looped(times: int, *body: str) -> Program:
 PAUSE = ["adds r10=1,r10"] * 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", PMUS)
 @pytest.mark.parametrize(
     ("body", "wanted"),
@@ -185,6 +186,7 @@ def overlapping() -> Program:
     return looped(600, *turn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memo", [True, False], ids=["memo", "simulated"])
 @pytest.mark.parametrize("pmu", PMUS)
 def test_of_overlapping_loads_each_is_captured_now_and_then(pmu: str, memo: bool) -> None:

@@ -67,6 +67,7 @@ def test_captures_of_random_code_are_the_same(seed: int, pmu: str) -> None:
     check(fuzzed(seed), pmu, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", PMUS)
 def test_captures_of_runs_and_recordings_are_the_same(pmu: str, tmp_path: Path) -> None:
     path, command = tmp_path / "recording", [str(EXAMPLES / "ia64" / "hashmap"), "50"]

@@ -29,6 +29,7 @@ EVENTS = ["INST_RETIRED.ANY", "BR_INST_RETIRED.ALL_BRANCHES"]
 PERIODS = st.builds(Period, st.integers(1, 40), st.integers(1, 40), st.sampled_from((0, 7)), st.integers(1, 1000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controls", [{}, {"freeze_perfmon_on_pmi": 1}], ids=["runs on", "frozen on PMI"])
 @pytest.mark.parametrize("name", ["intel_v1", "intel_v2"])
 @given(

@@ -113,7 +113,10 @@ def check_all(name: str, pmu: str, share: int) -> None:
     assert nonzero > 60 // share
 
 
-@pytest.mark.parametrize("pmu", MACHINES)
+ONE_QUICK = ["itanium2", *(pytest.param(one, marks=pytest.mark.slow) for one in ("itanium", "montecito"))]
+
+
+@pytest.mark.parametrize("pmu", ONE_QUICK)
 def test_every_event_of_the_machine_counts_as_the_plain_recount(pmu: str) -> None:
     check_all("fib", pmu, 1)
 

@@ -71,6 +71,7 @@ def test_cycles_count_on_from_the_interrupt(name: str, pmu: str, skid: int) -> N
     assert len(samples) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", PMUS)
 @pytest.mark.parametrize("event", ["BRANCH_EVENT", "DATA_EAR_CACHE_LAT4"])
 def test_nothing_is_captured_between_an_overflow_and_its_interrupt(event: str, pmu: str) -> None:

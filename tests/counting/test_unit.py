@@ -104,6 +104,7 @@ def requests(draw: st.DrawFn, pmu: str) -> Request:
     return Request(tuple(events), plm=draw(st.sampled_from((8, 9, 15))), **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", IA64)
 def test_registers_that_anyone_wrote_count_as_a_session_that_programmed_them(pmu: str) -> None:
     model = get(pmu)

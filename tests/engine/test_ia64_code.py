@@ -139,6 +139,7 @@ def test_code_rewritten_thousands_of_times_takes_no_more_memory() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096
 
 
+@pytest.mark.slow
 def test_ever_new_code_takes_a_block_a_version_and_no_growing_time() -> None:
     """A counter in a nop's immediate makes every trip's code another one. (With time growing by the version, this
     would take minutes.)"""

@@ -114,6 +114,7 @@ def test_reciprocal_of_normal_numbers_is_an_estimate(x: Register, y: Register) -
     check_reciprocal(1, DEFAULT_FPSR, x, y, 0)
 
 
+@pytest.mark.slow
 def test_reciprocal_of_every_pair_of_edge_operands() -> None:
     numbers = random.Random(8)
     for x, y in itertools.product(edge_registers(26, 9), repeat=2):

@@ -98,6 +98,7 @@ def test_inexact_is_told_for_doubles_of_few_bits(
         assert found == scalar_outcome(result, BEFORE)
 
 
+@pytest.mark.slow
 @settings(max_examples=240, deadline=None)
 @given(names, completers, fields, fpsrs, registers, registers, registers)
 def test_multiply_add_equals_exact_arithmetic_rounded_once(

@@ -47,6 +47,7 @@ def valgrind(pattern: str, *options: str) -> list[int]:
     return [int(number.replace(",", "")) for number in found.groups()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @VALGRIND
 def test_examples_retire_what_valgrind_counts(name: str) -> None:
@@ -55,6 +56,7 @@ def test_examples_retire_what_valgrind_counts(name: str) -> None:
     assert [run(command).retired] == counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @VALGRIND
 def test_loads_stores_and_branches_are_what_valgrind_counts(name: str) -> None:
@@ -74,6 +76,7 @@ def test_loads_stores_and_branches_are_what_valgrind_counts(name: str) -> None:
     assert counts == valgrind(pattern, *options, *command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "size"), [("noploop", "5"), ("queens", "3"), ("hashmap", "8")])
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not here")
 def test_programs_retire_as_many_as_steps_are_made(name: str, size: str, tmp_path: Path) -> None:
@@ -139,6 +142,7 @@ EDGES = {"rol $17, %rax": 4, "movabs $0x123456789abcdef, %rax": 10, "mov %eax, 0
 """Instructions, and their bytes."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", range(11))
 @pytest.mark.parametrize("crossing", EDGES)
 def test_instruction_across_the_end_of_a_page_retires_once(crossing: str, before: int, tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ def test_same_run_twice_through_a_dynamic_loader(tmp_path: Path) -> None:
     assert run([program]).words == run([program]).words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [FOREVER, WAITING], ids=["busy", "waiting"])
 def test_stop_ends_the_run(code: str, tmp_path: Path) -> None:
     one = guest([assemble(tmp_path, code)])
@@ -127,6 +128,7 @@ def test_stop_before_the_run() -> None:
     one.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
 def test_guest_that_is_killed_ends_the_run(number: int, tmp_path: Path) -> None:
     one = guest([assemble(tmp_path, FOREVER)])
@@ -153,6 +155,7 @@ one.run(Tally(one.table))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [FOREVER, WAITING], ids=["busy", "waiting"])
 def test_reader_that_is_killed_leaves_nothing_behind(code: str, tmp_path: Path) -> None:
     program = assemble(tmp_path, code)

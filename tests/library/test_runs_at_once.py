@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
 
+import pytest
 from command import example
 
 import pfmon
@@ -27,6 +28,7 @@ def one(job: tuple[int, int]) -> dict[str, Any]:
     return {**done.to_dict(), "seconds": None, "output": done.output}
 
 
+@pytest.mark.slow
 def test_four_threads_count_as_single_runs() -> None:
     jobs = [(program, options) for program in range(len(PROGRAMS)) for options in range(len(OPTIONS))]
     alone = {job: one(job) for job in jobs}

@@ -140,6 +140,7 @@ def interrupt(machine: Machine, at: set[int], flags: int = 0) -> Callable[[Machi
     return at_step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["epic", "queens", "nbody", "sort"])
 @pytest.mark.parametrize("max_block", [1, 96])
 @pytest.mark.parametrize("alternate", [False, True])

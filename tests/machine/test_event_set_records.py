@@ -146,6 +146,7 @@ def _check_sum(program: str, machine: str) -> None:
     assert recorded(found, [1, 3]) == parts[1] + parts[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", ["a", "f", "m", "o"])
 def test_event_sets_of_programs_with_signals_are_the_whole_run(letter: str) -> None:
     """Borders before instructions that fault, in handlers, and at returns from them."""

@@ -307,6 +307,7 @@ def test_it_is_as_its_plain_model_for_long(name: str) -> None:
     assert {"L1I_ISB_HIT", "L1I_RAB_HIT", "L1I_FILL", "PREFETCH_STALL_STREAM"} <= set(total)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replacement", ["lru", "nru", "plru", "random"])
 @settings(max_examples=60, deadline=None)
 @example(steps=[("f", 0, 0, 0, 0)] * 3 + [("m", 0, 0, 0, 0), ("f", 0, 0, 0, 1)])

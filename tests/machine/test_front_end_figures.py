@@ -86,6 +86,7 @@ def fetched_as_it_is() -> Counter[str]:
     return fetched()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", FETCH)
 def test_figures_of_fetch_change_something(figure: str, fetched_as_it_is: Counter[str]) -> None:
     assert fetched(figure) != fetched_as_it_is

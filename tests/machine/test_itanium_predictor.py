@@ -137,6 +137,7 @@ class Plain:
         entry[slot] = (entry[slot] * 2 + taken) % 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bundles", "stride"), [(3, 16), (40, 16), (60, 2048), (400, 48)])
 def test_itanium_is_as_its_plain_model(bundles: int, stride: int) -> None:
     """Few branches and many, in few sets and many; a third of the bundles has several branches."""

@@ -124,6 +124,7 @@ def test_code_filters_pass_what_the_registers_say(name: str) -> None:
     assert seen == {True, False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PMUS)
 def test_opcode_filters_pass_what_the_registers_say(name: str) -> None:
     seen = set()
@@ -154,6 +155,7 @@ def ranges_at_0x1000(name: str) -> dict[str, int]:
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PMUS)
 def test_data_ranges_pass_what_the_registers_say(name: str) -> None:
     seen = set()

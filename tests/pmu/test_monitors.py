@@ -133,7 +133,10 @@ def requests(draw: st.DrawFn, name: str) -> tuple[list[EventRequest], dict[str, 
     return made, options
 
 
-@pytest.mark.parametrize("name", pmu.IA64)
+ONE_QUICK = ["itanium2", *(pytest.param(one, marks=pytest.mark.slow) for one in ("itanium", "montecito"))]
+
+
+@pytest.mark.parametrize("name", ONE_QUICK)
 def test_registers_written_in_any_order_decode_to_the_programming(name: str) -> None:
     model = pmu.get(name)
     seen = Counter[bool]()
@@ -164,6 +167,7 @@ def found_in(model: PmuModel, found: tuple[Monitor, ...]) -> Counter[str]:
     return Counter(hex(one.event.code) if one.event.code in EAR_CODES[model.name] else one.event.name for one in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", pmu.IA64)
 def test_registers_of_the_worked_programmings_count_what_was_asked(name: str) -> None:
     """The values are libpfm's. Its known contradictions to a manual are left out; where it chose counters against the

@@ -36,7 +36,10 @@ def outcome(name: str, case: dict) -> str:
     return "agrees" if same_registers(name, made, case["out"]) else "other value"
 
 
-@pytest.mark.parametrize("name", pmu.IA64)
+ONE_QUICK = ["itanium2", *(pytest.param(one, marks=pytest.mark.slow) for one in ("itanium", "montecito"))]
+
+
+@pytest.mark.parametrize("name", ONE_QUICK)
 def test_programming_agrees_except_where_the_manual_says_otherwise(name: str) -> None:
     known = {case: what for (model, case), what in known_differences().items() if model == name}
     found = {case["id"]: outcome(name, case) for case in cases(name) if expressible(case["in"])}

@@ -38,6 +38,7 @@ def written(*buffers: list[Sample]) -> bytes:
     return b"".join([*map(module.take, buffers), module.finish(None)])
 
 
+@pytest.mark.slow
 @given(st.lists(SAMPLES, max_size=3))
 def test_any_samples_are_read_as_they_were_written(buffers: list[list[Sample]]) -> None:
     found = decode(written(*buffers))
@@ -45,6 +46,7 @@ def test_any_samples_are_read_as_they_were_written(buffers: list[list[Sample]]) 
     assert found.samples == [sample for buffer in buffers for sample in buffer]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(SAMPLES, SAMPLES, st.data())
 def test_what_is_cut_off_is_said_and_the_whole_part_is_there(

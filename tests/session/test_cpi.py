@@ -53,6 +53,7 @@ def test_the_breakdown_agrees_with_the_events() -> None:
     assert found["parts"]["branch mispredicts"]["cycles"] == mispredicts
 
 
+@pytest.mark.slow
 def test_a_slower_memory_lengthens_data_access_alone() -> None:
     fast, slow = (
         report("chase", f"--set=memory.latency={cycles}", arguments=["8192", "20000"]) for cycles in (200, 1200)

@@ -180,6 +180,7 @@ def test_every_level_stands_for_every_cycle(name: str, machine: str) -> None:
     assert {signal for signal, cycles in levels.items() if cycles != found.cycles} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "machine"), RUNS)
 def test_results_do_not_depend_on_threads_nor_on_the_memo(name: str, machine: str) -> None:
     assert run(name, machine, threaded=False) == run(name, machine) == run(name, machine, memo=False)

@@ -140,6 +140,7 @@ def counts(path: Path, *options: str) -> dict[str, int]:
     return {event["name"]: event["count"] for event in json.loads(done.stdout)["events"]}
 
 
+@pytest.mark.slow
 def test_only_cycles_between_sum_and_rum_count(tmp_path: Path) -> None:
     """An addition takes a cycle and its bundle three syllables; those outside take nothing."""
     options = ("--insecure", "--dont-start")

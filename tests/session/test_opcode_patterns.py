@@ -43,6 +43,7 @@ def matches(matcher: OpcodeMatch, bits: int, slot: str, encoding: int) -> bool:
     return slot in matcher.slots and not (seen ^ matcher.match) & ~matcher.mask & (1 << bits) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [27, 41])
 @pytest.mark.parametrize("name", NAMES)
 def test_pattern_lets_its_mnemonic_pass_and_of_others_those_that_it_names(name: str, bits: int) -> None:

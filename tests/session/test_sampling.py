@@ -259,6 +259,7 @@ LONG_RUNS = {
 TOO_SHORT = {"epic"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG_RUNS)
 def test_the_error_falls_with_the_root_of_the_number_of_samples(name: str) -> None:
     few, number = error(name, LONG_RUNS[name], 1500, 0x3FF)

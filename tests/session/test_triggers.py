@@ -116,6 +116,7 @@ def check(name: str, cases: int, seed: int) -> int:
     return partial
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_random_triggers_count_as_the_recount(name: str) -> None:
     assert check(name, 6, seed=1) >= 1

@@ -89,6 +89,7 @@ def payload_of(table: BlockTable) -> int:
     return len(table.block(0).instructions[0].payload)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("trace", [False, True])
 def test_examples_come_back_as_they_were(name: str, trace: bool) -> None:

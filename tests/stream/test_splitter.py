@@ -149,6 +149,7 @@ class Stops:
         return self.first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize("source", SOURCES)
 def test_parts_are_the_whole_instruction_by_instruction(source: str | int, traced: bool) -> None:
@@ -200,6 +201,7 @@ def by_address(tally: Tally, table: BlockTable, ranged: bool) -> dict[int, list[
     return {address: counts for address, counts in sink.by_address().items() if any(counts)}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(blocks(20), min_size=1, max_size=6), st.integers(0, 2**32), st.booleans())
 def test_made_up_blocks_are_split_anywhere(made: list[BlockRecord], seed: int, traced: bool) -> None:
