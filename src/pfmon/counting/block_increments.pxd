@@ -6,6 +6,7 @@ from pfmon.counting.cycles cimport CycleCounts
 from pfmon.counting.increments cimport Increments
 from pfmon.counting.sink cimport Sink
 from pfmon.machine.items cimport BlockItems, Items
+from pfmon.machine.ranges cimport Ranges
 from pfmon.stream.table cimport BlockTable
 
 cdef enum:
@@ -13,7 +14,6 @@ cdef enum:
     WORDS = 4096                 # a power of two
     NODES = 1 << 14              # a power of two
     HEAD = 2                     # words before the sums of an entry of the tables below
-    PAIRS = 4
 
 
 cdef inline uint64_t word_place(uint64_t word) noexcept nogil:
@@ -28,9 +28,7 @@ cdef class BlockIncrements(Items):
     cdef Sink scratch            # what one item adds
     cdef readonly uint32_t monitors
     cdef bint traced, ranged     # some monitor looks at data addresses
-    cdef uint32_t ranges
-    cdef uint64_t range_address[PAIRS]
-    cdef uint64_t range_mask[PAIRS]
+    cdef Ranges ranges
     cdef uint64_t mark_kinds     # that some monitor counts
     cdef uint64_t* words         # by hash: word, its instructions, and what a run of it adds, by monitor
     cdef uint64_t* nodes         # by hash: node, generation, and what a run of it adds
@@ -43,5 +41,4 @@ cdef class BlockIncrements(Items):
     cdef void add_mark(self, uint64_t block, uint64_t word, const uint64_t* addresses, const uint64_t* marks,
                        uint64_t count, uint64_t k, int64_t* sums) noexcept nogil
     cdef void add_item(self, const uint32_t* item, int64_t* sums) noexcept nogil
-    cdef bint in_range(self, uint64_t address) noexcept nogil
     cdef bint inside(self, uint64_t number, uint64_t word, const uint64_t* addresses, uint64_t instruction) noexcept nogil

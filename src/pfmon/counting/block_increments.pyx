@@ -9,11 +9,12 @@ from libc.string cimport memset
 
 from pfmon.counting.increments cimport Counted, MarkTerm, Weight, mark_increment
 from pfmon.counting.sink cimport NO_BLOCK
+from pfmon.machine.ranges cimport in_ranges, set_ranges
+from pfmon.machine.records cimport BUBBLE_FLAG
 from pfmon.stream.table cimport BlockAccess, BlockHead, BlockInstruction, Cut, executed, most_accesses
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, unpacked_address
 
 cdef enum:
-    BUBBLE_FLAG = 0x80000000     # of an item (machine/records.pyx)
     COLLECTION = 0x1F8           # address bits 8:3 of a word of the backing store that holds NaT bits
 
 
@@ -32,7 +33,6 @@ cdef class BlockIncrements(Items):
     cdef int describe(self, Increments increments, ranges, CycleCounts cycles) except -1:
         """For these monitors from here on. ValueError: more than there is room for, or data ranges without addresses
         in the stream."""
-
         cdef uint32_t m, t
         cdef const Counted* counted
         if increments.monitors > MOST_MONITORS:
@@ -55,9 +55,7 @@ cdef class BlockIncrements(Items):
             self.ranged |= counted.ranged
             for t in range(counted.mark_terms):
                 self.mark_kinds |= <uint64_t>1 << counted.mark_term[t].kind
-        self.ranges = len(ranges or ())
-        for m, (address, mask) in enumerate(ranges or ()):
-            self.range_address[m], self.range_mask[m] = address & mask, mask
+        set_ranges(&self.ranges, ranges)
         if self.ranged and not self.traced:
             raise ValueError("data ranges need the addresses of accesses in the stream")
         return 0
@@ -101,7 +99,7 @@ cdef class BlockIncrements(Items):
             weight = self.increments.weigh(m, instruction, head.cut == Cut.FAILED_CHECK and i == head.length - 1)
             if not self.increments.counted[m].ranged:
                 sums[m] += weight.retired + (weight.executed if held else 0)
-            elif address and held and instruction.access and self.in_range(address):
+            elif address and held and instruction.access and in_ranges(&self.ranges, address):
                 sums[m] += weight.executed
 
     cdef void add_ranged(self, uint64_t word, const uint64_t* addresses, int64_t* sums) noexcept nogil:
@@ -114,7 +112,7 @@ cdef class BlockIncrements(Items):
         for place in range(most_accesses(head)):
             if not executed(word, access[place].condition):
                 continue
-            if self.in_range(addresses[k]):
+            if in_ranges(&self.ranges, addresses[k]):
                 instruction = &self.table.c.instructions[head.first + access[place].instruction]
                 passing = self.increments.passing(instruction, self.table.c.payloads + (
                     head.first + access[place].instruction) * self.table.c.header.payload_bytes)
@@ -147,7 +145,7 @@ cdef class BlockIncrements(Items):
                     registers, address = mark & 0xFFFF, unpacked_address(marks[k + 1])
                     while registers:
                         if address & COLLECTION != COLLECTION:
-                            inside += self.in_range(address)
+                            inside += in_ranges(&self.ranges, address)
                             registers -= 1
                         address += 8
             elif addresses != NULL and (
@@ -173,15 +171,8 @@ cdef class BlockIncrements(Items):
         for place in range(most_accesses(head)):
             if executed(word, access[place].condition):
                 if access[place].instruction == instruction:
-                    return self.in_range(addresses[k])
+                    return in_ranges(&self.ranges, addresses[k])
                 k += 1
-        return False
-
-    cdef bint in_range(self, uint64_t address) noexcept nogil:
-        cdef uint32_t i
-        for i in range(self.ranges):
-            if address & self.range_mask[i] == self.range_address[i]:
-                return True
         return False
 
     cdef void add_item(self, const uint32_t* item, int64_t* sums) noexcept nogil:

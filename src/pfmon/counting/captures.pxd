@@ -4,11 +4,11 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.counting.increments cimport Increments
 from pfmon.counting.trace_buffer cimport TraceBuffer
+from pfmon.machine.ranges cimport Ranges
 from pfmon.machine.watch cimport Captured, Flow, Watch
 from pfmon.stream.table cimport BlockTable
 
 cdef enum:
-    PAIRS = 4                    # of breakpoint registers
     LEVELS = 4                   # watch.TlbLevel
     DATA_EAR = 0                 # whose filter: places in `filters`
     INSTRUCTION_EAR = 1
@@ -25,10 +25,8 @@ cdef struct Tracked:             # the load that the data EAR follows
 cdef class Captures(Watch):
     cdef BlockTable table
     cdef Increments filters
-    cdef uint32_t ranges
+    cdef Ranges ranges
     cdef bint data_ranged        # the data EAR heeds the data ranges
-    cdef uint64_t range_address[PAIRS]
-    cdef uint64_t range_mask[PAIRS]
     # settings
     cdef int64_t least_load, gap, least_fetch
     cdef bint of_requests        # the instruction EAR captures fetches of lines that are under way
@@ -61,7 +59,6 @@ cdef class Captures(Watch):
     cdef uint32_t applied        # of what was captured while the block at hand ran
 
     cdef bint passes(self, uint32_t whose, uint64_t block, uint32_t instruction) noexcept nogil
-    cdef bint in_range(self, uint64_t address) noexcept nogil
     cdef uint64_t address_of(self, uint64_t block, uint32_t instruction) noexcept nogil
     cdef bint is_captured(self, const Flow* flow) noexcept nogil
     cdef void write_target(self, uint64_t block, uint32_t instruction) noexcept nogil

@@ -8,18 +8,18 @@ a counter overflowed (Montecito manual 3.3.8 to 3.3.10).
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from pfmon.counting.minimal_standard cimport next_random
 from pfmon.counting.trace_buffer cimport (
     FLUSHED, MISPREDICTED, MOST_ENTRIES, SECOND_BUNDLE, TraceBuffer, rewrite_source, source_entry, target_entry,
     write_entry)
 from pfmon.machine.occurrences cimport DATA_EAR_CAPTURED, NOTHING_HAPPENED
 from pfmon.machine.predictor cimport (
     CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET)
+from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.watch cimport FlowKind, TlbLevel
 
 cdef enum:
     CAPTURES = 3                 # occurrences of one PMU: DATA_EAR, INSTRUCTION_EAR, BRANCHES
-    RANDOM_FACTOR = 16807        # minimal standard generator (Park and Miller 1988)
-    RANDOM_MODULUS = 2147483647
     RANDOM_BIT = 1 << 15         # the generator's low bits repeat soon
     # of Captured.detail, for branches
     WAS_TAKEN = 1
@@ -40,9 +40,8 @@ cdef class Captures(Watch):
     def __init__(self, BlockTable table, setting, Increments filters, ranges=(), bint data_ranged=False, seed=1,
                  uint32_t owner=0):
         self.table, self.filters = table, filters
-        self.ranges, self.data_ranged = len(ranges), data_ranged
-        for number, (address, mask) in enumerate(ranges):
-            self.range_address[number], self.range_mask[number] = address & mask, mask
+        self.data_ranged = data_ranged
+        set_ranges(&self.ranges, ranges)
         self.tracked.random = seed
         self.first_occurrence = DATA_EAR_CAPTURED + owner * CAPTURES
         self.trace.size = setting.entries
@@ -75,13 +74,6 @@ cdef class Captures(Watch):
             self.table.c.payloads + first * self.table.c.header.payload_bytes
         ) >> self.filters.counted[whose].filter) & 1
 
-    cdef bint in_range(self, uint64_t address) noexcept nogil:
-        cdef uint32_t i
-        for i in range(self.ranges):
-            if address & self.range_mask[i] == self.range_address[i]:
-                return True
-        return False
-
     cdef uint64_t address_of(self, uint64_t block, uint32_t instruction) noexcept nogil:
         return self.table.c.instructions[self.table.c.heads[block].first + instruction].address
 
@@ -91,13 +83,13 @@ cdef class Captures(Watch):
         that not always the first of overlapping ones is (Montecito manual 3.3.9.1)."""
         cdef Tracked* tracked = &self.tracked
         cdef Captured* one
-        if not self.passes(DATA_EAR, block, instruction) or (self.data_ranged and not self.in_range(address)):
+        if not self.passes(DATA_EAR, block, instruction) or (self.data_ranged and not in_ranges(&self.ranges, address)):
             return
         if cycle < tracked.until:
             tracked.overlapped = True
             return
         if tracked.overlapped:
-            tracked.random = RANDOM_FACTOR * tracked.random % RANDOM_MODULUS
+            tracked.random = next_random(tracked.random)
             if tracked.random & RANDOM_BIT:
                 return
             tracked.overlapped = False
@@ -108,18 +100,18 @@ cdef class Captures(Watch):
         if one != NULL:
             tracked.captured_until = cycle + self.gap
             one.address, one.data, one.latency = self.address_of(block, instruction), address, latency
-            one.ranged = self.in_range(address)
+            one.ranged = in_ranges(&self.ranges, address)
             one.detail = NO_ADDRESS if of_stack else 0
 
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
                           bint of_stack) noexcept nogil:
         cdef Captured* one
         if not (self.data_levels >> level) & 1 or not self.passes(DATA_EAR, block, instruction) or (
-                self.data_ranged and not self.in_range(address)):
+                self.data_ranged and not in_ranges(&self.ranges, address)):
             return
         one = self.capture(block, instruction, self.first_occurrence + DATA_EAR)
         if one != NULL:
-            one.address, one.data, one.ranged = self.address_of(block, instruction), address, self.in_range(address)
+            one.address, one.data, one.ranged = self.address_of(block, instruction), address, in_ranges(&self.ranges, address)
             one.detail = level | (NO_ADDRESS if of_stack else 0)
 
     cdef void check(self, uint64_t block, uint32_t instruction) noexcept nogil:

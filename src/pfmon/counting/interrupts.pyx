@@ -6,12 +6,9 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.counting.sink cimport NO_BLOCK
 from pfmon.machine.causes cimport BRU, XPN
-from pfmon.machine.records cimport BUBBLE_BACK
+from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_FLAG
 from pfmon.stream.table cimport BlockHead
 from pfmon.stream.words cimport BLOCK_MASK
-
-cdef enum:
-    BUBBLE_FLAG = 0x80000000     # of an item (machine/records.pyx)
 
 
 cdef class Interrupts(BlockIncrements):

@@ -6,11 +6,8 @@ registers: a counter that wraps has counted its period, whatever came with it be
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.counting.minimal_standard cimport next_random
 from pfmon.counting.sample_listener cimport Sampled
-
-cdef enum:
-    RANDOM_FACTOR = 16807        # minimal standard generator (Park and Miller, Communications of the ACM 31(10), 1988),
-    RANDOM_MODULUS = 2147483647  # which perfmon's kernel uses
 
 
 cdef class Sampler:
@@ -40,7 +37,7 @@ cdef class Sampler:
         if not one.sampled:
             return self.limit
         one.loaded = (one.long_period if after_full else one.short_period) + <int64_t>(one.random & one.mask)
-        one.random = RANDOM_FACTOR * one.random % RANDOM_MODULUS
+        one.random = next_random(one.random)
         return one.loaded
 
     cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t retired, const int64_t* counted,

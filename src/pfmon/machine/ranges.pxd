@@ -1,4 +1,4 @@
-"""The data ranges that are programmed: accesses in them are noted as such."""
+"""The data ranges that are programmed."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -17,4 +17,16 @@ cdef inline uint64_t in_ranges(const Ranges* ranges, uint64_t address) noexcept 
     for number in range(ranges.count):
         if address & ranges.masks[number] == ranges.places[number]:
             return 1
+    return 0
+
+
+cdef inline int set_ranges(Ranges* ranges, pairs) except -1:
+    """``pairs``: (address, mask) each, None for none. ValueError: more than there are registers for."""
+    cdef uint32_t number
+    pairs = pairs or ()
+    if len(pairs) > PAIRS:
+        raise ValueError(f"{len(pairs)} data ranges: there are {PAIRS} pairs of registers")
+    ranges.count = len(pairs)
+    for number, (address, mask) in enumerate(pairs):
+        ranges.places[number], ranges.masks[number] = address & mask, mask
     return 0

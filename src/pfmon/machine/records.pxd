@@ -8,6 +8,7 @@ cdef enum:
     NOBODY = 255                 # in the place of an instruction's number
     NO_BLOCK = 0xFFFFFFFF
     NO_PART = 0
+    BUBBLE_FLAG = 0x80000000     # in the log: the rest is a bubble's number, not a part's
 
 cpdef enum BubbleKind:
     BUBBLE_BACK = 0              # nothing retired; Cause

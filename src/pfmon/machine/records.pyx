@@ -17,7 +17,6 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, OCCURRENCE_BITS
 
 cdef enum:
     FIRST_SIZE = 1 << 12
-    BUBBLE_FLAG = 0x80000000
 
 
 cdef inline uint64_t mix(uint64_t a, uint64_t b) noexcept nogil:

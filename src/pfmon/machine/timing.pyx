@@ -19,7 +19,7 @@ from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
-from pfmon.machine.ranges cimport PAIRS, in_ranges
+from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.state cimport State
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut
@@ -51,11 +51,7 @@ cdef class Timing(Watched):
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
         self.last = BLOCK_MASK           # none
-        if len(ranges) > PAIRS:
-            raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of registers")
-        self.pipeline.ranges.count = len(ranges)
-        for number, (address, mask) in enumerate(ranges):
-            self.pipeline.ranges.places[number], self.pipeline.ranges.masks[number] = address & mask, mask
+        set_ranges(&self.pipeline.ranges, ranges)
 
     # --- a block
 

@@ -13,14 +13,11 @@ from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport NOTHING_HAPPENED
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
-from pfmon.machine.records cimport Part
+from pfmon.machine.records cimport BUBBLE_FLAG, Part
 from pfmon.machine.state cimport State
 from pfmon.machine.watch cimport Flow, FlowKind
 from pfmon.stream.table cimport Cut
 from pfmon.stream.words cimport INDEX_SHIFT, Mark, mark_kind
-
-cdef enum:
-    BUBBLE_FLAG = 0x80000000     # of an item (records.pyx)
 
 # Where Linux has the interruption vector table (cr.iva): its first page of code in region 5.
 cdef uint64_t INTERRUPTION_VECTORS = <uint64_t>0xA000000100000000

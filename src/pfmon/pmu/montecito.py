@@ -5,6 +5,7 @@ from __future__ import annotations
 from pfmon.errors import RuleError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.assignment import anchors
+from pfmon.pmu.capture_setting import IP_EAR
 from pfmon.pmu.constraints import (
     PREFETCH,
     TaggedProgrammer,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 CANCELS = (0xE0, 0xE2)
 FETCH = (0x41, 0x46, 0x65, 0x66)
 MATCH_ALL = 0xF01FFFFFFFFFF
-IP_EAR_MODE = 4
 DEAR_SECTION = "Montecito manual sections 3.3.9.2 and 3.3.9.3"
 DUPLICATED = range(4, 10)
 BANKS = {4: (4, 5, 8), 6: (6, 7, 9)}
@@ -188,7 +188,7 @@ class MontecitoProgrammer(TaggedProgrammer):
             self.write("pmc39", self.encode("pmc39", buffer.plm, **buffer.fields))
             self.pmds += self.branch_buffer_pmds
         if trap:
-            self.write("pmc42", self.encode("pmc42", trap.plm, mode=IP_EAR_MODE, delay=trap.delay))
+            self.write("pmc42", self.encode("pmc42", trap.plm, mode=IP_EAR, delay=trap.delay))
             self.pmds += self.branch_buffer_pmds
 
     def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:

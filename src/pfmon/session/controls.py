@@ -46,3 +46,13 @@ class Controls(NamedTuple):
     """An event that starts counting."""
     ear_seed: int = 1
     """Of the choice that the data event address register makes among loads that overlap."""
+
+    @property
+    def heeds_up(self) -> bool:
+        """Whether PSR.up matters: the program may change it, or it is clear at first."""
+        return self.insecure or self.dont_start
+
+    @property
+    def gates(self) -> bool:
+        """Whether they decide, along the stream, what is counted."""
+        return bool(self.triggers or self.event_trigger) or self.heeds_up

@@ -8,7 +8,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pfmon.pmu.model import PmuModel
+    from pfmon.session.agenda import Alarms
     from pfmon.session.controls import Controls
+    from pfmon.session.event_trigger import EventStart
     from pfmon.stream.consumer import Consumer, EventSetConsumer
     from pfmon.stream.table import BlockTable
 
@@ -36,12 +39,23 @@ def gate(
         data=[(one.address, one.reads, one.writes) for one in triggers if one.data],
         actions=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],
         on=not any(one.starts for one in triggers) and controls.event_trigger is None,
-        up=not controls.dont_start if controls.insecure or controls.dont_start else None,
+        up=not controls.dont_start if controls.heeds_up else None,
         witness=witness,
         machine=machine,
         due=due,
         on_due=on_due,
     )
+
+
+def event_start(
+    controls: Controls, model: PmuModel, table: BlockTable, traced: bool, gate: Gate | None, alarms: Alarms
+) -> EventStart | None:
+    """What opens the gate when the trigger event has happened often enough; None: no event does."""
+    if controls.event_trigger is None or gate is None:
+        return None
+    from pfmon.session.event_trigger import EventStart  # most runs have none
+
+    return EventStart(model, controls.event_trigger, table, traced, gate, alarms)
 
 
 def unreached(controls: Controls, gate: Gate | None) -> list[str]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from pfmon.errors import LostError
-from pfmon.session.agenda import Alarm, Alarms, Once
+from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen, Value
-from pfmon.session.gating import gate, unreached
+from pfmon.session.gating import event_start, gate, unreached
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from pfmon.counting.unit import MachineRecords
     from pfmon.engine.api import Engine
     from pfmon.machine.config import MachineFigures
-    from pfmon.pmu.model import PmuModel
     from pfmon.session.controls import Controls
     from pfmon.session.counting import Count
     from pfmon.session.event_sets import EventSets
-    from pfmon.session.event_trigger import EventStart
     from pfmon.session.machine_run import MachineRun
 
 Interval = tuple[int, list[Value]]
@@ -67,12 +65,11 @@ class Monitoring:
         self._traced = traced = engine.traced if traced is None else traced
         self._tallies = [group.tally(table, traced) for group in groups]
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
-        heeds_up = controls.insecure or controls.dont_start
         self._alarms = self._make_alarms()
-        self._start = self._event_start(groups[0].model) if controls.event_trigger else None
-        gated = len(groups) > 1 or bool(controls.triggers) or heeds_up or bool(self._alarms or self._start)
+        gated = len(groups) > 1 or controls.gates or bool(self._alarms)
         self._machine = self._make_machine(machine, memo, gated) if machine else None
         self._gate = self._make_gate() if gated else None
+        self._start = event_start(controls, groups[0].model, table, traced, self._gate, self._alarms)
         engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
         for group in groups:
             group.set_secure(not controls.insecure)
@@ -106,7 +103,7 @@ class Monitoring:
 
     def _feed(self, threaded: bool) -> Consumer:
         """What the engine writes to: the gate hands on to the tallies and the machine."""
-        gate: Consumer | None = self._start.before(self._gate) if self._start and self._gate else self._gate
+        gate = self._start.consumer if self._start else self._gate
         if self._machine is None:
             return gate or self._tallies[0]
         if gate:
@@ -184,20 +181,6 @@ class Monitoring:
             due=self._alarms.next_stop(),
             on_due=self._due,
         )
-
-    def _event_start(self, model: PmuModel) -> EventStart:
-        """Opens the gate when the trigger event has happened often enough."""
-        from pfmon.session.event_trigger import EventStart
-
-        trigger = self._controls.event_trigger
-        assert trigger
-        return EventStart(model, trigger, self._engine.table, self._traced, self._open_at)
-
-    def _open_at(self, retired: int) -> None:
-        """Counting starts with so many instructions retired."""
-        assert self._gate
-        self._alarms.add(Once(retired, self._gate.start))
-        self._gate.stop_at(retired)
 
     def _make_alarms(self) -> Alarms:
         alarms = []

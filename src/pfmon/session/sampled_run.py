@@ -12,10 +12,9 @@ from pfmon.counting.sample_buffer import SampleBuffer
 from pfmon.counting.sample_listener import SampleListener
 from pfmon.counting.sampler import Sampler
 from pfmon.light_typing import NamedTuple
-from pfmon.session.agenda import Alarm, Alarms, Once
+from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen
-from pfmon.session.event_trigger import EventStart
-from pfmon.session.gating import gate, unreached
+from pfmon.session.gating import event_start, gate, unreached
 from pfmon.session.monitoring import nothing_is_lost, scaled
 from pfmon.session.sampling import Sample
 from pfmon.stream.consumer import Consumer
@@ -81,8 +80,7 @@ class SampledRun:
         self._controls = controls
         self._traced = traced
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
-        heeds_up = controls.insecure or controls.dont_start
-        self._gated = len(sets) > 1 or bool(controls.triggers or controls.event_trigger) or heeds_up
+        self._gated = len(sets) > 1 or controls.gates
         self._listener = listener_of(sampling, on_samples)
         self._calls = CallStack(engine.table, traced) if sampling.stacks else None
         self._machine = self._make_machine(figures, sets) if figures else None
@@ -97,8 +95,7 @@ class SampledRun:
         period = max(1, (controls.switch or 0) // nanoseconds)
         self._alarms = Alarms([Alarm(period, self._switch)] if len(sets) > 1 else [])
         self._gate = self._make_gate(self._live) if self._live else None
-        trigger = controls.event_trigger
-        self._start = EventStart(model, trigger, engine.table, traced, self._open_at) if trigger else None
+        self._start = event_start(controls, model, engine.table, traced, self._gate, self._alarms)
         engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
         for counting in sets:
             counting.counters.registers.set_secure(not controls.insecure)
@@ -149,22 +146,13 @@ class SampledRun:
 
     def _feed(self) -> Consumer:
         """What the engine writes to."""
+        gate = self._start.consumer if self._start else self._gate
         if self._machine:
-            return self._machine.feed(self._gated_reader(), beside=None if self._gate else self._tally)
-        if self._gate:
-            return self._gated_reader() or self._gate
+            return self._machine.feed(gate, beside=None if gate else self._tally)
+        if gate:
+            return gate
         live = self._sets[0].unit.consumer
         return Tee(live, self._tally) if self._tally else live
-
-    def _gated_reader(self) -> Consumer | None:
-        """The gate, behind what waits for the trigger event."""
-        return self._start.before(self._gate) if self._start and self._gate else self._gate
-
-    def _open_at(self, retired: int) -> None:
-        """Counting starts with so many instructions retired."""
-        assert self._gate
-        self._alarms.add(Once(retired, self._gate.start))
-        self._gate.stop_at(retired)
 
     def _due(self) -> int | None:
         """It is another event set's turn."""
