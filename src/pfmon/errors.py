@@ -28,7 +28,8 @@ class UnknownNameError(PfmonError):
         if not hint and len(names) <= FEW:
             hint = f"; there are: {', '.join(names)}"
         if not hint and what.endswith("event"):
-            hint = "; -l lists them all"
+            pmu = what.removesuffix("event").strip()  # it may follow from the program
+            hint = f"; {f'--pmu={pmu} ' if pmu else ''}-l lists them all"
         super().__init__(f"unknown {what} {name!r}{hint}")
 
 
