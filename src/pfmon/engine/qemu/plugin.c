@@ -25,7 +25,9 @@ bool is_child;
 static struct ring *ring;
 static uint64_t *words;          /* the buffer that is filled */
 static struct thread *first;     /* the first of the program's threads, which is alone at first */
-static bool is_64, threaded;
+static bool is_64;
+static bool threaded;             /* what is translated now may be executed by several threads */
+static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* of everything but `first`, while that is alone */
 
 /* ---------------------------------------------------------------- giving up */
@@ -149,7 +151,7 @@ static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, in
     area->executing = 0;
 }
 
-/* A thread begins. qemu translates everything anew when a program gets its second one. */
+/* A thread begins. qemu translates everything anew when a program gets its second one, but not at once. */
 static void on_thread(plugin_id id, unsigned int cpu) {
     (void)id;
     if (cpu >= MOST_THREADS)
@@ -158,15 +160,26 @@ static void on_thread(plugin_id id, unsigned int cpu) {
     threaded |= cpu > 0;
 }
 
-static void mark(struct qemu_plugin_insn *instruction, uint32_t passed) {
+/* qemu has thrown away all translations: now, most likely, because from here on they have to do for several threads, or
+   for memory that is shared with another process. In the second case it will not do so again when a thread begins. */
+static void on_flush(plugin_id id) {
+    (void)id;
+    threaded = anew = true;
+}
+
+static void mark(struct qemu_plugin_insn *instruction, uint64_t passed) {
     if (threaded)
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_marker, NO_REGISTERS, (void *)(uintptr_t)passed);
     else
         qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &first->progress, passed);
 }
 
-static void mark_accesses(struct qemu_plugin_insn *instruction) {
-    if (threaded)
+/* qemu 7 follows a thread's last list of accesses to be told of even when it has freed it, with all translations. So
+   nothing that a second thread executes before that has such a list: there the accesses count as made. */
+static void mark_accesses(struct qemu_plugin_insn *instruction, uint8_t accesses) {
+    if (threaded && !anew)
+        mark(instruction, accesses * ACCESS);
+    else if (threaded)
         qemu_plugin_register_vcpu_mem_cb(instruction, on_counted_access, NO_REGISTERS, READS | WRITES, NULL);
     else
         qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &first->progress, ACCESS);
@@ -206,7 +219,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0));
         count += (uint32_t)size;
         if (i == length - 1 && code.tail == COUNTED && code.accesses > 0)
-            mark_accesses(instruction);
+            mark_accesses(instruction, code.accesses);
     }
     wanted.ip = qemu_plugin_tb_vaddr(tb);
     wanted.length = length;
@@ -280,6 +293,7 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     }
     qemu_plugin_register_vcpu_init_cb(id, on_thread);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+    qemu_plugin_register_flush_cb(id, on_flush);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
     return 0;

@@ -25,6 +25,7 @@ enum { NO_REGISTERS = 0 };       /* a callback does not look at the guest's regi
 enum { READS = 1, WRITES = 2 };  /* accesses that a callback is for */
 enum { ADD = 0 };                /* what translated code can do by itself */
 
+typedef void (*on_event)(plugin_id);
 typedef void (*on_cpu)(plugin_id, unsigned int cpu);
 typedef void (*on_translation)(plugin_id, struct qemu_plugin_tb *);
 typedef void (*on_execution)(unsigned int cpu, void *own);
@@ -35,6 +36,7 @@ typedef void (*on_return)(plugin_id, unsigned int cpu, int64_t number, int64_t r
 
 void qemu_plugin_register_vcpu_init_cb(plugin_id, on_cpu);
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, on_translation);
+void qemu_plugin_register_flush_cb(plugin_id, on_event);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, on_execution, int registers, void *own);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, on_execution, int registers, void *own);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, on_access, int registers, int accesses, void *own);
