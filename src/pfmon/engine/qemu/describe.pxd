@@ -8,6 +8,8 @@ cdef extern from "layout.h" nogil:
     enum: AREA_HEAD
     enum: AREA_BYTES
     enum: MAY_FAULT
+    enum: SLOTS_SHIFT
+    enum: MOST_SLOTS
     enum: SIZE_BITS
     enum: COUNTED
     enum: SUCCESSOR
@@ -25,11 +27,18 @@ cdef extern from "layout.h" nogil:
         uint8_t cut
         uint8_t tail
         uint8_t accesses
+        uint16_t slots
+
+    struct string:
+        uint64_t first
+        uint64_t last
 
     struct thread:
         uint64_t progress
         uint64_t before
         const announcement* last
+        uint64_t slots[1530]
+        string strings[2]
 
     struct area:
         thread threads[256]
@@ -39,6 +48,7 @@ cdef extern from "layout.h" nogil:
         uint64_t executing
         const area* base
         uint32_t stopping
+        uint32_t traced
         uint32_t trouble
         uint32_t message_length
         char message[4000]

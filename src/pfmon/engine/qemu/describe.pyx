@@ -88,6 +88,18 @@ cdef void* function(void* library, const char* name) except NULL:
     return found
 
 
+cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
+    """An instruction has as many accesses as the plugin gives addresses of. Of two the first reads, unless both write:
+    a call through memory, and pushes, pops and moves from memory to memory."""
+    if slots == 0:
+        place.access = AccessKind.NO_ACCESS
+    elif place.access == AccessKind.NO_ACCESS:
+        place.access = AccessKind.READ   # capstone does not know the instruction
+    if slots == 2:
+        place.second = AccessKind.WRITE if place.access & AccessKind.WRITE else AccessKind.READ
+        place.access = AccessKind.READ
+
+
 cdef class Describer:
     """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py); ``is_64``:
     x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
@@ -153,6 +165,7 @@ cdef class Describer:
         for i in range(it.length):
             size = sizes[i] & SIZE_BITS
             self.instruction(&self.table.c.instructions[first + i], code, size, address)
+            fit_accesses(&self.table.c.instructions[first + i], sizes[i] >> SLOTS_SHIFT & 3)
             memset(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, 0, PAYLOAD_BYTES)
             memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, PAYLOAD_BYTES))
             code += size
@@ -211,8 +224,6 @@ cdef class Describer:
         if writes:
             place.kind |= Kind.STORE
             place.access |= AccessKind.WRITE
-        if in_memory and facts.rule == Rule.FETCHES:
-            place.access = AccessKind.FETCH_LINE
         if place.access and place.size == 0:
             place.size = 8
 

@@ -41,8 +41,7 @@ class Guest:
     """One process of the host, in which qemu executes the program."""
 
     instruction_set = InstructionSet.X86_64
-    capabilities = Capabilities(addresses=False, performance_data=False)
-    traced = False
+    capabilities = Capabilities(addresses=True, performance_data=False)
 
     def __init__(self, wanted: Start) -> None:
         """Prepare everything; the process begins with the run. Raises PfmonError."""
@@ -50,7 +49,8 @@ class Guest:
         self._emulator = emulator(self.instruction_set)
         self.table = BlockTable(self.instruction_set, PAYLOAD_BYTES)
         describer = Describer(self.table, capstone_library(), facts, self.instruction_set is InstructionSet.X86_64)
-        self._reader = Reader(describer)
+        self.traced = wanted.addresses
+        self._reader = Reader(describer, self.traced)
         self._process: Popen[bytes] | None = None
         self._handle = -1
         self._stopping = False
