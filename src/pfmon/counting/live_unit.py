@@ -9,7 +9,7 @@ from __future__ import annotations
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.live import Live
 from pfmon.counting.sampler import Sampler
-from pfmon.counting.unit import CountingUnit
+from pfmon.counting.unit import CountingUnit, stack_rate
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.capture_values import CaptureRegisters
@@ -196,5 +196,5 @@ class LiveUnit:
             if self._unit.wants_machine or self._skid:
                 raise PfmonError("a machine has to run for these events")
             return None
-        machine, rate = self._records.machine, int(self._records.figures["rse.rate"])
+        machine, rate = self._records.machine, stack_rate(self._records.figures)
         return CycleCounts(self._unit.looks(), self._unit.look_increments(), self._table, machine.records, rate)

@@ -140,7 +140,7 @@ def _of_architecture(signal: str, threshold: int, ranged: bool) -> Look:
 
 def _of_cycles(signal: str) -> Look:
     named = machine.named(signal)
-    if "BUS" in named:
+    if "CLOCK" in named:
         return Look()
     causes = ALL_CAUSES if "CORE" in named else _bits(machine.select(signal, names("cycle")))
     return Look(Way.CYCLES, retiring="CORE" in named or "RETIRING" in named, causes=causes)

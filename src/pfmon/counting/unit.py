@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # exact events alone need no machine
     from pfmon.counting.captures import Captures
     from pfmon.counting.looks import Look
     from pfmon.machine.config import MachineFigures
+    from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
     from pfmon.pmu.event import Event
     from pfmon.pmu.file import RegisterFile
@@ -38,9 +39,14 @@ if TYPE_CHECKING:  # exact events alone need no machine
 class MachineRecords(NamedTuple):
     """A machine with its figures; ``event_sets``: which of what it recorded is meant, None: all."""
 
-    machine: Machine
+    machine: Machine | IntervalMachine
     figures: MachineFigures
     event_sets: Sequence[int] | None = None
+
+
+def stack_rate(figures: MachineFigures) -> int:
+    """Registers that the register stack engine moves in a cycle; machines without one move none."""
+    return int(figures.get("rse.rate", 1))
 
 
 class CountingUnit:
@@ -158,14 +164,14 @@ class CountingUnit:
     def _add_machine(self, table: BlockTable, records: MachineRecords, sink: Sink) -> None:
         from pfmon.counting.machine_totals import MachineTotals
 
-        rate = int(records.figures["rse.rate"])
+        rate = stack_rate(records.figures)
         MachineTotals(records.machine, self.looks(), self.look_increments(), table, rate).add(sink, records.event_sets)
         for number, monitor in enumerate(self.monitors):
             if needs_machine(monitor.signal, monitor.threshold):
                 sink.add_elsewhere(number, self.stood(monitor, records))
 
     def stood(self, monitor: Monitor, records: MachineRecords) -> int:
-        """What levels and the bus's clock added in all: these are of no instruction; 0 for other signals."""
+        """What levels and the bus's or reference clock added in all: these are of no instruction; 0 for other signals."""
         from pfmon.counting.machine_totals import level_total
 
         meaning = machine_signals.meanings().get(monitor.signal)
@@ -174,7 +180,7 @@ class CountingUnit:
         if meaning.kind == "level":
             levels = records.machine.levels(records.event_sets)
             return sum(level_total(levels, term, monitor.threshold) for term in meaning.terms)
-        if meaning.kind == "cycle" and "BUS" in machine_signals.named(monitor.signal):
+        if meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal):
             return records.machine.time(records.event_sets)[1]
         return 0
 

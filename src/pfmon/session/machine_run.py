@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pfmon.counting.unit import MachineRecords
-from pfmon.machine.machine import Machine
+from pfmon.errors import PfmonError
+from pfmon.machine.figures import IN_ORDER, OUT_OF_ORDER
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring import Pipe
+from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +15,26 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pfmon.machine.config import MachineFigures
+    from pfmon.machine.interval.interval_machine import IntervalMachine
+    from pfmon.machine.machine import Machine
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable
+
+
+def machine_of(
+    figures: MachineFigures, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
+) -> Machine | IntervalMachine:
+    """The machine with these figures. PfmonError: there is none of that kind for such programs."""
+    runs = IN_ORDER if table.instruction_set == InstructionSet.IA64 else OUT_OF_ORDER
+    if figures.core != runs:
+        raise PfmonError(f"{figures['machine.name']} does not run programs of this instruction set")
+    if figures.core == OUT_OF_ORDER:
+        from pfmon.machine.interval.interval_machine import IntervalMachine
+
+        return IntervalMachine(figures, table, event_sets)
+    from pfmon.machine.machine import Machine
+
+    return Machine(figures, table, ranges, memo, event_sets)
 
 
 class MachineRun:
@@ -30,7 +50,7 @@ class MachineRun:
     ) -> None:
         """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated.
         ``event_sets``: in how many parts what it records can be told."""
-        self.machine = Machine(figures, table, ranges, memo, event_sets)
+        self.machine = machine_of(figures, table, ranges, memo, event_sets)
         self._figures = figures
         self._pipe: Pipe | None = None
 

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.stream.operands cimport Operands
 from pfmon.stream.table cimport BlockInstruction, BlockTable
 
 cdef extern from "layout.h" nogil:
@@ -54,7 +55,9 @@ cdef extern from "layout.h" nogil:
         char message[4000]
 
 cdef enum:
-    PAYLOAD_BYTES = 16           # of an instruction in the block table: its code, then zeros
+    CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands
+    PAYLOAD_BYTES = 40           # of an instruction in the block table
+    MOST_REGISTERS = 512         # in capstone
     MOST_IDS = 1 << 12           # of instructions in capstone
 
 cdef struct Facts:               # of an instruction, by its number in capstone
@@ -77,12 +80,17 @@ cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
     return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
 
 
+ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil
+
+
 cdef class Describer:
     cdef readonly BlockTable table
     cdef void* library
     cdef size_t handle
     cdef void* decoded           # capstone's record of an instruction
     cdef Facts facts[MOST_IDS]
+    cdef uint8_t registers[MOST_REGISTERS]   # bits of stream.operands.Operands, by capstone's number
+    cdef registers_function read_registers
     cdef const area* shared
     cdef uint64_t done           # bytes of announcements that were described
 
@@ -91,4 +99,5 @@ cdef class Describer:
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil
+    cdef void dataflow(self, Operands* place) noexcept nogil
     cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil

@@ -17,5 +17,10 @@ class Describer:
     table: BlockTable
 
     def __init__(
-        self, table: BlockTable, path: str, facts: Callable[[str], tuple[int, int, int, int]], is_64: bool
+        self,
+        table: BlockTable,
+        path: str,
+        facts: Callable[[str], tuple[int, int, int, int]],
+        registers: Callable[[str], int],
+        is_64: bool,
     ) -> None: ...

@@ -88,6 +88,11 @@ cdef void* function(void* library, const char* name) except NULL:
     return found
 
 
+cdef inline uint64_t bit_of(uint8_t number) noexcept nogil:
+    """Of a register in Operands; those that nothing waits for have none."""
+    return <uint64_t>1 << number if number < 64 else 0
+
+
 cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
     """An instruction has as many accesses as the plugin gives addresses of. Of two the first reads, unless both write:
     a call through memory, and pushes, pops and moves from memory to memory."""
@@ -101,10 +106,10 @@ cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
 
 
 cdef class Describer:
-    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py); ``is_64``:
-    x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is, ``registers``: which
+    bit stands for a register of that name (x86.py); ``is_64``: x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
 
-    def __cinit__(self, BlockTable table, path, facts, bint is_64):
+    def __cinit__(self, BlockTable table, path, facts, registers, bint is_64):
         global decode_next
         cdef int major = 0, minor = 0
         self.table = table
@@ -120,7 +125,9 @@ cdef class Describer:
         (<option_function>function(self.library, b"cs_option"))(self.handle, OPTION_DETAIL, OPTION_ON)
         self.decoded = (<allocate_function>function(self.library, b"cs_malloc"))(self.handle)
         decode_next = <decode_function>function(self.library, b"cs_disasm_iter")
+        self.read_registers = <registers_function>function(self.library, b"cs_regs_access")
         self.take_facts(facts)
+        self.take_registers(registers)
 
     def __dealloc__(self):
         if self.decoded != NULL:
@@ -140,6 +147,17 @@ cdef class Describer:
             kind, branch, rule, first = facts(name.decode())
             self.facts[number].kind, self.facts[number].branch = kind, branch
             self.facts[number].rule, self.facts[number].first = rule, first
+
+    def take_registers(self, registers):
+        """Number the registers as capstone numbers them."""
+        cdef name_function name_of = <name_function>function(self.library, b"cs_reg_name")
+        cdef const char* name
+        cdef unsigned int number
+        for number in range(1, MOST_REGISTERS):
+            name = name_of(self.handle, number)
+            if name == NULL:
+                break
+            self.registers[number] = registers(name.decode())
 
     cdef bint describe(self) noexcept nogil:
         """Enter all blocks that have been announced; False: there is no room."""
@@ -167,7 +185,9 @@ cdef class Describer:
             self.instruction(&self.table.c.instructions[first + i], code, size, address)
             fit_accesses(&self.table.c.instructions[first + i], sizes[i] >> SLOTS_SHIFT & 3)
             memset(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, 0, PAYLOAD_BYTES)
-            memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, PAYLOAD_BYTES))
+            memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, CODE_BYTES))
+            if self.shared.traced:
+                self.dataflow(<Operands*>(self.table.c.payloads + (first + i) * PAYLOAD_BYTES + CODE_BYTES))
             code += size
             address += size
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
@@ -180,6 +200,7 @@ cdef class Describer:
         memset(place, 0, sizeof(BlockInstruction))
         place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
         if not self.decode(code, size, address) or one.id >= MOST_IDS:
+            (<Instruction*>self.decoded).id = 0
             return
         facts = &self.facts[one.id]
         place.kind, place.branch = facts.kind, facts.branch
@@ -226,6 +247,26 @@ cdef class Describer:
             place.access |= AccessKind.WRITE
         if place.access and place.size == 0:
             place.size = 8
+
+    cdef void dataflow(self, Operands* place) noexcept nogil:
+        """Which registers the instruction that was decoded last reads, writes, and makes addresses of."""
+        cdef const Instruction* one = <const Instruction*>self.decoded
+        cdef const int32_t* memory
+        cdef uint16_t read[64]
+        cdef uint16_t written[64]
+        cdef uint8_t reads = 0, writes = 0
+        cdef uint32_t i
+        if one.id == 0 or self.read_registers(self.handle, one, read, &reads, written, &writes):
+            return
+        for i in range(reads):
+            place.read |= bit_of(self.registers[read[i] % MOST_REGISTERS])
+        for i in range(writes):
+            place.written |= bit_of(self.registers[written[i] % MOST_REGISTERS])
+        for i in range(one.detail.operand_count):
+            if one.detail.operands[i].type == OPERAND_MEMORY:
+                memory = <const int32_t*>one.detail.operands[i].value        # segment, base, index
+                place.addressed |= bit_of(self.registers[memory[1] % MOST_REGISTERS])
+                place.addressed |= bit_of(self.registers[memory[2] % MOST_REGISTERS])
 
     cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
         """Whether a jump or call is direct."""

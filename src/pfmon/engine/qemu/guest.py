@@ -11,7 +11,7 @@ from pfmon.engine.api import Capabilities, Ending
 from pfmon.engine.qemu.describe import Describer
 from pfmon.engine.qemu.emulator import VERSIONS, emulator, plugin_path, version
 from pfmon.engine.qemu.reader import Reader
-from pfmon.engine.qemu.x86 import PAYLOAD_BYTES, capstone_library, facts
+from pfmon.engine.qemu.x86 import PAYLOAD_BYTES, capstone_library, facts, register
 from pfmon.errors import PfmonError
 from pfmon.stream.table import BlockTable, InstructionSet
 
@@ -48,7 +48,8 @@ class Guest:
         self._wanted = wanted
         self._emulator = emulator(self.instruction_set)
         self.table = BlockTable(self.instruction_set, PAYLOAD_BYTES)
-        describer = Describer(self.table, capstone_library(), facts, self.instruction_set is InstructionSet.X86_64)
+        is_64 = self.instruction_set is InstructionSet.X86_64
+        describer = Describer(self.table, capstone_library(), facts, register, is_64)
         self.traced = wanted.addresses
         self._reader = Reader(describer, self.traced)
         self._process: Popen[bytes] | None = None

@@ -103,8 +103,32 @@ def _rule(name: str) -> int:
     return Rule.EXCHANGES if name == "xchg" else Rule.NO_RULE
 
 
-PAYLOAD_BYTES = 16
-"""Of an instruction in the block table: its code, then zeros."""
+PAYLOAD_BYTES = 40
+"""Of an instruction in the block table: its code, zeros up to 16 bytes, and its operands (stream/operands.pxd)."""
+
+GENERAL = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
+FLAGS, X87, VECTORS, NO_REGISTER = 16, 17, 32, 255
+"""Bits of the flags, of all x87 and MMX registers together, and of the first vector register."""
+
+
+def register(name: str) -> int:
+    """The bit that stands for a register and all of its parts; NO_REGISTER: nothing waits for it."""
+    if match := re.fullmatch(r"r(\d+)[bwd]?", name):
+        return int(match[1])
+    if match := re.fullmatch(r"[xyz]mm(\d+)", name):
+        return VECTORS + int(match[1])
+    if name in ("eflags", "rflags", "flags"):
+        return FLAGS
+    if re.fullmatch(r"st\(?\d?\)?|mm\d|fp\d|fpsw", name):
+        return X87
+    whole = name[1:] if len(name) == 3 and name[0] in "re" else name
+    if whole in GENERAL:
+        return GENERAL.index(whole)
+    if len(name) == 2 and name[1] in "lh" and f"{name[0]}x" in GENERAL:
+        return GENERAL.index(f"{name[0]}x")
+    if name in ("sil", "dil", "spl", "bpl"):
+        return GENERAL.index(name[:2])
+    return NO_REGISTER
 
 
 def capstone_library() -> str:
