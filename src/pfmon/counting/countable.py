@@ -38,9 +38,19 @@ def needs_machine(signal: str, threshold: int) -> bool:
     return meaning is not None and meaning.kind != "never"
 
 
+def counts_machine(monitor: Monitor) -> bool:
+    """Whether architecture alone does not tell what a counter counts."""
+    return needs_machine(monitor.signal, monitor.threshold or monitor.edge)
+
+
 def check_monitor(model: PmuModel, monitor: Monitor) -> None:
     """PfmonError for what a counter is set to and does not count here."""
     check_countable(model, monitor.event)
+    if monitor.cmask:
+        from pfmon.counting.conditions import condition_of
+
+        condition_of(monitor)
+        return
     check_threshold(monitor.event, monitor.threshold)
 
 

@@ -94,6 +94,17 @@ def of_owner(occurrences: frozenset[int], owner: int) -> frozenset[int]:
     return frozenset(number + owner * len(CAPTURED) * (number in CAPTURED) for number in occurrences)
 
 
+def condition_look(owner: int, number: int) -> Look:
+    """How a counter looks whose condition on cycles is judged while the machine runs: each cycle that it counts is an
+    occurrence of its own."""
+    from pfmon.counting.cycle_conditions import FIRST_OCCURRENCE, MOST_CONDITIONS
+
+    first = FIRST_OCCURRENCE + owner * MOST_CONDITIONS
+    if first + number >= MOST_OCCURRENCES:
+        raise PfmonError(f"{owner + 1} event sets with CMASK, INV or E are more than a run can tell apart")
+    return Look(Way.OCCURRENCES, occurrences=frozenset((first + number,)))
+
+
 def look_of(signal: str, threshold: int, ranged: bool, states: int | None, owner: int = 0) -> Look:
     """How a monitor of a signal looks at the records; way NOT_HERE: it does not (architecture, or a level)."""
     if not needs_machine(signal, threshold):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-FILES = ("itanium", "itanium2", "montecito", "core2", "nehalem", "ppc604e")
+ITANIUMS = ("itanium", "itanium2", "montecito")
+"""The in-order machines, which run IA-64 programs."""
+
+FILES = (*ITANIUMS, "core2", "nehalem", "ppc604e")
 """The machines that come with the program: configs/NAME.toml."""
 
 HOST = "host"

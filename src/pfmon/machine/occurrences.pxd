@@ -197,3 +197,6 @@ cpdef enum Occurrence:
     INSTRUCTION_EAR_CAPTURED
     BRANCH_CAPTURED
     OCCURRENCES
+
+cdef enum:
+    CYCLE_COUNTED = 512          # from here on: cycles in which a counter's condition held, by PMU and counter

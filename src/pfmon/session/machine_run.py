@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from pfmon.counting.unit import MachineRecords
 from pfmon.errors import PfmonError
 from pfmon.machine.figures import IN_ORDER, OUT_OF_ORDER
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pfmon.machine.config import MachineFigures
+    from pfmon.machine.interval.cycle_watch import CycleWatch
     from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
     from pfmon.stream.consumer import Consumer
@@ -47,17 +50,27 @@ class MachineRun:
         ranges: Sequence[tuple[int, int]] = (),
         memo: bool = True,
         event_sets: int = 1,
+        threaded: bool = True,
     ) -> None:
         """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated.
-        ``event_sets``: in how many parts what it records can be told."""
+        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own."""
+        self._threaded = threaded
         self.machine = machine_of(figures, table, ranges, memo, event_sets)
         self._figures = figures
         self._pipe: Pipe | None = None
 
-    def feed(self, reader: Consumer | None = None, beside: Consumer | None = None, threaded: bool = True) -> Pipe:
+    def tell_cycles(self, watches: Sequence[CycleWatch], event_set: int) -> None:
+        """Show every cycle to those who look at cycles while an event set is in force."""
+        for watch, following in pairwise(watches):
+            watch.following = following
+        tell = getattr(self.machine, "tell_cycles", None)  # out-of-order machines have it
+        if watches and tell:
+            tell(watches[0], event_set)
+
+    def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
         """The pipe to ``reader``, which hands the stream on to the machine; None: to the machine itself. ``beside``
         reads the stream in the engine's thread."""
-        self._pipe = Pipe(reader or self.machine, beside, threaded)
+        self._pipe = Pipe(reader or self.machine, beside, self._threaded)
         return self._pipe
 
     def __enter__(self) -> MachineRun:

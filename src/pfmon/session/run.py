@@ -122,7 +122,7 @@ class Observer:
 
         self._figures, self._engine = figures, engine
         self._tally = Tally(engine.table, traced=True)
-        self.running = MachineRun(figures, engine.table)
+        self.running = MachineRun(figures, engine.table, threaded=not engine.capabilities.apart)
         self.consumer = self.running.feed(beside=self._tally)
 
     def breakdown(self, plan: Plan) -> Cpi:

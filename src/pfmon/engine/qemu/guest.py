@@ -41,7 +41,7 @@ class Guest:
     """One process of the host, in which qemu executes the program."""
 
     instruction_set = InstructionSet.X86_64
-    capabilities = Capabilities(addresses=True, performance_data=False)
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True)
 
     def __init__(self, wanted: Start) -> None:
         """Prepare everything; the process begins with the run. Raises PfmonError."""

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.table cimport BlockTable
+from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BlockTable
 
 cdef enum:
     MOST_WIDTH = 8               # instructions that dispatch in a cycle
@@ -29,6 +29,7 @@ cdef struct BlockPlan:
     uint64_t stride
     uint64_t runs[MOST_WIDTH]    # how often it dispatched, by how many slots of the group were taken
     uint64_t* tallies            # by instruction and kind (tallies.pxd); NULL: nothing happened in it
+    int64_t target_place         # of its branch in the target buffer, when it was found last
     BlockPlan* next              # of those that have something to be recorded
     bint listed
 
@@ -41,5 +42,12 @@ cdef class BlockPlans:
     cdef uint64_t operands_at
     cdef Failure failure
 
-    cdef BlockPlan* plan(self, uint64_t number) noexcept nogil
     cdef BlockPlan* make(self, uint64_t number) noexcept nogil
+
+
+cdef inline BlockPlan* plan_of(BlockPlans plans, uint64_t number) noexcept nogil:
+    """The plan of a block; NULL: `failure` says why there is none."""
+    cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK
+    if place < plans.capacity[bank] and plans.plans[bank][place] != NULL:
+        return plans.plans[bank][place]
+    return plans.make(number)

@@ -1,5 +1,6 @@
 """Blocks as an out-of-order core sees them, each worked out when it runs first."""
 
+cimport cython
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
@@ -12,6 +13,7 @@ cdef enum:
     FIRST_PLANS = 1 << 10
 
 
+@cython.final
 cdef class BlockPlans:
     """``width``: instructions that dispatch in a cycle; ``line``: bytes of a line of L1I."""
 
@@ -27,13 +29,6 @@ cdef class BlockPlans:
                     free(self.plans[bank][i].tallies)
                     free(self.plans[bank][i])
             free(self.plans[bank])
-
-    cdef BlockPlan* plan(self, uint64_t number) noexcept nogil:
-        """The plan of a block; NULL: `failure` says why there is none."""
-        cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK
-        if place < self.capacity[bank] and self.plans[bank][place] != NULL:
-            return self.plans[bank][place]
-        return self.make(number)
 
     cdef BlockPlan* make(self, uint64_t number) noexcept nogil:
         cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK, capacity = self.capacity[bank]

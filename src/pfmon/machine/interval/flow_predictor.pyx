@@ -8,9 +8,9 @@ decoded, which takes `predictor.redirect` cycles. Targets of indirect ones are p
 are indirect branches.
 """
 
+cimport cython
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.patterns cimport train
 from pfmon.machine.return_stack cimport pop_return, push_return
 from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, quick_find, use
 from pfmon.stream.table cimport BranchKind
@@ -31,6 +31,7 @@ cdef uint8_t* counters(uint64_t count) except NULL:
     return made
 
 
+@cython.final
 cdef class FlowPredictor:
     """``config``: the figures of the table ``predictor``."""
 
@@ -60,15 +61,10 @@ cdef class FlowPredictor:
         free(self.chooser)
         free(self.indirect)
 
-    cdef Verdict run(self, uint8_t kind, bint conditional, uint64_t address, uint64_t behind, bint taken,
-                     uint64_t target) noexcept nogil:
-        """A branch ran: whether it was foreseen; learn. ``behind``: the address behind it; ``target``: where it went."""
-        if conditional and not self.direction(address, taken):
-            if taken:
-                self.known_target(address, target)
-            return Verdict.MISPREDICTED
-        if not taken:
-            return Verdict.FORESEEN
+    cdef Verdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target,
+                        int64_t* place) noexcept nogil:
+        """A branch was taken, as was foreseen: whether its target was; learn. ``behind``: the address behind it;
+        ``place``: of the branch in the target buffer, when it was found last."""
         self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
         if kind == BranchKind.DIRECT_CALL or kind == BranchKind.INDIRECT_CALL:
             if self.returns.depth:
@@ -76,47 +72,30 @@ cdef class FlowPredictor:
         if kind == BranchKind.RETURN_BRANCH and self.returns.depth:
             return Verdict.FORESEEN if pop_return(&self.returns) == target else Verdict.MISPREDICTED
         if kind == BranchKind.INDIRECT or kind == BranchKind.INDIRECT_CALL or kind == BranchKind.RETURN_BRANCH:
-            return Verdict.FORESEEN if self.indirect_target(address, target) else Verdict.MISPREDICTED
-        return Verdict.FORESEEN if self.known_target(address, target) else Verdict.LATE
+            return Verdict.FORESEEN if self.indirect_target(address, target, place) else Verdict.MISPREDICTED
+        return Verdict.FORESEEN if self.known_target(address, target, place) else Verdict.LATE
 
-    cdef bint direction(self, uint64_t address, bint taken) noexcept nogil:
-        """Whether the direction was foreseen; the counters and the history learn it."""
-        cdef uint8_t* own = &self.bimodal[(address ^ address >> 13) & self.bimodal_mask]
-        cdef bint alone = own[0] >> 1, together
-        cdef uint8_t* other
-        cdef uint8_t* choice
-        train(own, taken)
-        if self.shared == NULL:
-            return alone == taken
-        other = &self.shared[(address ^ address >> 13 ^ self.history) & self.shared_mask]
-        choice = &self.chooser[(address ^ address >> 13) & self.shared_mask]
-        together = other[0] >> 1
-        self.history = (self.history << 1 | taken) & self.history_mask
-        train(other, taken)
-        if alone == together:
-            return alone == taken
-        alone = together if choice[0] >> 1 else alone
-        train(choice, together == taken)
-        return alone == taken
-
-    cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil:
+    cdef bint known_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil:
         """Whether the target buffer has this branch with this target; it has, from now on."""
-        cdef int64_t place = quick_find(self.targets, address)
-        cdef bint known = place != ABSENT and self.target_of[place] == target
-        if place != ABSENT:
-            use(self.targets, place)
-        else:
-            place = self.targets.victim(address)
-            self.targets.put(place, address, EXCLUSIVE, 0, True)
-        self.target_of[place] = target
+        cdef bint known
+        if self.targets.numbers[place[0]] != address:
+            place[0] = quick_find(self.targets, address)
+            if place[0] == ABSENT:
+                place[0] = self.targets.victim(address)
+                self.targets.put(place[0], address, EXCLUSIVE, 0, True)
+                self.target_of[place[0]] = target
+                return False
+        use(self.targets, place[0])
+        known = self.target_of[place[0]] == target
+        self.target_of[place[0]] = target
         return known
 
-    cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil:
+    cdef bint indirect_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil:
         """Whether the target of an indirect branch was foreseen; it is learnt."""
         cdef uint64_t* entry
         cdef bint known
         if self.indirect == NULL:
-            return self.known_target(address, target)
+            return self.known_target(address, target, place)
         entry = &self.indirect[(address ^ self.before ^ self.before >> 11) & self.indirect_mask]
         known = entry[0] == target
         entry[0] = target

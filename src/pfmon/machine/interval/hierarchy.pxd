@@ -17,8 +17,8 @@ cdef enum:
 
 cdef struct Quick:
     uint64_t line                # + 1; 0: none
-    uint32_t place               # in L1D
-    uint32_t page                # place in the first-level data TLB
+    uint32_t place               # in L1
+    uint32_t page                # place of its page in the first-level TLB, which may have given it to another one
 
 cdef struct Stream:              # lines of a page that were asked for one behind the other
     uint64_t page                # + 1; 0: none
@@ -41,7 +41,8 @@ cdef class Hierarchy:
     cdef int32_t degree          # lines that a stream fetches ahead; 0: there are no streams
     cdef uint32_t stream_count, next_stream
     cdef Stream streams[MOST_STREAMS]
-    cdef Quick quick[QUICK]
+    cdef Quick quick[QUICK]      # lines of L1D
+    cdef Quick quick_code[QUICK] # ... of L1I
 
     # A line of data is asked for, which L1D may have; ``writes``: and becomes modified.
     cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil
@@ -53,7 +54,6 @@ cdef class Hierarchy:
     cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil
     cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil
     cdef void put(self, TagStore store, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil
-    cdef void forget(self, uint64_t line) noexcept nogil
     cdef int drop_above(self, uint64_t address) noexcept nogil
     cdef void modify(self, TagStore store, uint64_t address, int64_t now) noexcept nogil
     cdef void write_back(self, TagStore store, uint64_t address, int64_t now) noexcept nogil

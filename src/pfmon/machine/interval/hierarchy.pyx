@@ -9,6 +9,7 @@ Prefetchers work on what L1 misses: streams of neighbouring lines in a page (`pr
 pair (`prefetch.adjacent`). They fill L2 and the last level. What they ask the last level for is no reference.
 """
 
+cimport cython
 from libc.string cimport memset
 
 from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, quick_find, use
@@ -18,6 +19,7 @@ cdef enum:
     SURE = 2                     # neighbours in a row before a stream fetches ahead
 
 
+@cython.final
 cdef class Hierarchy:
     """``config``: the figures of the caches, memory and prefetchers."""
 
@@ -109,7 +111,9 @@ cdef class Hierarchy:
         cdef int before = store.infos[place].state
         if before != INVALID:
             if store is self.l1d:
-                self.forget(gone >> self.shift)
+                forget(self.quick, gone >> self.shift)
+            elif store is self.l1i:
+                forget(self.quick_code, gone >> self.shift)
             elif self.inclusive and (store is self.l3 or (self.l3 is None and store is self.l2)):
                 before = max(before, self.drop_above(gone))
             if before == MODIFIED:
@@ -119,8 +123,9 @@ cdef class Hierarchy:
     cdef int drop_above(self, uint64_t address) noexcept nogil:
         """The line leaves all caches above the last one; the most that it was there: MODIFIED, or less."""
         cdef int state = drop(self.l1d, address)
-        self.forget(address >> self.shift)
+        forget(self.quick, address >> self.shift)
         drop(self.l1i, address)
+        forget(self.quick_code, address >> self.shift)
         if self.l3 is not None:
             state = max(state, drop(self.l2, address))
         return state
@@ -141,11 +146,6 @@ cdef class Hierarchy:
             store.infos[place].state = MODIFIED
         else:
             self.put(store, address, MODIFIED, now, now)
-
-    cdef void forget(self, uint64_t line) noexcept nogil:
-        """The line is not in L1D any more."""
-        if self.quick[slot_of(line)].line == line + 1:
-            self.quick[slot_of(line)].line = 0
 
     # --- prefetchers
 
@@ -182,6 +182,12 @@ cdef class Hierarchy:
         memset(&served, 0, sizeof(served))
         if quick_find(self.l2, address) == ABSENT:
             self.below(address, now, False, &served)
+
+
+cdef inline void forget(Quick* quick, uint64_t line) noexcept nogil:
+    """The line is not in its cache any more."""
+    if quick[slot_of(line)].line == line + 1:
+        quick[slot_of(line)].line = 0
 
 
 cdef int drop(TagStore store, uint64_t address) noexcept nogil:

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.interval.block_plans cimport BlockPlan, BlockPlans, Reached
+from pfmon.machine.interval.cycle_watch cimport CycleWatch
 from pfmon.machine.interval.flow_predictor cimport FlowPredictor
 from pfmon.machine.interval.hierarchy cimport Hierarchy, Served
 from pfmon.machine.interval.tallies cimport Tallies
@@ -27,6 +28,8 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef Tallies tallies
     cdef Window window
     cdef Items items
+    cdef list watches            # by event set: a CycleWatch, or None
+    cdef bint watched            # there was one
     cdef int64_t now             # cycles so far
     cdef uint32_t width, taken   # instructions that dispatch in a cycle; slots that are taken of the one at hand
     cdef uint64_t line           # of L1I that was fetched last, + 1
@@ -46,8 +49,12 @@ cdef class IntervalMachine(EventSetConsumer):
 
     cdef uint64_t read_marks(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void run_held(self, uint64_t next_ip) noexcept nogil
-    cdef void block_ran(self, const uint64_t* words, uint64_t count, const uint64_t* marks, uint64_t mark_count,
+    cdef void block_ran(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
                         uint64_t next_ip) noexcept nogil
+    cdef void show_items(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil
+    cdef void fetch_line(self, BlockPlan* plan, uint64_t line) noexcept nogil
+    cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil
+    cdef void mispredicted(self, BlockPlan* plan) noexcept nogil
     cdef void change_event_set(self) noexcept nogil
     cdef void write_out(self) noexcept nogil
     cdef void fetch_lines(self, BlockPlan* plan) noexcept nogil
@@ -61,6 +68,6 @@ cdef class IntervalMachine(EventSetConsumer):
                           int64_t began) noexcept nogil
     cdef void note_last_level(self, BlockPlan* plan, uint32_t instruction, const Served* served) noexcept nogil
     cdef void show_last_group(self) noexcept nogil
-    cdef void dispatch(self, BlockPlan* plan) noexcept nogil
-    cdef void take_branch(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil
+    cdef void dispatch(self, BlockPlan* plan, uint64_t word) noexcept nogil
+    cdef int watch_cycles(self) except -1
     cdef void stall(self, BlockPlan* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil

@@ -7,30 +7,38 @@ mispredicted, from its dispatch to the first instruction of the right path, and 
 full (window.py). What executes, and for how long, is hidden behind that. See docs/out-of-order.md.
 """
 
+cimport cython
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, Quick, slot_of
-from pfmon.machine.interval.flow_predictor cimport Verdict
+from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT, Quick, slot_of
+from pfmon.machine.interval.block_plans cimport plan_of
+from pfmon.machine.interval.flow_predictor cimport Verdict, foresees
 from pfmon.machine.interval.tallies cimport (
     STALL_BRANCH, STALL_DTLB, STALL_ITLB, STALL_L1I, STALL_REDIRECT, STALL_STORES, STALL_WINDOW_L2, STALL_WINDOW_MEMORY,
     TALLY_DTLB_MISS, TALLY_ITLB_MISS,
     TALLY_L1D_READ_MISS, TALLY_L1D_WRITE_MISS, TALLY_L1I_MISS, TALLY_LLC_MISS, TALLY_LLC_REFERENCE,
-    TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL,
+    TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally, tally_dispatch,
 )
 from pfmon.machine.items cimport BlockItems
 from pfmon.machine.records cimport NOBODY
-from pfmon.machine.tags cimport MODIFIED, quick_find, use
+from pfmon.machine.tags cimport MODIFIED, TagStore, quick_find, use
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.operands cimport Operands
-from pfmon.stream.table cimport ALWAYS, BlockHead, BranchKind, accesses_of
+from pfmon.stream.table cimport ALWAYS, BranchKind
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, mark_value
+
+
+cdef inline bint has_page(TagStore tlb, const Quick* quick, uint64_t line, uint32_t shift) noexcept nogil:
+    """Whether the place in the TLB that a line's page had still is its."""
+    return tlb.numbers[quick.page] == line >> (PAGE_SHIFT - shift)
 
 
 cdef inline const Operands* operands_of(const BlockPlan* plan, uint32_t instruction) noexcept nogil:
     return <const Operands*>(plan.operands + instruction * plan.stride)
 
 
+@cython.final
 cdef class IntervalMachine(EventSetConsumer):
     """``config``: the machine's figures; ``event_sets``: how many the records keep apart."""
 
@@ -42,12 +50,13 @@ cdef class IntervalMachine(EventSetConsumer):
         self.plans = BlockPlans(table, self.width, config["l1i.line"])
         self.tallies = Tallies(self.records)
         self.caches = Hierarchy(config)
-        self.translations = Translations(config, self.caches)
+        self.translations = Translations(config)
         self.predictor = FlowPredictor(config)
         self.window_cycles = config["core.window"] // self.width
         self.window = Window(self.tallies, config["core.window"], config["core.stores"])
         self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
+        self.watches = [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.cycles_of == NULL:
             raise MemoryError
@@ -59,24 +68,30 @@ cdef class IntervalMachine(EventSetConsumer):
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = self.read_marks(words, count), length, marks
-        cdef const BlockHead* head
+        cdef BlockPlan* plan
+        cdef BlockPlan* following
         if i == count:
             return
-        if self.held_count:
-            self.run_held(self.table.c.heads[words[i] & BLOCK_MASK].ip)
-        while i < count:
+        following = plan_of(self.plans, words[i] & BLOCK_MASK)
+        if self.held_count and following != NULL:
+            self.run_held(following.ip)
+        while following != NULL:
             if self.due:
                 self.change_event_set()
-            head = &self.table.c.heads[words[i] & BLOCK_MASK]
-            length = 1 + accesses_of(head, words[i])
+            plan = following
+            length = 1 + plan.reached
             marks = i + length
             while marks < count and words[marks] >> 63:
                 marks += 1
             if marks == count:
                 break
-            self.block_ran(words + i, length, words + i + length, marks - i - length,
-                           self.table.c.heads[words[marks] & BLOCK_MASK].ip)
-            i = marks
+            following = plan_of(self.plans, words[marks] & BLOCK_MASK)
+            if following != NULL:
+                self.block_ran(plan, words + i, words + i + length, marks - i - length, following.ip)
+                i = marks
+        if following == NULL:
+            self.fail(self.plans.failure)
+            return
         if count - i > MOST_HELD:
             self.fail(Failure.BLOCK_TOO_LONG)
             return
@@ -98,63 +113,83 @@ cdef class IntervalMachine(EventSetConsumer):
 
     cdef void run_held(self, uint64_t next_ip) noexcept nogil:
         """The block that is held ran."""
-        cdef uint64_t length = 1 + accesses_of(&self.table.c.heads[self.held[0] & BLOCK_MASK], self.held[0])
-        cdef uint64_t count = self.held_count
+        cdef BlockPlan* plan = plan_of(self.plans, self.held[0] & BLOCK_MASK)
+        cdef uint64_t length = 1 + plan.reached, count = self.held_count
         self.held_count = 0
-        self.block_ran(self.held, length, self.held + length, count - length, next_ip)
+        self.block_ran(plan, self.held, self.held + length, count - length, next_ip)
 
     # --- a block
 
-    cdef void block_ran(self, const uint64_t* words, uint64_t count, const uint64_t* marks, uint64_t mark_count,
+    cdef void block_ran(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
                         uint64_t next_ip) noexcept nogil:
-        cdef BlockPlan* plan = self.plans.plan(words[0] & BLOCK_MASK)
-        cdef BlockItems shown
-        if plan == NULL:
-            self.fail(self.plans.failure)
-            return
+        cdef bint taken
         if self.items is not None:
             self.records.begin_log()
         self.late_at = NOBODY
         if plan.first_line + 1 != self.line or plan.last_line != plan.first_line:
             self.fetch_lines(plan)
         self.make_accesses(plan, words + 1, marks, mark_count)
-        self.dispatch(plan)
+        self.dispatch(plan, words[0])
         if plan.branch != BranchKind.NO_BRANCH:
-            self.take_branch(plan, plan.condition == ALWAYS or (words[0] >> (32 + plan.condition)) & 1, next_ip)
+            taken = plan.condition == ALWAYS or (words[0] >> (32 + plan.condition)) & 1
+            if plan.condition != ALWAYS and not foresees(self.predictor, plan.last, taken):
+                if taken:
+                    self.predictor.known_target(plan.last, next_ip, &plan.target_place)
+                self.mispredicted(plan)
+            elif taken:
+                self.follow_branch(plan, next_ip)
         self.ran = plan
         if self.items is not None:
-            self.records.logging = False
-            shown.words, shown.marks, shown.mark_count = words, marks, <uint32_t>mark_count
-            shown.items, shown.item_count = self.records.log, self.records.log_count
-            shown.node, shown.node_items, shown.node_item_count, shown.generation = 0, NULL, 0, 0
-            self.items.take(&shown)
+            self.show_items(words, marks, mark_count)
+
+    cdef void show_items(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil:
+        """Show what was recorded of the block that ran; NULL: of none."""
+        cdef BlockItems shown
+        memset(&shown, 0, sizeof(shown))
+        self.records.logging = False
+        shown.words, shown.marks, shown.mark_count = words, marks, <uint32_t>mark_count
+        shown.items, shown.item_count = self.records.log, self.records.log_count
+        self.items.take(&shown)
 
     cdef void stall(self, BlockPlan* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
         """Nothing dispatches until a cycle."""
         if until > self.now:
-            self.tallies.add(plan, instruction, TALLY_STALL + cause, <uint64_t>(until - self.now))
+            tally(self.tallies, plan, instruction, TALLY_STALL + cause, <uint64_t>(until - self.now))
             self.now = until
 
     cdef void fetch_lines(self, BlockPlan* plan) noexcept nogil:
         """The lines that hold the block's instructions; the one that was fetched last is still there."""
-        cdef uint64_t line = plan.first_line, address
-        cdef Served served
-        cdef int64_t ready
-        cdef bint walked
+        cdef uint64_t line = plan.first_line
+        cdef const Quick* quick
         while line <= plan.last_line:
             if line + 1 != self.line:
-                self.line, walked = line + 1, False
-                address = line << self.plans.line_shift
-                ready = self.now + self.translations.translate_code(address, &walked)
-                if walked:
-                    self.tallies.add(plan, 0, TALLY_ITLB_MISS, 1)
-                self.stall(plan, 0, STALL_ITLB, ready)
-                self.caches.fetch(address, self.now, &served)
-                if served.level != LEVEL_L1:
-                    self.tallies.add(plan, 0, TALLY_L1I_MISS, 1)
-                    self.note_last_level(plan, 0, &served)
-                self.stall(plan, 0, STALL_L1I, served.ready)
+                self.line = line + 1
+                quick = &self.caches.quick_code[slot_of(line)]
+                if quick.line == line + 1 and has_page(self.translations.code, quick, line, self.caches.shift):
+                    use(self.translations.code, quick.page)
+                    use(self.caches.l1i, quick.place)
+                else:
+                    self.fetch_line(plan, line)
             line += 1
+
+    cdef void fetch_line(self, BlockPlan* plan, uint64_t line) noexcept nogil:
+        """A line of instructions that is not known to be there."""
+        cdef uint64_t address = line << self.plans.line_shift
+        cdef Quick* quick = &self.caches.quick_code[slot_of(line)]
+        cdef bint walked = False
+        cdef int64_t ready = self.now + self.translations.translate_code(address, &walked)
+        cdef Served served
+        if walked:
+            tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
+        self.stall(plan, 0, STALL_ITLB, ready)
+        self.caches.fetch(address, self.now, &served)
+        if served.level != LEVEL_L1:
+            tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
+            self.note_last_level(plan, 0, &served)
+        self.stall(plan, 0, STALL_L1I, served.ready)
+        quick.line = line + 1
+        quick.place = <uint32_t>quick_find(self.caches.l1i, address)
+        quick.page = <uint32_t>quick_find(self.translations.code, address)
 
     cdef void make_accesses(self, BlockPlan* plan, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil:
@@ -168,7 +203,8 @@ cdef class IntervalMachine(EventSetConsumer):
             size = access.size
             quick = &self.caches.quick[slot_of(address >> self.caches.shift)]
             if quick.line == (address >> self.caches.shift) + 1 and mark_count == 0 \
-                    and (address + size - 1) >> self.caches.shift == address >> self.caches.shift:
+                    and (address + size - 1) >> self.caches.shift == address >> self.caches.shift \
+                    and has_page(self.translations.data, quick, address >> self.caches.shift, self.caches.shift):
                 use(self.translations.data, quick.page)
                 use(self.caches.l1d, quick.place)
                 if access.writes:
@@ -220,7 +256,7 @@ cdef class IntervalMachine(EventSetConsumer):
             line += 1
 
     cdef void remember(self, uint64_t line) noexcept nogil:
-        """The line is in L1D, and its page in the first-level TLB, until they are told to be gone."""
+        """The line is in L1D, until it is told to be gone, and its page in the first-level TLB, as long as it is there."""
         cdef Quick* quick = &self.caches.quick[slot_of(line)]
         quick.line = line + 1
         quick.place = <uint32_t>quick_find(self.caches.l1d, line << self.caches.shift)
@@ -242,25 +278,25 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef void note_access(self, BlockPlan* plan, const Reached* access, const Served* served, bint walked,
                           int64_t began) noexcept nogil:
         if walked:
-            self.tallies.add(plan, access.instruction, TALLY_DTLB_MISS, 1)
+            tally(self.tallies, plan, access.instruction, TALLY_DTLB_MISS, 1)
         if served.level == LEVEL_L1:
             return
         if access.reads:
-            self.tallies.add(plan, access.instruction, TALLY_L1D_READ_MISS, 1)
-            self.tallies.add(plan, access.instruction, TALLY_LOAD_MISS_CYCLE, <uint64_t>(served.ready - began))
+            tally(self.tallies, plan, access.instruction, TALLY_L1D_READ_MISS, 1)
+            tally(self.tallies, plan, access.instruction, TALLY_LOAD_MISS_CYCLE, <uint64_t>(served.ready - began))
         else:
-            self.tallies.add(plan, access.instruction, TALLY_L1D_WRITE_MISS, 1)
+            tally(self.tallies, plan, access.instruction, TALLY_L1D_WRITE_MISS, 1)
         self.note_last_level(plan, access.instruction, served)
 
     cdef void note_last_level(self, BlockPlan* plan, uint32_t instruction, const Served* served) noexcept nogil:
         if served.references:
-            self.tallies.add(plan, instruction, TALLY_LLC_REFERENCE, served.references)
+            tally(self.tallies, plan, instruction, TALLY_LLC_REFERENCE, served.references)
         if served.misses:
-            self.tallies.add(plan, instruction, TALLY_LLC_MISS, served.misses)
+            tally(self.tallies, plan, instruction, TALLY_LLC_MISS, served.misses)
 
-    cdef void dispatch(self, BlockPlan* plan) noexcept nogil:
+    cdef void dispatch(self, BlockPlan* plan, uint64_t word) noexcept nogil:
         """The block's instructions fill slots of dispatch groups; what they have to wait for comes behind."""
-        self.tallies.dispatched(plan, self.taken, self.width)
+        tally_dispatch(self.tallies, plan, self.taken, self.width, word)
         self.now += plan.groups
         self.taken += plan.short_by
         if self.taken >= self.width:
@@ -271,17 +307,18 @@ cdef class IntervalMachine(EventSetConsumer):
         else:
             self.window.dispatched += plan.length
 
-    cdef void take_branch(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil:
-        """The block's branch: a mispredicted one is found out when its operands are there."""
-        cdef int64_t resolved = self.now
-        cdef Verdict verdict = self.predictor.run(
-            plan.branch, plan.condition != ALWAYS, plan.last, plan.behind, taken, next_ip)
-        if verdict == Verdict.FORESEEN:
-            return
+    cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil:
+        """The block's branch was taken, as was foreseen."""
+        cdef Verdict verdict = self.predictor.follow(plan.branch, plan.last, plan.behind, next_ip, &plan.target_place)
         if verdict == Verdict.LATE:
             self.stall(plan, plan.length - 1, STALL_REDIRECT, self.now + self.redirect)
-            return
-        self.tallies.add(plan, plan.length - 1, TALLY_MISPREDICTED, 1)
+        elif verdict == Verdict.MISPREDICTED:
+            self.mispredicted(plan)
+
+    cdef void mispredicted(self, BlockPlan* plan) noexcept nogil:
+        """The block's branch was mispredicted: that is found out when its operands are there."""
+        cdef int64_t resolved = self.now
+        tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED, 1)
         if plan.operands != NULL and self.window.pending > self.now:
             resolved = self.window.operands_ready(operands_of(plan, plan.length - 1), resolved)
         self.stall(plan, plan.length - 1, STALL_BRANCH, resolved + self.mispredict)
@@ -304,6 +341,15 @@ cdef class IntervalMachine(EventSetConsumer):
             self.records.use(self.event_set)
             if self.items is not None:
                 self.items.use_event_set(self.event_set)
+            if self.watched:
+                with gil:
+                    self.watch_cycles()
+
+    cdef int watch_cycles(self) except -1:
+        """Who looks at the cycles of the event set in force."""
+        self.tallies.watch = self.watches[self.event_set]
+        self.tallies.careful = self.tallies.shown or self.tallies.watch is not None
+        return 0
 
     cdef void write_out(self) noexcept nogil:
         """What happened up to now is in the records, and belongs to the event set in force."""
@@ -329,18 +375,25 @@ cdef class IntervalMachine(EventSetConsumer):
 
     def show(self, Items items):
         """Show what is recorded to ``items`` when it is, block by block. Before the stream begins."""
-        self.items, self.tallies.shown = items, True
+        self.items, self.tallies.shown, self.tallies.careful = items, True, True
 
     def tell(self, watch, uint32_t event_set=0):
         """A watch is told of nothing: PMUs with event address registers have other machines."""
         if watch is not None:
             raise ValueError("an out-of-order machine tells nobody of its accesses and branches")
 
+    def tell_cycles(self, CycleWatch watch, uint32_t event_set=0):
+        """Show a watch every cycle while an event set is in force, and those that follow it."""
+        self.watches[event_set] = watch
+        self.watched |= watch is not None
+        if event_set == self.event_set:
+            self.watch_cycles()
+
     def finish(self):
         """The stream has ended: bring the records up to date. May be called again."""
         cdef uint32_t part
         if self.held_count:
-            self.run_held(self.plans.plan(self.held[0] & BLOCK_MASK).behind)
+            self.run_held(plan_of(self.plans, self.held[0] & BLOCK_MASK).behind)
         if self.taken and self.ran != NULL:      # a group that is not full
             self.show_last_group()
             self.taken = 0
@@ -349,17 +402,16 @@ cdef class IntervalMachine(EventSetConsumer):
 
     cdef void show_last_group(self) noexcept nogil:
         """The last instructions take a cycle, too."""
-        cdef BlockItems shown
         cdef uint32_t last = self.ran.length - 1
         cdef uint32_t part = self.records.part(
             self.ran.number | <uint64_t>last << 32 | <uint64_t>last << 40, 1, 0, 0, 0)
         self.records.begin_log()
         self.records.add_cycle(part)
-        self.records.logging = False
+        if self.tallies.watch is not None:
+            self.tallies.end_cycle(self.tallies.watch, self.ran, last)
         if self.items is not None:
-            memset(&shown, 0, sizeof(shown))
-            shown.items, shown.item_count = self.records.log, self.records.log_count
-            self.items.take(&shown)
+            self.show_items(NULL, NULL, 0)
+        self.records.logging = False
 
     @property
     def cycles(self) -> int:

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.interval.block_plans cimport BlockPlan
+from pfmon.machine.interval.cycle_watch cimport CycleWatch
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.records cimport Records
 
@@ -42,14 +43,23 @@ cdef class Tallies:
     cdef BlockPlan* listed       # plans with something to be written
     cdef Notes notes
     cdef bint shown              # at once
+    cdef CycleWatch watch        # looks at every cycle, in the event set in force; None: nobody does
+    cdef bint careful            # either of these
     cdef bint lost
 
-    cdef void dispatched(self, BlockPlan* plan, uint32_t taken, uint32_t width) noexcept nogil
     cdef void add(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void record(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void count(self, uint32_t part, uint64_t times) noexcept nogil
     cdef void write_groups(self, BlockPlan* plan, uint32_t taken, uint32_t width, uint64_t times) noexcept nogil
     cdef void write_out(self, uint32_t width) noexcept nogil
+    cdef void watch_dispatch(self, CycleWatch watch, BlockPlan* plan, uint32_t taken, uint32_t width,
+                             uint64_t word) noexcept nogil
+    cdef void watch_event(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction, uint32_t kind,
+                          uint64_t times) noexcept nogil
+    cdef void end_cycle(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction) noexcept nogil
+    cdef void counted(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t counting,
+                      uint64_t times) noexcept nogil
+    cdef void note_part(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t times) noexcept nogil
 
 
 cdef inline void list_plan(Tallies tallies, BlockPlan* plan) noexcept nogil:
@@ -57,3 +67,26 @@ cdef inline void list_plan(Tallies tallies, BlockPlan* plan) noexcept nogil:
     if not plan.listed:
         plan.listed, plan.next = True, tallies.listed
         tallies.listed = plan
+
+
+cdef inline void tally_dispatch(Tallies tallies, BlockPlan* plan, uint32_t taken, uint32_t width,
+                                uint64_t word) noexcept nogil:
+    """The block dispatched, from a group on of which so many slots were taken."""
+    if tallies.careful:
+        if tallies.watch is not None:
+            tallies.watch_dispatch(tallies.watch, plan, taken, width, word)
+        if tallies.shown:
+            tallies.write_groups(plan, taken, width, 1)
+            return
+    list_plan(tallies, plan)
+    plan.runs[taken] += 1
+
+
+cdef inline void tally(Tallies tallies, BlockPlan* plan, uint32_t instruction, uint32_t kind,
+                       uint64_t times) noexcept nogil:
+    """Something of a kind happened to an instruction so many times, or took so many cycles."""
+    if tallies.careful or plan.tallies == NULL:
+        tallies.add(plan, instruction, kind, times)
+        return
+    list_plan(tallies, plan)
+    plan.tallies[instruction * TALLIES + kind] += times

@@ -2,6 +2,7 @@
 when somebody wants them. Whoever looks at the records while they are made gets everything at once.
 """
 
+cimport cython
 from libc.stdlib cimport calloc
 
 from pfmon.machine.causes cimport WINDOW_L2
@@ -10,20 +11,15 @@ from pfmon.machine.occurrences cimport CORE_L1D_READ_MISS
 from pfmon.machine.records cimport BUBBLE_BACK
 
 
+@cython.final
 cdef class Tallies:
     def __cinit__(self, Records records):
         self.records = records
 
-    cdef void dispatched(self, BlockPlan* plan, uint32_t taken, uint32_t width) noexcept nogil:
-        """The block dispatched, from a group on of which so many slots were taken."""
-        if self.shown:
-            self.write_groups(plan, taken, width, 1)
-            return
-        list_plan(self, plan)
-        plan.runs[taken] += 1
-
     cdef void add(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
         """Something of a kind happened to an instruction so many times, or took so many cycles."""
+        if self.watch is not None:
+            self.watch_event(self.watch, plan, instruction, kind, times)
         if self.shown:
             self.record(plan, instruction, kind, times)
             return
@@ -37,12 +33,16 @@ cdef class Tallies:
 
     cdef void record(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
         """Write it into the records: a stall as bubbles, what else happens as a part without instructions."""
-        cdef uint32_t part
         if kind >= TALLY_STALL:
             self.records.add_bubbles(plan.number, instruction, BUBBLE_BACK, WINDOW_L2 + kind - TALLY_STALL, times)
-            return
+        else:
+            self.note_part(plan, instruction, CORE_L1D_READ_MISS + kind, times)
+
+    cdef void note_part(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t times) noexcept nogil:
+        """An occurrence, as a part without instructions."""
+        cdef uint32_t part
         self.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
-        note(&self.notes, CORE_L1D_READ_MISS + kind, 1)
+        note(&self.notes, occurrence, 1)
         part = self.records.part(plan.number | <uint64_t>1 << 32, 0, 0, 0, self.records.note_list(&self.notes))
         self.count(part, times)
 
@@ -82,3 +82,45 @@ cdef class Tallies:
             plan.next, plan.listed = NULL, False
             plan = following
         self.listed = NULL
+
+    # --- for who looks at every cycle
+
+    cdef void watch_dispatch(self, CycleWatch watch, BlockPlan* plan, uint32_t taken, uint32_t width,
+                             uint64_t word) noexcept nogil:
+        """A block dispatched: each instruction that fills a group ends a cycle."""
+        cdef uint32_t i, filled = taken
+        for i in range(plan.length):
+            watch.dispatched(plan.number, i, word)
+            filled += 1
+            if filled == width:
+                filled = 0
+                self.counted(plan, i, watch.occurrence(), watch.end_cycle(), 1)
+        if watch.following is not None:
+            self.watch_dispatch(watch.following, plan, taken, width, word)
+
+    cdef void watch_event(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction, uint32_t kind,
+                          uint64_t times) noexcept nogil:
+        """Something happened in the cycle at hand, or so many cycles passed in which nothing dispatched."""
+        if kind < TALLY_STALL:
+            watch.happened(plan.number, instruction, CORE_L1D_READ_MISS + kind, times)
+        else:
+            self.counted(plan, instruction, watch.occurrence(), watch.idle_cycle(), 1)
+            if times > 1:                # all others are like each other
+                self.counted(plan, instruction, watch.occurrence(), watch.idle_cycle(), times - 1)
+        if watch.following is not None:
+            self.watch_event(watch.following, plan, instruction, kind, times)
+
+    cdef void end_cycle(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction) noexcept nogil:
+        """The cycle at hand ends with a group that is not full."""
+        self.counted(plan, instruction, watch.occurrence(), watch.end_cycle(), 1)
+        if watch.following is not None:
+            self.end_cycle(watch.following, plan, instruction)
+
+    cdef void counted(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t counting,
+                      uint64_t times) noexcept nogil:
+        """The cycles that counters count."""
+        while counting:
+            if counting & 1:
+                self.note_part(plan, instruction, occurrence, times)
+            counting >>= 1
+            occurrence += 1

@@ -2,13 +2,11 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
-from pfmon.machine.interval.hierarchy cimport Hierarchy
 from pfmon.machine.tags cimport TagStore
 
 
 cdef class Translations:
     cdef readonly TagStore data, code, second
-    cdef Hierarchy caches
     cdef bint shared             # the second level has instructions' translations, too
     cdef int64_t penalty         # cycles that the second level adds
     cdef int64_t walk            # ... that the page walker adds
@@ -17,4 +15,3 @@ cdef class Translations:
     cdef int64_t translate_data(self, uint64_t address, bint* walked) noexcept nogil
     cdef int64_t translate_code(self, uint64_t address, bint* walked) noexcept nogil
     cdef int64_t miss(self, TagStore first, uint64_t address, bint second, bint* walked) noexcept nogil
-    cdef void forget_page(self, uint64_t page) noexcept nogil

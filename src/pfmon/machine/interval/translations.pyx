@@ -1,7 +1,9 @@
 """First-level TLBs for data and instructions, and a second level for data or for both. Pages have 4 KB."""
 
-from pfmon.machine.interval.hierarchy cimport PAGE_SHIFT, slot_of
-from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, quick_find, use
+cimport cython
+
+from pfmon.machine.interval.hierarchy cimport PAGE_SHIFT
+from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, quick_find, use
 
 
 def tlb_tags(config, name: str):
@@ -10,12 +12,13 @@ def tlb_tags(config, name: str):
     return TagStore(config[f"{name}.entries"] // ways, ways, PAGE_SHIFT, config[f"{name}.replacement"])
 
 
+@cython.final
 cdef class Translations:
-    """``caches``: they remember lines whose pages have an entry, and are told when one goes."""
+    """``config``: the figures of the TLBs."""
 
-    def __cinit__(self, config, Hierarchy caches):
+    def __cinit__(self, config):
         self.data, self.code = tlb_tags(config, "dtlb1"), tlb_tags(config, "itlb1")
-        self.walk, self.caches = config["memory.walk"], caches
+        self.walk = config["memory.walk"]
         if "tlb2.entries" in config:
             self.second = tlb_tags(config, "tlb2")
             self.shared, self.penalty = config["tlb2.instructions"], config["tlb2.penalty"]
@@ -37,8 +40,6 @@ cdef class Translations:
     cdef int64_t miss(self, TagStore first, uint64_t address, bint second, bint* walked) noexcept nogil:
         """A first-level TLB misses: the second level, then the page walker."""
         cdef int64_t place = first.victim(address)
-        if first.infos[place].state != INVALID and first is self.data:
-            self.forget_page(first.numbers[place])
         first.put(place, address, EXCLUSIVE, 0, True)
         if second and self.second is not None:
             place = quick_find(self.second, address)
@@ -48,10 +49,3 @@ cdef class Translations:
             self.second.put(self.second.victim(address), address, EXCLUSIVE, 0, True)
         walked[0] = True
         return self.walk
-
-    cdef void forget_page(self, uint64_t page) noexcept nogil:
-        """The page's translation has left the first-level TLB for data."""
-        cdef uint64_t lines = <uint64_t>1 << (PAGE_SHIFT - self.caches.shift), line = page * lines, k
-        for k in range(lines):
-            if self.caches.quick[slot_of(line + k)].line == line + k + 1:
-                self.caches.quick[slot_of(line + k)].line = 0

@@ -6,6 +6,10 @@ instructions are in the window together are under way together, unless the addre
 registers wait for is followed from instruction to instruction for as long as something is pending.
 """
 
+cimport cython
+
+from pfmon.machine.interval.tallies cimport tally
+
 cdef extern from *:
     """
     #define pfmon_trailing_zeros(bits) __builtin_ctzll(bits)
@@ -13,6 +17,7 @@ cdef extern from *:
     int trailing_zeros "pfmon_trailing_zeros"(uint64_t) nogil
 
 
+@cython.final
 cdef class Window:
     """``size``: instructions that the window holds; ``stores``: stores that may be under way to memory."""
 
@@ -38,7 +43,7 @@ cdef class Window:
             if one.limit >= self.dispatched:
                 break
             if one.ready > now:
-                self.tallies.add(one.plan, one.instruction, one.cause, <uint64_t>(one.ready - now))
+                tally(self.tallies, one.plan, one.instruction, one.cause, <uint64_t>(one.ready - now))
                 now = one.ready
             self.first += 1
         return now
