@@ -65,6 +65,7 @@ cdef struct Facts:               # of an instruction, by its number in capstone
     uint8_t branch               # BranchKind
     uint8_t rule                 # Rule
     uint8_t first                # AccessKind of its first operand, if that is in memory
+    uint16_t size                # bytes of that; 0: as capstone says
 
 cpdef enum Rule:                 # what is to be known of an instruction's operands besides
     NO_RULE = 0

@@ -20,7 +20,7 @@ class Describer:
         self,
         table: BlockTable,
         path: str,
-        facts: Callable[[str], tuple[int, int, int, int]],
+        facts: Callable[[str], tuple[int, int, int, int, int]],
         registers: Callable[[str], int],
         is_64: bool,
     ) -> None: ...

@@ -144,9 +144,9 @@ cdef class Describer:
             name = name_of(self.handle, number)
             if name == NULL:
                 break
-            kind, branch, rule, first = facts(name.decode())
+            kind, branch, rule, first, size = facts(name.decode())
             self.facts[number].kind, self.facts[number].branch = kind, branch
-            self.facts[number].rule, self.facts[number].first = rule, first
+            self.facts[number].rule, self.facts[number].first, self.facts[number].size = rule, first, size
 
     def take_registers(self, registers):
         """Number the registers as capstone numbers them."""
@@ -245,6 +245,8 @@ cdef class Describer:
         if writes:
             place.kind |= Kind.STORE
             place.access |= AccessKind.WRITE
+        if facts.size:
+            place.size = facts.size
         if place.access and place.size == 0:
             place.size = 8
 

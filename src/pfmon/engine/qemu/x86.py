@@ -67,8 +67,16 @@ READS_FIRST = re.compile(
 """... and that only read it. All others do both; operands behind the first are read."""
 
 
-def facts(name: str) -> tuple[int, int, int, int]:
-    """Kinds, sort of branch, rule (describe.pxd), and what happens to a first operand in memory, of a mnemonic."""
+SIZES = {
+    **dict.fromkeys(("fxsave", "fxsave64", "fxrstor", "fxrstor64"), 512),
+    **dict.fromkeys((f"x{what}{wide}" for what in ("save", "savec", "saveopt", "rstor") for wide in ("", "64")), 576),
+}
+"""Bytes of memory where capstone takes them for 8; of XSAVE the area without extensions (Intel SDM volume 1, 13.4)."""
+
+
+def facts(name: str) -> tuple[int, int, int, int, int]:
+    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, and the size of that if
+    capstone does not say it, of a mnemonic."""
     kind, branch, rule = _kinds(name)
     if WRITES_FIRST.fullmatch(name):
         first = AccessKind.WRITE
@@ -76,7 +84,7 @@ def facts(name: str) -> tuple[int, int, int, int]:
         first = AccessKind.READ
     else:
         first = AccessKind.READ_WRITE
-    return kind, branch, rule, first
+    return kind, branch, rule, first, SIZES.get(name, 0)
 
 
 def _kinds(name: str) -> tuple[int, int, int]:
