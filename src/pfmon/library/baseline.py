@@ -49,7 +49,7 @@ def baseline_of(command: Sequence[str], options: Options, counts: Mapping[str, V
     return Baseline(
         list(command),
         options.pmu,
-        _last(options.machine or options.pmu),
+        without_folder(options.machine or options.pmu),
         list(options.machine_settings),
         _qualification(options),
         counts,
@@ -67,7 +67,7 @@ def _qualification(options: Options) -> dict[str, Any]:
 def read(path: str, option: str) -> Baseline:
     """The baseline in a file; ``option`` is what the user calls it. PfmonError: there is none, or something else."""
     try:
-        return _checked(json.loads(Path(path).read_text(encoding="utf-8")))
+        return from_object(json.loads(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise PfmonError(f"{option}: there is no such file; --save-baseline={path} makes it") from None
     except OSError as error:
@@ -76,9 +76,9 @@ def read(path: str, option: str) -> Baseline:
         raise PfmonError(f"{option}: this is no baseline; --save-baseline={path} makes one") from None
 
 
-def _checked(found: Any) -> Baseline:
-    """What was read, if it is a baseline. ValueError: it is none."""
-    if not isinstance(found, dict) or not {"pfmon", *Baseline._fields} <= found.keys():
+def from_object(found: Any) -> Baseline:
+    """The baseline that was read as JSON. ValueError: it is none."""
+    if not isinstance(found, dict) or not found.keys() >= {*Baseline._fields}:
         raise ValueError("keys")
     made = Baseline(*(found[name] for name in Baseline._fields))
     texts = [made.pmu, made.machine]
@@ -104,7 +104,7 @@ def is_count(value: object) -> bool:
 
 def differences(before: Baseline, now: Baseline) -> Iterator[str]:
     """Why counts are not to be compared: they are not of the same. ``now``'s values do not matter, only its events."""
-    if [_last(word) for word in before.command] != [_last(word) for word in now.command]:
+    if [without_folder(word) for word in before.command] != [without_folder(word) for word in now.command]:
         yield f"it is of {' '.join(before.command)}, and this is {' '.join(now.command)}"
     if before.pmu != now.pmu:
         yield f"its counts are of --pmu={before.pmu}, and this is {now.pmu}"
@@ -123,6 +123,6 @@ def _machine(one: Baseline) -> str:
     return " with ".join([one.machine, *one.changes])
 
 
-def _last(word: str) -> str:
+def without_folder(word: str) -> str:
     """What is behind the last slash of a path: where files are may differ from run to run."""
     return Path(word).name or word

@@ -29,10 +29,11 @@ class Tolerances(NamedTuple):
         return self.by_event.get(event.upper(), self.general)
 
 
-def tolerances(option: str, text: str, events: Iterable[str]) -> Tolerances:
+def tolerances(option: str, text: str, events: Iterable[str] | None) -> Tolerances:
     """Tolerances from ``1%,LLC_MISSES=5%``; "": the default. ``option`` is what the user calls it, ``events`` are those
-    that are counted. BadValueError: not in this form, twice for one event, or for an event that is not counted."""
-    counted = {name.upper() for name in events}
+    that are counted, None: others do not matter. BadValueError: not in this form, twice for one event, or for an event
+    that is not counted."""
+    counted = None if events is None else {name.upper() for name in events}
     found: dict[str, Fraction] = {}
     for item in text.split(",") if text else ():
         name, equals, percentage = item.rpartition("=")
@@ -42,7 +43,7 @@ def tolerances(option: str, text: str, events: Iterable[str]) -> Tolerances:
             raise BadValueError(f"{option}={item.strip()}: a percentage such as 1%, or EVENT=1%, is wanted")
         if name in found:
             raise BadValueError(f"{option}={text}: there are two percentages for {name or 'all events'}")
-        if name and name not in counted:
+        if name and counted is not None and name not in counted:
             raise BadValueError(f"{option}={item.strip()}: {name} is not counted: only {', '.join(sorted(counted))}")
         found[name] = part
     general = found.pop("", DEFAULT)
