@@ -62,9 +62,10 @@ def test_modules():
 
 
 def test_without_qemu_marked_tests_are_skipped_with_a_reason(tmp_path: Path) -> None:
-    done = run_pytest(project(tmp_path, MARKED + "\ndef test_other(): pass\n"), "--pfmon", "-rs", path="/nowhere")
-    assert done.returncode == 0 and "1 passed, 1 skipped" in done.stdout
-    assert "install the package qemu-user" in done.stdout
+    text = MARKED + PROGRAM + "\ndef test_other(): pass\n"
+    done = run_pytest(project(tmp_path, text), "--pfmon", "-rs", path="/nowhere")
+    assert done.returncode == 0 and "1 passed, 2 skipped" in done.stdout
+    assert done.stdout.count("install the package qemu-user") == 2
 
 
 def test_options_about_counting_want_counting(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from pfmon.engine import api
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import baseline_of
 from pfmon.library.options import Options
-from pfmon.session.supported import PROCESSORS
 from pfmon.stream.table import InstructionSet
 from pfmon.testing.process import run_test
 from pfmon.testing.results import Results
@@ -20,13 +19,16 @@ from pfmon.testing.verdicts import Counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from pfmon.library.run import Run
 
 MARK = "pfmon"
 KEYWORDS = {"events", "tolerance"}
+PYTHON = ("python", " ".join(sys.version.split()))
+"""What is run, as baselines have it: another build counts differently."""
+
 REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
 """Phase (call, teardown) -> what the test's own process reported of it."""
 
@@ -80,8 +82,13 @@ class MarkedTests:
         call = item.stash[REPORTS]["call"]
         call.sections += [("pfmon", note) for note in run.notes if call.when == "call"]
         if call.passed:
-            counts = [count.value for count in run.counts]
-            self._judge(call, item.nodeid, dict(zip(names, counts, strict=True)), tolerance)
+            options = Options()
+            options.pmu = run.pmu
+            counts = {name: count.value for name, count in zip(names, run.counts, strict=True)}
+            counted = Counted(item.nodeid, baseline_of(PYTHON, options, counts))
+            if reason := self.results.judge(counted, tolerance, call.user_properties):
+                call.outcome, call.longrepr = "failed", f"{item.nodeid}: {reason}"
+            item.stash[REPORTS]["teardown"].user_properties = call.user_properties  # JUnit's XML takes them from there
         return ""
 
     def _wanted(self, item: pytest.Item) -> tuple[list[str], str]:
@@ -91,14 +98,6 @@ class MarkedTests:
         if mark.args or not mark.kwargs.keys() <= KEYWORDS:
             raise PfmonError("the mark takes events= and tolerance= alone")
         return self.results.wanted(mark.kwargs.get("events"), mark.kwargs.get("tolerance"))
-
-    def _judge(self, call: pytest.TestReport, test: str, counts: Mapping[str, Any], tolerance: str) -> None:
-        options = Options()
-        options.pmu = PROCESSORS[InstructionSet.X86_64].pmu
-        python = ["python", " ".join(sys.version.split())]
-        counted = Counted(test, baseline_of(python, options, counts))
-        if reason := self.results.judge(counted, tolerance, call.user_properties):
-            call.outcome, call.longrepr = "failed", f"{test}: {reason}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:

@@ -7,9 +7,11 @@ import os
 import pytest
 
 import pfmon
+from pfmon.engine import api
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import baseline_of, without_folder
 from pfmon.library.keywords import options_of
+from pfmon.library.program import find_program
 from pfmon.testing.verdicts import Counted
 
 TYPE_CHECKING = False
@@ -57,6 +59,8 @@ class Programs:
         if test in self._used:
             pytest.fail(f"pfmon_run runs two programs in {test}: give each a name=", pytrace=False)
         self._used.add(test)
+        if reason := _why_not(command):
+            pytest.skip(f"--pfmon: {reason}")
         try:
             run, reason = self._counted(test, command, self._results.wanted(events, tolerance), input, options)
         except PfmonError as error:
@@ -80,3 +84,18 @@ class Programs:
         counted = Counted(test, baseline_of([*map(without_folder, run.command)], asked, counts))
         reason = self._results.judge(counted, tolerance, self._item.user_properties)
         return run, reason and f"{test}: {reason}"
+
+
+def _why_not(command: Command) -> str:
+    """Why such programs cannot be counted here; "": they can, or what is wrong shows when they are run."""
+    program = command if isinstance(command, str | bytes | os.PathLike) else command[0]
+    try:
+        instruction_set = api.instruction_set_of(find_program(os.fsdecode(program)))
+    except PfmonError:
+        return ""
+    try:
+        if instruction_set is not None:
+            api.check_emulator(instruction_set)
+    except PfmonError as error:
+        return str(error)
+    return ""
