@@ -204,3 +204,11 @@ def instructions(instruction_set: InstructionSet) -> Instructions:
     """What is known of an instruction set."""
     instructions: Instructions = import_module(INSTRUCTIONS[instruction_set])
     return instructions
+
+
+def check_emulator(instruction_set: InstructionSet) -> None:
+    """PfmonError: programs of this instruction set take an emulator, and it is not here."""
+    from pfmon.engine.qemu.emulator import TARGETS, emulator  # as above
+
+    if instruction_set in TARGETS:
+        emulator(instruction_set)
