@@ -20,6 +20,7 @@ cdef struct BlockPlan:
     uint64_t first_line, last_line   # of L1I
     uint64_t behind              # address behind its last instruction
     uint64_t last                # address of that
+    bint simple                  # all its instructions are in one line of L1I
     uint8_t branch               # BranchKind of it
     uint8_t condition            # bit of the word that says that it was taken, or ALWAYS
     uint8_t short_by             # slots of a dispatch group that it leaves filled: its length modulo the width
@@ -29,6 +30,8 @@ cdef struct BlockPlan:
     uint64_t stride
     uint64_t runs[MOST_WIDTH]    # how often it dispatched, by how many slots of the group were taken
     uint64_t* tallies            # by instruction and kind (tallies.pxd); NULL: nothing happened in it
+    uint64_t hash                # of its branch's address
+    uint64_t ran, held           # how often it ran, and its branch's condition held; without those in `runs`
     int64_t target_place         # of its branch in the target buffer, when it was found last
     BlockPlan* next              # of those that have something to be recorded
     bint listed

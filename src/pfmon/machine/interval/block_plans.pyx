@@ -54,6 +54,7 @@ cdef class BlockPlans:
         plan.behind = plan.last + instructions[head.length - 1].length
         plan.branch, plan.condition = instructions[head.length - 1].branch, instructions[head.length - 1].condition
         plan.first_line, plan.last_line = plan.ip >> self.line_shift, (plan.behind - 1) >> self.line_shift
+        plan.simple, plan.hash = plan.first_line == plan.last_line, plan.last ^ plan.last >> 13
         plan.groups, plan.short_by = plan.length // self.width, <uint8_t>(plan.length % self.width)
         plan.accesses = <Reached*>(plan + 1)
         for k in range(reached):

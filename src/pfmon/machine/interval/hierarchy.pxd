@@ -2,7 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.replacement cimport RECENCY_STAMP
+from pfmon.machine.tags cimport TagStore, use
 
 cpdef enum Level:                # that had the line
     LEVEL_L1 = 0
@@ -57,6 +58,25 @@ cdef class Hierarchy:
     cdef int drop_above(self, uint64_t address) noexcept nogil
     cdef void modify(self, TagStore store, uint64_t address, int64_t now) noexcept nogil
     cdef void write_back(self, TagStore store, uint64_t address, int64_t now) noexcept nogil
+
+
+cdef struct Recent:              # what a use of a place changes, where that is its stamp
+    uint64_t* stamps             # NULL: another policy
+    uint64_t* clock
+
+
+cdef inline void find_recent(Recent* recent, TagStore store) noexcept nogil:
+    recent.stamps = store.stamps if store.recency == RECENCY_STAMP else NULL
+    recent.clock = &store.policy.clock
+
+
+cdef inline void refresh(const Recent* recent, TagStore store, uint32_t place) noexcept nogil:
+    """The place was used."""
+    if recent.stamps != NULL:
+        recent.clock[0] += 1
+        recent.stamps[place] = recent.clock[0]
+    else:
+        use(store, place)
 
 
 cdef inline uint32_t slot_of(uint64_t line) noexcept nogil:

@@ -11,7 +11,7 @@ cimport cython
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT, Quick, slot_of
+from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT, Quick, find_recent, refresh, slot_of
 from pfmon.machine.interval.block_plans cimport plan_of
 from pfmon.machine.interval.flow_predictor cimport Verdict, foresees
 from pfmon.machine.interval.tallies cimport (
@@ -22,7 +22,7 @@ from pfmon.machine.interval.tallies cimport (
 )
 from pfmon.machine.items cimport BlockItems
 from pfmon.machine.records cimport NOBODY
-from pfmon.machine.tags cimport MODIFIED, TagStore, quick_find, use
+from pfmon.machine.tags cimport MODIFIED, TagStore, quick_find
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.operands cimport Operands
 from pfmon.stream.table cimport ALWAYS, BranchKind
@@ -32,6 +32,68 @@ from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, m
 cdef inline bint has_page(TagStore tlb, const Quick* quick, uint64_t line, uint32_t shift) noexcept nogil:
     """Whether the place in the TLB that a line's page had still is its."""
     return tlb.numbers[quick.page] == line >> (PAGE_SHIFT - shift)
+
+
+cdef inline bint is_quick(IntervalMachine self, const Reached* access, uint64_t address) noexcept nogil:
+    """Whether an access finds its line in L1D and its page in the first-level TLB; if so, it is made."""
+    cdef uint64_t line = address >> self.shift
+    cdef const Quick* quick = &self.caches.quick[slot_of(line)]
+    if quick.line != line + 1 or (address + access.size - 1) >> self.shift != line:
+        return False
+    if self.data_line != line + 1:               # else nothing was used since
+        if not has_page(self.translations.data, quick, line, self.shift):
+            return False
+        refresh(&self.recent_pages, self.translations.data, quick.page)
+        refresh(&self.recent_data, self.caches.l1d, quick.place)
+        self.data_line = line + 1
+    if access.writes:
+        self.caches.l1d.infos[quick.place].state = MODIFIED
+    return True
+
+
+cdef inline void dispatch(IntervalMachine self, BlockPlan* plan, uint64_t word) noexcept nogil:
+    """The block's instructions fill slots of dispatch groups; what they have to wait for comes behind."""
+    tally_dispatch(self.tallies, plan, self.taken, self.width, word)
+    self.now += plan.groups
+    self.taken += plan.short_by
+    if self.taken >= self.width:
+        self.taken -= self.width
+        self.now += 1
+    if self.window.first != self.window.last:
+        self.now = self.window.dispatch(plan, self.now)
+    else:
+        self.window.dispatched += plan.length
+
+
+cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks,
+                           uint64_t mark_count, uint64_t next_ip) noexcept nogil:
+    """A block ran, and control went to ``next_ip``."""
+    cdef uint32_t quick = 0
+    cdef bint taken, careful = self.tallies.careful
+    if careful and self.items is not None:
+        self.records.begin_log()
+    self.late_at = NOBODY
+    if plan.first_line + 1 != self.line or not plan.simple:
+        self.fetch_lines(plan)
+    if mark_count == 0:
+        while quick < plan.reached and is_quick(self, &plan.accesses[quick], words[1 + quick]):
+            quick += 1
+    if quick < plan.reached or self.window.pending > self.now:
+        self.make_accesses(plan, quick, words + 1, marks, mark_count)
+    dispatch(self, plan, words[0])
+    if plan.branch != BranchKind.NO_BRANCH:
+        taken = True
+        if plan.condition != ALWAYS:
+            taken = (words[0] >> (32 + plan.condition)) & 1
+            plan.held += taken
+            if not foresees(self.predictor, plan.hash, taken):
+                self.wrong_direction(plan, taken, next_ip)
+                taken = False
+        if taken:
+            self.follow_branch(plan, next_ip)
+    self.ran = plan
+    if careful and self.items is not None:
+        self.show_items(words, marks, mark_count)
 
 
 cdef inline const Operands* operands_of(const BlockPlan* plan, uint32_t instruction) noexcept nogil:
@@ -56,6 +118,11 @@ cdef class IntervalMachine(EventSetConsumer):
         self.window = Window(self.tallies, config["core.window"], config["core.stores"])
         self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
+        self.shift = self.caches.shift
+        find_recent(&self.recent_data, self.caches.l1d)
+        find_recent(&self.recent_pages, self.translations.data)
+        find_recent(&self.recent_code, self.caches.l1i)
+        find_recent(&self.recent_code_pages, self.translations.code)
         self.watches = [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.cycles_of == NULL:
@@ -87,7 +154,7 @@ cdef class IntervalMachine(EventSetConsumer):
                 break
             following = plan_of(self.plans, words[marks] & BLOCK_MASK)
             if following != NULL:
-                self.block_ran(plan, words + i, words + i + length, marks - i - length, following.ip)
+                block_ran(self, plan, words + i, words + i + length, marks - i - length, following.ip)
                 i = marks
         if following == NULL:
             self.fail(self.plans.failure)
@@ -116,31 +183,13 @@ cdef class IntervalMachine(EventSetConsumer):
         cdef BlockPlan* plan = plan_of(self.plans, self.held[0] & BLOCK_MASK)
         cdef uint64_t length = 1 + plan.reached, count = self.held_count
         self.held_count = 0
-        self.block_ran(plan, self.held, self.held + length, count - length, next_ip)
+        self.run_whole(plan, self.held, self.held + length, count - length, next_ip)
 
     # --- a block
 
-    cdef void block_ran(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
+    cdef void run_whole(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
                         uint64_t next_ip) noexcept nogil:
-        cdef bint taken
-        if self.items is not None:
-            self.records.begin_log()
-        self.late_at = NOBODY
-        if plan.first_line + 1 != self.line or plan.last_line != plan.first_line:
-            self.fetch_lines(plan)
-        self.make_accesses(plan, words + 1, marks, mark_count)
-        self.dispatch(plan, words[0])
-        if plan.branch != BranchKind.NO_BRANCH:
-            taken = plan.condition == ALWAYS or (words[0] >> (32 + plan.condition)) & 1
-            if plan.condition != ALWAYS and not foresees(self.predictor, plan.last, taken):
-                if taken:
-                    self.predictor.known_target(plan.last, next_ip, &plan.target_place)
-                self.mispredicted(plan)
-            elif taken:
-                self.follow_branch(plan, next_ip)
-        self.ran = plan
-        if self.items is not None:
-            self.show_items(words, marks, mark_count)
+        block_ran(self, plan, words, marks, mark_count, next_ip)
 
     cdef void show_items(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil:
         """Show what was recorded of the block that ran; NULL: of none."""
@@ -165,9 +214,9 @@ cdef class IntervalMachine(EventSetConsumer):
             if line + 1 != self.line:
                 self.line = line + 1
                 quick = &self.caches.quick_code[slot_of(line)]
-                if quick.line == line + 1 and has_page(self.translations.code, quick, line, self.caches.shift):
-                    use(self.translations.code, quick.page)
-                    use(self.caches.l1i, quick.place)
+                if quick.line == line + 1 and has_page(self.translations.code, quick, line, self.shift):
+                    refresh(&self.recent_code_pages, self.translations.code, quick.page)
+                    refresh(&self.recent_code, self.caches.l1i, quick.place)
                 else:
                     self.fetch_line(plan, line)
             line += 1
@@ -191,26 +240,16 @@ cdef class IntervalMachine(EventSetConsumer):
         quick.place = <uint32_t>quick_find(self.caches.l1i, address)
         quick.page = <uint32_t>quick_find(self.translations.code, address)
 
-    cdef void make_accesses(self, BlockPlan* plan, const uint64_t* addresses, const uint64_t* marks,
+    cdef void make_accesses(self, BlockPlan* plan, uint32_t first, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil:
-        """The block's accesses, in order. One that was not made has no address."""
+        """The block's accesses from ``first`` on, in order. One that was not made has no address."""
         cdef uint32_t i, followed = 0
         cdef uint64_t k, address, size
         cdef const Reached* access
-        cdef const Quick* quick
-        for i in range(plan.reached):
+        for i in range(first, plan.reached):
             access, address = &plan.accesses[i], addresses[i]
             size = access.size
-            quick = &self.caches.quick[slot_of(address >> self.caches.shift)]
-            if quick.line == (address >> self.caches.shift) + 1 and mark_count == 0 \
-                    and (address + size - 1) >> self.caches.shift == address >> self.caches.shift \
-                    and has_page(self.translations.data, quick, address >> self.caches.shift, self.caches.shift):
-                use(self.translations.data, quick.page)
-                use(self.caches.l1d, quick.place)
-                if access.writes:
-                    self.caches.l1d.infos[quick.place].state = MODIFIED
-                continue
-            if address == 0:
+            if address == 0 or (mark_count == 0 and is_quick(self, access, address)):
                 continue
             for k in range(mark_count):
                 if mark_kind(marks[k]) == Mark.STRING and mark_instruction(marks[k]) == access.instruction:
@@ -240,6 +279,7 @@ cdef class IntervalMachine(EventSetConsumer):
         cdef int64_t began = self.now, found
         cdef Served served
         cdef bint walked
+        self.data_line = 0
         if plan.operands != NULL and self.window.pending > self.now:
             began = self.window.address_ready(operands_of(plan, access.instruction), began)
         while line <= last:
@@ -258,6 +298,7 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef void remember(self, uint64_t line) noexcept nogil:
         """The line is in L1D, until it is told to be gone, and its page in the first-level TLB, as long as it is there."""
         cdef Quick* quick = &self.caches.quick[slot_of(line)]
+        self.data_line = line + 1
         quick.line = line + 1
         quick.place = <uint32_t>quick_find(self.caches.l1d, line << self.caches.shift)
         quick.page = <uint32_t>quick_find(self.translations.data, line << self.caches.shift)
@@ -294,19 +335,6 @@ cdef class IntervalMachine(EventSetConsumer):
         if served.misses:
             tally(self.tallies, plan, instruction, TALLY_LLC_MISS, served.misses)
 
-    cdef void dispatch(self, BlockPlan* plan, uint64_t word) noexcept nogil:
-        """The block's instructions fill slots of dispatch groups; what they have to wait for comes behind."""
-        tally_dispatch(self.tallies, plan, self.taken, self.width, word)
-        self.now += plan.groups
-        self.taken += plan.short_by
-        if self.taken >= self.width:
-            self.taken -= self.width
-            self.now += 1
-        if self.window.first != self.window.last:
-            self.now = self.window.dispatch(plan, self.now)
-        else:
-            self.window.dispatched += plan.length
-
     cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil:
         """The block's branch was taken, as was foreseen."""
         cdef Verdict verdict = self.predictor.follow(plan.branch, plan.last, plan.behind, next_ip, &plan.target_place)
@@ -314,6 +342,12 @@ cdef class IntervalMachine(EventSetConsumer):
             self.stall(plan, plan.length - 1, STALL_REDIRECT, self.now + self.redirect)
         elif verdict == Verdict.MISPREDICTED:
             self.mispredicted(plan)
+
+    cdef void wrong_direction(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil:
+        """The block's branch went where nobody thought."""
+        if taken:
+            self.predictor.known_target(plan.last, next_ip, &plan.target_place)
+        self.mispredicted(plan)
 
     cdef void mispredicted(self, BlockPlan* plan) noexcept nogil:
         """The block's branch was mispredicted: that is found out when its operands are there."""
