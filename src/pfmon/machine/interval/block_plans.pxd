@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.machine.interval.dataflow cimport Dataflow, Source
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BlockTable
 
@@ -13,6 +14,7 @@ cdef struct Reached:             # an access
     uint32_t instruction         # its number in the block
     uint32_t size
     uint8_t reads, writes
+    Source address               # what its address comes from
 
 cdef struct BlockPlan:
     uint32_t number, length, reached
@@ -26,8 +28,7 @@ cdef struct BlockPlan:
     uint8_t short_by             # slots of a dispatch group that it leaves filled: its length modulo the width
     uint32_t groups              # whole dispatch groups of it
     Reached* accesses
-    const uint8_t* operands      # Operands of its instructions, `stride` bytes apart; NULL: nobody said
-    uint64_t stride
+    Dataflow* flow               # NULL: nobody said what its instructions read and write
     uint64_t runs[MOST_WIDTH]    # how often it dispatched, by how many slots of the group were taken
     uint64_t* tallies            # by instruction and kind (tallies.pxd); NULL: nothing happened in it
     uint64_t hash                # of its branch's address
@@ -46,6 +47,7 @@ cdef class BlockPlans:
     cdef Failure failure
 
     cdef BlockPlan* make(self, uint64_t number) noexcept nogil
+    cdef bint follow(self, BlockPlan* plan) noexcept nogil
 
 
 cdef inline BlockPlan* plan_of(BlockPlans plans, uint64_t number) noexcept nogil:

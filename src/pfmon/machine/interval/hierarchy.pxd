@@ -40,7 +40,7 @@ cdef class Hierarchy:
     cdef bint adjacent
     cdef uint32_t shift
     cdef int32_t degree          # lines that a stream fetches ahead; 0: there are no streams
-    cdef uint32_t stream_count, next_stream
+    cdef uint32_t stream_count   # a page's stream is found by its number
     cdef Stream streams[MOST_STREAMS]
     cdef Quick quick[QUICK]      # lines of L1D
     cdef Quick quick_code[QUICK] # ... of L1I

@@ -152,16 +152,9 @@ cdef class Hierarchy:
     cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil:
         """A line that L1D missed: the next ones of its stream are fetched ahead, within the page."""
         cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.shift, ahead
-        cdef Stream* stream = NULL
-        cdef uint32_t i
+        cdef Stream* stream = &self.streams[page % self.stream_count]
         cdef int32_t step, k
-        for i in range(self.stream_count):
-            if self.streams[i].page == page + 1:
-                stream = &self.streams[i]
-                break
-        if stream == NULL:
-            stream = &self.streams[self.next_stream]
-            self.next_stream = self.next_stream + 1 if self.next_stream + 1 < self.stream_count else 0
+        if stream.page != page + 1:
             stream.page, stream.line, stream.direction, stream.sure = page + 1, line, 0, 0
             return
         step = 1 if line > stream.line else -1

@@ -40,8 +40,6 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef uint64_t held[MOST_HELD]
     cdef uint64_t held_count     # words that wait for the next block; 0: none do
     cdef BlockPlan* ran          # the block that ran last
-    cdef uint32_t late_at        # of the block at hand: the instruction whose load missed last, NOBODY: none
-    cdef int64_t late            # ... and when its data is there
     cdef int64_t window_cycles   # that it takes to fill the window
     cdef uint32_t turn, event_set
     cdef bint due
@@ -64,10 +62,9 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef void run_whole(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
                         uint64_t next_ip) noexcept nogil
     cdef void wrong_direction(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil
-    cdef void follow_operands(self, BlockPlan* plan, uint32_t first, uint32_t end) noexcept nogil
-    cdef void access(self, BlockPlan* plan, const Reached* access, uint64_t address, uint64_t size) noexcept nogil
+    cdef void access(self, BlockPlan* plan, uint32_t number, uint64_t address, uint64_t size) noexcept nogil
     cdef void remember(self, uint64_t line) noexcept nogil
-    cdef void late_load(self, BlockPlan* plan, uint32_t instruction, const Served* served, bint translated) noexcept nogil
+    cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil
     cdef void note_access(self, BlockPlan* plan, const Reached* access, const Served* served, bint walked,
                           int64_t began) noexcept nogil
     cdef void note_last_level(self, BlockPlan* plan, uint32_t instruction, const Served* served) noexcept nogil

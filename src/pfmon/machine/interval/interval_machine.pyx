@@ -21,10 +21,8 @@ from pfmon.machine.interval.tallies cimport (
     TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally, tally_dispatch,
 )
 from pfmon.machine.items cimport BlockItems
-from pfmon.machine.records cimport NOBODY
 from pfmon.machine.tags cimport MODIFIED, TagStore, quick_find
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.operands cimport Operands
 from pfmon.stream.table cimport ALWAYS, BranchKind
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, mark_value
 
@@ -72,13 +70,12 @@ cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t
     cdef bint taken, careful = self.tallies.careful
     if careful and self.items is not None:
         self.records.begin_log()
-    self.late_at = NOBODY
     if plan.first_line + 1 != self.line or not plan.simple:
         self.fetch_lines(plan)
     if mark_count == 0:
         while quick < plan.reached and is_quick(self, &plan.accesses[quick], words[1 + quick]):
             quick += 1
-    if quick < plan.reached or self.window.pending > self.now:
+    if quick < plan.reached:
         self.make_accesses(plan, quick, words + 1, marks, mark_count)
     dispatch(self, plan, words[0])
     if plan.branch != BranchKind.NO_BRANCH:
@@ -91,13 +88,19 @@ cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t
                 taken = False
         if taken:
             self.follow_branch(plan, next_ip)
+    if self.window.late | self.window.late_loads:
+        leave_window(self.window, plan, self.now)
     self.ran = plan
     if careful and self.items is not None:
         self.show_items(words, marks, mark_count)
 
 
-cdef inline const Operands* operands_of(const BlockPlan* plan, uint32_t instruction) noexcept nogil:
-    return <const Operands*>(plan.operands + instruction * plan.stride)
+cdef inline void leave_window(Window window, const BlockPlan* plan, int64_t now) noexcept nogil:
+    """A block ran while something was pending."""
+    if plan.flow == NULL or window.pending <= now:
+        window.late = window.late_loads = 0
+    else:
+        window.leave_block(plan.flow, now)
 
 
 @cython.final
@@ -243,7 +246,7 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef void make_accesses(self, BlockPlan* plan, uint32_t first, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil:
         """The block's accesses from ``first`` on, in order. One that was not made has no address."""
-        cdef uint32_t i, followed = 0
+        cdef uint32_t i
         cdef uint64_t k, address, size
         cdef const Reached* access
         for i in range(first, plan.reached):
@@ -254,34 +257,18 @@ cdef class IntervalMachine(EventSetConsumer):
             for k in range(mark_count):
                 if mark_kind(marks[k]) == Mark.STRING and mark_instruction(marks[k]) == access.instruction:
                     size += mark_value(marks[k])
-            if self.window.pending > self.now:       # what its address waits for is known up to there
-                self.follow_operands(plan, followed, access.instruction)
-                followed = access.instruction
-            self.access(plan, access, address, size)
-        if self.window.pending > self.now:
-            self.follow_operands(plan, followed, plan.length)
+            self.access(plan, i, address, size)
 
-    cdef void follow_operands(self, BlockPlan* plan, uint32_t first, uint32_t end) noexcept nogil:
-        """What instructions write waits for what they read, and for the data of a load that missed."""
-        cdef uint32_t i
-        cdef int64_t ready
-        cdef const Operands* operands
-        if plan.operands == NULL:
-            return
-        for i in range(first, end):
-            operands = operands_of(plan, i)
-            ready = self.window.operands_ready(operands, self.now)
-            self.window.result(operands, max(ready, self.late) if i == self.late_at else ready)
-
-    cdef void access(self, BlockPlan* plan, const Reached* access, uint64_t address, uint64_t size) noexcept nogil:
+    cdef void access(self, BlockPlan* plan, uint32_t number, uint64_t address, uint64_t size) noexcept nogil:
         """An access that is not known to find everything: its lines, one after the other."""
+        cdef const Reached* access = &plan.accesses[number]
         cdef uint64_t shift = self.caches.shift, line = address >> shift, last = (address + size - 1) >> shift
         cdef int64_t began = self.now, found
         cdef Served served
         cdef bint walked
         self.data_line = 0
-        if plan.operands != NULL and self.window.pending > self.now:
-            began = self.window.address_ready(operands_of(plan, access.instruction), began)
+        if self.window.pending > self.now:
+            began = self.window.ready(&access.address, began)
         while line <= last:
             walked = False
             found = began + self.translations.translate_data(line << shift, &walked)
@@ -290,7 +277,7 @@ cdef class IntervalMachine(EventSetConsumer):
             if served.level == LEVEL_L1 and served.ready <= began + self.caches.l1_latency:
                 self.remember(line)
             elif access.reads:
-                self.late_load(plan, access.instruction, &served, found > began)
+                self.late_load(plan, number, &served, found > began)
             elif served.level != LEVEL_L1:
                 self.stall(plan, access.instruction, STALL_STORES, self.window.store(self.now, served.ready))
             line += 1
@@ -303,18 +290,16 @@ cdef class IntervalMachine(EventSetConsumer):
         quick.place = <uint32_t>quick_find(self.caches.l1d, line << self.caches.shift)
         quick.page = <uint32_t>quick_find(self.translations.data, line << self.caches.shift)
 
-    cdef void late_load(self, BlockPlan* plan, uint32_t instruction, const Served* served, bint translated) noexcept nogil:
+    cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil:
         """A load whose data comes late. If it is there before the instructions behind it have filled the window, nothing
         has to wait but what reads its result."""
         cdef uint32_t cause = STALL_WINDOW_L2 + served.level - LEVEL_L2
-        self.late_at, self.late = instruction, served.ready
-        if served.ready > self.window.pending:
-            self.window.pending = served.ready
+        self.window.load(number, served.ready)
         if served.ready <= self.now + self.window_cycles:
             return
         if served.level == LEVEL_L1:             # on its way
             cause = STALL_DTLB if translated else STALL_WINDOW_MEMORY
-        self.window.wait_for(plan, instruction, served.ready, TALLY_STALL + cause)
+        self.window.wait_for(plan, plan.accesses[number].instruction, served.ready, TALLY_STALL + cause)
 
     cdef void note_access(self, BlockPlan* plan, const Reached* access, const Served* served, bint walked,
                           int64_t began) noexcept nogil:
@@ -353,8 +338,8 @@ cdef class IntervalMachine(EventSetConsumer):
         """The block's branch was mispredicted: that is found out when its operands are there."""
         cdef int64_t resolved = self.now
         tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED, 1)
-        if plan.operands != NULL and self.window.pending > self.now:
-            resolved = self.window.operands_ready(operands_of(plan, plan.length - 1), resolved)
+        if plan.flow != NULL and self.window.pending > self.now:
+            resolved = self.window.ready(&plan.flow.branch, resolved)
         self.stall(plan, plan.length - 1, STALL_BRANCH, resolved + self.mispredict)
 
     # --- event sets
