@@ -80,6 +80,12 @@ def run(
     return Ran(ending, one.retired, tally, recorder.words(), one)
 
 
+def expected(architecture: str) -> dict[str, tuple[int, str]]:
+    """Exit status and output of the examples for an architecture, without arguments."""
+    lines = (EXAMPLES / "expected" / f"{architecture}.txt").read_text().splitlines()
+    return {name: (int(status), output) for name, status, output in (line.split("|") for line in lines)}
+
+
 def assemble(directory: Path, text: str, *options: str) -> Path:
     """A static program of this assembly source; it begins at _start."""
     source, program = directory / "program.S", directory / "program"

@@ -25,7 +25,7 @@ cpdef enum InstructionSet:
     IA64 = 1
     X86_64 = 2
     I386 = 3
-    PPC64 = 4
+    PPC64 = 4                    # big-endian
 
 cpdef enum Cut:                  # whether a block is the beginning of one that was left in its middle
     WHOLE = 0

@@ -14,6 +14,15 @@ struct code {
     uint8_t accesses;            /* ... that it then makes, if its tail is COUNTED */
 };
 
+struct target {                  /* an instruction set */
+    const char *name;            /* qemu's */
+    struct code (*code)(const uint8_t *bytes, size_t size);
+    bool (*is_whole)(const uint8_t *bytes, size_t size);
+    int64_t executing[2];        /* the system calls that replace the program: execve, execveat */
+};
+
+const struct target *target_of(const char *name);            /* NULL: none of these */
+
 struct code x86_code(const uint8_t *bytes, size_t size, bool is_64);
 bool x86_is_whole(const uint8_t *bytes, size_t size, bool is_64);
 

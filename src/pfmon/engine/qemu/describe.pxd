@@ -47,11 +47,21 @@ cdef enum:
     PAYLOAD_BYTES = 16           # of an instruction in the block table: its code, then zeros
     MOST_IDS = 1 << 12           # of instructions in capstone
 
+cdef struct Instruction:         # capstone's record of one
+    uint32_t id
+    uint64_t address
+    uint16_t size
+    uint8_t bytes[24]
+    char mnemonic[32]
+    char text[160]
+    void* detail
+
 cdef struct Facts:               # of an instruction, by its number in capstone
     uint32_t kind                # kinds.Kind
     uint8_t branch               # BranchKind
     uint8_t rule                 # Rule
     uint8_t first                # AccessKind of its first operand, if that is in memory
+    uint16_t size                # bytes of its memory access, where its operands do not say; 0: a pointer's
 
 cpdef enum Rule:                 # what is to be known of an instruction's operands besides
     NO_RULE = 0
@@ -71,7 +81,8 @@ cdef class Describer:
     cdef readonly BlockTable table
     cdef void* library
     cdef size_t handle
-    cdef void* decoded           # capstone's record of an instruction
+    cdef Instruction* decoded
+    cdef uint16_t width          # bytes of a pointer
     cdef Facts facts[MOST_IDS]
     cdef const area* shared
     cdef uint64_t done           # bytes of announcements that were described
@@ -80,5 +91,9 @@ cdef class Describer:
     cdef bint enter(self, const announcement* it) noexcept nogil
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
+    cdef void details(self, BlockInstruction* place, const Facts* facts, const uint8_t* code) noexcept nogil
+
+
+cdef class X86Describer(Describer):
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil
     cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil

@@ -17,5 +17,13 @@ class Describer:
     table: BlockTable
 
     def __init__(
-        self, table: BlockTable, path: str, facts: Callable[[str], tuple[int, int, int, int]], is_64: bool
+        self,
+        table: BlockTable,
+        path: str,
+        facts: Callable[[str], tuple[int, int, int, int, int]],
+        architecture: int,
+        mode: int,
     ) -> None: ...
+
+class X86Describer(Describer):
+    """Describes x86 instructions."""

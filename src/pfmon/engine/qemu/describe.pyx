@@ -1,6 +1,6 @@
 """Describes the blocks that the plugin announces: instructions with their kinds and accesses.
 
-What an x86 instruction is says capstone, by its C interface (version 5): the library that its Python package brings is
+What an instruction is says capstone, by its C interface (version 5): the library that its Python package brings is
 loaded, and the few records of it that are read here are declared. What it does not say, such as which instructions
 compute with floating-point numbers, is in a table by mnemonic (x86.py).
 """
@@ -25,8 +25,6 @@ cdef extern from *:
     uint64_t acquire "pfmon_acquire"(const uint64_t*) nogil
 
 cdef enum:                       # capstone's numbers
-    ARCH_X86 = 3
-    MODE_32 = 1 << 2
     MODE_64 = 1 << 3
     OPTION_DETAIL = 2
     OPTION_ON = 3
@@ -60,15 +58,6 @@ cdef struct Detail:
     uint8_t more_padding[7]
     Operand operands[8]
 
-cdef struct Instruction:
-    uint32_t id
-    uint64_t address
-    uint16_t size
-    uint8_t bytes[24]
-    char mnemonic[32]
-    char text[160]
-    Detail* detail
-
 ctypedef uint32_t (*version_function)(int*, int*) noexcept nogil
 ctypedef int (*open_function)(int, int, size_t*) noexcept nogil
 ctypedef int (*close_function)(size_t*) noexcept nogil
@@ -89,10 +78,10 @@ cdef void* function(void* library, const char* name) except NULL:
 
 
 cdef class Describer:
-    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py); ``is_64``:
-    x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py);
+    ``architecture`` and ``mode``: capstone's. PfmonError: the library is not there, or is another version."""
 
-    def __cinit__(self, BlockTable table, path, facts, bint is_64):
+    def __cinit__(self, BlockTable table, path, facts, int architecture, uint32_t mode):
         global decode_next
         cdef int major = 0, minor = 0
         self.table = table
@@ -103,11 +92,12 @@ cdef class Describer:
         (<version_function>function(self.library, b"cs_version"))(&major, &minor)
         if major != VERSION:
             raise PfmonError(f"version {VERSION} of capstone is needed, and {path} is version {major}")
-        if (<open_function>function(self.library, b"cs_open"))(ARCH_X86, MODE_64 if is_64 else MODE_32, &self.handle):
-            raise PfmonError("capstone knows no x86 instructions")
+        if (<open_function>function(self.library, b"cs_open"))(architecture, <int>mode, &self.handle):
+            raise PfmonError("capstone was built without the instructions of this program")
         (<option_function>function(self.library, b"cs_option"))(self.handle, OPTION_DETAIL, OPTION_ON)
-        self.decoded = (<allocate_function>function(self.library, b"cs_malloc"))(self.handle)
+        self.decoded = <Instruction*>(<allocate_function>function(self.library, b"cs_malloc"))(self.handle)
         decode_next = <decode_function>function(self.library, b"cs_disasm_iter")
+        self.width = 8 if mode & MODE_64 else 4
         self.take_facts(facts)
 
     def __dealloc__(self):
@@ -125,9 +115,9 @@ cdef class Describer:
             name = name_of(self.handle, number)
             if name == NULL:
                 break
-            kind, branch, rule, first = facts(name.decode())
+            kind, branch, rule, first, size = facts(name.decode())
             self.facts[number].kind, self.facts[number].branch = kind, branch
-            self.facts[number].rule, self.facts[number].first = rule, first
+            self.facts[number].rule, self.facts[number].first, self.facts[number].size = rule, first, size
 
     cdef bint describe(self) noexcept nogil:
         """Enter all blocks that have been announced; False: there is no room."""
@@ -163,23 +153,32 @@ cdef class Describer:
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
         """Describe one instruction; one that capstone does not know has no kinds."""
         cdef const Facts* facts
-        cdef const Instruction* one = <const Instruction*>self.decoded
         memset(place, 0, sizeof(BlockInstruction))
         place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
-        if not self.decode(code, size, address) or one.id >= MOST_IDS:
+        if not self.decode(code, size, address) or self.decoded.id >= MOST_IDS:
             return
-        facts = &self.facts[one.id]
+        facts = &self.facts[self.decoded.id]
         place.kind, place.branch = facts.kind, facts.branch
-        self.operands(place, facts)
+        self.details(place, facts, code)
 
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
         cdef size_t left = size
         cdef uint64_t at = address
-        return decode_next(self.handle, &code, &left, &at, <Instruction*>self.decoded)
+        return decode_next(self.handle, &code, &left, &at, self.decoded)
+
+    cdef void details(self, BlockInstruction* place, const Facts* facts, const uint8_t* code) noexcept nogil:
+        """What else an instruction set has to say of an instruction whose mnemonic is known."""
+
+
+cdef class X86Describer(Describer):
+    """Describes x86-64 and IA-32 instructions."""
+
+    cdef void details(self, BlockInstruction* place, const Facts* facts, const uint8_t* code) noexcept nogil:
+        self.operands(place, facts)
 
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
         """What the operands say: accesses to memory, and whether a branch is direct."""
-        cdef const Detail* detail = (<const Instruction*>self.decoded).detail
+        cdef const Detail* detail = <const Detail*>self.decoded.detail
         cdef const Operand* operand
         cdef bint reads = facts.kind & Kind.LOAD != 0, writes = facts.kind & Kind.STORE != 0
         cdef uint32_t i, in_memory = 0
@@ -214,11 +213,11 @@ cdef class Describer:
         if in_memory and facts.rule == Rule.FETCHES:
             place.access = AccessKind.FETCH_LINE
         if place.access and place.size == 0:
-            place.size = 8
+            place.size = facts.size or self.width
 
     cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
         """Whether a jump or call is direct."""
-        cdef const Detail* detail = (<const Instruction*>self.decoded).detail
+        cdef const Detail* detail = <const Detail*>self.decoded.detail
         cdef bint direct = detail.operand_count > 0 and detail.operands[0].type == OPERAND_IMMEDIATE
         cdef bint calls = facts.kind & Kind.CALL != 0
         if direct:

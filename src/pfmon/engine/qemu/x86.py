@@ -8,13 +8,13 @@ Source: Intel SDM, volume 2, the instruction reference.
 
 from __future__ import annotations
 
-import os
 import re
 
-from pfmon.engine.qemu.describe import Rule
-from pfmon.errors import PfmonError
+from pfmon.engine.qemu.describe import Rule, X86Describer
 from pfmon.stream.kinds import Kind
 from pfmon.stream.table import AccessKind, BranchKind
+
+DESCRIBER = X86Describer
 
 JUMP = Kind.BRANCH
 CALL = Kind.BRANCH | Kind.CALL | Kind.STORE
@@ -33,6 +33,9 @@ NAMED: dict[str, int] = {
     "xlatb": Kind.LOAD,
 }
 """Kinds beyond those of their written operands. Near returns and calls move the return address."""
+
+SIZES = {"pushal": 32, "popal": 32, "pushaw": 16, "popaw": 16, "xlatb": 1}
+"""Bytes of their accesses, if these are not written as operands and are not those of a pointer."""
 
 CONDITIONAL_JUMP = re.compile(r"j(?!mp)\w+|loop\w*")
 NO_ACCESSES = {"lea", "nop", "fnop", "endbr32", "endbr64", "invlpg", "clflush", "clflushopt", "clwb", "cldemote"}
@@ -67,8 +70,9 @@ READS_FIRST = re.compile(
 """... and that only read it. All others do both; operands behind the first are read."""
 
 
-def facts(name: str) -> tuple[int, int, int, int]:
-    """Kinds, sort of branch, rule (describe.pxd), and what happens to a first operand in memory, of a mnemonic."""
+def facts(name: str) -> tuple[int, int, int, int, int]:
+    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, and bytes of an access
+    that is not written as an operand (0: a pointer's), of a mnemonic."""
     kind, branch, rule = _kinds(name)
     if WRITES_FIRST.fullmatch(name):
         first = AccessKind.WRITE
@@ -76,7 +80,7 @@ def facts(name: str) -> tuple[int, int, int, int]:
         first = AccessKind.READ
     else:
         first = AccessKind.READ_WRITE
-    return kind, branch, rule, first
+    return kind, branch, rule, first, SIZES.get(name, 0)
 
 
 def _kinds(name: str) -> tuple[int, int, int]:
@@ -101,19 +105,3 @@ def _rule(name: str) -> int:
     if PREFETCH.fullmatch(name):
         return Rule.FETCHES
     return Rule.EXCHANGES if name == "xchg" else Rule.NO_RULE
-
-
-PAYLOAD_BYTES = 16
-"""Of an instruction in the block table: its code, then zeros."""
-
-
-def capstone_library() -> str:
-    """The path of the library that capstone's package brings. PfmonError: it is not installed."""
-    from importlib.util import find_spec  # finds the package without loading it, which takes long
-
-    found = find_spec("capstone")
-    for directory in (found.submodule_search_locations or ()) if found else ():
-        path = os.path.join(directory, "lib", "libcapstone.so")
-        if os.path.isfile(path):
-            return path
-    raise PfmonError("capstone is not here, which says what x86 instructions are: pip install capstone")
