@@ -9,7 +9,7 @@ import os
 from importlib import import_module
 
 from pfmon.light_typing import NamedTuple, Protocol
-from pfmon.program.machines import EM_386, EM_IA_64, EM_X86_64
+from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -138,6 +138,9 @@ MACHINES = {
     (EM_IA_64, False): InstructionSet.IA64,
     (EM_X86_64, False): InstructionSet.X86_64,
     (EM_386, False): InstructionSet.I386,
+    (EM_PPC, True): InstructionSet.PPC,
+    (EM_PPC64, True): InstructionSet.PPC64,
+    (EM_PPC64, False): InstructionSet.PPC64LE,
 }
 """Of ELF files, by number, and whether they are big-endian."""
 
@@ -147,6 +150,9 @@ ENGINES = {
     InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest"),
     InstructionSet.X86_64: QEMU,
     InstructionSet.I386: QEMU,
+    InstructionSet.PPC: QEMU,
+    InstructionSet.PPC64: QEMU,
+    InstructionSet.PPC64LE: QEMU,
 }
 """By instruction set: module and class of the engine that runs its programs."""
 

@@ -10,7 +10,7 @@ import struct
 
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
-from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC64, EM_X86_64, machine_name
+from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64, machine_name
 
 HEADER = {32: "16sHHIIIIIHHHHHH", 64: "16sHHIQQQIHHHHHH"}
 PROGRAM_HEADERS = {32: "IIIIIIII", 64: "IIQQQQQQ"}
@@ -45,6 +45,8 @@ FORMS = {
     EM_IA_64: Form(64, (LITTLE,), REGIONS << 61),
     EM_X86_64: Form(64, (LITTLE,), (1 << 47) - (1 << 12)),  # the lower half of 48 bits of address, less a page
     EM_386: Form(32, (LITTLE,)),
+    EM_PPC: Form(32, (BIG,)),
+    EM_PPC64: Form(64, (BIG, LITTLE), 1 << 47),  # as much as a host of qemu's has
 }
 """By machine."""
 
@@ -152,7 +154,7 @@ def _check_form(machine: int, bits: int, byte_order: int, name: str) -> None:
     """PfmonError for files that nothing here executes."""
     form = FORMS.get(machine)
     if form is None:
-        raise PfmonError(f"{name}: is {machine_name(machine)} program; IA-64, x86-64 and i386 programs run")
+        raise PfmonError(f"{name}: is {machine_name(machine)} program; IA-64, x86 and PowerPC programs run")
     kind_of_program = machine_name(machine).partition(" ")[2]
     if bits != form.bits:
         raise PfmonError(f"{name}: is a {bits}-bit {kind_of_program} program; only {form.bits}-bit ones run")

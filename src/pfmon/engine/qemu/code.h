@@ -26,4 +26,10 @@ const struct target *target_of(const char *name);            /* NULL: none of th
 struct code x86_code(const uint8_t *bytes, size_t size, bool is_64);
 bool x86_is_whole(const uint8_t *bytes, size_t size, bool is_64);
 
+struct code ppc64_code(const uint8_t *bytes, size_t size);
+struct code ppc_code(const uint8_t *bytes, size_t size);     /* of 32 bits */
+struct code ppc64le_code(const uint8_t *bytes, size_t size);
+uint8_t ppc_accesses(uint32_t word);
+bool ppc_is_whole(const uint8_t *bytes, size_t size);
+
 #endif

@@ -62,6 +62,7 @@ cdef struct Facts:               # of an instruction, by its number in capstone
     uint8_t rule                 # Rule
     uint8_t first                # AccessKind of its first operand, if that is in memory
     uint16_t size                # bytes of its memory access, where its operands do not say; 0: a pointer's
+    uint32_t isa_kind            # of its instruction set
 
 cpdef enum Rule:                 # what is to be known of an instruction's operands besides
     NO_RULE = 0
@@ -91,8 +92,6 @@ cdef class Describer:
     cdef bint enter(self, const announcement* it) noexcept nogil
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
-    cdef void details(self, BlockInstruction* place, const Facts* facts, const uint8_t* code) noexcept nogil
-
 
 cdef class X86Describer(Describer):
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil

@@ -2,7 +2,8 @@
 
 What an instruction is says capstone, by its C interface (version 5): the library that its Python package brings is
 loaded, and the few records of it that are read here are declared. What it does not say, such as which instructions
-compute with floating-point numbers, is in a table by mnemonic (x86.py).
+compute with floating-point numbers, is in a table by mnemonic (x86.py, ppc.py). `X86Describer` is for x86, another for
+PowerPC is in describe_ppc.pyx.
 """
 
 from libc.string cimport memcpy, memset
@@ -78,7 +79,7 @@ cdef void* function(void* library, const char* name) except NULL:
 
 
 cdef class Describer:
-    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py);
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py, ppc.py);
     ``architecture`` and ``mode``: capstone's. PfmonError: the library is not there, or is another version."""
 
     def __cinit__(self, BlockTable table, path, facts, int architecture, uint32_t mode):
@@ -115,9 +116,8 @@ cdef class Describer:
             name = name_of(self.handle, number)
             if name == NULL:
                 break
-            kind, branch, rule, first, size = facts(name.decode())
-            self.facts[number].kind, self.facts[number].branch = kind, branch
-            self.facts[number].rule, self.facts[number].first, self.facts[number].size = rule, first, size
+            kind, branch, rule, first, size, isa_kind = facts(name.decode())
+            self.facts[number] = Facts(kind, branch, rule, first, size, isa_kind)
 
     cdef bint describe(self) noexcept nogil:
         """Enter all blocks that have been announced; False: there is no room."""
@@ -150,6 +150,18 @@ cdef class Describer:
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
         return True
 
+    cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        cdef size_t left = size
+        cdef uint64_t at = address
+        return decode_next(self.handle, &code, &left, &at, self.decoded)
+
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        """Describe one instruction; an instruction set has its own."""
+
+
+cdef class X86Describer(Describer):
+    """Describes x86-64 and IA-32 instructions."""
+
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
         """Describe one instruction; one that capstone does not know has no kinds."""
         cdef const Facts* facts
@@ -159,21 +171,6 @@ cdef class Describer:
             return
         facts = &self.facts[self.decoded.id]
         place.kind, place.branch = facts.kind, facts.branch
-        self.details(place, facts, code)
-
-    cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
-        cdef size_t left = size
-        cdef uint64_t at = address
-        return decode_next(self.handle, &code, &left, &at, self.decoded)
-
-    cdef void details(self, BlockInstruction* place, const Facts* facts, const uint8_t* code) noexcept nogil:
-        """What else an instruction set has to say of an instruction whose mnemonic is known."""
-
-
-cdef class X86Describer(Describer):
-    """Describes x86-64 and IA-32 instructions."""
-
-    cdef void details(self, BlockInstruction* place, const Facts* facts, const uint8_t* code) noexcept nogil:
         self.operands(place, facts)
 
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil:

@@ -52,9 +52,8 @@ class Guest:
         self._emulator = emulator(self.instruction_set)
         self.table = BlockTable(self.instruction_set, PAYLOAD_BYTES)
         target = TARGETS[self.instruction_set]
-        known = import_module(target.module)
-        describer: Describer = known.DESCRIBER(
-            self.table, capstone_library(), known.facts, target.architecture, target.mode
+        describer: Describer = import_module(target.module).describer(
+            self.table, capstone_library(), target.architecture, target.mode
         )
         self._reader = Reader(describer)
         self._process: Popen[bytes] | None = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pfmon.light_typing import NamedTuple
 from pfmon.stream.table import InstructionSet
 
-X86 = 3
+X86, PPC = 3, 4
 """capstone's numbers of architectures (CS_ARCH_*),"""
 
-MODE_32, MODE_64 = 1 << 2, 1 << 3
+LITTLE_ENDIAN, MODE_32, MODE_64, BIG_ENDIAN = 0, 1 << 2, 1 << 3, 1 << 31
 """... and of their modes (CS_MODE_*)."""
 
 
@@ -29,5 +29,8 @@ class Target(NamedTuple):
 TARGETS = {
     InstructionSet.X86_64: Target("x86_64", "pfmon.engine.qemu.x86", X86, MODE_64),
     InstructionSet.I386: Target("i386", "pfmon.engine.qemu.x86", X86, MODE_32),
+    InstructionSet.PPC64: Target("ppc64", "pfmon.engine.qemu.ppc", PPC, MODE_64 | BIG_ENDIAN),
+    InstructionSet.PPC: Target("ppc", "pfmon.engine.qemu.ppc", PPC, MODE_32 | BIG_ENDIAN),
+    InstructionSet.PPC64LE: Target("ppc64le", "pfmon.engine.qemu.ppc", PPC, MODE_64 | LITTLE_ENDIAN),
 }
 """By instruction set."""

@@ -14,7 +14,9 @@ from pfmon.engine.qemu.describe import Rule, X86Describer
 from pfmon.stream.kinds import Kind
 from pfmon.stream.table import AccessKind, BranchKind
 
-DESCRIBER = X86Describer
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.stream.table import BlockTable
 
 JUMP = Kind.BRANCH
 CALL = Kind.BRANCH | Kind.CALL | Kind.STORE
@@ -70,9 +72,14 @@ READS_FIRST = re.compile(
 """... and that only read it. All others do both; operands behind the first are read."""
 
 
-def facts(name: str) -> tuple[int, int, int, int, int]:
-    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, and bytes of an access
-    that is not written as an operand (0: a pointer's), of a mnemonic."""
+def describer(table: BlockTable, library: str, architecture: int, mode: int) -> X86Describer:
+    """Who describes x86 instructions, by the capstone library at this path."""
+    return X86Describer(table, library, facts, architecture, mode)
+
+
+def facts(name: str) -> tuple[int, int, int, int, int, int]:
+    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, bytes of an access that
+    is not written as an operand (0: a pointer's), and kinds of x86 alone, of a mnemonic."""
     kind, branch, rule = _kinds(name)
     if WRITES_FIRST.fullmatch(name):
         first = AccessKind.WRITE
@@ -80,7 +87,7 @@ def facts(name: str) -> tuple[int, int, int, int, int]:
         first = AccessKind.READ
     else:
         first = AccessKind.READ_WRITE
-    return kind, branch, rule, first, SIZES.get(name, 0)
+    return kind, branch, rule, first, SIZES.get(name, 0), 0
 
 
 def _kinds(name: str) -> tuple[int, int, int]:
