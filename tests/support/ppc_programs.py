@@ -81,14 +81,14 @@ def ppc_program(directory: Path, text: str, target: Target = PPC64) -> Path:
     return write_elf(directory / "program", machine_code(directory, text, target), target)
 
 
-def executed(command: Sequence[str | Path], directory: Path, target: Target = PPC64) -> Iterator[tuple[int, ...]]:
-    """The instruction words of every block that qemu says it executes, in a run on its own. A block that faults is said
-    as a whole."""
+def executed(command: Sequence[str | Path], directory: Path, target: Target = PPC64) -> Iterator[list[tuple[int, int]]]:
+    """Addresses and words of the instructions of every block that qemu says it executes, in a run on its own. A block
+    that faults is said as a whole."""
     log = directory / "executed.log"
     options = ["-d", "in_asm,exec,nochain", "-D", log]
     subprocess.run([f"qemu-{target.name}", *options, *command], check=False, stdout=subprocess.DEVNULL)
-    blocks: dict[int, list[int]] = {}
-    words: list[int] = []
+    blocks: dict[int, list[tuple[int, int]]] = {}
+    words: list[tuple[int, int]] = []
     with log.open() as lines:
         for line in lines:
             if line.startswith("IN:"):
@@ -96,6 +96,6 @@ def executed(command: Sequence[str | Path], directory: Path, target: Target = PP
             elif shown := re.match(r"0x([0-9a-f]+):\s+([0-9a-f]{8})\s", line):
                 if not words:
                     blocks[int(shown[1], 16)] = words
-                words.append(int(shown[2], 16))
+                words.append((int(shown[1], 16), int(shown[2], 16)))
             elif begun := re.match(r"Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/", line):
-                yield tuple(blocks[int(begun[1], 16)])
+                yield blocks[int(begun[1], 16)]

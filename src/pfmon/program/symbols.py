@@ -139,9 +139,9 @@ def _read(data: bytes, bias: int) -> Iterator[Symbol]:
 
 
 def _descriptors(data: bytes, layout: _Layout, sections: list[tuple[int, ...]], names: int) -> dict[int, int]:
-    """By the address of a function descriptor that of the code, where symbols of functions stand for descriptors: 64-bit
-    PowerPC, before version 2 of its ABI (elf.py). Descriptors are in the section .opd; those that are filled in when the
-    program is loaded are left out."""
+    """By the address of a function descriptor that of the code, where symbols of functions stand for descriptors:
+    64-bit PowerPC, before version 2 of its ABI (elf.py). Descriptors are in the section .opd; those that are filled in
+    when the program is loaded are left out."""
     if int.from_bytes(data[18:20], "big" if layout.order == ">" else "little") != EM_PPC64 or names >= len(sections):
         return {}
     if struct.unpack_from(layout.order + "I", data, 48)[0] & EF_PPC64_ABI >= DESCRIPTORS:
