@@ -14,7 +14,9 @@ from ppc_programs import (
     Target,
     executed,
     has_qemu,
+    machine_code,
     ppc_program,
+    write_elf,
 )
 from qemu_guests import EXAMPLES, Ran, expected, run
 
@@ -392,6 +394,28 @@ def test_threads_at_the_same_time_lose_nothing(target: Target, tmp_path: Path) -
     loop = CODE + HEADERS + 4 * (1 + 19)  # of bdnz
     runs = sum(ran.tally.runs(n) for n in table.numbers() for one in table.block(n).instructions if one.address == loop)
     assert runs in (999, 1000)  # the last may not have been counted yet when the program ended
+
+
+@PPC_ASSEMBLER
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "position-independent"])
+def test_dynamic_program_is_where_its_image_says(fixed: bool, target: Target, tmp_path: Path) -> None:
+    """An interpreter of the test's own goes to the program's entry, which is on the stack (AT_ENTRY, 9), behind one
+    argument and no environment."""
+    wide = target.bits == 64
+    loads, word = ("ldu", "ld", "cmpldi") if wide else ("lwzu", "lwz", "cmplwi"), target.bits // 8
+    find = (
+        f"addi 4, 1, {2 * word}\n 1: {loads[0]} 5, {2 * word}(4)\n {loads[2]} 5, 9\n bne 1b\n {loads[1]} 5, {word}(4)"
+    )
+    loader = machine_code(tmp_path, f"{find}\n mtctr 5\n bctr", target)
+    interpreter = write_elf(tmp_path / "loader", loader, target, fixed=False)
+    code = machine_code(tmp_path, f"nop\n {EXIT}", target)
+    ran = run([write_elf(tmp_path / "dynamic", code, target, fixed=fixed, interpreter=str(interpreter))])
+    assert ran.ending == (0, 0, "", "")
+    image = ran.guest._wanted.program
+    assert image.interpreter is not None
+    ips = [ran.guest.table.block(number).ip for number in ran.guest.table.numbers()]
+    assert ips[0] == image.interpreter.entry
+    assert ips[-1] == image.image.entry
 
 
 @PPC_ASSEMBLER

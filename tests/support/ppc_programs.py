@@ -53,25 +53,38 @@ def machine_code(directory: Path, text: str, target: Target) -> bytes:
     return code.read_bytes()
 
 
-def write_elf(path: Path, code: bytes, target: Target) -> Path:
-    """An executable of three segments that begins with its code; its ABI is one without function descriptors."""
+def write_elf(path: Path, code: bytes, target: Target, *, fixed: bool = True, interpreter: str = "") -> Path:
+    """An executable of three segments that begins with its code; its ABI is one without function descriptors.
+    ``fixed``: it is at CODE, else at 0 and position-independent."""
     wide = target.bits == 64
-    count = 3
+    base = 0 if fixed else CODE
+    named = interpreter.encode() + b"\0" if interpreter else b""
+    rows = [(1, 7, 0, CODE - base, HEADERS + len(code)), (1, 6, 0, DATA - base, 0), (1, 4, 0, READ_ONLY - base, 0x200)]
+    rows += [(3, 4, HEADERS + len(code), 0, len(named))] if interpreter else []
     ident = b"\x7fELF" + bytes([2 if wide else 1, 2 if target.order == ">" else 1, 1]) + bytes(9)
     sizes = (64, 56) if wide else (52, 32)
-    layout = "HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"
-    header = struct.pack(
-        target.order + layout, 2, target.machine, 1, ENTRY, sizes[0], 0, 2 if wide else 0, *sizes, count, 0, 0, 0
+    words = (
+        2 if fixed else 3,
+        target.machine,
+        1,
+        ENTRY - base,
+        sizes[0],
+        0,
+        2 if wide else 0,
+        *sizes,
+        len(rows),
+        0,
+        0,
+        0,
     )
-    rows = [(7, 0, CODE, HEADERS + len(code)), (6, 0, DATA, 0), (4, 0, READ_ONLY, 0x200)]
-    segments = b""
-    for flags, offset, address, size in rows:
+    header = ident + struct.pack(target.order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"), *words)
+    for kind, flags, offset, address, size in rows:
         memory = size or 0x10000
         if wide:
-            segments += struct.pack(target.order + "IIQQQQQQ", 1, flags, offset, address, address, size, memory, 4096)
+            header += struct.pack(target.order + "IIQQQQQQ", kind, flags, offset, address, address, size, memory, 4096)
         else:
-            segments += struct.pack(target.order + "8I", 1, offset, address, address, size, memory, flags, 4096)
-    path.write_bytes((ident + header + segments).ljust(HEADERS, b"\0") + code)
+            header += struct.pack(target.order + "8I", kind, offset, address, address, size, memory, flags, 4096)
+    path.write_bytes(header.ljust(HEADERS, b"\0") + code + named)
     path.chmod(0o755)
     return path
 

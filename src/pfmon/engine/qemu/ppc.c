@@ -80,7 +80,7 @@ static bool is_harmless(uint32_t word, bool is_64) {
     uint32_t number = extended(word);
     switch (primary(word)) {
     case 30:
-        return is_64;            /* rotates of 64 bits */
+        return is_64 && (number & 15) < 10;                     /* rotates of 64 bits */
     case REGISTER:
         return has(SET(harmless_conditions), number);
     case EXTENDED:
