@@ -360,7 +360,7 @@ def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     found = {one.address: one for number in table.numbers() for one in table.block(number).instructions}
     one = found[sorted(found)[6]]
     kinds, size = INSTRUCTIONS[code]
-    assert (Kind(one.kind), one.size, one.access) == (Kind(kinds), size, ACCESS[kinds & (L | S)])
+    assert (Kind(one.kind), one.size, one.access | one.second) == (Kind(kinds), size, ACCESS[kinds & (L | S)])
 
 
 BRANCHES = {

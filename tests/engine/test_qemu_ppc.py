@@ -14,6 +14,8 @@ from ppc_programs import (
     Target,
     executed,
     has_qemu,
+    is_load,
+    is_store,
     machine_code,
     ppc_program,
     write_elf,
@@ -62,33 +64,6 @@ def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
 def is_branch(word: int) -> bool:
     """By the primary opcodes b and bc, and bclr and bcctr of 19."""
     return word >> 26 in (16, 18) or (word >> 26 == 19 and word >> 1 & 1023 in (16, 528))
-
-
-# Extended opcodes of 31 (Power ISA, appendix: opcode maps), as far as the examples have them.
-LOADS_31 = {
-    20: "lwarx", 21: "ldx", 23: "lwzx", 53: "ldux", 55: "lwzux", 84: "ldarx", 87: "lbzx", 119: "lbzux", 279: "lhzx",
-    311: "lhzux", 341: "lwax", 343: "lhax", 373: "lwaux", 535: "lfsx", 567: "lfsux", 599: "lfdx", 631: "lfdux",
-}  # fmt: skip
-STORES_31 = {
-    149: "stdx", 151: "stwx", 181: "stdux", 183: "stwux", 215: "stbx", 247: "stbux", 407: "sthx", 439: "sthux",
-    663: "stfsx", 695: "stfsux", 727: "stfdx", 759: "stfdux", 983: "stfiwx",
-}  # fmt: skip
-
-
-def is_load(word: int) -> bool:
-    """lwz ... lbzu, lhz ... lhau, lmw, lfs ... lfdu, ld and lwa; and by extended opcode."""
-    primary = word >> 26
-    return primary in (*range(32, 36), *range(40, 44), 46, *range(48, 52), 58) or (
-        primary == 31 and word >> 1 & 1023 in LOADS_31
-    )
-
-
-def is_store(word: int) -> bool:
-    """stw ... stbu, sth, sthu, stmw, stfs ... stfdu, std; and by extended opcode."""
-    primary = word >> 26
-    return primary in (*range(36, 40), 44, 45, 47, *range(52, 56), 62) or (
-        primary == 31 and word >> 1 & 1023 in STORES_31
-    )
 
 
 def is_floating(word: int) -> bool:

@@ -82,18 +82,20 @@ def test_what_accesses_memory_may_fault(library: ctypes.CDLL) -> None:
 
 KNOWN_31 = {
     20, 21, 23, 53, 55, 84, 87, 119, 149, 150, 151, 181, 183, 214, 215, 247, 279, 311, 341, 343, 373, 375, 407, 439,
-    533, 534, 535, 567, 597, 599, 631, 661, 662, 663, 695, 725, 727, 759, 790, 918, 983, 1014, 310, 438,
+    534, 535, 567, 599, 631, 662, 663, 695, 727, 759, 790, 918, 983, 310, 438,
 }  # fmt: skip
-"""Loads and stores of the PowerPC 604 and of 64-bit processors, by extended opcode (PowerPC 604 manual, appendix A)."""
-WITHOUT = {22, 86, 54, 246, 278, 470, 598, 854, 982, 758, 28, 266, 19, 339, 467}
-"""icbt, dcbf, dcbst, dcbtst, dcbt, dcbi, sync, eieio, icbi, dcba; and, add, mfcr, mfspr, mtspr."""
+"""Loads and stores of one place, of the PowerPC 604 and of 64-bit processors, by extended opcode (PowerPC 604 manual,
+appendix A)."""
+WITHOUT = {533, 597, 661, 725, 1014, 22, 86, 54, 246, 278, 470, 598, 854, 982, 758, 28, 266, 19, 339, 467}
+"""lswx, lswi, stswx, stswi, dcbz, whose place qemu does not tell; icbt, dcbf, dcbst, dcbtst, dcbt, dcbi, sync,
+eieio, icbi, dcba; and, add, mfcr, mfspr, mtspr."""
 
 
 def test_loads_and_stores_have_an_address(library: ctypes.CDLL) -> None:
     def accesses(primary: int, extended: int = 0) -> int:
         return int(library.ppc_accesses(ctypes.c_uint32(primary << 26 | extended << 1)))
 
-    assert [primary for primary in range(64) if accesses(primary)] == [6, *range(32, 59), 61, 62]
+    assert [primary for primary in range(64) if accesses(primary)] == [6, *range(32, 46), *range(48, 59), 61, 62]
     assert {extended for extended in KNOWN_31 if not accesses(31, extended)} == set()
     assert {extended for extended in WITHOUT if accesses(31, extended)} == set()
 

@@ -8,7 +8,8 @@ from ia64_machine import Machine as Guest
 from machine_code import loop, run_code
 from machine_runs import machine_and_guest, run_machine
 
-from pfmon.machine.config import FILES, load
+from pfmon.machine.config import load
+from pfmon.machine.names import ITANIUMS
 from pfmon.machine.machine import Machine
 from pfmon.machine.occurrences import Occurrence
 from pfmon.stream.blocks import BlockRecord
@@ -32,7 +33,7 @@ def with_limit(program: str, lower: Callable[[Machine], None]) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("machine", FILES)
+@pytest.mark.parametrize("machine", ITANIUMS)
 @pytest.mark.parametrize("program", ["lz", "fib", "epic"])
 def test_a_run_loses_nothing(program: str, machine: str) -> None:
     assert run_machine(program, machine).failure == Failure.NO_FAILURE

@@ -10,7 +10,8 @@ from totals import machine_totals, signal_totals
 
 from pfmon.counting.looks import Look, look_of
 from pfmon.counting.tally import Tally
-from pfmon.machine.config import FILES, load
+from pfmon.machine.config import load
+from pfmon.machine.names import ITANIUMS
 from pfmon.machine.machine import Machine
 from pfmon.session.machine_run import MachineRun
 from pfmon.session.monitoring import nothing_is_lost
@@ -21,7 +22,7 @@ QUICK = ("epic", "sort", "matmul")
 RUNS = [
     pytest.param(name, machine, marks=() if name in QUICK else pytest.mark.slow)
     for name in sorted(SMALL)
-    for machine in FILES
+    for machine in ITANIUMS
 ]
 EVERYWHERE = ((0, 0),)
 OF_DATA = ("l1d_reads", "l1d_read_misses.all", "l1d_read_misses.rse_fill", "l2d_references.writes", "l2dtlb_misses")

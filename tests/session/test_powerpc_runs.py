@@ -75,8 +75,6 @@ def test_a_powerpc_program_is_counted_on_the_604e_unless_one_says() -> None:
 @pytest.mark.parametrize(
     ("events", "options", "text"),
     [
-        ("processor_cycles", {}, "PROCESSOR_CYCLES takes a machine of a processor with ppc604e"),
-        ("dcache_misses", {"pmu": "ibm1994"}, "DCACHE_MISSES takes a machine"),
         ("snoop_requests", {}, "no other bus agent"),
         (INSTRUCTIONS, {"levels": "k"}, "level 3"),
         (INSTRUCTIONS, {"controls": {"pmctrigger": 1}}, "--controls=pmctrigger .*counters that count at times"),
@@ -84,7 +82,6 @@ def test_a_powerpc_program_is_counted_on_the_604e_unless_one_says() -> None:
         (INSTRUCTIONS, {"controls": {"dis": 1, "dmr": 1}}, "--controls=dis,dmr .* at times"),
         (INSTRUCTIONS, {"irange": "main"}, "no irange"),
         (INSTRUCTIONS, {"insecure": True}, "--insecure is about the user mask"),
-        (INSTRUCTIONS, {"trigger_data_start_addresses": DATA}, "a PowerPC program whose accesses"),
         (INSTRUCTIONS, {"pmu": "itanium2"}, "--pmu=itanium2: .* PowerPC program; PMUs for it: ppc604e, ibm1994"),
         ("instructions_retired", {}, "unknown ppc604e event"),
     ],

@@ -112,3 +112,30 @@ def executed(command: Sequence[str | Path], directory: Path, target: Target = PP
                 words.append((int(shown[1], 16), int(shown[2], 16)))
             elif begun := re.match(r"Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/", line):
                 yield blocks[int(begun[1], 16)]
+
+
+# Extended opcodes of 31 (Power ISA, appendix: opcode maps), as far as the examples have them.
+LOADS_31 = {
+    20: "lwarx", 21: "ldx", 23: "lwzx", 53: "ldux", 55: "lwzux", 84: "ldarx", 87: "lbzx", 119: "lbzux", 279: "lhzx",
+    311: "lhzux", 341: "lwax", 343: "lhax", 373: "lwaux", 535: "lfsx", 567: "lfsux", 599: "lfdx", 631: "lfdux",
+}  # fmt: skip
+STORES_31 = {
+    149: "stdx", 151: "stwx", 181: "stdux", 183: "stwux", 215: "stbx", 247: "stbux", 407: "sthx", 439: "sthux",
+    663: "stfsx", 695: "stfsux", 727: "stfdx", 759: "stfdux", 983: "stfiwx",
+}  # fmt: skip
+
+
+def is_load(word: int) -> bool:
+    """lwz ... lbzu, lhz ... lhau, lmw, lfs ... lfdu, ld and lwa; and by extended opcode."""
+    primary = word >> 26
+    return primary in (*range(32, 36), *range(40, 44), 46, *range(48, 52), 58) or (
+        primary == 31 and word >> 1 & 1023 in LOADS_31
+    )
+
+
+def is_store(word: int) -> bool:
+    """stw ... stbu, sth, sthu, stmw, stfs ... stfdu, std; and by extended opcode."""
+    primary = word >> 26
+    return primary in (*range(36, 40), 44, 45, 47, *range(52, 56), 62) or (
+        primary == 31 and word >> 1 & 1023 in STORES_31
+    )

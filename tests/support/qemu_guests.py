@@ -4,7 +4,7 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from pfmon.engine.settings import Settings
 from pfmon.program import image
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.tee import Tee
+from pfmon.stream.words import Mark
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 QEMU = pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is not here (package qemu-user)")
@@ -43,6 +44,7 @@ def guest(
     environment: Sequence[bytes] = (),
     files: tuple[int, int, int] | None = None,
     notices: list[str] | None = None,
+    addresses: bool = False,
 ) -> Guest:
     """A program that has not begun."""
     words = [os.fsencode(word) for word in command]
@@ -55,6 +57,7 @@ def guest(
         memory_limit=1 << 30,
         processor="intel_v2",
         slow=slow,
+        addresses=addresses,
         on_notice=[].append if notices is None else notices.append,
     )
     engine = api.start(wanted)
@@ -69,12 +72,14 @@ def run(
     environment: Sequence[bytes] = (),
     files: tuple[int, int, int] | None = None,
     notices: list[str] | None = None,
+    addresses: bool = False,
 ) -> Ran:
-    """Run a program to its end; its standard output goes nowhere unless ``files`` says where."""
+    """Run a program to its end, ``addresses`` of its accesses in the stream or not; its standard output goes nowhere
+    unless ``files`` says where."""
     with Path(os.devnull).open("w") as nowhere:
         files = files or (0, nowhere.fileno(), nowhere.fileno())
-        one = guest(command, slow=slow, environment=environment, files=files, notices=notices)
-        tally, recorder = Tally(one.table), Recorder()
+        one = guest(command, slow=slow, environment=environment, files=files, notices=notices, addresses=addresses)
+        tally, recorder = Tally(one.table, addresses), Recorder()
         ending = one.run(Tee(tally, recorder))
         one.close()
     return Ran(ending, one.retired, tally, recorder.words(), one)
@@ -84,6 +89,42 @@ def expected(architecture: str) -> dict[str, tuple[int, str]]:
     """Exit status and output of the examples for an architecture, without arguments."""
     lines = (EXAMPLES / "expected" / f"{architecture}.txt").read_text().splitlines()
     return {name: (int(status), output) for name, status, output in (line.split("|") for line in lines)}
+
+
+class Access(NamedTuple):
+    """One access: the instruction's address, its sort (table.AccessKind), the first byte, how many."""
+
+    ip: int
+    kind: int
+    address: int
+    size: int
+
+
+def accesses(ran: Ran) -> Iterator[Access]:
+    """The accesses in a traced stream, in its order; those of a string instruction that repeats are one."""
+    table, at, words = ran.guest.table, 0, ran.words
+    made: list[Access] = []
+    indices: list[int] = []
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word >> 63:
+            if word >> 56 & 0x7F == Mark.STRING:
+                more, number = word & 0xFFFFFFFF, word >> 32 & 0xFF
+                made = [
+                    one._replace(size=one.size + more) if index == number else one
+                    for one, index in zip(made, indices, strict=True)
+                ]
+            continue
+        yield from made
+        made, indices = [], []
+        for index, one in enumerate(table.block(word & 0xFFFFFFFF).instructions):
+            for kind in (one.access, one.second):
+                if kind:
+                    made.append(Access(one.address, kind, words[at], one.size))
+                    indices.append(index)
+                    at += 1
+    yield from made
 
 
 def assemble(directory: Path, text: str, *options: str) -> Path:

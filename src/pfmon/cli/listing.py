@@ -45,12 +45,11 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
 
 
 def _machine_text(config: Config) -> str:
-    """The figures of the machine, for PMUs whose processors can be modelled."""
+    """The figures of the machine."""
     from pfmon.library.machines import machine_of
-    from pfmon.pmu.model import IA64
     from pfmon.report.machine import machine_text
 
-    return machine_text(machine_of(config)) if config.pmu in IA64 else ""
+    return machine_text(machine_of(config))
 
 
 def _emulator_text() -> str:

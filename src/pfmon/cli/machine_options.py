@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 TITLE = "Machine"
 OPTIONS = [
-    Option("machine", "the machine: itanium, itanium2, montecito, a variant, or a TOML FILE (that of --pmu)", "NAME"),
+    Option("machine", "the machine: itanium2, nehalem, ... (pfmon -I), host, or a TOML FILE (that of --pmu)", "NAME"),
     Option("set", "change a figure of the machine, such as l3.size=9M; may be repeated", "FIGURE=VALUE"),
 ]
 

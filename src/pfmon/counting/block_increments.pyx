@@ -11,7 +11,7 @@ from pfmon.counting.increments cimport Counted, MarkTerm, Weight, mark_increment
 from pfmon.counting.sink cimport NO_BLOCK
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.records cimport BUBBLE_FLAG
-from pfmon.stream.table cimport BlockAccess, BlockHead, BlockInstruction, Cut, executed, most_accesses
+from pfmon.stream.table cimport BlockAccess, BlockHead, BlockInstruction, Cut, executed, is_second, most_accesses
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, unpacked_address
 
 cdef enum:
@@ -112,7 +112,7 @@ cdef class BlockIncrements(Items):
         for place in range(most_accesses(head)):
             if not executed(word, access[place].condition):
                 continue
-            if in_ranges(&self.ranges, addresses[k]):
+            if in_ranges(&self.ranges, addresses[k]) and not is_second(access, place):
                 instruction = &self.table.c.instructions[head.first + access[place].instruction]
                 passing = self.increments.passing(instruction, self.table.c.payloads + (
                     head.first + access[place].instruction) * self.table.c.header.payload_bytes)

@@ -1,7 +1,4 @@
-"""What can be counted, and whether it takes a machine: known without one.
-
-There are machines of the Itaniums; a PMU of other processors counts what architecture decides until there is one.
-"""
+"""What can be counted, and whether it takes a machine: known without one."""
 
 from __future__ import annotations
 
@@ -41,43 +38,26 @@ def needs_machine(signal: str, threshold: int) -> bool:
     return meaning is not None and meaning.kind != "never"
 
 
-def has_machine(model: PmuModel) -> bool:
-    """Whether there is a machine of a processor that has the PMU."""
-    if model.architecture == "ia64":  # known, and a count of exact events loads no machine
-        return True
-    from pfmon.machine.config import FILES
-
-    return model.name in FILES
+def counts_machine(monitor: Monitor) -> bool:
+    """Whether architecture alone does not tell what a counter counts."""
+    return needs_machine(monitor.signal, monitor.threshold or monitor.edge)
 
 
 def check_monitor(model: PmuModel, monitor: Monitor) -> None:
     """PfmonError for what a counter is set to and does not count here."""
     check_countable(model, monitor.event)
-    check_cycles(model, monitor)
+    if monitor.cmask:
+        from pfmon.counting.conditions import condition_of
+
+        condition_of(monitor)
+        return
     check_threshold(monitor.event, monitor.threshold)
-
-
-def check_cycles(model: PmuModel, monitor: Monitor) -> None:
-    """PfmonError for what is decided cycle by cycle, where there are no cycles: CMASK, INV and E (Intel SDM volume 3
-    section 30.2.1.1)."""
-    used = {"--event-thresholds": monitor.threshold, "--invert": monitor.invert, "--edge": monitor.edge}
-    options = ", ".join(option for option, value in used.items() if value)
-    if options and not has_machine(model):
-        raise PfmonError(
-            f"{options}: {monitor.event.name} would be looked at cycle by cycle, and there is no machine of a "
-            f"processor with {model.name} yet; --check-events-only programs it"
-        )
 
 
 def check_countable(model: PmuModel, event: Event) -> None:
     """PfmonError for an event whose signal nothing produces."""
     if event.fidelity == "unmodelled":
         raise PfmonError(f"{event.name} is not modelled: {event.reason}")
-    if event.fidelity == "modelled" and not has_machine(model):
-        exact = ", ".join(one.name for one in model.events if one.fidelity == "exact" and one.alias_of == "-")
-        raise PfmonError(
-            f"{event.name} takes a machine of a processor with {model.name}, and there is none yet; runs count {exact}"
-        )
     if event.signal not in terms.available() and event.signal not in machine.meanings():
         raise PfmonError(f"{event.name} cannot be counted: nothing produces {event.signal}")
 

@@ -11,8 +11,18 @@ from libc.string cimport memset
 from pfmon.counting.tally cimport BlockTally, Site, Tally, add_conditions, count_mark, tally_of
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport (
-    ALWAYS, BANK_SHIFT, BANKS, BlockAccess, BlockHead, BlockTable, accesses_of, executed,
-    first_access_of_bank, most_accesses)
+    ALWAYS,
+    BANKS,
+    BANK_SHIFT,
+    BlockAccess,
+    BlockHead,
+    BlockTable,
+    accesses_of,
+    executed,
+    first_access_of_bank,
+    is_second,
+    most_accesses,
+)
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, MARK_SHIFT, Mark, unpacked_address
 
 cdef enum:
@@ -245,4 +255,5 @@ cdef class DataTally(Tally):
         return {
             self.table.c.accesses[head.first_access + k].instruction: self.inside_of(number, k)
             for k in range(most_accesses(head))
+            if not is_second(self.table.c.accesses + head.first_access, k)
         }

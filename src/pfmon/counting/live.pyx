@@ -18,7 +18,7 @@ from pfmon.counting.sampler cimport Sampler
 from pfmon.counting.sink cimport NO_BLOCK
 from pfmon.machine.occurrences cimport NOTHING_HAPPENED
 from pfmon.machine.watch cimport Captured
-from pfmon.stream.table cimport BlockHead, BlockTable, accesses_of, executed
+from pfmon.stream.table cimport BlockHead, BlockTable, accesses_of, executed, made_by
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind
 
 cdef enum:
@@ -272,7 +272,7 @@ cdef class Live(Interrupts):
                 if self.traced and self.table.c.instructions[head.first + i].access and executed(
                         word, self.table.c.instructions[head.first + i].condition):
                     address = addresses[access]
-                    access += 1
+                    access += made_by(&self.table.c.instructions[head.first + i])
                 self.add_instruction(word, i, address, sums)
                 for k in range(block.mark_count):
                     if mark_instruction(block.marks[k]) == i and mark_kind(block.marks[k]) != Mark.RSE_ADDRESS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.live import Live
 from pfmon.counting.sampler import Sampler
-from pfmon.counting.unit import CountingUnit
+from pfmon.counting.unit import CountingUnit, stack_rate
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.capture_values import CaptureRegisters
@@ -99,7 +99,14 @@ class LiveUnit:
         if records:
             if event_set is None:
                 records.machine.show(self.consumer)
-            records.machine.tell(self._captures, self._event_set)
+            self._tell(records)
+
+    def _tell(self, records: MachineRecords) -> None:
+        """Have the machine tell what it decides: captures, and cycles to counters with conditions on them."""
+        records.machine.tell(self._captures, self._event_set)
+        conditions = self._unit.conditions(self._table)
+        if tell := getattr(records.machine, "tell_cycles", None):
+            tell(conditions, self._event_set)
 
     def sync(self) -> None:
         """Bring the registers up to what has been counted."""
@@ -181,7 +188,7 @@ class LiveUnit:
             self._captures = self._unit.captures(self._table, self._seed)
             self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles(), self._captures)
             if self._records:
-                self._records.machine.tell(self._captures, self._event_set)
+                self._tell(self._records)
             self._taken = [0] * len(self._unit.monitors)
         self.consumer.freeze(self.registers.frozen)
         for number, monitor in enumerate(self._unit.monitors):
@@ -196,5 +203,5 @@ class LiveUnit:
             if self._unit.wants_machine or self._skid:
                 raise PfmonError("a machine has to run for these events")
             return None
-        machine, rate = self._records.machine, int(self._records.figures["rse.rate"])
+        machine, rate = self._records.machine, stack_rate(self._records.figures)
         return CycleCounts(self._unit.looks(), self._unit.look_increments(), self._table, machine.records, rate)

@@ -94,6 +94,17 @@ def of_owner(occurrences: frozenset[int], owner: int) -> frozenset[int]:
     return frozenset(number + owner * len(CAPTURED) * (number in CAPTURED) for number in occurrences)
 
 
+def condition_look(owner: int, number: int) -> Look:
+    """How a counter looks whose condition on cycles is judged while the machine runs: each cycle that it counts is an
+    occurrence of its own."""
+    from pfmon.counting.cycle_conditions import FIRST_OCCURRENCE, MOST_CONDITIONS
+
+    first = FIRST_OCCURRENCE + owner * MOST_CONDITIONS
+    if first + number >= MOST_OCCURRENCES:
+        raise PfmonError(f"{owner + 1} event sets with CMASK, INV or E are more than a run can tell apart")
+    return Look(Way.OCCURRENCES, occurrences=frozenset((first + number,)))
+
+
 def look_of(signal: str, threshold: int, ranged: bool, states: int | None, owner: int = 0) -> Look:
     """How a monitor of a signal looks at the records; way NOT_HERE: it does not (architecture, or a level)."""
     if not needs_machine(signal, threshold):
@@ -140,7 +151,7 @@ def _of_architecture(signal: str, threshold: int, ranged: bool) -> Look:
 
 def _of_cycles(signal: str) -> Look:
     named = machine.named(signal)
-    if "BUS" in named:
+    if "CLOCK" in named:
         return Look()
     causes = ALL_CAUSES if "CORE" in named else _bits(machine.select(signal, names("cycle")))
     return Look(Way.CYCLES, retiring="CORE" in named or "RETIRING" in named, causes=causes)

@@ -5,7 +5,6 @@ from libc.stdint cimport uint32_t, uint64_t
 from pfmon.counting.cycles cimport CycleCounts
 from pfmon.counting.increments cimport Increments
 from pfmon.counting.sink cimport Sink
-from pfmon.machine.machine cimport Machine
 from pfmon.machine.records cimport Records, Totals
 from pfmon.stream.table cimport BlockTable
 
@@ -27,7 +26,7 @@ cdef class MachineTotals:
 
     cdef CycleCounts counts
 
-    def __cinit__(self, Machine machine, looks, Increments increments, BlockTable table, int stack_rate):
+    def __cinit__(self, machine, looks, Increments increments, BlockTable table, int stack_rate):
         self.counts = CycleCounts(looks, increments, table, machine.records, stack_rate)
 
     def add(self, Sink sink, event_sets=None):

@@ -11,7 +11,16 @@ from pfmon.counting.increments cimport ANY_VALUE, Increments, MarkTerm, Weight
 from pfmon.counting.sink cimport NO_BLOCK, NOBODY, Sink, add
 from pfmon.counting.tally cimport MarkTally, SMALL_VALUES, Site, Tally, tally_of
 from pfmon.stream.table cimport (
-    ALWAYS, BANK_MASK, BANK_SHIFT, BANKS, BlockHead, BlockInstruction, Cut, Table)
+    ALWAYS,
+    BANKS,
+    BANK_MASK,
+    BANK_SHIFT,
+    BlockHead,
+    BlockInstruction,
+    Cut,
+    Table,
+    made_by,
+)
 
 
 def add_totals(Tally tally, Increments increments, Sink sink):
@@ -50,7 +59,7 @@ cdef void add_block(Tally tally, uint64_t number, Increments increments, Sink si
         held = inside = 0
         if instruction.access:
             inside = tally.inside_of(number, access)
-            access += 1
+            access += made_by(instruction)
         if passing:
             held = runs if instruction.condition == ALWAYS else tally.held(number, instruction.condition)
             for m in range(increments.monitors):

@@ -6,7 +6,7 @@ of the stream (what architecture decides) and from a machine's records (what the
 
 from __future__ import annotations
 
-from pfmon.counting.countable import check_monitor, needs_machine
+from pfmon.counting.countable import check_monitor, counts_machine
 from pfmon.counting.data_tally import DataTally
 from pfmon.counting.increments import Increments
 from pfmon.counting.sink import Sink
@@ -25,8 +25,10 @@ if TYPE_CHECKING:  # exact events alone need no machine
     from collections.abc import Sequence
 
     from pfmon.counting.captures import Captures
+    from pfmon.counting.cycle_conditions import CycleConditions
     from pfmon.counting.looks import Look
     from pfmon.machine.config import MachineFigures
+    from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
     from pfmon.pmu.event import Event
     from pfmon.pmu.file import RegisterFile
@@ -38,9 +40,14 @@ if TYPE_CHECKING:  # exact events alone need no machine
 class MachineRecords(NamedTuple):
     """A machine with its figures; ``event_sets``: which of what it recorded is meant, None: all."""
 
-    machine: Machine
+    machine: Machine | IntervalMachine
     figures: MachineFigures
     event_sets: Sequence[int] | None = None
+
+
+def stack_rate(figures: MachineFigures) -> int:
+    """Registers that the register stack engine moves in a cycle; machines without one move none."""
+    return int(figures.get("rse.rate", 1))
 
 
 class CountingUnit:
@@ -69,12 +76,12 @@ class CountingUnit:
     @property
     def _counts_machine(self) -> bool:
         """Whether a monitor counts what a machine decides."""
-        return any(needs_machine(monitor.signal, monitor.threshold) for monitor in self.monitors)
+        return any(counts_machine(monitor) for monitor in self.monitors)
 
     @property
     def wants_tally(self) -> bool:
         """Whether totals of the stream are needed."""
-        return not all(needs_machine(monitor.signal, monitor.threshold) for monitor in self.monitors)
+        return not all(counts_machine(monitor) for monitor in self.monitors)
 
     @property
     def wants_addresses(self) -> bool:
@@ -103,7 +110,7 @@ class CountingUnit:
     def increments(self) -> Increments:
         """What architecture decides, compiled; monitors of other signals add nothing."""
         if self._exact is None:
-            exact = [not needs_machine(monitor.signal, monitor.threshold) for monitor in self.monitors]
+            exact = [not counts_machine(monitor) for monitor in self.monitors]
             self._exact = Increments(
                 [
                     Weighed(monitor.signal if own else "", self._filter(monitor.event), self._ranged(monitor.event))
@@ -129,20 +136,45 @@ class CountingUnit:
         ranges = self.data_ranges or ()
         return Captures(table, self.capturing, filters, ranges, heeded, seed, self.owner)
 
+    def conditions(self, table: BlockTable) -> CycleConditions | None:
+        """The counters that look at cycles one by one; None: none do."""
+        if not any(monitor.conditional for monitor in self.monitors):
+            return None
+        from pfmon.counting.conditions import condition_of
+        from pfmon.counting.cycle_conditions import CycleConditions
+
+        found = [condition_of(monitor) for monitor in self.monitors]
+        weights = [
+            Weighed(
+                monitor.signal if one and not one.occurrences and not one.every_cycle else "",
+                self._filter(monitor.event),
+                False,
+            )
+            for monitor, one in zip(self.monitors, found, strict=True)
+        ]
+        return CycleConditions(found, Increments(weights), table, self.owner)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether what it counts is recorded under its number."""
+        return self.capturing.captures or any(monitor.conditional for monitor in self.monitors)
+
     def looks(self) -> list[Look]:
         """How the monitors look at a machine's records."""
-        from pfmon.counting.looks import look_of
+        from pfmon.counting.looks import condition_look, look_of
 
         if self._looks is None:
             self._looks = [
-                look_of(
+                condition_look(self.owner, number)
+                if monitor.conditional
+                else look_of(
                     monitor.signal,
                     monitor.threshold,
                     self._ranged(monitor.event),
                     monitor.mesi if monitor.event.mesi else None,
                     self.owner,
                 )
-                for monitor in self.monitors
+                for number, monitor in enumerate(self.monitors)
             ]
         return self._looks
 
@@ -158,14 +190,14 @@ class CountingUnit:
     def _add_machine(self, table: BlockTable, records: MachineRecords, sink: Sink) -> None:
         from pfmon.counting.machine_totals import MachineTotals
 
-        rate = int(records.figures["rse.rate"])
+        rate = stack_rate(records.figures)
         MachineTotals(records.machine, self.looks(), self.look_increments(), table, rate).add(sink, records.event_sets)
         for number, monitor in enumerate(self.monitors):
-            if needs_machine(monitor.signal, monitor.threshold):
+            if counts_machine(monitor):
                 sink.add_elsewhere(number, self.stood(monitor, records))
 
     def stood(self, monitor: Monitor, records: MachineRecords) -> int:
-        """What levels and the bus's clock added in all: these are of no instruction; 0 for other signals."""
+        """What levels and the bus's or reference clock added in all: these are of no instruction; 0 for other signals."""
         from pfmon.counting.machine_totals import level_total
 
         meaning = machine_signals.meanings().get(monitor.signal)
@@ -174,7 +206,7 @@ class CountingUnit:
         if meaning.kind == "level":
             levels = records.machine.levels(records.event_sets)
             return sum(level_total(levels, term, monitor.threshold) for term in meaning.terms)
-        if meaning.kind == "cycle" and "BUS" in machine_signals.named(monitor.signal):
+        if meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal):
             return records.machine.time(records.event_sets)[1]
         return 0
 

@@ -44,10 +44,12 @@ class Start(NamedTuple):
 
 class Capabilities(NamedTuple):
     """What an engine can do. ``addresses``: its stream has, or can have, the addresses of memory accesses;
-    ``performance_data``: it can ask what the program reads from performance data registers."""
+    ``performance_data``: it can ask what the program reads from performance data registers; ``apart``: the program runs
+    in a process of its own, beside whoever reads its stream."""
 
     addresses: bool
     performance_data: bool
+    apart: bool = False
 
 
 class Ending(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError, UnknownNameError
+from pfmon.machine.names import OF_PMU
 from pfmon.pmu import get, names
 from pfmon.session.supported import PROCESSORS, check_fits
 
@@ -26,27 +27,23 @@ def take_pmu_of_program(options: Options, instruction_set: InstructionSet | None
     the one that was given. ``instruction_set``: None where it is not known; whatever is wrong shows elsewhere."""
     if instruction_set is None:
         return
-    if not (options.pmu_given or options.machine or options.machine_settings):
+    if not (options.pmu_given or options.machine):
         options.pmu = PROCESSORS[instruction_set].pmu
     check_fits(get(options.pmu), instruction_set)
 
 
 def take_pmu_of_machine(options: Options) -> None:
     """The machine's PMU is the one to program, unless --pmu says so too."""
-    if not (options.machine or options.machine_settings):
+    if not options.machine:
         return
     own = str(machine_of(options)["machine.pmu"])
     if options.pmu_given and options.pmu != own:
-        name = options.machine or "the machine"
-        raise PfmonError(f"--pmu={options.pmu}: {name} has the PMU of {own}; leave --pmu out or give --pmu={own}")
+        raise PfmonError(f"--pmu={options.pmu}: {options.machine} has the PMU of {own}; leave --pmu out or give --pmu={own}")
     options.pmu = own
 
 
 def machine_of(options: Options) -> MachineFigures:
     """The figures of the machine that the options ask for. PfmonError: what is wrong with them."""
-    from pfmon.machine.config import FILES, load  # only runs that need the machine read its file
+    from pfmon.machine.config import load  # only runs that need the machine read its file
 
-    name = options.machine or options.pmu
-    if not options.machine and name not in FILES:
-        raise PfmonError(f"--pmu={options.pmu}: there is no machine for it; there are: {', '.join(FILES)}")
-    return load(name, options.machine_settings)
+    return load(options.machine or OF_PMU[options.pmu], options.machine_settings)

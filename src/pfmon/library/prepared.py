@@ -74,6 +74,8 @@ class Prepared:
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
         take_pmu_of_program(options, recording.instruction_set if recording else _instruction_set(self.command[0]))
+        if options.machine_settings:
+            machine_of(options)  # whatever is wrong with them shows now
         load = _loader(options, self.command, recording)
         self._load = load
         expand_events(options)

@@ -28,6 +28,15 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     FE_BRANCH
     FE_FILL_RECIRC
     FE_BUBBLE
+    WINDOW_L2                    # of out-of-order cores (interval/tallies.pxd, StallCause)
+    WINDOW_L3
+    WINDOW_MEMORY
+    WINDOW_DTLB
+    WINDOW_STORES
+    REFILL_BRANCH
+    REFILL_REDIRECT
+    FETCH_L1I
+    FETCH_ITLB
     CAUSES
 
 cpdef enum FrontCause:           # why the front end delivered nothing, highest priority first

@@ -14,15 +14,14 @@ from os.path import dirname, join
 from typing import Any
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
-from pfmon.machine.figures import OPTIONAL_TABLES, Value, figures
-from pfmon.machine.geometry import problems
+from pfmon.machine.figures import IN_ORDER, OPTIONAL_TABLES, OUT_OF_ORDER, Value, figures
+from pfmon.machine.geometry import cache_problems, problems
+from pfmon.machine.host import host_tree
+from pfmon.machine.names import FILES, HOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-FILES = ("itanium", "itanium2", "montecito")
-"""The machines that come with the program: configs/NAME.toml."""
 
 COMMAND_LINE = "--set"
 
@@ -33,13 +32,14 @@ class MachineFigures(Mapping[str, Value]):
     """A machine's figures by full name (``l3.size``): ints in bytes, cycles, entries, MHz; bools; names of policies.
 
     ``sources`` says where each is from, ``name`` how the machine was asked for, ``given`` which figures were changed
-    by hand.
+    by hand, ``core`` of what kind its core is (figures.TABLES).
     """
 
     def __init__(self, name: str, values: dict[str, Value], sources: dict[str, str], given: Sequence[str]) -> None:
         self.name = name
         self.sources = sources
         self.given = tuple(given)
+        self.core = str(values.get("machine.core", IN_ORDER))
         self._values = values
 
     def __getitem__(self, name: str) -> Value:
@@ -53,16 +53,17 @@ class MachineFigures(Mapping[str, Value]):
 
 
 class _Reading:
-    """Figures as they are read, and where each is from."""
+    """Figures as they are read, and where each is from. ``core``: which kind of core's figures there are."""
 
-    def __init__(self) -> None:
+    def __init__(self, core: str) -> None:
+        self.core = core
         self.values: dict[str, Value] = {}
         self.sources: dict[str, str] = {}
         self.files: dict[str, str] = {}
 
     def put(self, where: str, name: str, raw: object, source: str) -> None:
         """One figure. PfmonError: there is none of that name, or its value is not legal."""
-        known = figures()
+        known = figures(self.core)
         if name not in known:
             near = nearest_names(name, known)
             hint = f"; nearest: {', '.join(near)}" if near else "; pfmon -I lists a machine's figures"
@@ -124,17 +125,19 @@ def _check_sources(where: str, table: str, sources: Mapping[str, str], values: M
 
 def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
     """A machine by name, variant or file, with figures changed (``l3.size=9M``). PfmonError: what is wrong."""
-    reading = _Reading()
-    place = _read(reading, machine)
+    tree = _tree(machine)
+    reading = _Reading(_core(tree))
+    place = _read(reading, machine, tree)
     for override in overrides:
         name, equals, text = override.partition("=")
         if not equals:
             raise PfmonError(f"{COMMAND_LINE} {override}: FIGURE=VALUE is wanted, such as l3.size=9M")
-        if name.partition(".")[0] in OPTIONAL_TABLES and name in figures() and name not in reading.values:
+        known = figures(reading.core)
+        if name.partition(".")[0] in OPTIONAL_TABLES[reading.core] and name in known and name not in reading.values:
             raise PfmonError(f"{COMMAND_LINE} {override}: {machine} has no {name.partition('.')[0]}")
         reading.put(COMMAND_LINE, name.strip(), text.strip(), "the command line")
     _check_complete(place, reading)
-    for problem in problems(reading.values):
+    for problem in (problems if reading.core == IN_ORDER else cache_problems)(reading.values):
         raise PfmonError(f"{reading.files[problem.name]}: {problem.name}: {problem.text}")
     given = [name for name, where in reading.files.items() if where == COMMAND_LINE]
     return MachineFigures(machine, reading.values, reading.sources, given)
@@ -142,7 +145,7 @@ def load(machine: str, overrides: Sequence[str] = ()) -> MachineFigures:
 
 def names() -> list[str]:
     """The machines that come with the program, and their variants."""
-    return [*FILES, *_variants()]
+    return [*FILES, *_variants(), HOST]
 
 
 @cache
@@ -156,21 +159,37 @@ def _builtin(name: str) -> Tree:
     return _read_toml(join(dirname(__file__), "configs", f"{name}.toml"))
 
 
-def _read(reading: _Reading, machine: str) -> str:
-    """Everything that a name or file stands for; where it is written, for messages."""
+def _tree(machine: str) -> Tree:
+    """What is written under a name, or in a file; of a variant what the machine's file has."""
     if machine in FILES:
-        place = f"{machine}.toml"
-        _read_tree(reading, place, _builtin(machine))
-    elif machine in _variants():
-        base = _variants()[machine]
-        place = f"{base}.toml"
-        _read_tree(reading, place, _builtin(base))
-        _read_variant(reading, place, machine, _builtin(base)["variants"][machine])
-    elif "/" in machine or machine.endswith(".toml"):
-        place = machine
-        _read_tree(reading, place, _parse(machine))
-    else:
-        raise UnknownNameError("machine", machine, names())
+        return _builtin(machine)
+    if machine in _variants():
+        return _builtin(_variants()[machine])
+    if machine == HOST:
+        return host_tree()
+    if "/" in machine or machine.endswith(".toml"):
+        return _parse(machine)
+    raise UnknownNameError("machine", machine, names())
+
+
+def _core(tree: Tree) -> str:
+    """The kind of core of a machine: as it says, or as the one that it is based on."""
+    own = tree.get("machine")
+    if isinstance(own, dict) and "core" in own:
+        return OUT_OF_ORDER if own["core"] == OUT_OF_ORDER else IN_ORDER
+    base = tree.get("base")
+    return _core(_tree(base)) if base in names() and base != HOST else IN_ORDER
+
+
+def _read(reading: _Reading, machine: str, tree: Tree) -> str:
+    """Everything that a name or file stands for; where it is written, for messages."""
+    if machine in _variants():
+        place = f"{_variants()[machine]}.toml"
+        _read_tree(reading, place, tree)
+        _read_variant(reading, place, machine, tree["variants"][machine])
+        return place
+    place = f"{machine}.toml" if machine in FILES else machine
+    _read_tree(reading, place, tree)
     return place
 
 
@@ -193,8 +212,8 @@ def _read_tree(reading: _Reading, where: str, tree: Tree) -> None:
     if base is not None:
         if base not in names():
             raise PfmonError(f"{where}: base = {base}: one of {', '.join(names())} is wanted")
-        _read(reading, base)
-    tables = {name.partition(".")[0] for name in figures()}
+        _read(reading, base, _tree(base))
+    tables = {name.partition(".")[0] for name in figures(reading.core)}
     for table, content in tree.items():
         if table in ("base", "variants"):
             continue
@@ -216,11 +235,12 @@ def _check_complete(where: str, reading: _Reading) -> None:
     """PfmonError for a figure that the machine needs and does not have, or has and cannot use."""
     values = reading.values
     tables = {name.partition(".")[0] for name in values}
-    if ("l2" in tables) == ("l2d" in tables) or ("l2d" in tables) != ("l2i" in tables):
+    in_order = reading.core == IN_ORDER
+    if in_order and (("l2" in tables) == ("l2d" in tables) or ("l2d" in tables) != ("l2i" in tables)):
         raise PfmonError(f"{where}: a machine has [l2], or [l2d] and [l2i]")
-    for name, figure in figures().items():
+    for name, figure in figures(reading.core).items():
         table = name.partition(".")[0]
-        if table not in tables and table in OPTIONAL_TABLES:
+        if table not in tables and table in OPTIONAL_TABLES[reading.core]:
             continue
         if name not in values and figure.needed(values):
             raise PfmonError(f"{where}: {name} is missing: {figure.wanted().rstrip(',')}, {figure.meaning}")

@@ -114,13 +114,19 @@ READERS = {
 }
 """Type of a figure -> reader of its raw value (of TOML, or a text of the command line); None: not of that type."""
 
-OPTIONAL_TABLES = {"l2", "l2d", "l2i", "dtlb2", "itlb2"}
-"""Tables that a machine may lack; it has l2, or l2d and l2i."""
+IN_ORDER, OUT_OF_ORDER = "in_order", "out_of_order"
+"""The kinds of cores (``machine.core``): the Itaniums' (docs/machine.md), and others' (docs/out-of-order.md)."""
+
+TABLES = {IN_ORDER: "figures.csv", OUT_OF_ORDER: "interval.csv"}
+"""Kind of core -> the table of its figures."""
+
+OPTIONAL_TABLES = {IN_ORDER: {"l2", "l2d", "l2i", "dtlb2", "itlb2"}, OUT_OF_ORDER: {"l3", "tlb2"}}
+"""Kind of core -> tables that a machine may lack; an in-order one has l2, or l2d and l2i."""
 
 
 @cache
-def figures() -> dict[str, Figure]:
-    """Every figure by its full name, such as l3.size."""
-    with open(join(dirname(__file__), "configs", "figures.csv"), newline="", encoding="utf-8") as table:
+def figures(core: str = IN_ORDER) -> dict[str, Figure]:
+    """Every figure of a kind of core by its full name, such as l3.size."""
+    with open(join(dirname(__file__), "configs", TABLES[core]), newline="", encoding="utf-8") as table:
         rows = [Figure(tuple(row.pop("tables").split()), **row) for row in csv.DictReader(table)]
     return {f"{table}.{row.key}": row for row in rows for table in row.tables}

@@ -28,6 +28,26 @@ class Problem(NamedTuple):
     text: str
 
 
+def cache_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
+    """Everything that is impossible in the figures of an out-of-order machine."""
+    for cache in ("l1d", "l1i", "l2", "l3"):
+        if f"{cache}.size" in values:
+            yield from _cache_geometry(values, cache)
+            if values[f"{cache}.line"] != values["l1d.line"]:
+                yield Problem(f"{cache}.line", f"the lines of all caches are as long as those of l1d.line={values['l1d.line']}")
+    for tlb in ("dtlb1", "itlb1", "tlb2"):
+        if f"{tlb}.entries" in values:
+            yield from _entry_geometry(values, tlb)
+    for key in ("counters", "shared", "indirect"):
+        entries = values.get(f"predictor.{key}", 0)
+        assert isinstance(entries, int)
+        if not power_of_two(entries):
+            yield Problem(f"predictor.{key}", f"{entries}: a power of two is wanted")
+    targets, ways = _number(values, "predictor.targets"), _number(values, "predictor.target_ways")
+    if targets % ways or not power_of_two(targets // ways):
+        yield Problem("predictor.targets", f"{targets} in sets of {ways}: a power of two of whole sets is wanted")
+
+
 def problems(values: Mapping[str, Value]) -> Iterator[Problem]:
     """Everything that is impossible in these figures."""
     for cache in CACHES:

@@ -182,8 +182,21 @@ cpdef enum Occurrence:
     MISPREDICTED_FRAME           # a return to elsewhere than the return stack said, so with another ar.pfs
     MISPREDICTED_ROTATION        # br.ctop, cexit: registers were renamed for the wrong path
     MISPREDICTED_STAGE           # br.wtop, wexit: the stage predicate was not as predicted
+    # out-of-order cores (interval/tallies.pxd, Tally)
+    CORE_L1D_READ_MISS
+    CORE_L1D_WRITE_MISS
+    CORE_L1I_MISS
+    CORE_DTLB_MISS               # in no TLB
+    CORE_ITLB_MISS
+    CORE_LLC_REFERENCE           # asked of the last-level cache by a miss of the caches above it
+    CORE_LLC_MISS
+    CORE_MISPREDICTED
+    CORE_LOAD_MISS_CYCLE         # cycles from a load that missed L1D to its data
     # captured (watch.pxd) by the first PMU; those of the next one come behind, and so on (looks.py)
     DATA_EAR_CAPTURED
     INSTRUCTION_EAR_CAPTURED
     BRANCH_CAPTURED
     OCCURRENCES
+
+cdef enum:
+    CYCLE_COUNTED = 512          # from here on: cycles in which a counter's condition held, by PMU and counter

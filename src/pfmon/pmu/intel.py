@@ -82,6 +82,7 @@ class IntelDecoder(CounterDecoder):
             signals_overflow(number, fields),
             edge=bool(fields.get("e", 0)),
             invert=bool(fields.get("inv", 0)),
+            cmask=True,
         )
 
 
@@ -148,6 +149,7 @@ class IntelV1Programmer(Programmer):
             bool(self.request.controls.get("int", 1)),
             edge=wanted.edge,
             invert=wanted.invert,
+            cmask=True,
         )
 
     def program_monitor(self, monitor: Monitor) -> None:

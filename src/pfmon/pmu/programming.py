@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 class Monitor(NamedTuple):
     """One programmed counter. `pmd` and `pmc` are register numbers; the rest are the fields of the PMC, and `edge` and
-    `invert` (E and INV) those of Intel's event select registers, whose CMASK is the `threshold`."""
+    `invert` (E and INV) those of Intel's event select registers, whose CMASK is the `threshold` (`cmask`: it is one)."""
 
     event: Event
     pmd: int
@@ -26,11 +26,17 @@ class Monitor(NamedTuple):
     external_notification: bool = False
     edge: bool = False
     invert: bool = False
+    cmask: bool = False
 
     @property
     def signal(self) -> str:
         """The name of the signal whose increments the counter adds up."""
         return self.event.signal
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the counter counts cycles in which a condition on its event holds (Intel's CMASK, INV, E)."""
+        return self.cmask and bool(self.threshold or self.edge)
 
 
 class RangeProgramming(NamedTuple):

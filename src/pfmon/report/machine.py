@@ -11,17 +11,14 @@ if TYPE_CHECKING:
 
 def machine_text(machine: MachineFigures) -> str:
     """A line a figure: name, value, what it means, where it is from."""
-    order = sorted((name for name in figures() if name in machine), key=_table_order().__getitem__)
-    rows = [(name, figures()[name].show(machine[name])) for name in order]
+    known = figures(machine.core)
+    tables = list(dict.fromkeys(name.partition(".")[0] for name in known))
+    order = sorted((name for name in known if name in machine), key=lambda name: tables.index(name.partition(".")[0]))
+    rows = [(name, known[name].show(machine[name])) for name in order]
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     lines = [f"machine  : {machine.name} ({machine['machine.name']})"]
     for name, value in rows:
         note = " (changed)" if name in machine.given else ""
-        lines.append(f"  {name:<{names}} {value:<{values}} {figures()[name].meaning}{note} [{machine.sources[name]}]")
+        lines.append(f"  {name:<{names}} {value:<{values}} {known[name].meaning}{note} [{machine.sources[name]}]")
     return "\n".join(lines) + "\n"
 
-
-def _table_order() -> dict[str, int]:
-    """Figure -> place of its table."""
-    tables = list(dict.fromkeys(name.partition(".")[0] for name in figures()))
-    return {name: tables.index(name.partition(".")[0]) for name in figures()}

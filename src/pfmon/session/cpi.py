@@ -14,6 +14,7 @@ from pfmon.counting.looks import Look, look_of, names
 from pfmon.counting.machine_totals import MachineTotals
 from pfmon.counting.sink import Sink
 from pfmon.counting.totals import add_totals
+from pfmon.counting.unit import stack_rate
 from pfmon.counting.weighed import Filter, Weighed
 from pfmon.light_typing import NamedTuple
 from pfmon.session.frames import frame
@@ -157,7 +158,7 @@ def _counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:
     sink = Sink(len(looks) + 1, seen.table, by_place)
     if seen.records:
         behind = Increments([*(Weighed(look.signal, open_filter, False) for look in looks), NOTHING])
-        rate = int(seen.records.figures["rse.rate"])
+        rate = stack_rate(seen.records.figures)
         found = MachineTotals(seen.records.machine, [*looks, Look()], behind, seen.table, rate)
         found.add(sink, seen.records.event_sets)
     if seen.tally:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pfmon.counting.captures import Captures
+    from pfmon.counting.cycle_conditions import CycleConditions
     from pfmon.counting.tally import Tally
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import EventRequest, Request
@@ -64,11 +65,15 @@ class EventSets:
         """The event address registers and trace buffers at work. ``seed``: of the choice among loads that overlap."""
         return [found for one in self.sets if (found := one.unit.captures(table, seed))]
 
+    def conditions(self, table: BlockTable) -> list[CycleConditions]:
+        """The counters that look at cycles one by one."""
+        return [found for one in self.sets if (found := one.unit.conditions(table))]
+
     def number(self, first: int) -> int:
-        """Give the PMUs that capture numbers from ``first`` on; the next one."""
+        """Give the PMUs that are told while the machine runs numbers from ``first`` on; the next one."""
         for one in self.sets:
             one.unit.owner = first
-            first += one.unit.capturing.captures
+            first += one.unit.is_told
         return first
 
     def tally(self, table: BlockTable, traced: bool = False) -> Tally:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from pfmon.counting.unit import MachineRecords
-from pfmon.machine.machine import Machine
+from pfmon.errors import PfmonError
+from pfmon.machine.figures import IN_ORDER, OUT_OF_ORDER
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring import Pipe
+from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,8 +17,27 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pfmon.machine.config import MachineFigures
+    from pfmon.machine.interval.cycle_watch import CycleWatch
+    from pfmon.machine.interval.interval_machine import IntervalMachine
+    from pfmon.machine.machine import Machine
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable
+
+
+def machine_of(
+    figures: MachineFigures, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
+) -> Machine | IntervalMachine:
+    """The machine with these figures. PfmonError: there is none of that kind for such programs."""
+    runs = IN_ORDER if table.instruction_set == InstructionSet.IA64 else OUT_OF_ORDER
+    if figures.core != runs:
+        raise PfmonError(f"{figures['machine.name']} does not run programs of this instruction set")
+    if figures.core == OUT_OF_ORDER:
+        from pfmon.machine.interval.interval_machine import IntervalMachine
+
+        return IntervalMachine(figures, table, event_sets)
+    from pfmon.machine.machine import Machine
+
+    return Machine(figures, table, ranges, memo, event_sets)
 
 
 class MachineRun:
@@ -27,17 +50,27 @@ class MachineRun:
         ranges: Sequence[tuple[int, int]] = (),
         memo: bool = True,
         event_sets: int = 1,
+        threaded: bool = True,
     ) -> None:
         """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated.
-        ``event_sets``: in how many parts what it records can be told."""
-        self.machine = Machine(figures, table, ranges, memo, event_sets)
+        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own."""
+        self._threaded = threaded
+        self.machine = machine_of(figures, table, ranges, memo, event_sets)
         self._figures = figures
         self._pipe: Pipe | None = None
 
-    def feed(self, reader: Consumer | None = None, beside: Consumer | None = None, threaded: bool = True) -> Pipe:
+    def tell_cycles(self, watches: Sequence[CycleWatch], event_set: int) -> None:
+        """Show every cycle to those who look at cycles while an event set is in force."""
+        for watch, following in pairwise(watches):
+            watch.following = following
+        tell = getattr(self.machine, "tell_cycles", None)  # out-of-order machines have it
+        if watches and tell:
+            tell(watches[0], event_set)
+
+    def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
         """The pipe to ``reader``, which hands the stream on to the machine; None: to the machine itself. ``beside``
         reads the stream in the engine's thread."""
-        self._pipe = Pipe(reader or self.machine, beside, threaded)
+        self._pipe = Pipe(reader or self.machine, beside, self._threaded)
         return self._pipe
 
     def __enter__(self) -> MachineRun:

@@ -67,24 +67,25 @@ class Monitoring:
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
         self._alarms = self._make_alarms()
         gated = len(groups) > 1 or controls.gates or bool(self._alarms)
-        self._machine = self._make_machine(machine, memo, gated) if machine else None
+        self._machine = self._make_machine(machine, memo, gated, threaded) if machine else None
         self._gate = self._make_gate() if gated else None
         self._start = event_start(controls, groups[0].model, table, traced, self._gate, self._alarms)
         engine.set_monitoring(up=not controls.dont_start, secure=not controls.insecure)
         for group in groups:
             group.set_secure(not controls.insecure)
-        self.consumer: Consumer = self._feed(threaded)
+        self.consumer: Consumer = self._feed()
 
     @property
     def running(self) -> AbstractContextManager[object]:
         """The program runs within it."""
         return self._machine or nullcontext()
 
-    def _make_machine(self, figures: MachineFigures, memo: bool, gated: bool) -> MachineRun:
+    def _make_machine(self, figures: MachineFigures, memo: bool, gated: bool, threaded: bool) -> MachineRun:
         from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
 
         event_sets = len(self._groups) + gated
-        run = MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets)
+        threaded = threaded and not self._engine.capabilities.apart
+        run = MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets, threaded)
         self._watch(run)
         return run
 
@@ -100,16 +101,21 @@ class Monitoring:
         everyone = [one for own in captures for one in own]
         for number, own in enumerate(captures):
             run.machine.tell(watching(everyone if self._controls.true_values else own), number)
+        own_conditions = [group.conditions(self._engine.table) for group in self._groups]
+        for number, conditions in enumerate(own_conditions):
+            if self._controls.true_values:
+                conditions = [one for group in self._groups for one in group.conditions(self._engine.table)]
+            run.tell_cycles(conditions, number)
 
-    def _feed(self, threaded: bool) -> Consumer:
+    def _feed(self) -> Consumer:
         """What the engine writes to: the gate hands on to the tallies and the machine."""
         gate = self._start.consumer if self._start else self._gate
         if self._machine is None:
             return gate or self._tallies[0]
         if gate:
-            return self._machine.feed(gate, threaded=threaded)
+            return self._machine.feed(gate)
         beside = self._tallies[0] if self._groups[0].wants_tally else None
-        return self._machine.feed(beside=beside, threaded=threaded)
+        return self._machine.feed(beside=beside)
 
     @property
     def tally(self) -> Tally:

@@ -122,7 +122,7 @@ class Observer:
 
         self._figures, self._engine = figures, engine
         self._tally = Tally(engine.table, traced=True)
-        self.running = MachineRun(figures, engine.table)
+        self.running = MachineRun(figures, engine.table, threaded=not engine.capabilities.apart)
         self.consumer = self.running.feed(beside=self._tally)
 
     def breakdown(self, plan: Plan) -> Cpi:
@@ -353,9 +353,10 @@ def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
 def _machine(plan: Plan) -> MachineFigures:
     """The machine of a run. PfmonError: it cannot count as the controls want."""
     from pfmon.machine.config import load  # exact events alone do not need it
+    from pfmon.machine.names import OF_PMU
 
     check_machine_counts(plan.slow)
-    return plan.machine() if plan.machine else load(plan.model.name)
+    return plan.machine() if plan.machine else load(OF_PMU[plan.model.name])
 
 
 def _now() -> tuple[float, float, float]:

@@ -8,7 +8,7 @@ kind        terms
 =========== ===========================================================================================
 occurrence  things that happened to instructions (machine/occurrences.pxd)
 cycle       causes of back-end bubbles (machine/causes.pxd, Cause); CORE: all cycles; RETIRING: those in
-            which something retired; BUS: cycles of the bus
+            which something retired; CLOCK: cycles of another clock, the bus's or the reference clock
 front       causes of front-end bubbles (FrontCause), in cycles
 entrance    causes of bundles that are missing at the entrance of the instruction buffer
 ideal       ... at its exit, whether or not the back end could take them
@@ -35,7 +35,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-NAMED = {"cycle": ("CORE", "RETIRING", "BUS"), "qualified": ("CORE",)}
+NAMED = {"cycle": ("CORE", "RETIRING", "CLOCK"), "qualified": ("CORE",)}
 """Terms that are not names of what is recorded, by kind."""
 
 # Compiled when used: every run loads this module.
@@ -108,7 +108,7 @@ def select(signal: str, names: Mapping[str, int]) -> frozenset[int]:
 
 
 def named(signal: str) -> Sequence[str]:
-    """Those terms of a signal that are not names of what is recorded (CORE, RETIRING, BUS)."""
+    """Those terms of a signal that are not names of what is recorded (CORE, RETIRING, CLOCK)."""
     return [term for term in expanded(signal) if term in NAMED.get(meanings()[signal].kind, ())]
 
 

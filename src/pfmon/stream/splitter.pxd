@@ -1,9 +1,9 @@
 """A reader of the stream that ends parts of it exactly before or after given instructions; see splitter.pyx."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.table cimport BANKS, BlockHead, BlockTable
+from pfmon.stream.table cimport BANKS, BlockHead, BlockInstruction, BlockTable
 
 cdef enum:
     MOST_TRIGGERS = 32           # of code and of data together
@@ -49,8 +49,10 @@ cdef class Splitter(Consumer):
     cdef bint has_trigger(self, uint64_t number) noexcept nogil
     cdef bint look_at(self, uint64_t number) noexcept nogil
     cdef void split(self, const Ran* ran) noexcept nogil
-    cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t address) noexcept nogil
-    cdef bint touched(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t address, uint32_t trigger) noexcept nogil
+    cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil
+    cdef bint touched(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access, uint32_t trigger) noexcept nogil
+    cdef bint reaches(self, const Ran* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
+                      uint64_t address, uint32_t trigger) noexcept nogil
     cdef void pass_part(self, const Ran* ran, uint32_t start, uint32_t end) noexcept nogil
     cdef uint32_t part_of(self, uint64_t number, uint32_t start, uint32_t end) noexcept nogil
     cdef bint grow_parts(self) noexcept nogil

@@ -12,9 +12,22 @@ from libc.string cimport memcpy, memset
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.table cimport (
-    ALWAYS, BANK_BLOCKS, BANK_MASK, BANK_SHIFT, AccessKind, BlockInstruction, Cut, Table, accesses_of, enter_block,
-    executed, fresh_instruction, make_room)
-from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, NO_INSTRUCTION, mark_instruction, mark_kind
+    ALWAYS,
+    AccessKind,
+    BANK_BLOCKS,
+    BANK_MASK,
+    BANK_SHIFT,
+    BlockInstruction,
+    Cut,
+    Table,
+    accesses_of,
+    enter_block,
+    executed,
+    fresh_instruction,
+    made_by,
+    make_room,
+)
+from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, NO_INSTRUCTION, mark_instruction, mark_kind, mark_value
 
 cdef enum:
     UNKNOWN = 0
@@ -158,19 +171,21 @@ cdef class Splitter(Consumer):
                 here |= instruction.address == self.code[k]
             if instruction.access and executed(ran.word, instruction.condition):
                 for k in range(self.data_count):
-                    here |= self.touched(ran, head, i, ran.addresses[access], k)
-                access += 1
+                    here |= self.touched(ran, head, i, access, k)
             if here:
                 if i > start:
                     self.pass_part(ran, start, i)
                 start = i
                 self.retired = began + i
-                self.stop_before(ran, head, i, ran.addresses[access - 1] if self.traced and access else 0)
+                self.stop_before(ran, head, i, access)
+            if executed(ran.word, instruction.condition):
+                access += made_by(instruction)
         self.retired = began + head.length
         self.pass_part(ran, start, head.length)
 
-    cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t address) noexcept nogil:
-        """Tell of all that is reached before an instruction; ``address``: of its access, if it makes one."""
+    cdef void stop_before(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access) noexcept nogil:
+        """Tell of all that is reached before an instruction; ``access``: which of the block's is its first, if it makes
+        one."""
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
         cdef uint32_t k
         self.next_address = instruction.address
@@ -181,20 +196,31 @@ cdef class Splitter(Consumer):
                 self.reach(k)
         if instruction.access and executed(ran.word, instruction.condition):
             for k in range(self.data_count):
-                if self.touched(ran, head, i, address, k):
+                if self.touched(ran, head, i, access, k):
                     self.reach(self.data[k].number)
 
-    cdef bint touched(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t address, uint32_t trigger) noexcept nogil:
-        """Whether an instruction's access reads or writes the byte of a data trigger. A check load that finds its ALAT
-        entry and a speculative load from a NaT address access nothing."""
+    cdef bint touched(self, const Ran* ran, const BlockHead* head, uint32_t i, uint64_t access, uint32_t trigger) noexcept nogil:
+        """Whether an instruction's accesses, from ``access`` of the block on, read or write the byte of a data trigger."""
         cdef const BlockInstruction* instruction = &self.table.c.instructions[head.first + i]
+        return self.reaches(ran, instruction, i, instruction.access, ran.addresses[access], trigger) or (
+            instruction.second
+            and self.reaches(ran, instruction, i, instruction.second, ran.addresses[access + 1], trigger))
+
+    cdef bint reaches(self, const Ran* ran, const BlockInstruction* instruction, uint32_t i, uint8_t kind,
+                      uint64_t address, uint32_t trigger) noexcept nogil:
+        """Whether an access of an instruction reads or writes the byte of a data trigger. A check load that finds its ALAT
+        entry and a speculative load from a NaT address access nothing; a string instruction that repeats accesses all
+        bytes up to those of its last iteration."""
         cdef const Watched* watched = &self.data[trigger]
-        cdef uint64_t k, mark
+        cdef uint64_t k, mark, size = instruction.size
         cdef bint missed = False
-        if watched.address - address >= instruction.size:
+        if address == 0 or not (kind & AccessKind.READ and watched.reads or
+                                kind & AccessKind.WRITE and watched.writes) or kind == AccessKind.FETCH_LINE:
             return False
-        if not (instruction.access & AccessKind.READ and watched.reads or
-                instruction.access & AccessKind.WRITE and watched.writes) or instruction.access == AccessKind.FETCH_LINE:
+        for k in range(ran.mark_count):
+            if mark_kind(ran.marks[k]) == Mark.STRING and mark_instruction(ran.marks[k]) == i:
+                size += mark_value(ran.marks[k])
+        if watched.address - address >= size:
             return False
         for k in range(ran.mark_count):
             mark = ran.marks[k]
@@ -216,9 +242,9 @@ cdef class Splitter(Consumer):
             if instruction.condition != ALWAYS:
                 conditions_before += i < start
                 conditions += i >= start
-            if self.traced and instruction.access and executed(ran.word, instruction.condition):
-                before += i < start
-                accesses += i >= start
+            if self.traced and executed(ran.word, instruction.condition):
+                before += made_by(instruction) if i < start else 0
+                accesses += made_by(instruction) if i >= start else 0
         part = <uint32_t>number if start == 0 and end == head.length else self.part_of(number, start, end)
         if part == BLOCK_MASK:
             return

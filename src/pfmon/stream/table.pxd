@@ -54,7 +54,7 @@ cpdef enum BranchKind:
 cdef enum:
     MOST_LENGTH = 255            # instructions of a block: a mark names one by 8 bits, 255 is none
     MOST_CONDITIONS = 31         # of a block: bits 32 to 62 of its word
-    TABLE_VERSION = 1
+    TABLE_VERSION = 2
     ALWAYS = 255                 # BlockInstruction.condition of one that always executes
     BANKS = 2                    # bank 0: the writer's blocks; bank 1: parts of them, which a reader made
     BANK_SHIFT = 23
@@ -72,9 +72,9 @@ cdef struct BlockInstruction:
     uint8_t access               # AccessKind, when it executes
     uint8_t branch               # BranchKind
     uint8_t privilege            # level at which it runs, 0 to 3
-    uint8_t spare
+    uint8_t second               # AccessKind of a second access, at an address of its own
 
-cdef struct BlockAccess:         # an instruction that accesses memory when it executes
+cdef struct BlockAccess:         # an access that an instruction makes when it executes
     uint8_t instruction          # its number in the block
     uint8_t condition
 
@@ -134,6 +134,16 @@ cdef inline uint64_t first_access_of_bank(const Table* table, uint32_t bank) noe
 cdef inline uint64_t most_accesses(const BlockHead* head) noexcept nogil:
     """How many accesses a block makes when all its conditions hold."""
     return head.accesses + popcount(head.access_mask)
+
+
+cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:
+    """How many accesses with an address an instruction makes when it executes."""
+    return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS)
+
+
+cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:
+    """Whether access ``k`` of a block is the second one of its instruction: data ranges go by the first."""
+    return k > 0 and accesses[k - 1].instruction == accesses[k].instruction
 
 
 cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:

@@ -34,6 +34,7 @@ cdef enum:
     GREATEST_STEP = 1 << 22
     LEAST_CAPACITY = 1 << 12
     MOST_PAYLOAD = 1 << 8        # bytes of an instruction
+    MOST_MADE = 2                # accesses of an instruction
 
 cdef extern from *:
     """
@@ -71,14 +72,14 @@ cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
         return False
     return (commit(table, bank, HEADS, (used.blocks + 1) * sizeof(BlockHead))
             and commit(table, bank, INSTRUCTIONS, (used.instructions + length) * sizeof(BlockInstruction))
-            and commit(table, bank, ACCESSES, (used.accesses + length) * sizeof(BlockAccess))
+            and commit(table, bank, ACCESSES, (used.accesses + MOST_MADE * length) * sizeof(BlockAccess))
             and commit(table, bank, PAYLOADS, (used.instructions + length) * table.header.payload_bytes))
 
 
 cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut) noexcept nogil:
     """Enter the block whose instructions and payloads have been written behind the others; its number."""
     cdef Bank* used = &table.header.bank[bank]
-    cdef uint32_t number = <uint32_t>(bank * <uint64_t>BANK_BLOCKS + used.blocks), i
+    cdef uint32_t number = <uint32_t>(bank * <uint64_t>BANK_BLOCKS + used.blocks), i, k
     cdef BlockHead* head = &table.heads[number]
     cdef BlockAccess* access
     cdef const BlockInstruction* instruction
@@ -88,14 +89,13 @@ cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t len
     head.ip, head.length, head.cut, head.whole = ip, length, cut, number
     for i in range(length):
         instruction = &table.instructions[head.first + i]
-        if instruction.access == AccessKind.NO_ACCESS:
-            continue
-        access = &table.accesses[head.first_access + most_accesses(head)]
-        access.instruction, access.condition = <uint8_t>i, instruction.condition
-        if instruction.condition == ALWAYS:
-            head.accesses += 1
-        else:
-            head.access_mask |= <uint64_t>1 << (32 + instruction.condition)
+        for k in range(made_by(instruction)):
+            access = &table.accesses[head.first_access + most_accesses(head)]
+            access.instruction, access.condition = <uint8_t>i, instruction.condition
+            if instruction.condition == ALWAYS:
+                head.accesses += 1
+            else:
+                head.access_mask |= <uint64_t>1 << (32 + instruction.condition)
     used.accesses += most_accesses(head)
     used.instructions += length
     publish(&used.blocks, used.blocks + 1)
@@ -103,13 +103,16 @@ cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t len
 
 
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil:
-    """Whether this describes a block; readers rely on it. Conditions are numbered in the order of the instructions."""
+    """Whether this describes a block; readers rely on it. Conditions are numbered in the order of the instructions; an
+    instruction with one makes one access."""
     cdef uint32_t i, conditions = 0
     if length == 0 or length > MOST_LENGTH:
         return False
     for i in range(length):
         if instructions[i].access > AccessKind.FETCH_LINE or instructions[i].branch > BranchKind.RETURN_BRANCH \
-                or instructions[i].privilege > 3:
+                or instructions[i].privilege > 3 or instructions[i].second > AccessKind.FETCH_LINE:
+            return False
+        if instructions[i].second and (not instructions[i].access or instructions[i].condition != ALWAYS):
             return False
         if instructions[i].condition != ALWAYS:
             if instructions[i].condition != conditions or conditions == MOST_CONDITIONS:
@@ -232,7 +235,7 @@ cdef class BlockTable:
             found.append(InstructionRecord(
                 one.address, one.kind, one.isa_kind, one.size, one.length,
                 None if one.condition == ALWAYS else one.condition, one.access, one.branch, one.privilege,
-                (<const char*>self.c.payloads + (head.first + i) * payload)[:payload]))
+                (<const char*>self.c.payloads + (head.first + i) * payload)[:payload], one.second))
         return BlockRecord(number, head.ip, tuple(found), head.cut, head.whole, head.offset)
 
     def enter(self, record, uint32_t bank=0):
@@ -252,11 +255,11 @@ cdef class BlockTable:
             memset(place, 0, sizeof(BlockInstruction))
             place.address, place.kind, place.isa_kind = one.address, one.kind, one.isa_kind
             place.size, place.length, place.access = one.size, one.length, one.access
-            place.branch, place.privilege = one.branch, one.privilege
+            place.branch, place.privilege, place.second = one.branch, one.privilege, one.second
             place.condition = ALWAYS if one.condition is None else one.condition
             if len(one.payload) != payload:
                 raise ValueError(f"a payload has {payload} bytes here")
             memcpy(self.c.payloads + (first + i) * payload, <const char*>one.payload, payload)
         if not is_block(self.c.instructions + first, length):
-            raise ValueError("conditions are numbered in the order of the instructions; access, branch and privilege are known")
+            raise ValueError("conditions are numbered in the order of the instructions; accesses, branch and privilege are known")
         return enter_block(&self.c, bank, record.ip, length, record.cut)

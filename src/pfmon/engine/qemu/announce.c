@@ -69,6 +69,13 @@ uint32_t sum_of(const uint8_t *sizes, uint32_t length) {
     return sum;
 }
 
+static uint16_t slots_of(const uint8_t *sizes, uint32_t length) {
+    uint32_t i, sum = 0;
+    for (i = 0; i < length; i++)
+        sum += sizes[i] >> SLOTS_SHIFT & 3;
+    return (uint16_t)sum;
+}
+
 uint32_t part_of(uint32_t length) {
     return length < MOST_LENGTH ? length : MOST_LENGTH;
 }
@@ -111,6 +118,7 @@ static struct announcement *announce(const struct code_block *wanted) {
         it->cut = (uint8_t)wanted->cut;
         it->tail = wanted->end.tail;
         it->accesses = wanted->end.accesses;
+        it->slots = slots_of(wanted->sizes + done, length);
         memcpy(sizes_of(it), wanted->sizes + done, length);
         memcpy(sizes_of(it) + length, wanted->bytes + done_bytes, bytes);
         area_used += room_of(length, bytes);

@@ -12,6 +12,7 @@ struct code {
     bool conditional;            /* a branch that is taken or not */
     uint8_t tail;                /* as the last of a block: enum tail */
     uint8_t accesses;            /* ... that it then makes, if its tail is COUNTED */
+    uint8_t slots;               /* addresses of its accesses, 0 to 2: several accesses of one operand are one */
 };
 
 struct target {                  /* an instruction set */

@@ -2,12 +2,15 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.stream.operands cimport Operands
 from pfmon.stream.table cimport BlockInstruction, BlockTable
 
 cdef extern from "layout.h" nogil:
     enum: AREA_HEAD
     enum: AREA_BYTES
     enum: MAY_FAULT
+    enum: SLOTS_SHIFT
+    enum: MOST_SLOTS
     enum: SIZE_BITS
     enum: COUNTED
     enum: SUCCESSOR
@@ -25,11 +28,18 @@ cdef extern from "layout.h" nogil:
         uint8_t cut
         uint8_t tail
         uint8_t accesses
+        uint16_t slots
+
+    struct string:
+        uint64_t first
+        uint64_t last
 
     struct thread:
         uint64_t progress
         uint64_t before
         const announcement* last
+        uint64_t slots[1530]
+        string strings[2]
 
     struct area:
         thread threads[256]
@@ -39,12 +49,15 @@ cdef extern from "layout.h" nogil:
         uint64_t executing
         const area* base
         uint32_t stopping
+        uint32_t traced
         uint32_t trouble
         uint32_t message_length
         char message[4000]
 
 cdef enum:
-    PAYLOAD_BYTES = 16           # of an instruction in the block table: its code, then zeros
+    CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands
+    PAYLOAD_BYTES = 40           # of an instruction in the block table
+    MOST_REGISTERS = 512         # in capstone
     MOST_IDS = 1 << 12           # of instructions in capstone
 
 cdef struct Instruction:         # capstone's record of one
@@ -78,6 +91,9 @@ cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
     return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
 
 
+ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil
+
+
 cdef class Describer:
     cdef readonly BlockTable table
     cdef void* library
@@ -85,6 +101,8 @@ cdef class Describer:
     cdef Instruction* decoded
     cdef uint16_t width          # bytes of a pointer
     cdef Facts facts[MOST_IDS]
+    cdef uint8_t registers[MOST_REGISTERS]   # bits of stream.operands.Operands, by capstone's number
+    cdef registers_function read_registers
     cdef const area* shared
     cdef uint64_t done           # bytes of announcements that were described
 
@@ -92,6 +110,8 @@ cdef class Describer:
     cdef bint enter(self, const announcement* it) noexcept nogil
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
+    cdef void dataflow(self, Operands* place) noexcept nogil
+
 
 cdef class X86Describer(Describer):
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil

@@ -23,6 +23,7 @@ class Describer:
         table: BlockTable,
         path: str,
         facts: Callable[[str], Facts],
+        registers: Callable[[str], int],
         architecture: int,
         mode: int,
     ) -> None: ...

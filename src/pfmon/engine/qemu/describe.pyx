@@ -78,11 +78,29 @@ cdef void* function(void* library, const char* name) except NULL:
     return found
 
 
-cdef class Describer:
-    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is (x86.py, ppc.py);
-    ``architecture`` and ``mode``: capstone's. PfmonError: the library is not there, or is another version."""
+cdef inline uint64_t bit_of(uint8_t number) noexcept nogil:
+    """Of a register in Operands; those that nothing waits for have none."""
+    return <uint64_t>1 << number if number < 64 else 0
 
-    def __cinit__(self, BlockTable table, path, facts, int architecture, uint32_t mode):
+
+cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
+    """An instruction has as many accesses as the plugin gives addresses of. Of two the first reads, unless both write:
+    a call through memory, and pushes, pops and moves from memory to memory."""
+    if slots == 0:
+        place.access = AccessKind.NO_ACCESS
+    elif place.access == AccessKind.NO_ACCESS:
+        place.access = AccessKind.READ   # capstone does not know the instruction
+    if slots == 2:
+        place.second = AccessKind.WRITE if place.access & AccessKind.WRITE else AccessKind.READ
+        place.access = AccessKind.READ
+
+
+cdef class Describer:
+    """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is, ``registers``: which
+    bit stands for a register of that name (x86.py, ppc.py); ``architecture`` and ``mode``: capstone's. PfmonError: the
+    library is not there, or is another version."""
+
+    def __cinit__(self, BlockTable table, path, facts, registers, int architecture, uint32_t mode):
         global decode_next
         cdef int major = 0, minor = 0
         self.table = table
@@ -99,7 +117,9 @@ cdef class Describer:
         self.decoded = <Instruction*>(<allocate_function>function(self.library, b"cs_malloc"))(self.handle)
         decode_next = <decode_function>function(self.library, b"cs_disasm_iter")
         self.width = 8 if mode & MODE_64 else 4
+        self.read_registers = <registers_function>function(self.library, b"cs_regs_access")
         self.take_facts(facts)
+        self.take_registers(registers)
 
     def __dealloc__(self):
         if self.decoded != NULL:
@@ -118,6 +138,17 @@ cdef class Describer:
                 break
             kind, branch, rule, first, size, isa_kind = facts(name.decode())
             self.facts[number] = Facts(kind, branch, rule, first, size, isa_kind)
+
+    def take_registers(self, registers):
+        """Number the registers as capstone numbers them."""
+        cdef name_function name_of = <name_function>function(self.library, b"cs_reg_name")
+        cdef const char* name
+        cdef unsigned int number
+        for number in range(1, MOST_REGISTERS):
+            name = name_of(self.handle, number)
+            if name == NULL:
+                break
+            self.registers[number] = registers(name.decode())
 
     cdef bint describe(self) noexcept nogil:
         """Enter all blocks that have been announced; False: there is no room."""
@@ -143,8 +174,11 @@ cdef class Describer:
         for i in range(it.length):
             size = sizes[i] & SIZE_BITS
             self.instruction(&self.table.c.instructions[first + i], code, size, address)
+            fit_accesses(&self.table.c.instructions[first + i], sizes[i] >> SLOTS_SHIFT & 3)
             memset(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, 0, PAYLOAD_BYTES)
-            memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, PAYLOAD_BYTES))
+            memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, CODE_BYTES))
+            if self.shared.traced:
+                self.dataflow(<Operands*>(self.table.c.payloads + (first + i) * PAYLOAD_BYTES + CODE_BYTES))
             code += size
             address += size
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
@@ -158,6 +192,10 @@ cdef class Describer:
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
         """Describe one instruction; an instruction set has its own."""
 
+    cdef void dataflow(self, Operands* place) noexcept nogil:
+        """Which registers the instruction that was described last reads, writes, and makes addresses of; none, as far as
+        is known."""
+
 
 cdef class X86Describer(Describer):
     """Describes x86-64 and IA-32 instructions."""
@@ -168,6 +206,7 @@ cdef class X86Describer(Describer):
         memset(place, 0, sizeof(BlockInstruction))
         place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
         if not self.decode(code, size, address) or self.decoded.id >= MOST_IDS:
+            self.decoded.id = 0
             return
         facts = &self.facts[self.decoded.id]
         place.kind, place.branch = facts.kind, facts.branch
@@ -207,10 +246,29 @@ cdef class X86Describer(Describer):
         if writes:
             place.kind |= Kind.STORE
             place.access |= AccessKind.WRITE
-        if in_memory and facts.rule == Rule.FETCHES:
-            place.access = AccessKind.FETCH_LINE
         if place.access and place.size == 0:
             place.size = facts.size or self.width
+
+    cdef void dataflow(self, Operands* place) noexcept nogil:
+        """Which registers the instruction that was decoded last reads, writes, and makes addresses of."""
+        cdef const Instruction* one = self.decoded
+        cdef const Detail* detail = <const Detail*>one.detail
+        cdef const int32_t* memory
+        cdef uint16_t read[64]
+        cdef uint16_t written[64]
+        cdef uint8_t reads = 0, writes = 0
+        cdef uint32_t i
+        if one.id == 0 or self.read_registers(self.handle, one, read, &reads, written, &writes):
+            return
+        for i in range(reads):
+            place.read |= bit_of(self.registers[read[i] % MOST_REGISTERS])
+        for i in range(writes):
+            place.written |= bit_of(self.registers[written[i] % MOST_REGISTERS])
+        for i in range(detail.operand_count):
+            if detail.operands[i].type == OPERAND_MEMORY:
+                memory = <const int32_t*>detail.operands[i].value        # segment, base, index
+                place.addressed |= bit_of(self.registers[memory[1] % MOST_REGISTERS])
+                place.addressed |= bit_of(self.registers[memory[2] % MOST_REGISTERS])
 
     cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
         """Whether a jump or call is direct."""

@@ -1791,7 +1791,7 @@ enum  {
 */
   __pyx_e_5pfmon_6stream_5table_MOST_LENGTH = 0xFF,
   __pyx_e_5pfmon_6stream_5table_MOST_CONDITIONS = 31,
-  __pyx_e_5pfmon_6stream_5table_TABLE_VERSION = 1,
+  __pyx_e_5pfmon_6stream_5table_TABLE_VERSION = 2,
   __pyx_e_5pfmon_6stream_5table_ALWAYS = 0xFF,
   __pyx_e_5pfmon_6stream_5table_BANKS = 2,
   __pyx_e_5pfmon_6stream_5table_BANK_SHIFT = 23,
@@ -1817,13 +1817,13 @@ struct __pyx_t_5pfmon_6stream_5table_BlockInstruction {
   uint8_t access;
   uint8_t branch;
   uint8_t privilege;
-  uint8_t spare;
+  uint8_t second;
 };
 
 /* "pfmon/stream/table.pxd":77
- *     uint8_t spare
+ *     uint8_t second               # AccessKind of a second access, at an address of its own
  * 
- * cdef struct BlockAccess:         # an instruction that accesses memory when it executes             # <<<<<<<<<<<<<<
+ * cdef struct BlockAccess:         # an access that an instruction makes when it executes             # <<<<<<<<<<<<<<
  *     uint8_t instruction          # its number in the block
  *     uint8_t condition
 */
@@ -1902,7 +1902,7 @@ struct __pyx_t_5pfmon_6stream_5table_Table {
   int descriptor;
 };
 
-/* "pfmon/stream/table.pxd":153
+/* "pfmon/stream/table.pxd":163
  *     cdef readonly object descriptor
  * 
  *     cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes, bint made=*)             # <<<<<<<<<<<<<<
@@ -1912,30 +1912,58 @@ struct __pyx_opt_args_5pfmon_6stream_5table_10BlockTable_map_all {
   int __pyx_n;
   int made;
 };
+struct __pyx_t_5pfmon_6stream_8operands_Operands;
+
+/* "pfmon/stream/operands.pxd":8
+ * from libc.stdint cimport uint64_t
+ * 
+ * cdef enum:             # <<<<<<<<<<<<<<
+ *     OPERANDS_AT = 16             # bytes of a payload before them
+ *     REGISTER_BITS = 64
+*/
+enum  {
+  __pyx_e_5pfmon_6stream_8operands_OPERANDS_AT = 16,
+  __pyx_e_5pfmon_6stream_8operands_REGISTER_BITS = 64
+};
+
+/* "pfmon/stream/operands.pxd":12
+ *     REGISTER_BITS = 64
+ * 
+ * cdef struct Operands:             # <<<<<<<<<<<<<<
+ *     uint64_t read                # registers, those of addresses and flags among them
+ *     uint64_t written
+*/
+struct __pyx_t_5pfmon_6stream_8operands_Operands {
+  uint64_t read;
+  uint64_t written;
+  uint64_t addressed;
+};
 struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction;
 struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts;
 
-/* "pfmon/engine/qemu/describe.pxd":46
+/* "pfmon/engine/qemu/describe.pxd":57
  *         char message[4000]
  * 
  * cdef enum:             # <<<<<<<<<<<<<<
- *     PAYLOAD_BYTES = 16           # of an instruction in the block table: its code, then zeros
- *     MOST_IDS = 1 << 12           # of instructions in capstone
+ *     CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands
+ *     PAYLOAD_BYTES = 40           # of an instruction in the block table
 */
 enum  {
 
-  /* "pfmon/engine/qemu/describe.pxd":48
- * cdef enum:
- *     PAYLOAD_BYTES = 16           # of an instruction in the block table: its code, then zeros
+  /* "pfmon/engine/qemu/describe.pxd":61
+ *     PAYLOAD_BYTES = 40           # of an instruction in the block table
+ *     MOST_REGISTERS = 512         # in capstone
  *     MOST_IDS = 1 << 12           # of instructions in capstone             # <<<<<<<<<<<<<<
  * 
  * cdef struct Instruction:         # capstone's record of one
 */
-  __pyx_e_5pfmon_6engine_4qemu_8describe_PAYLOAD_BYTES = 16,
+  __pyx_e_5pfmon_6engine_4qemu_8describe_CODE_BYTES = 16,
+  __pyx_e_5pfmon_6engine_4qemu_8describe_PAYLOAD_BYTES = 40,
+  __pyx_e_5pfmon_6engine_4qemu_8describe_MOST_REGISTERS = 0x200,
   __pyx_e_5pfmon_6engine_4qemu_8describe_MOST_IDS = (1 << 12)
 };
 
-/* "pfmon/engine/qemu/describe.pxd":67
+/* "pfmon/engine/qemu/describe.pxd":80
  *     uint32_t isa_kind            # of its instruction set
  * 
  * cpdef enum Rule:                 # what is to be known of an instruction's operands besides             # <<<<<<<<<<<<<<
@@ -1951,7 +1979,7 @@ enum __pyx_t_5pfmon_6engine_4qemu_8describe_Rule {
   __pyx_e_5pfmon_6engine_4qemu_8describe_FETCHES = 5
 };
 
-/* "pfmon/engine/qemu/describe.pxd":50
+/* "pfmon/engine/qemu/describe.pxd":63
  *     MOST_IDS = 1 << 12           # of instructions in capstone
  * 
  * cdef struct Instruction:         # capstone's record of one             # <<<<<<<<<<<<<<
@@ -1968,7 +1996,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction {
   void *detail;
 };
 
-/* "pfmon/engine/qemu/describe.pxd":59
+/* "pfmon/engine/qemu/describe.pxd":72
  *     void* detail
  * 
  * cdef struct Facts:               # of an instruction, by its number in capstone             # <<<<<<<<<<<<<<
@@ -1983,6 +2011,15 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts {
   uint16_t size;
   uint32_t isa_kind;
 };
+
+/* "pfmon/engine/qemu/describe.pxd":94
+ * 
+ * 
+ * ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil             # <<<<<<<<<<<<<<
+ * 
+ * 
+*/
+typedef int (*__pyx_t_5pfmon_6engine_4qemu_8describe_registers_function)(size_t, void const *, uint16_t *, uint8_t *, uint16_t *, uint8_t *);
 
 /* "pfmon/stream/kinds.pxd":3
  * """What an instruction is, as bit flags that any instruction set may have (IA-64's own: stream/ia64.pxd)."""
@@ -2071,7 +2108,7 @@ enum  {
   __pyx_e_5pfmon_6engine_4qemu_12describe_ppc_TO_TARGET = 0x230
 };
 
-/* "pfmon/stream/table.pxd":149
+/* "pfmon/stream/table.pxd":159
  * 
  * 
  * cdef class BlockTable:             # <<<<<<<<<<<<<<
@@ -2086,7 +2123,7 @@ struct __pyx_obj_5pfmon_6stream_5table_BlockTable {
 };
 
 
-/* "pfmon/engine/qemu/describe.pxd":81
+/* "pfmon/engine/qemu/describe.pxd":97
  * 
  * 
  * cdef class Describer:             # <<<<<<<<<<<<<<
@@ -2102,13 +2139,15 @@ struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer {
   struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction *decoded;
   uint16_t width;
   struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts facts[__pyx_e_5pfmon_6engine_4qemu_8describe_MOST_IDS];
+  uint8_t registers[__pyx_e_5pfmon_6engine_4qemu_8describe_MOST_REGISTERS];
+  __pyx_t_5pfmon_6engine_4qemu_8describe_registers_function read_registers;
   struct area const *shared;
   uint64_t done;
 };
 
 
-/* "pfmon/engine/qemu/describe.pxd":96
- *     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
+/* "pfmon/engine/qemu/describe.pxd":116
+ * 
  * 
  * cdef class X86Describer(Describer):             # <<<<<<<<<<<<<<
  *     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil
@@ -2135,7 +2174,7 @@ struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber {
 
 
 
-/* "pfmon/stream/table.pxd":149
+/* "pfmon/stream/table.pxd":159
  * 
  * 
  * cdef class BlockTable:             # <<<<<<<<<<<<<<
@@ -2150,7 +2189,7 @@ struct __pyx_vtabstruct_5pfmon_6stream_5table_BlockTable {
 static struct __pyx_vtabstruct_5pfmon_6stream_5table_BlockTable *__pyx_vtabptr_5pfmon_6stream_5table_BlockTable;
 
 
-/* "pfmon/engine/qemu/describe.pxd":81
+/* "pfmon/engine/qemu/describe.pxd":97
  * 
  * 
  * cdef class Describer:             # <<<<<<<<<<<<<<
@@ -2163,12 +2202,13 @@ struct __pyx_vtabstruct_5pfmon_6engine_4qemu_8describe_Describer {
   int (*enter)(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct announcement const *);
   void (*instruction)(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct __pyx_t_5pfmon_6stream_5table_BlockInstruction *, uint8_t const *, uint8_t, uint64_t);
   int (*decode)(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, uint8_t const *, uint8_t, uint64_t);
+  void (*dataflow)(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct __pyx_t_5pfmon_6stream_8operands_Operands *);
 };
 static struct __pyx_vtabstruct_5pfmon_6engine_4qemu_8describe_Describer *__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_Describer;
 
 
-/* "pfmon/engine/qemu/describe.pxd":96
- *     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
+/* "pfmon/engine/qemu/describe.pxd":116
+ * 
  * 
  * cdef class X86Describer(Describer):             # <<<<<<<<<<<<<<
  *     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil
@@ -3238,6 +3278,8 @@ static void __pyx_f_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_instructi
 
 /* Module declarations from "pfmon.stream.table" */
 
+/* Module declarations from "pfmon.stream.operands" */
+
 /* Module declarations from "pfmon.engine.qemu.describe" */
 
 /* Module declarations from "libc.string" */
@@ -3267,7 +3309,7 @@ static const char __pyx_k_Describes_PowerPC_instructions_W[] = "Describes PowerP
 /* #### Code section: decls ### */
 static PyObject *__pyx_pf_8EnumBase_22__Pyx_FlexibleEnumBase__missing_(CYTHON_UNUSED PyObject *__pyx_self, PyObject *__pyx_v_cls, PyObject *__pyx_v_value); /* proto */
 static PyObject *__pyx_pf_8EnumBase_22__Pyx_FlexibleEnumBase_2__repr__(CYTHON_UNUSED PyObject *__pyx_self, PyObject *__pyx_v_self); /* proto */
-static int __pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber___cinit__(struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *__pyx_v_self, CYTHON_UNUSED PyObject *__pyx_v_table, CYTHON_UNUSED PyObject *__pyx_v_path, CYTHON_UNUSED PyObject *__pyx_v_facts, CYTHON_UNUSED PyObject *__pyx_v_architecture, uint32_t __pyx_v_mode); /* proto */
+static int __pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber___cinit__(struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *__pyx_v_self, CYTHON_UNUSED PyObject *__pyx_v_table, CYTHON_UNUSED PyObject *__pyx_v_path, CYTHON_UNUSED PyObject *__pyx_v_facts, CYTHON_UNUSED PyObject *__pyx_v_registers, CYTHON_UNUSED PyObject *__pyx_v_architecture, uint32_t __pyx_v_mode); /* proto */
 static PyObject *__pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_2take_undecoded(struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *__pyx_v_self, PyObject *__pyx_v_rows); /* proto */
 static PyObject *__pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_4__reduce_cython__(CYTHON_UNUSED struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *__pyx_v_self); /* proto */
 static PyObject *__pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_6__setstate_cython__(CYTHON_UNUSED struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *__pyx_v_self, CYTHON_UNUSED PyObject *__pyx_v___pyx_state); /* proto */
@@ -3306,7 +3348,7 @@ namespace {
     __Pyx_CachedCFunction __pyx_umethod_PyDict_Type_values;
     PyObject *__pyx_tuple[2];
     PyObject *__pyx_codeobj_tab[5];
-    PyObject *__pyx_string_tab[92];
+    PyObject *__pyx_string_tab[93];
 /* #### Code section: module_state_contents ### */
 /* CachedMethodType.module_state_decls */
 #if CYTHON_COMPILING_IN_LIMITED_API
@@ -3427,21 +3469,22 @@ static __pyx_mstatetype * const __pyx_mstate_global = &__pyx_mstate_global_stati
 #define __pyx_n_u_pfmon_engine_qemu_describe_ppc __pyx_string_tab[74]
 #define __pyx_n_u_pop __pyx_string_tab[75]
 #define __pyx_n_u_pseudo_member __pyx_string_tab[76]
-#define __pyx_n_u_rows __pyx_string_tab[77]
-#define __pyx_n_u_rule __pyx_string_tab[78]
-#define __pyx_n_u_self __pyx_string_tab[79]
-#define __pyx_n_u_setdefault __pyx_string_tab[80]
-#define __pyx_n_u_size __pyx_string_tab[81]
-#define __pyx_n_u_super __pyx_string_tab[82]
-#define __pyx_n_u_table __pyx_string_tab[83]
-#define __pyx_n_u_take_undecoded __pyx_string_tab[84]
-#define __pyx_n_u_value __pyx_string_tab[85]
-#define __pyx_n_u_value2member_map_2 __pyx_string_tab[86]
-#define __pyx_n_u_values __pyx_string_tab[87]
-#define __pyx_kp_b_iso88591_Q __pyx_string_tab[88]
-#define __pyx_kp_b_iso88591_A_4xs_3at_a_uBiq __pyx_string_tab[89]
-#define __pyx_kp_b_iso88591_A_G7_gV_t_Cq_j_Qa_4_AWKqPVV_ddkk __pyx_string_tab[90]
-#define __pyx_kp_b_iso88591_A_81E_4wa_a_A_Zq_7_5_a_G1_Kq_q_q __pyx_string_tab[91]
+#define __pyx_n_u_registers __pyx_string_tab[77]
+#define __pyx_n_u_rows __pyx_string_tab[78]
+#define __pyx_n_u_rule __pyx_string_tab[79]
+#define __pyx_n_u_self __pyx_string_tab[80]
+#define __pyx_n_u_setdefault __pyx_string_tab[81]
+#define __pyx_n_u_size __pyx_string_tab[82]
+#define __pyx_n_u_super __pyx_string_tab[83]
+#define __pyx_n_u_table __pyx_string_tab[84]
+#define __pyx_n_u_take_undecoded __pyx_string_tab[85]
+#define __pyx_n_u_value __pyx_string_tab[86]
+#define __pyx_n_u_value2member_map_2 __pyx_string_tab[87]
+#define __pyx_n_u_values __pyx_string_tab[88]
+#define __pyx_kp_b_iso88591_Q __pyx_string_tab[89]
+#define __pyx_kp_b_iso88591_A_4xs_3at_a_uBiq __pyx_string_tab[90]
+#define __pyx_kp_b_iso88591_A_G7_gV_t_Cq_j_Qa_4_AWKqPVV_ddkk __pyx_string_tab[91]
+#define __pyx_kp_b_iso88591_A_81E_4wa_a_A_Zq_7_5_a_G1_Kq_q_q __pyx_string_tab[92]
 /* #### Code section: module_state_clear ### */
 #if CYTHON_USE_MODULE_STATE
 static CYTHON_SMALL_CODE int __pyx_m_clear(PyObject *m) {
@@ -3466,7 +3509,7 @@ static CYTHON_SMALL_CODE int __pyx_m_clear(PyObject *m) {
   Py_CLEAR(clear_module_state->__pyx_umethod_PyDict_Type_values.method);
   for (int i=0; i<2; ++i) { Py_CLEAR(clear_module_state->__pyx_tuple[i]); }
   for (int i=0; i<5; ++i) { Py_CLEAR(clear_module_state->__pyx_codeobj_tab[i]); }
-  for (int i=0; i<92; ++i) { Py_CLEAR(clear_module_state->__pyx_string_tab[i]); }
+  for (int i=0; i<93; ++i) { Py_CLEAR(clear_module_state->__pyx_string_tab[i]); }
 /* #### Code section: module_state_clear_contents ### */
 /* CommonTypesMetaclass.module_state_clear */
 Py_CLEAR(clear_module_state->__pyx_CommonTypesMetaclassType);
@@ -3499,7 +3542,7 @@ static CYTHON_SMALL_CODE int __pyx_m_traverse(PyObject *m, visitproc visit, void
   Py_VISIT(traverse_module_state->__pyx_umethod_PyDict_Type_values.method);
   for (int i=0; i<2; ++i) { __Pyx_VISIT_CONST(traverse_module_state->__pyx_tuple[i]); }
   for (int i=0; i<5; ++i) { __Pyx_VISIT_CONST(traverse_module_state->__pyx_codeobj_tab[i]); }
-  for (int i=0; i<92; ++i) { __Pyx_VISIT_CONST(traverse_module_state->__pyx_string_tab[i]); }
+  for (int i=0; i<93; ++i) { __Pyx_VISIT_CONST(traverse_module_state->__pyx_string_tab[i]); }
 /* #### Code section: module_state_traverse_contents ### */
 /* CommonTypesMetaclass.module_state_traverse */
 Py_VISIT(traverse_module_state->__pyx_CommonTypesMetaclassType);
@@ -4143,6 +4186,97 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_most_accesses(struct
 /* "pfmon/stream/table.pxd":139
  * 
  * 
+ * cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:             # <<<<<<<<<<<<<<
+ *     """How many accesses with an address an instruction makes when it executes."""
+ *     return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS)
+*/
+
+static CYTHON_INLINE uint32_t __pyx_f_5pfmon_6stream_5table_made_by(struct __pyx_t_5pfmon_6stream_5table_BlockInstruction const *__pyx_v_instruction) {
+  uint32_t __pyx_r;
+
+  /* "pfmon/stream/table.pxd":141
+ * cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:
+ *     """How many accesses with an address an instruction makes when it executes."""
+ *     return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS)             # <<<<<<<<<<<<<<
+ * 
+ * 
+*/
+  {
+
+    __pyx_r = ((__pyx_v_instruction->access != __pyx_e_5pfmon_6stream_5table_NO_ACCESS) + (__pyx_v_instruction->second != __pyx_e_5pfmon_6stream_5table_NO_ACCESS));
+  }
+  goto __pyx_L0;
+
+  /* "pfmon/stream/table.pxd":139
+ * 
+ * 
+ * cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:             # <<<<<<<<<<<<<<
+ *     """How many accesses with an address an instruction makes when it executes."""
+ *     return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS)
+*/
+
+  /* function exit code */
+  __pyx_L0:;
+  return __pyx_r;
+}
+
+/* "pfmon/stream/table.pxd":144
+ * 
+ * 
+ * cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:             # <<<<<<<<<<<<<<
+ *     """Whether access ``k`` of a block is the second one of its instruction: data ranges go by the first."""
+ *     return k > 0 and accesses[k - 1].instruction == accesses[k].instruction
+*/
+
+static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_is_second(struct __pyx_t_5pfmon_6stream_5table_BlockAccess const *__pyx_v_accesses, uint64_t __pyx_v_k) {
+  int __pyx_r;
+  int __pyx_t_1;
+  int __pyx_t_2;
+
+  /* "pfmon/stream/table.pxd":146
+ * cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:
+ *     """Whether access ``k`` of a block is the second one of its instruction: data ranges go by the first."""
+ *     return k > 0 and accesses[k - 1].instruction == accesses[k].instruction             # <<<<<<<<<<<<<<
+ * 
+ * 
+*/
+  __pyx_t_2 = (__pyx_v_k > 0);
+
+  if (__pyx_t_2) {
+
+  } else {
+
+    __pyx_t_1 = __pyx_t_2;
+
+    goto __pyx_L3_bool_binop_done;
+  }
+  __pyx_t_2 = ((__pyx_v_accesses[(__pyx_v_k - 1)]).instruction == (__pyx_v_accesses[__pyx_v_k]).instruction);
+
+
+  __pyx_t_1 = __pyx_t_2;
+
+  __pyx_L3_bool_binop_done:;
+  {
+    __pyx_r = __pyx_t_1;
+  }
+  goto __pyx_L0;
+
+  /* "pfmon/stream/table.pxd":144
+ * 
+ * 
+ * cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:             # <<<<<<<<<<<<<<
+ *     """Whether access ``k`` of a block is the second one of its instruction: data ranges go by the first."""
+ *     return k > 0 and accesses[k - 1].instruction == accesses[k].instruction
+*/
+
+  /* function exit code */
+  __pyx_L0:;
+  return __pyx_r;
+}
+
+/* "pfmon/stream/table.pxd":149
+ * 
+ * 
  * cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:             # <<<<<<<<<<<<<<
  *     """How many addresses follow a block's word in a traced stream."""
  *     return head.accesses + popcount(word & head.access_mask)
@@ -4151,7 +4285,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_most_accesses(struct
 static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_accesses_of(struct __pyx_t_5pfmon_6stream_5table_BlockHead const *__pyx_v_head, uint64_t __pyx_v_word) {
   uint64_t __pyx_r;
 
-  /* "pfmon/stream/table.pxd":141
+  /* "pfmon/stream/table.pxd":151
  * cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:
  *     """How many addresses follow a block's word in a traced stream."""
  *     return head.accesses + popcount(word & head.access_mask)             # <<<<<<<<<<<<<<
@@ -4164,7 +4298,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_accesses_of(struct _
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":139
+  /* "pfmon/stream/table.pxd":149
  * 
  * 
  * cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4177,7 +4311,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_accesses_of(struct _
   return __pyx_r;
 }
 
-/* "pfmon/stream/table.pxd":144
+/* "pfmon/stream/table.pxd":154
  * 
  * 
  * cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4190,7 +4324,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
   int __pyx_t_1;
   int __pyx_t_2;
 
-  /* "pfmon/stream/table.pxd":146
+  /* "pfmon/stream/table.pxd":156
  * cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:
  *     """Whether a block's word says that an instruction with this condition executed."""
  *     return condition == ALWAYS or (word >> (32 + condition)) & 1             # <<<<<<<<<<<<<<
@@ -4218,7 +4352,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":144
+  /* "pfmon/stream/table.pxd":154
  * 
  * 
  * cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4231,7 +4365,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/describe.pxd":76
+/* "pfmon/engine/qemu/describe.pxd":89
  * 
  * 
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4242,7 +4376,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
 static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(struct announcement const *__pyx_v_it) {
   uint64_t __pyx_r;
 
-  /* "pfmon/engine/qemu/describe.pxd":78
+  /* "pfmon/engine/qemu/describe.pxd":91
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
  *     """Bytes that an announcement takes in the area."""
  *     return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7             # <<<<<<<<<<<<<<
@@ -4255,7 +4389,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(str
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/describe.pxd":76
+  /* "pfmon/engine/qemu/describe.pxd":89
  * 
  * 
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -5080,7 +5214,7 @@ static uint16_t __pyx_f_5pfmon_6engine_4qemu_12describe_ppc_bytes_of(uint8_t __p
 /* "pfmon/engine/qemu/describe_ppc.pyx":92
  *     """Describes PowerPC instructions of either size and byte order."""
  * 
- *     def __cinit__(self, table, path, facts, architecture, uint32_t mode):             # <<<<<<<<<<<<<<
+ *     def __cinit__(self, table, path, facts, registers, architecture, uint32_t mode):             # <<<<<<<<<<<<<<
  *         self.big_endian = mode >> 31
  * 
 */
@@ -5091,11 +5225,12 @@ static int __pyx_pw_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_1__cinit_
   CYTHON_UNUSED PyObject *__pyx_v_table = 0;
   CYTHON_UNUSED PyObject *__pyx_v_path = 0;
   CYTHON_UNUSED PyObject *__pyx_v_facts = 0;
+  CYTHON_UNUSED PyObject *__pyx_v_registers = 0;
   CYTHON_UNUSED PyObject *__pyx_v_architecture = 0;
   uint32_t __pyx_v_mode;
   CYTHON_UNUSED Py_ssize_t __pyx_nargs;
   CYTHON_UNUSED PyObject *const *__pyx_kwvalues;
-  PyObject* values[5] = {0,0,0,0,0};
+  PyObject* values[6] = {0,0,0,0,0,0};
   int __pyx_lineno = 0;
   const char *__pyx_filename = NULL;
   int __pyx_clineno = 0;
@@ -5109,11 +5244,15 @@ static int __pyx_pw_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_1__cinit_
   #endif
   __pyx_kwvalues = __Pyx_KwValues_VARARGS(__pyx_args, __pyx_nargs);
   {
-    PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_table,&__pyx_mstate_global->__pyx_n_u_path,&__pyx_mstate_global->__pyx_n_u_facts,&__pyx_mstate_global->__pyx_n_u_architecture,&__pyx_mstate_global->__pyx_n_u_mode,0};
+    PyObject ** const __pyx_pyargnames[] = {&__pyx_mstate_global->__pyx_n_u_table,&__pyx_mstate_global->__pyx_n_u_path,&__pyx_mstate_global->__pyx_n_u_facts,&__pyx_mstate_global->__pyx_n_u_registers,&__pyx_mstate_global->__pyx_n_u_architecture,&__pyx_mstate_global->__pyx_n_u_mode,0};
     const Py_ssize_t __pyx_kwds_len = (__pyx_kwds) ? __Pyx_NumKwargs_VARARGS(__pyx_kwds) : 0;
     if (unlikely(__pyx_kwds_len < 0)) __PYX_ERR(0, 92, __pyx_L3_error)
     if (__pyx_kwds_len > 0) {
       switch (__pyx_nargs) {
+        case  6:
+        values[5] = __Pyx_ArgRef_VARARGS(__pyx_args, 5);
+        if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 92, __pyx_L3_error)
+        CYTHON_FALLTHROUGH;
         case  5:
         values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
         if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 92, __pyx_L3_error)
@@ -5139,10 +5278,10 @@ static int __pyx_pw_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_1__cinit_
       }
       const Py_ssize_t kwd_pos_args = __pyx_nargs;
       if (__Pyx_ParseKeywords(__pyx_kwds, __pyx_kwvalues, __pyx_pyargnames, 0, values, kwd_pos_args, __pyx_kwds_len, "__cinit__", 0) < (0)) __PYX_ERR(0, 92, __pyx_L3_error)
-      for (Py_ssize_t i = __pyx_nargs; i < 5; i++) {
-        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__cinit__", 1, 5, 5, i); __PYX_ERR(0, 92, __pyx_L3_error) }
+      for (Py_ssize_t i = __pyx_nargs; i < 6; i++) {
+        if (unlikely(!values[i])) { __Pyx_RaiseArgtupleInvalid("__cinit__", 1, 6, 6, i); __PYX_ERR(0, 92, __pyx_L3_error) }
       }
-    } else if (unlikely(__pyx_nargs != 5)) {
+    } else if (unlikely(__pyx_nargs != 6)) {
       goto __pyx_L5_argtuple_error;
     } else {
       values[0] = __Pyx_ArgRef_VARARGS(__pyx_args, 0);
@@ -5155,16 +5294,19 @@ static int __pyx_pw_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_1__cinit_
       if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[3])) __PYX_ERR(0, 92, __pyx_L3_error)
       values[4] = __Pyx_ArgRef_VARARGS(__pyx_args, 4);
       if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[4])) __PYX_ERR(0, 92, __pyx_L3_error)
+      values[5] = __Pyx_ArgRef_VARARGS(__pyx_args, 5);
+      if (!CYTHON_ASSUME_SAFE_MACROS && unlikely(!values[5])) __PYX_ERR(0, 92, __pyx_L3_error)
     }
     __pyx_v_table = values[0];
     __pyx_v_path = values[1];
     __pyx_v_facts = values[2];
-    __pyx_v_architecture = values[3];
-    __pyx_v_mode = __Pyx_PyLong_As_uint32_t(values[4]); if (unlikely((__pyx_v_mode == ((uint32_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 92, __pyx_L3_error)
+    __pyx_v_registers = values[3];
+    __pyx_v_architecture = values[4];
+    __pyx_v_mode = __Pyx_PyLong_As_uint32_t(values[5]); if (unlikely((__pyx_v_mode == ((uint32_t)-1)) && PyErr_Occurred())) __PYX_ERR(0, 92, __pyx_L3_error)
   }
   goto __pyx_L6_skip;
   __pyx_L5_argtuple_error:;
-  __Pyx_RaiseArgtupleInvalid("__cinit__", 1, 5, 5, __pyx_nargs); __PYX_ERR(0, 92, __pyx_L3_error)
+  __Pyx_RaiseArgtupleInvalid("__cinit__", 1, 6, 6, __pyx_nargs); __PYX_ERR(0, 92, __pyx_L3_error)
   __pyx_L6_skip:;
   goto __pyx_L4_argument_unpacking_done;
   __pyx_L3_error:;
@@ -5175,7 +5317,7 @@ static int __pyx_pw_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_1__cinit_
   __Pyx_RefNannyFinishContext();
   return -1;
   __pyx_L4_argument_unpacking_done:;
-  __pyx_r = __pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber___cinit__(((struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *)__pyx_v_self), __pyx_v_table, __pyx_v_path, __pyx_v_facts, __pyx_v_architecture, __pyx_v_mode);
+  __pyx_r = __pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber___cinit__(((struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *)__pyx_v_self), __pyx_v_table, __pyx_v_path, __pyx_v_facts, __pyx_v_registers, __pyx_v_architecture, __pyx_v_mode);
 
   /* function exit code */
   for (Py_ssize_t __pyx_temp=0; __pyx_temp < (Py_ssize_t)(sizeof(values)/sizeof(values[0])); ++__pyx_temp) {
@@ -5186,12 +5328,12 @@ static int __pyx_pw_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_1__cinit_
   return __pyx_r;
 }
 
-static int __pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber___cinit__(struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *__pyx_v_self, CYTHON_UNUSED PyObject *__pyx_v_table, CYTHON_UNUSED PyObject *__pyx_v_path, CYTHON_UNUSED PyObject *__pyx_v_facts, CYTHON_UNUSED PyObject *__pyx_v_architecture, uint32_t __pyx_v_mode) {
+static int __pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber___cinit__(struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber *__pyx_v_self, CYTHON_UNUSED PyObject *__pyx_v_table, CYTHON_UNUSED PyObject *__pyx_v_path, CYTHON_UNUSED PyObject *__pyx_v_facts, CYTHON_UNUSED PyObject *__pyx_v_registers, CYTHON_UNUSED PyObject *__pyx_v_architecture, uint32_t __pyx_v_mode) {
   int __pyx_r;
 
   /* "pfmon/engine/qemu/describe_ppc.pyx":93
  * 
- *     def __cinit__(self, table, path, facts, architecture, uint32_t mode):
+ *     def __cinit__(self, table, path, facts, registers, architecture, uint32_t mode):
  *         self.big_endian = mode >> 31             # <<<<<<<<<<<<<<
  * 
  *     def take_undecoded(self, rows):
@@ -5201,7 +5343,7 @@ static int __pyx_pf_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber___cinit__
   /* "pfmon/engine/qemu/describe_ppc.pyx":92
  *     """Describes PowerPC instructions of either size and byte order."""
  * 
- *     def __cinit__(self, table, path, facts, architecture, uint32_t mode):             # <<<<<<<<<<<<<<
+ *     def __cinit__(self, table, path, facts, registers, architecture, uint32_t mode):             # <<<<<<<<<<<<<<
  *         self.big_endian = mode >> 31
  * 
 */
@@ -6596,7 +6738,7 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   CYTHON_UNUSED_VAR(__pyx_mstate);
   __Pyx_RefNannySetupContext("__Pyx_modinit_Type_import_code", 0);
   /*--- Type import code ---*/
-  __pyx_t_1 = PyImport_ImportModule("pfmon.stream.table"); if (unlikely(!__pyx_t_1)) __PYX_ERR(2, 149, __pyx_L1_error)
+  __pyx_t_1 = PyImport_ImportModule("pfmon.stream.table"); if (unlikely(!__pyx_t_1)) __PYX_ERR(2, 159, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable = __Pyx_ImportType_3_3_1(__pyx_t_1, "pfmon.stream.table", "BlockTable",
   #if defined(PYPY_VERSION_NUM) && PYPY_VERSION_NUM < 0x050B0000
@@ -6606,10 +6748,10 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   #else
   sizeof(struct __pyx_obj_5pfmon_6stream_5table_BlockTable), __PYX_GET_STRUCT_ALIGNMENT_3_3_1(struct __pyx_obj_5pfmon_6stream_5table_BlockTable),
   #endif
-  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable) __PYX_ERR(2, 149, __pyx_L1_error)
-  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable, (void**)&__pyx_vtabptr_5pfmon_6stream_5table_BlockTable) != 1)) __PYX_ERR(2, 149, __pyx_L1_error)
+  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable) __PYX_ERR(2, 159, __pyx_L1_error)
+  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable, (void**)&__pyx_vtabptr_5pfmon_6stream_5table_BlockTable) != 1)) __PYX_ERR(2, 159, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = PyImport_ImportModule("pfmon.engine.qemu.describe"); if (unlikely(!__pyx_t_1)) __PYX_ERR(3, 96, __pyx_L1_error)
+  __pyx_t_1 = PyImport_ImportModule("pfmon.engine.qemu.describe"); if (unlikely(!__pyx_t_1)) __PYX_ERR(3, 116, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer = __Pyx_ImportType_3_3_1(__pyx_t_1, "pfmon.engine.qemu.describe", "X86Describer",
   #if defined(PYPY_VERSION_NUM) && PYPY_VERSION_NUM < 0x050B0000
@@ -6619,8 +6761,8 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   #else
   sizeof(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer), __PYX_GET_STRUCT_ALIGNMENT_3_3_1(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer),
   #endif
-  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer) __PYX_ERR(3, 96, __pyx_L1_error)
-  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_X86Describer) != 1)) __PYX_ERR(3, 96, __pyx_L1_error)
+  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer) __PYX_ERR(3, 116, __pyx_L1_error)
+  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_X86Describer) != 1)) __PYX_ERR(3, 116, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __Pyx_RefNannyFinishContext();
   return 0;
@@ -7387,38 +7529,38 @@ static int __Pyx_InitConstants(__pyx_mstatetype *__pyx_mstate) {
   int __pyx_clineno = 0;
   CYTHON_UNUSED_VAR(__pyx_mstate);
   {
-    const struct { const unsigned int length: 6; } str_length_index[] = {{43},{15},{2},{1},{1},{1},{7},{6},{2},{9},{10},{50},{30},{38},{5},{8},{7},{4},{7},{12},{30},{32},{27},{7},{4},{5},{22},{31},{32},{20},{12},{9},{7},{8},{12},{8},{13},{10},{15},{8},{7},{11},{11},{14},{12},{10},{17},{13},{8},{12},{12},{19},{8},{13},{9},{6},{18},{7},{12},{18},{6},{18},{3},{4},{5},{5},{3},{8},{5},{4},{4},{4},{6},{4},{30},{3},{13},{4},{4},{4},{10},{4},{5},{5},{14},{5},{16},{6}};
+    const struct { const unsigned int length: 6; } str_length_index[] = {{43},{15},{2},{1},{1},{1},{7},{6},{2},{9},{10},{50},{30},{38},{5},{8},{7},{4},{7},{12},{30},{32},{27},{7},{4},{5},{22},{31},{32},{20},{12},{9},{7},{8},{12},{8},{13},{10},{15},{8},{7},{11},{11},{14},{12},{10},{17},{13},{8},{12},{12},{19},{8},{13},{9},{6},{18},{7},{12},{18},{6},{18},{3},{4},{5},{5},{3},{8},{5},{4},{4},{4},{6},{4},{30},{3},{13},{9},{4},{4},{4},{10},{4},{5},{5},{14},{5},{16},{6}};
     const struct { const unsigned int length: 7; } bytes_length_index[] = {{9},{43},{94},{89}};
     #ifndef CYTHON_COMPRESS_STRINGS
       #define CYTHON_COMPRESS_STRINGS 90
     #endif
-    #if (CYTHON_COMPRESS_STRINGS) == 1 /* compression: zlib (761 bytes) */
-static const char cstring[] = "x\332}SKo\323@\020\246\002\225@#\265\010\201\204\210\204+U\010\004\244*\017\201\020\017\2454 \004\264\245\205V \324\325v=I\226\330\273\366>\332\204\013=\346\350\243\217>\346\230c\216\0349\372\230#?\201\237\300\330NCy\356\301;;\337\314\370\233og\035.\264Q\226\031.\205vL\213\032\207\321@\033)\300q%hGH\343\270\300\244\013W\214\002p\032\2126}\020\346\352}\347\301\243\307.\327t\327\003\020\331\267\311\270.,\327\227\n\262j\002\3631\275A\255g\034B\024\270\226\001!\216k\021\226\010\212\033F\361=N=D\031\027\334\020\0224|)\252 \232\\@5\004\337V]\320L\361] A\300\264b\213y\304b\021\261\230E,\036\215\250\006\335\316\362\2737\365\315\272\260\3762\325\360\\\230\314|\371|\265\276\272F6\336\276\254\257\007le\234\241\216\332\325\tE\3265-)\010\371\r\325`\264\241\346\037\270\241m V\024r\271\010mX\0176\327^\325\267\3276V61\270\333!O=\350p\224\350\220\334\337\2759\221@\021\362/\330\347Zs\321\034\343\353\335\025\316\014Y\205\216\331\200\006!T\340\265e4q1\217j\235\031\256d\331\326\260\"\337\233\207\255\340\362)\027\371\016\206N\342}\351\"\375\334R\222\340\225+\0169 \250\237\273\005\354g[\200L\251\312=\250<\031\027\315\314=\223\rC\006\204\226z\207i\207C\360\207\326\023\007t\212C!\000j>\371\245>B\372\217\273 \304\200\306\001\"\\\023&\225\264\006\347\343\247RE\215=\352Y\270\351\203\217\027\206}\007c\017\241\212\265\270\001f\254\002\252\273\202qY\235\024\321\273\212\n\326b^V\020\2452\2122\330\245\254\315<\234x\3537(3\272\301\2256\250*>\t\322\346\302\305j\276\316\014\237\3526\212\t\205\240\0015\255\377\217x \203@\203u%)h*\271\257\025fj\360\032\330\364\3709i\376\t\264\r@\345\"\377:zyK\277w\232\237\365\301\324\350\304\351\336\265\350\365AmT\232\351\335\356u\"\035\317\177+\237\215nE42\361\375\344\303\340\314`a@G\245\331\236\215\226#\036\207\007\265o\245r\357Yt7\276\234\224\372\323\375\346`k\370\360\353\324\250<\3333\351\331\205\344I\022\216\346\316G\037\223\251\244\322\177\335\247\243\362\\t:\236\217o\247\227\036\014k\303\355//\276\206\351\372V\272\265\223\356\270\251\333N\333a\032*\214J\347\026""\222\332A\355{\351\330\251\013\361\361\370^\262\224\324\373g\n^\373H\347s\202\265.\304\027\023\344z.z\037\207\337\247\217\235\252\304w\223\371\344Nz\345\321\020I\316\2443\225\370Y\2624*W\322\312\365\376\213A8<9\0143\362\341\017u\022\356#";
-    PyObject *data = __Pyx_DecompressString(cstring, 761, 1);
+    #if (CYTHON_COMPRESS_STRINGS) == 1 /* compression: zlib (773 bytes) */
+static const char cstring[] = "x\332}SAo\023G\024&jE\r\261D\020\242\022\252\245n\244\010\201\332:\242\245\242B@\3454.B@\022\022\032\004\252\030Mf\237\355\301\2733\273\363f\022\273\227\346\350\343\036\367\270G\037}\364\221#\307=\372\310O\340\047\364\355\256c\002\024\346\260\363\346}\357\275\375\3367o<\251\320\032\047\254\324\n=\333\343\326\023<B\253\025x\276\006\364\224\266\236\017B\373p\315\032\000\257cx7\004e\257\337\366\356\334\373\335\227\310\017\002\000U|\273Bbe\371\2416PTS\224O\351\035\356\002\3531f\300w\002\030\363|G\260&P\375d\215<\224< TH%-cQ\047\324\252\t\252+\0254c\010]\323\007\024F\036\000\213\"\201F\254\227\021\353U\304z\021\261~:\242\031\r\007\033\317\237\266\367\332\312\205\033\034\341\201\262\205\371\350\301V{k\233\355\376\365\250\275\023\211\315y\2069m7\027\024\305\320\366\264b\354#\024\301\242\345\3663\270\345}`NUr\371\004\355\272\000\366\266\037\267\237m\357n\356Q\360p\300\376\014` I\242\023r\377\357-\211D\206\261\317\301\241D\224\252;\307w\206\233RX\266\005\003\273\013\035\306\270\242k+h\322\022\001G,\014_\213b\3538U\356\335\223Vh\205\\\252r\007\313\027\361\241\366\211~i\031\315\350\312\215\204\022P<,\335\n\216\212-\"\246\334\224\036R\236\315\213\026\346\241-\206\241\000b\307\203\223\264\223!\370D\353\205\003\006\325\241\022\2004_\374\022O\221\376\344.\030\263\2004@L\"\023\332hgi>\336+U\3258\344\201\203\237C\010\351\302\250\357h\356a\334\210\236\264 \2543\300q\250\204\324\315E\021<0\\\211\236\010\212\202$\2255\\\300\001\027}\021\320\304\273\260\303\205\305\2164hIUz\022\254/\225O\325B,\214\220c\237\304\204J\320\210\333\336\227G<\322Q\204\340|\315*\232\006\272\022-\0304\372\010\r\225@\010:\324\375\374]\241\374\007\320E`J\265?\234\301\262\267\217[.\317x\2744\373\372\374\350\207\344\311qkV[\036\335\034\r\022LW\337\326/%\277$<\261\351\355\354\357\311\305\311\332\204\317j\027F.\331Hd\032\037\267\336\326\352\243\373\311\255\364jV\033\237\035w\047\373\323\273o\226f\365\013#\233_Z\313\376\310\342\331\312\267\311\253l)k\214\237\214\371\254\276\222\234OW\323\233\371\367w\246\255\351\263""\327\017\337\304\371\316~\276\3772\177\351\347~?\357\307yl(*_Y\313Z\307\255w\2653\347\256\244_\245\277e7\262\366\370b\305\353\210\350\374\233Q\255+\351w\031q\275\234\274H\343wg\317\234k\244\267\262\325\354\327\374\332\275)\221\\\316\227\033\351\375\354\306\254\336\310\033?\216\037N\342\3517\323\270 \037\377\007\032\016\361\373";
+    PyObject *data = __Pyx_DecompressString(cstring, 773, 1);
     #define __Pyx_DecompressString_LZSS_UNUSED
     if (unlikely(!data)) __PYX_ERR(0, 1, __pyx_L1_error)
     const char* const bytes = __Pyx_PyBytes_AsString(data);
     #if !CYTHON_ASSUME_SAFE_MACROS
     if (likely(bytes)); else { Py_DECREF(data); __PYX_ERR(0, 1, __pyx_L1_error) }
     #endif
-    #elif (CYTHON_COMPRESS_STRINGS) > 0 && (CYTHON_COMPRESS_STRINGS) <= 90 /* compression: lzss (951 bytes) */
-static const char cstring[] = "\377 instruc\377tions th\377at capst\377one does\377 not dec\377ode(tree\377 fragmen\377t): <>?d\377isableen\336\002\001gcis\004\003dm\227oreJ\001n=\000<\000f\377ault __r\377educe__ \353du\034\000oZ\000n-t\277rivial\033\000c\377init__pf\377mon.engi\377ne.qemu.\377describe\377_ppcsrc/\252\035\002/\034\003/\036\001/\026\t.\377pyxBYTES\377EnumBase\367Int\007\001LINE\377NO_RULEPWpcDM\004r\000\t.\232\006\377cython__\376\017\014setstat\373e_\013\022take_\353un\251#db\000Rul\377eSOMEWOR\373DSJ\000yx_Fl\207exi\260 \225\005\000\023\204\002p\367r__\007\025miss\367ing\031\004PyDi\377ct_NextR?ef__an\264@\243\001\276>\000classE\001d\273ocL\001fun\003\002g\334\303\005b\000mai\351\000__\357meta\047\006mod\274\274\000\177\001mro_\360@r\273ieD\002nam\301@_\357_new\235\001pre\247par\r\002\367 _\232#_\346\007\001vt\231a\301\001quaal/\005\375E\333.\227fex\365\001(T\000\374\002\361 _k\005s\252\010\373.\337__tes\276`_i\377s_corout\362\277`_\241&\261\003valu\377e2member\277_map__\r\002_\377architec\377tureasyn\357cio.<\006sbr?anchclM\001\250 \377tracebac\337kclse\343`fa\377ctsfirst\376\323 isa_kin\355dK\000ms\005\001mas\365k\312 e\313#path\376\305\204\033poppseu\367do_\241\003rows\275r\307`self\376`d\375e\312\205\002sizesu\007per\340\"\355k\340\002\332\r\365\002\377s\200\001\330\004\n\210+\377\220Q\200A\330\010\013\210\3774\210x\220s\230!\340\377\014\023\2203\220a\220t\377\230:\240\\\260\021\260$\377\260a\330\010\017\210u\220\377B\220i\230q\200A\340\377\010\014\210G\2207\230&\377\240\010\250\006\250g\260V\377\270=\310\001\330\014\017\210\377t\320\023$\240C\240q\377\330\020\026\220j\240\001\240\377\034\250Q\250a\330\014\020\377\220\n\230!\2304\320\037\377<\270A\270W\300K\310\377q\320PV\320V^\320\377^d\320dk\320kq\367\320qr#\000\320\020$\240\377A\200A\360\010\000\t\031\377\230\003\2308\2401\240Ek\250\021\222\003w\214\000\177\240I\000\357\031\230\033\240\251\000\025\220Z\377\230q\360\006\000\t\034\230\3777\240!\2405\320(>\375\270\242\000\013\320\013\034\230G\377\2401\330\014\034\320\034,""\377\250K\260q\270\007\270q\002\271\001q";
-    PyObject *data = __Pyx_DecompressString_LZSS(cstring, 951, 1244);
+    #elif (CYTHON_COMPRESS_STRINGS) > 0 && (CYTHON_COMPRESS_STRINGS) <= 90 /* compression: lzss (962 bytes) */
+static const char cstring[] = "\377 instruc\377tions th\377at capst\377one does\377 not dec\377ode(tree\377 fragmen\377t): <>?d\377isableen\336\002\001gcis\004\003dm\227oreJ\001n=\000<\000f\377ault __r\377educe__ \353du\034\000oZ\000n-t\277rivial\033\000c\377init__pf\377mon.engi\377ne.qemu.\377describe\377_ppcsrc/\252\035\002/\034\003/\036\001/\026\t.\377pyxBYTES\377EnumBase\367Int\007\001LINE\377NO_RULEPWpcDM\004r\000\t.\232\006\377cython__\376\017\014setstat\373e_\013\022take_\353un\251#db\000Rul\377eSOMEWOR\373DSJ\000yx_Fl\207exi\260 \225\005\000\023\204\002p\367r__\007\025miss\367ing\031\004PyDi\377ct_NextR?ef__an\264@\243\001\276>\000classE\001d\273ocL\001fun\003\002g\334\303\005b\000mai\351\000__\357meta\047\006mod\274\274\000\177\001mro_\360@r\273ieD\002nam\301@_\357_new\235\001pre\247par\r\002\367 _\232#_\346\007\001vt\231a\301\001quaal/\005\375E\333.\227fex\365\001(T\000\374\002\361 _k\005s\252\010\373.\337__tes\276`_i\377s_corout\362\277`_\241&\261\003valu\377e2member\277_map__\r\002_\377architec\377tureasyn\357cio.<\006sbr?anchclM\001\250 \377tracebac\337kclse\343`fa\377ctsfirst\376\323 isa_kin\355dK\000ms\005\001mas\365k\312 e\313#path\376\305\204\033poppseu\367do_\241\003regi\377stersrow\373sr\320`selfs\357etde\323\205\002siz?esuper\351\"\366k\370\351\002\343\r\376\002s\200\001\330\004\377\n\210+\220Q\200A\330\377\010\013\2104\210x\220s\377\230!\340\014\023\2203\220\377a\220t\230:\240\\\260\377\021\260$\260a\330\010\017\377\210u\220B\220i\230q\377\200A\340\010\014\210G\220\3777\230&\240\010\250\006\250\377g\260V\270=\310\001\330\377\014\017\210t\320\023$\240\377C\240q\330\020\026\220j\377\240\001\240\034\250Q\250a\377\330\014\020\220\n\230!\230\3774\320\037<\270A\270W\377\300K\310q\320PV\320\377V^\320^d\320dk\277\320kq\320qr#\000\320\377\020$\240A\200A\360\010\377\000\t\031\230\003\2308\240_1\240E\250\021\222\003w\214\000{\177\240I\000\031\230\033\240\251\000\377\025\220Z\230q\360\006\000\377\t\034\2307\240!\2405\357\320(>\270\242\000\013\320\013\377\034\230G\2401\330\014\034\377""\320\034,\250K\260q\270\027\007\270q\271\001q";
+    PyObject *data = __Pyx_DecompressString_LZSS(cstring, 962, 1253);
     #define __Pyx_DecompressString_UNUSED
     if (unlikely(!data)) __PYX_ERR(0, 1, __pyx_L1_error)
     const char* const bytes = __Pyx_PyBytes_AsString(data);
     #if !CYTHON_ASSUME_SAFE_MACROS
     if (likely(bytes)); else { Py_DECREF(data); __PYX_ERR(0, 1, __pyx_L1_error) }
     #endif
-    #else /* compression: none (1244 bytes) */
-static const char bytes[] = " instructions that capstone does not decode(tree fragment): <>?disableenablegcisenabledmore than no default __reduce__ due to non-trivial __cinit__pfmon.engine.qemu.describe_ppcsrc/pfmon/engine/qemu/describe_ppc.pyxBYTESEnumBaseIntEnumLINENO_RULEPpcDescriberPpcDescriber.__reduce_cython__PpcDescriber.__setstate_cython__PpcDescriber.take_undecodedPpcRuleSOMEWORDS__Pyx_FlexibleEnumBase__Pyx_FlexibleEnumBase.__repr____Pyx_FlexibleEnumBase._missing___Pyx_PyDict_NextRef__annotate____class____doc____func____getstate____main____metaclass____module____mro_entries____name____new____prepare____pyx_state__pyx_vtable____qualname____reduce____reduce_cython____reduce_ex____repr____set_name____setstate____setstate_cython____test___is_coroutine_missing__name__value2member_map__value_architectureasyncio.coroutinesbranchcline_in_tracebackclsenumfactsfirstgetisa_kinditemskindmaskmodemodulepathpfmon.engine.qemu.describe_ppcpoppseudo_memberrowsruleselfsetdefaultsizesupertabletake_undecodedvaluevalue2member_mapvalues\200\001\330\004\n\210+\220Q\200A\330\010\013\2104\210x\220s\230!\340\014\023\2203\220a\220t\230:\240\\\260\021\260$\260a\330\010\017\210u\220B\220i\230q\200A\340\010\014\210G\2207\230&\240\010\250\006\250g\260V\270=\310\001\330\014\017\210t\320\023$\240C\240q\330\020\026\220j\240\001\240\034\250Q\250a\330\014\020\220\n\230!\2304\320\037<\270A\270W\300K\310q\320PV\320V^\320^d\320dk\320kq\320qr\330\014\020\320\020$\240A\200A\360\010\000\t\031\230\003\2308\2401\240E\250\021\330\010\013\2104\210w\220a\220\177\240a\330\014\031\230\033\240A\330\010\025\220Z\230q\360\006\000\t\034\2307\240!\2405\320(>\270a\330\010\013\320\013\034\230G\2401\330\014\034\320\034,\250K\260q\270\007\270q\330\010\017\210q";
+    #else /* compression: none (1253 bytes) */
+static const char bytes[] = " instructions that capstone does not decode(tree fragment): <>?disableenablegcisenabledmore than no default __reduce__ due to non-trivial __cinit__pfmon.engine.qemu.describe_ppcsrc/pfmon/engine/qemu/describe_ppc.pyxBYTESEnumBaseIntEnumLINENO_RULEPpcDescriberPpcDescriber.__reduce_cython__PpcDescriber.__setstate_cython__PpcDescriber.take_undecodedPpcRuleSOMEWORDS__Pyx_FlexibleEnumBase__Pyx_FlexibleEnumBase.__repr____Pyx_FlexibleEnumBase._missing___Pyx_PyDict_NextRef__annotate____class____doc____func____getstate____main____metaclass____module____mro_entries____name____new____prepare____pyx_state__pyx_vtable____qualname____reduce____reduce_cython____reduce_ex____repr____set_name____setstate____setstate_cython____test___is_coroutine_missing__name__value2member_map__value_architectureasyncio.coroutinesbranchcline_in_tracebackclsenumfactsfirstgetisa_kinditemskindmaskmodemodulepathpfmon.engine.qemu.describe_ppcpoppseudo_memberregistersrowsruleselfsetdefaultsizesupertabletake_undecodedvaluevalue2member_mapvalues\200\001\330\004\n\210+\220Q\200A\330\010\013\2104\210x\220s\230!\340\014\023\2203\220a\220t\230:\240\\\260\021\260$\260a\330\010\017\210u\220B\220i\230q\200A\340\010\014\210G\2207\230&\240\010\250\006\250g\260V\270=\310\001\330\014\017\210t\320\023$\240C\240q\330\020\026\220j\240\001\240\034\250Q\250a\330\014\020\220\n\230!\2304\320\037<\270A\270W\300K\310q\320PV\320V^\320^d\320dk\320kq\320qr\330\014\020\320\020$\240A\200A\360\010\000\t\031\230\003\2308\2401\240E\250\021\330\010\013\2104\210w\220a\220\177\240a\330\014\031\230\033\240A\330\010\025\220Z\230q\360\006\000\t\034\2307\240!\2405\320(>\270a\330\010\013\320\013\034\230G\2401\330\014\034\320\034,\250K\260q\270\007\270q\330\010\017\210q";
     PyObject *data = NULL;
     #define __Pyx_DecompressString_UNUSED
     #define __Pyx_DecompressString_LZSS_UNUSED
     #endif
     PyObject **stringtab = __pyx_mstate->__pyx_string_tab;
     Py_ssize_t pos = 0;
-    for (int i = 0; i < 88; i++) {
+    for (int i = 0; i < 89; i++) {
       Py_ssize_t bytes_length = str_length_index[i].length;
       PyObject *string = PyUnicode_DecodeUTF8(bytes + pos, bytes_length, NULL);
       if (likely(string) && i >= 14) PyUnicode_InternInPlace(&string);
@@ -7429,8 +7571,8 @@ static const char bytes[] = " instructions that capstone does not decode(tree fr
       stringtab[i] = string;
       pos += bytes_length;
     }
-    for (int i = 88; i < 92; i++) {
-      Py_ssize_t bytes_length = bytes_length_index[i-88].length;
+    for (int i = 89; i < 93; i++) {
+      Py_ssize_t bytes_length = bytes_length_index[i-89].length;
       PyObject *string = PyBytes_FromStringAndSize(bytes + pos, bytes_length);
       stringtab[i] = string;
       pos += bytes_length;
@@ -7440,14 +7582,14 @@ static const char bytes[] = " instructions that capstone does not decode(tree fr
       }
     }
     Py_XDECREF(data);
-    for (Py_ssize_t i = 0; i < 92; i++) {
+    for (Py_ssize_t i = 0; i < 93; i++) {
       if (unlikely(PyObject_Hash(stringtab[i]) == -1)) {
         __PYX_ERR(0, 1, __pyx_L1_error)
       }
     }
     #if CYTHON_IMMORTAL_CONSTANTS
     {
-      PyObject **table = stringtab + 88;
+      PyObject **table = stringtab + 89;
       for (Py_ssize_t i=0; i<4; ++i) {
         #if PY_VERSION_HEX >= 0x030F0000
         PyUnstable_SetImmortal(table[i]);

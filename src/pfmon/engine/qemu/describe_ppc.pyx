@@ -89,7 +89,7 @@ cdef uint16_t bytes_of(uint8_t rule, uint16_t size, uint32_t word, bint is_64) n
 cdef class PpcDescriber(Describer):
     """Describes PowerPC instructions of either size and byte order."""
 
-    def __cinit__(self, table, path, facts, architecture, uint32_t mode):
+    def __cinit__(self, table, path, facts, registers, architecture, uint32_t mode):
         self.big_endian = mode >> 31
 
     def take_undecoded(self, rows):

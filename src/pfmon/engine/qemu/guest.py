@@ -42,8 +42,7 @@ TROUBLES = {
 class Guest:
     """One process of the host, in which qemu executes the program."""
 
-    capabilities = Capabilities(addresses=False, performance_data=False)
-    traced = False
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True)
 
     def __init__(self, wanted: Start) -> None:
         """Prepare everything; the process begins with the run. Raises PfmonError."""
@@ -55,7 +54,8 @@ class Guest:
         describer: Describer = import_module(target.module).describer(
             self.table, capstone_library(), target.architecture, target.mode
         )
-        self._reader = Reader(describer)
+        self.traced = wanted.addresses
+        self._reader = Reader(describer, self.traced)
         self._process: Popen[bytes] | None = None
         self._handle = -1
         self._stopping = False

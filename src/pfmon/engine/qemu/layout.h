@@ -28,10 +28,12 @@ struct ring {
 };
 
 enum {
-    AREA_HEAD = 1 << 14,         /* bytes before the first announcement */
+    AREA_HEAD = 1 << 22,         /* bytes before the first announcement */
     AREA_BYTES = 1 << 30,        /* of the whole area, which is sparse */
     MOST_MESSAGE = 4000,
-    MOST_THREADS = 256           /* at a time */
+    MOST_THREADS = 256,          /* at a time */
+    MOST_TRANSLATED = 3 * 255,   /* instructions of a block */
+    MOST_SLOTS = 2 * MOST_TRANSLATED
 };
 
 enum trouble {                   /* why the plugin gave up */
@@ -50,6 +52,7 @@ enum tail {                      /* how a block's last instruction shows that it
 
 enum {
     MAY_FAULT = 0x80,            /* beside an instruction's size */
+    SLOTS_SHIFT = 5,             /* ... and how many addresses its accesses have in the stream, 0 to 2 */
     SIZE_BITS = 0x1F
 };
 
@@ -65,13 +68,20 @@ struct announcement {            /* then: `length` sizes, a byte each, and `byte
     uint8_t cut;                 /* stream/table.pxd, Cut */
     uint8_t tail;
     uint8_t accesses;            /* of its last instruction, if they are counted */
-    uint8_t spare[2];
+    uint16_t slots;              /* addresses of this part */
+};
+
+struct string {                  /* the bytes that the iterations of a string instruction have accessed */
+    uint64_t first, last;        /* address of the lowest access, and of the highest; ~0 and 0: none was made */
 };
 
 struct thread {                  /* of the program */
     uint64_t progress;           /* the translated code adds to it as it passes instructions (plugin.c) */
     uint64_t before;             /* what `progress` was when the last block began */
     const struct announcement *last;   /* the block that began last, where the guest sees it; it has no word yet */
+    uint64_t slots[MOST_SLOTS];  /* the addresses of its accesses, in program order; 0: was not made */
+    struct string strings[2];    /* ... of its last instruction, if that is a string instruction that repeats */
+    uint64_t turn;               /* which of the two its next access is */
 };
 
 struct area {                    /* the head of the area */
@@ -83,6 +93,7 @@ struct area {                    /* the head of the area */
     struct announcement nothing; /* in the place of the last block: there is none; it has no parts */
     const struct area *base;     /* where the guest's process sees the area */
     uint32_t stopping;           /* the reader wants no more than the buffers that are full */
+    uint32_t traced;             /* ... and the addresses of accesses */
     uint32_t trouble;
     uint32_t message_length;
     char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */

@@ -8,11 +8,11 @@
 
 enum {
     MOST_LENGTH = 255,           /* instructions of a block in the stream; qemu's have up to 512 */
-    MOST_TRANSLATED = 3 * MOST_LENGTH,
     CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
-    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2,
+    MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14,
     NO_INSTRUCTION = 255,
-    FULL = RING_BUFFER_WORDS - 8         /* words of a buffer that is handed over: who reads may have some to add */
+    FULL = RING_BUFFER_WORDS - MOST_SLOTS - 16   /* words of a buffer that is handed over: a block fits into what is left,
+                                    and who reads may have some to add */
 };
 
 static const uint64_t ACCESS = (uint64_t)1 << 32;     /* what a counted access adds to `progress` */
@@ -36,9 +36,9 @@ extern bool is_child;            /* this is a child of the program, which nobody
 void give_up(enum trouble why);
 
 /* The stream (plugin.c). */
-void put(uint64_t word);
 void put_mark(int kind, uint64_t instruction, uint64_t value);
-void put_parts(const struct announcement *block);
+void put_block(struct thread *thread, const struct announcement *block, uint64_t taken);
+void forget_accesses(struct thread *thread);
 
 /* Blocks (announce.c). */
 uint8_t *sizes_of(const struct announcement *block);

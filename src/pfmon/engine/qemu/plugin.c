@@ -59,18 +59,60 @@ static __attribute__((noinline)) void hand_over(void) {
     words = ring->buffers[ring->filling % RING_BUFFERS].words;
 }
 
-void put(uint64_t word) {
-    if (area->count >= FULL)
-        hand_over();
+/* There is room: `put_block` sees to it. */
+static void put(uint64_t word) {
     words[area->count] = word;
     area->count++;
 }
 
-/* The last block retired whole. */
-void put_parts(const struct announcement *block) {
-    uint32_t part;
-    for (part = 0; part < block->parts; part++)
-        put(block->number + part);
+static void put_slots(uint64_t *slots, uint32_t count) {
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        put(slots[i]);
+        slots[i] = 0;
+    }
+}
+
+/* A string instruction that repeats has the lowest addresses of its accesses; a mark says how many bytes they are. */
+static void put_string(struct thread *thread, const struct announcement *block, uint32_t slots) {
+    uint32_t i;
+    for (i = 0; i < slots; i++)
+        put(thread->strings[i].last ? thread->strings[i].first : 0);
+    if (slots && thread->strings[0].last > thread->strings[0].first)
+        put_mark(MARK_STRING, (block->instructions - 1) % MOST_LENGTH, thread->strings[0].last - thread->strings[0].first);
+}
+
+/* The block that retired, in its parts, with the addresses of its accesses; `taken`: the bit that says so of its
+   branch. */
+void put_block(struct thread *thread, const struct announcement *block, uint64_t taken) {
+    const struct announcement *part = block;
+    uint64_t *slots = thread->slots;
+    uint32_t i;
+    if (area->count >= FULL)
+        hand_over();
+    for (i = 1; i <= block->parts; i++) {
+        bool last = i == block->parts, repeats = last && block->tail == REPEATED;
+        uint32_t strings = repeats && area->traced ? sizes_of(part)[part->length - 1] >> SLOTS_SHIFT & 3 : 0;
+        put(part->number | (last ? taken : 0));
+        if (area->traced) {
+            put_slots(slots, part->slots - strings);
+            slots += part->slots;
+            put_string(thread, block, strings);
+        }
+        part = last ? part : part_behind(part);
+    }
+}
+
+/* What was accessed since the last block began is nobody's. */
+void forget_accesses(struct thread *thread) {
+    const struct announcement *part = thread->last;
+    uint32_t i, count = 0;
+    for (i = 0; i < thread->last->parts; i++, part = part_behind(part))
+        count += part->slots;
+    memset(thread->slots, 0, count * sizeof(uint64_t));
+    for (i = 0; i < 2; i++)
+        thread->strings[i] = (struct string){~(uint64_t)0, 0};
+    thread->turn = 0;
 }
 
 void put_mark(int kind, uint64_t instruction, uint64_t value) {
@@ -93,13 +135,11 @@ static uint64_t taken(const struct announcement *last, uint64_t next_ip) {
 
 /* A block begins, and there may be more to do than to write the last one's word. */
 static __attribute__((noinline)) void on_rare_block(struct thread *thread, const struct announcement *block) {
-    const struct announcement *last;
-    uint32_t part;
     if (!settle(thread, block->ip))
         return;
-    last = thread->last;
-    for (part = 0; part < last->parts; part++)
-        put((last->number + part) | (part + 1 == last->parts ? taken(last, block->ip) : 0));
+    put_block(thread, thread->last, taken(thread->last, block->ip));
+    if (thread->last->tail == REPEATED)
+        forget_accesses(thread);
     begin(thread, block);
 }
 
@@ -114,6 +154,26 @@ static void on_block(unsigned int cpu, void *own) {
     }
     words[count] = last->number | taken(last, block->ip);
     area->count = count + 1;
+    begin(first, block);
+}
+
+/* ... whose accesses are wanted, too. */
+static void on_traced_block(unsigned int cpu, void *own) {
+    const struct announcement *block = own, *last = first->last;
+    uint64_t count = area->count, *to;
+    uint32_t i;
+    (void)cpu;
+    if (__builtin_expect((first->progress - first->before != last->whole) | (count >= FULL), 0)) {
+        on_rare_block(first, block);
+        return;
+    }
+    to = words + count;
+    to[0] = last->number | taken(last, block->ip);
+    for (i = 0; i < last->slots; i++) {
+        to[1 + i] = first->slots[i];
+        first->slots[i] = 0;
+    }
+    area->count = count + 1 + last->slots;
     begin(first, block);
 }
 
@@ -133,14 +193,49 @@ static void on_counted_access(unsigned int cpu, uint32_t what, uint64_t address,
     area->threads[cpu].progress += ACCESS;
 }
 
+/* The first access of an operand: an access of many bytes is made in pieces, and so is one that reads and writes. */
+static void note_access(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
+    uint64_t *slot = &area->threads[cpu].slots[(uintptr_t)own];
+    (void)what;
+    if (*slot == 0)
+        *slot = address;
+}
+
+/* ... in a program of one thread. */
+static void note_only_access(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
+    uint64_t *slot = own;
+    (void)cpu, (void)what;
+    if (*slot == 0)
+        *slot = address;
+}
+
+/* The first accesses of two operands, which are made one after the other. */
+static void note_two_accesses(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
+    uint64_t *slot = &area->threads[cpu].slots[(uintptr_t)own];
+    (void)what;
+    slot[*slot != 0] = address;
+}
+
+/* An access of an iteration of a string instruction; `own`: how many an iteration makes. */
+static void note_string(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
+    struct thread *thread = &area->threads[cpu];
+    struct string *string = &thread->strings[thread->turn];
+    (void)what;
+    if (address < string->first)
+        string->first = address;
+    if (address > string->last)
+        string->last = address;
+    thread->turn = (thread->turn + 1) % (uintptr_t)own;
+}
+
 static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     struct thread *thread = &area->threads[cpu];
     const struct announcement *last = thread->last;
     (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
     pthread_mutex_lock(&lock);
+    put_block(thread, last, 0);
     thread->last = &area->nothing;
-    put_parts(last);
     put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
     area->executing = number == target->executing[0] || number == target->executing[1];
     pthread_mutex_unlock(&lock);
@@ -157,6 +252,7 @@ static void on_thread(plugin_id id, unsigned int cpu) {
     if (cpu >= MOST_THREADS)
         give_up(TOO_MANY_THREADS);
     area->threads[cpu].last = &area->nothing;
+    forget_accesses(&area->threads[cpu]);
     threaded |= cpu > 0;
 }
 
@@ -185,6 +281,20 @@ static void mark_accesses(struct qemu_plugin_insn *instruction, uint8_t accesses
         qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &first->progress, ACCESS);
 }
 
+/* Has the plugin called for the addresses of an instruction's accesses; `slot`: the number of its first. */
+static void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool last, uint32_t slot) {
+    uintptr_t own = slot;
+    on_access call = code->slots == 2 ? note_two_accesses : note_access;
+    if (last && code->tail == REPEATED) {
+        own = code->slots;
+        call = note_string;
+    } else if (!threaded && call == note_access) {
+        own = (uintptr_t)&first->slots[slot];
+        call = note_only_access;
+    }
+    qemu_plugin_register_vcpu_mem_cb(instruction, call, NO_REGISTERS, READS | WRITES, (void *)own);
+}
+
 /* Instructions of a block, without one that qemu gave up as it goes on behind the page (x86_length.c). */
 static uint32_t length_of(const struct qemu_plugin_tb *tb) {
     uint32_t length = (uint32_t)qemu_plugin_tb_n_insns(tb);
@@ -199,8 +309,8 @@ static uint32_t length_of(const struct qemu_plugin_tb *tb) {
    first instruction that is not known to have retired. */
 static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     static struct code_block wanted;
-    uint32_t length = length_of(tb), i, count = 0, marked = 0;
-    struct code code = {false, false, CERTAIN, 0};
+    uint32_t length = length_of(tb), i, count = 0, marked = 0, slot = 0;
+    struct code code = {false, false, CERTAIN, 0, 0};
     (void)id;
     if (length == 0)
         return;
@@ -216,8 +326,11 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         }
         memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
         code = target->code(wanted.bytes + count, size);
-        wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0));
+        wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0) | code.slots << SLOTS_SHIFT);
         count += (uint32_t)size;
+        if (area->traced && code.slots)
+            trace(instruction, &code, i == length - 1, slot);
+        slot += code.slots;
         if (i == length - 1 && code.tail == COUNTED && code.accesses > 0)
             mark_accesses(instruction, code.accesses);
     }
@@ -227,7 +340,8 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     wanted.end = code;
     wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
         + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, threaded ? on_block_of_thread : on_block, NO_REGISTERS, block_of(&wanted));
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, threaded ? on_block_of_thread : area->traced ? on_traced_block : on_block,
+                                         NO_REGISTERS, block_of(&wanted));
     pthread_mutex_unlock(&lock);
 }
 
@@ -284,6 +398,7 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     area->base = area;
     first = &area->threads[0];
     first->last = &area->nothing;
+    forget_accesses(first);
     area->nothing.whole = LOOK;
     pthread_atfork(NULL, NULL, in_child);
     messages = fopencookie(NULL, "w", keeping);

@@ -41,17 +41,17 @@ static const uint16_t harmless_conditions[] = {0, 33, 129, 150, 193, 225, 257, 2
 /* Of primary opcode 63: fneg, fmr, fnabs, fabs. */
 static const uint16_t harmless_floats[] = {40, 72, 136, 264};
 
-/* Of primary opcode 31: what reads or writes memory. */
+/* Of primary opcode 31: what reads or writes memory, and qemu says where (see ppc_accesses). */
 static const uint16_t accessing[] = {
     20, 21, 23, 52, 53, 55, 84, 87, 116, 119, 276, 279, 310, 311, 341, 343, 373, 375,   /* lwarx, ldx, lwzx, ... lhaux */
     149, 150, 151, 181, 182, 183, 214, 215, 247, 407, 438, 439, 694, 726,               /* stdx, stwcx., ... sthcx. */
-    532, 534, 790, 660, 662, 918, 533, 597, 661, 725,                                   /* byte-reversed; strings */
+    532, 534, 790, 660, 662, 918,                                                       /* byte-reversed */
     535, 567, 599, 631, 791, 855, 887, 663, 695, 727, 759, 919, 983,                    /* floating-point */
     7, 39, 71, 103, 359, 135, 167, 199, 231, 487,                                       /* AltiVec */
     12, 76, 268, 269, 301, 332, 364, 524, 588, 780, 781, 812, 813, 844, 876,            /* VSX: loads, */
     140, 396, 397, 429, 652, 716, 908, 909, 940, 941, 972, 1004,                        /* ... stores, */
     13, 45, 77, 109, 333, 141, 173, 205, 237, 461,                                      /* ... and those of ISA 3.1 */
-    582, 614, 710, 742, 1014,                                                           /* lwat ...; dcbz */
+    582, 614, 710, 742,                                                                 /* lwat, ldat, stwat, stdat */
 };
 
 static bool has(struct set set, uint32_t number) {
@@ -105,8 +105,23 @@ static bool is_conditional(uint32_t word) {
     return primary(word) != UNCONDITIONAL && (word >> 21 & 0x14) != 0x14;
 }
 
+/* How many addresses an instruction's accesses to memory have in the stream: one or none. qemu moves the bytes of some
+   by itself and tells no plugin where they are: lmw, stmw, lswi, lswx, stswi, stswx, dcbz. */
+uint8_t ppc_accesses(uint32_t word) {
+    switch (primary(word)) {
+    case 46: case 47:
+        return 0;                /* lmw, stmw */
+    case EXTENDED:
+        return has(SET(accessing), extended(word));
+    case 6: case 56: case 57: case 58: case 61: case 62:
+        return 1;
+    default:
+        return primary(word) >= 32 && primary(word) < 56;
+    }
+}
+
 static struct code code_of(uint32_t word, bool is_64) {
-    struct code code = {.may_fault = true, .tail = SUCCESSOR};
+    struct code code = {.may_fault = true, .tail = SUCCESSOR, .slots = ppc_accesses(word)};
     if (is_branch(word)) {
         code.may_fault = false;
         code.tail = CERTAIN;
@@ -118,19 +133,6 @@ static struct code code_of(uint32_t word, bool is_64) {
         code.tail = CERTAIN;
     }
     return code;
-}
-
-/* How many addresses an instruction's accesses to memory have: one, however many bytes it moves (lmw, lswi), or none.
-   lswx and stswx of no bytes and a stwcx. that fails make none, either. */
-uint8_t ppc_accesses(uint32_t word) {
-    switch (primary(word)) {
-    case EXTENDED:
-        return has(SET(accessing), extended(word));
-    case 6: case 56: case 57: case 58: case 61: case 62:
-        return 1;
-    default:
-        return primary(word) >= 32 && primary(word) < 56;
-    }
 }
 
 static uint32_t big_endian(const uint8_t *bytes) {

@@ -139,9 +139,13 @@ UNDECODED = {
 maps)."""
 
 
+NO_REGISTER = 255
+"""Nobody waits for registers: there is no machine of a PowerPC."""
+
+
 def describer(table: BlockTable, library: str, architecture: int, mode: int) -> PpcDescriber:
     """Who describes PowerPC instructions, by the capstone library at this path."""
-    made = PpcDescriber(table, library, facts, architecture, mode)
+    made = PpcDescriber(table, library, facts, lambda _: NO_REGISTER, architecture, mode)
     made.take_undecoded(
         (value, mask, facts(name)) for mask, names in UNDECODED.items() for value, name in names.items()
     )
@@ -154,7 +158,7 @@ def facts(name: str) -> tuple[int, int, int, int, int, int]:
     kind, access, size = _access(name)
     kind |= NAMED.get(name, 0)
     if kind & Kind.PREFETCH:
-        access, size = AccessKind.FETCH_LINE, 1
+        size = 1
     if (FLOATING_ACCESS.fullmatch(name) and kind) or FLOATING_MOVE.fullmatch(name):
         kind |= Kind.FLOAT
     elif FLOATING_ARITHMETIC.fullmatch(name):

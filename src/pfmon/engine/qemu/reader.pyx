@@ -13,11 +13,12 @@ from libc.string cimport memcpy
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.ring cimport BUFFER_WORDS, BUFFERS, Buffer, Ring, Shared, sem_post, sem_t
-from pfmon.stream.table cimport BANK_BLOCKS, BlockInstruction, Cut, enter_block, fresh_instruction, make_room
+from pfmon.stream.table cimport (BANK_BLOCKS, BlockHead, BlockInstruction, Cut, enter_block, fresh_instruction, made_by,
+                                 make_room)
 from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_word
 
-from pfmon.engine.qemu.describe cimport (AREA_BYTES, COUNTED, MAY_FAULT, MOST_THREADS, PAYLOAD_BYTES, REPEATED,
-                                         SUCCESSOR, Describer, announcement, area, room_of)
+from pfmon.engine.qemu.describe cimport (AREA_BYTES, COUNTED, MAY_FAULT, MOST_SLOTS, MOST_THREADS, PAYLOAD_BYTES,
+                                         REPEATED, SUCCESSOR, Describer, announcement, area, room_of, string)
 
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
@@ -37,7 +38,7 @@ cdef extern from "<semaphore.h>" nogil:
 
 cdef enum:
     MOMENT = 250_000_000         # nanoseconds
-    MOST_PARTS = 4               # words that a block leaves, and more
+    MOST_LEFT = MOST_SLOTS + 16  # words that a block leaves
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
 
 
@@ -53,16 +54,17 @@ cdef bint wait_a_moment(sem_t* semaphore) noexcept nogil:
 
 
 cdef class Reader:
-    """Reads what one guest retires; ``ring`` and ``area_file`` are what the plugin is told. MemoryError."""
+    """Reads what one guest retires, with the addresses of its accesses if ``traced``; ``ring`` and ``area_file`` are what
+    the plugin is told. MemoryError."""
 
     cdef readonly Ring ring
     cdef readonly int area_file
     cdef area* shared
     cdef Describer describer
     cdef bint dead
-    cdef readonly uint64_t ip    # of the block that was given last; of the instruction that faulted
+    cdef readonly uint64_t ip    # of the block that was given last, if it is not traced; of the instruction that faulted
 
-    def __cinit__(self, Describer describer):
+    def __cinit__(self, Describer describer, bint traced=False):
         cdef void* place
         self.area_file = -1
         self.ring = Ring()
@@ -73,6 +75,7 @@ cdef class Reader:
         if place == MAP_FAILED:
             raise MemoryError("there is no room for the announcements of blocks")
         self.shared = <area*>place
+        self.shared.traced = traced
         describer.shared = self.shared
 
     def __dealloc__(self):
@@ -143,7 +146,7 @@ cdef class Reader:
         if count == 0:
             return
         for i in range(count - 1, max(0, <int64_t>count - 8) - 1, -1):
-            if words[i] >> 63 == 0:
+            if words[i] >> 63 == 0 and not self.shared.traced:       # addresses look like blocks
                 self.ip = self.describer.table.c.heads[words[i] & BLOCK_MASK].ip
                 break
         consumer.consume(words, count)
@@ -160,7 +163,7 @@ cdef class Reader:
         for i in range(MOST_THREADS):
             if self.shared.threads[i].last != NULL and self.last_block(i).parts:
                 count = self.settle(i, words, count, faulted, &where)
-                if count + MOST_PARTS > BUFFER_WORDS:
+                if count + MOST_LEFT > BUFFER_WORDS:
                     self.give(consumer, words, count)
                     count = 0
         self.give(consumer, words, count)
@@ -201,23 +204,48 @@ cdef class Reader:
             retired -= not whole
         self.shared.retired -= last.instructions - retired
         if retired < last.instructions:
-            return self.cut(words, count, last.number, retired, where)
-        for k in range(last.parts):
-            words[count] = last.number + k
-            count += 1
+            return self.cut(number, words, count, last.number, retired, where)
+        return self.put_whole(number, words, count, last)
+
+    cdef uint64_t put_whole(self, int number, uint64_t* words, uint64_t count, const announcement* last):
+        """Put the words of the block that began last in a thread; how many words there are then."""
+        cdef const string* strings = self.shared.threads[number].strings
+        cdef const BlockHead* head
+        cdef uint64_t block, slot = 0, k
+        for block in range(last.number, last.number + last.parts):
+            count = self.put(number, words, count, block, &slot)
+        if self.shared.traced and last.tail == REPEATED:
+            head = &self.describer.table.c.heads[last.number + last.parts - 1]
+            slot = made_by(&self.describer.table.c.instructions[head.first + head.length - 1])
+            for k in range(slot):
+                words[count - slot + k] = strings[k].first if strings[k].last else 0
+            if slot and strings[0].last > strings[0].first:
+                words[count] = mark_word(Mark.STRING, indexed(strings[0].last - strings[0].first, head.length - 1))
+                count += 1
         return count
 
-    cdef uint64_t cut(self, uint64_t* words, uint64_t count, uint64_t first, uint64_t retired, uint64_t* where):
+    cdef uint64_t put(self, int number, uint64_t* words, uint64_t count, uint64_t block, uint64_t* slot):
+        """Put a block's word and the addresses of its accesses, which begin at ``slot`` of the thread; how many words there
+        are then."""
+        cdef uint64_t accesses = self.describer.table.c.heads[block].accesses
+        words[count] = block
+        count += 1
+        if self.shared.traced:
+            memcpy(words + count, self.shared.threads[number].slots + slot[0], accesses * sizeof(uint64_t))
+            count += accesses
+            slot[0] += accesses
+        return count
+
+    cdef uint64_t cut(self, int thread, uint64_t* words, uint64_t count, uint64_t first, uint64_t retired,
+                      uint64_t* where):
         """Put the words of the first instructions of a block in the place of its own; how many words there are then."""
-        cdef BlockInstruction* instruction
-        cdef uint64_t number = first, fresh
+        cdef uint64_t number = first, fresh, slot = 0
         cdef uint32_t length
         while True:
             length = self.describer.table.c.heads[number].length
             if retired < length:
                 break
-            words[count] = number
-            count += 1
+            count = self.put(thread, words, count, number, &slot)
             number += 1
             retired -= length
         where[0] = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
@@ -229,7 +257,7 @@ cdef class Reader:
             memcpy(self.describer.table.c.payloads + fresh * PAYLOAD_BYTES,
                    self.describer.table.c.payloads + self.describer.table.c.heads[number].first * PAYLOAD_BYTES,
                    retired * PAYLOAD_BYTES)
-            words[count] = enter_block(&self.describer.table.c, 0, self.describer.table.c.heads[number].ip,
-                                       <uint32_t>retired, Cut.FAULT)
-            count += 1
+            number = enter_block(&self.describer.table.c, 0, self.describer.table.c.heads[number].ip,
+                                 <uint32_t>retired, Cut.FAULT)
+            count = self.put(thread, words, count, number, &slot)
         return count

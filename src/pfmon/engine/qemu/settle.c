@@ -37,10 +37,11 @@ static void put_cut(struct thread *thread, uint32_t retired, uint64_t next_ip) {
     copy_start(&part, last, retired);
     stopped = part.ip + sum_of(part.sizes, retired);
     part.cut = stopped == next_ip ? CUT_EDGE : CUT_FAULT;      /* code that was changed goes on where it was left */
-    part.end = (struct code){false, false, CERTAIN, 0};
+    part.end = (struct code){false, false, CERTAIN, 0, 0};
     part.whole = 0;
     if (retired)
-        put_parts(block_of(&part));
+        put_block(thread, block_of(&part), 0);
+    forget_accesses(thread);
     if (part.cut == CUT_FAULT)
         put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
     thread->last = &area->nothing;
@@ -69,9 +70,10 @@ bool settle(struct thread *thread, uint64_t next_ip) {
         thread->before = thread->progress - (uint32_t)last->whole;
         return false;
     }
-    if (is_child)
+    if (is_child) {
+        forget_accesses(thread);
         thread->last = &area->nothing;
-    else if (!all)
+    } else if (!all)
         put_cut(thread, retired_before_fault(last, (uint32_t)passed), next_ip);
     else if (!is_whole(last, passed, next_ip))
         put_cut(thread, last->instructions - 1, next_ip);

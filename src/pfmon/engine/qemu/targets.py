@@ -12,8 +12,8 @@ LITTLE_ENDIAN, MODE_32, MODE_64, BIG_ENDIAN = 0, 1 << 2, 1 << 3, 1 << 31
 """... and of their modes (CS_MODE_*)."""
 
 
-PAYLOAD_BYTES = 16
-"""Of an instruction in the block table: its code, then zeros (describe.pxd)."""
+PAYLOAD_BYTES = 40
+"""Of an instruction in the block table: its code, zeros up to 16 bytes, and its operands (stream/operands.pxd)."""
 
 
 class Target(NamedTuple):

@@ -1,17 +1,10 @@
 /* x86 instructions as the plugin must know them (Intel SDM volume 2, appendix A: opcode maps). An instruction that is
    not known to be harmless may fault: that costs time and is never wrong. */
 
-#include "code.h"
 #include "layout.h"
+#include "x86.h"
 
-enum { NO_MODRM = -1, NOT_HARMLESS = 0, HARMLESS = 1, IN_REGISTERS = 2 };
-
-struct decoded {
-    int map;                     /* 1: one byte, 2: 0F */
-    uint8_t opcode;
-    int modrm;                   /* NO_MODRM when there is no byte behind the opcode */
-    bool repeats;
-};
+enum { NOT_HARMLESS = 0, HARMLESS = 1, IN_REGISTERS = 2 };
 
 static bool is_prefix(uint8_t byte) {
     switch (byte) {
@@ -23,11 +16,12 @@ static bool is_prefix(uint8_t byte) {
     }
 }
 
-static struct decoded decode(const uint8_t *bytes, size_t size, bool is_64) {
-    struct decoded it = {0, 0, NO_MODRM, false};
+struct decoded x86_decode(const uint8_t *bytes, size_t size, bool is_64) {
+    struct decoded it = {0, 0, NO_MODRM, false, false, 0};
     size_t at = 0;
     while (at < size && is_prefix(bytes[at])) {
         it.repeats |= bytes[at] == 0xF2 || bytes[at] == 0xF3;
+        it.operand_size |= bytes[at] == 0x66;
         at++;
     }
     if (is_64 && at < size && (bytes[at] & 0xF0) == 0x40)
@@ -41,13 +35,10 @@ static struct decoded decode(const uint8_t *bytes, size_t size, bool is_64) {
         it.opcode = bytes[at++];
     else
         it.map = 0;
+    it.length = at;
     if (at < size)
         it.modrm = bytes[at];
     return it;
-}
-
-static bool between(uint8_t value, uint8_t first, uint8_t last) {
-    return first <= value && value <= last;
 }
 
 /* One-byte opcodes. IN_REGISTERS: those that have no operand in memory. */
@@ -116,7 +107,7 @@ static bool is_harmless(const struct decoded *it, bool is_64) {
     return what == HARMLESS;
 }
 
-static bool is_string(uint8_t opcode) {
+bool x86_is_string(uint8_t opcode) {
     return between(opcode, 0xA4, 0xA7) || between(opcode, 0xAA, 0xAF) || between(opcode, 0x6C, 0x6F);
 }
 
@@ -156,9 +147,10 @@ static bool is_trap(const struct decoded *it, const uint8_t *last) {
 }
 
 struct code x86_code(const uint8_t *bytes, size_t size, bool is_64) {
-    struct decoded it = decode(bytes, size, is_64);
-    struct code code = {true, false, SUCCESSOR, 0};
+    struct decoded it = x86_decode(bytes, size, is_64);
+    struct code code = {true, false, SUCCESSOR, 0, 0};
     int accesses;
+    code.slots = x86_slots(&it, bytes, size, is_64);
     if (is_harmless(&it, is_64)) {
         code.may_fault = false;
         code.tail = CERTAIN;
@@ -178,7 +170,7 @@ struct code x86_code(const uint8_t *bytes, size_t size, bool is_64) {
     if (accesses >= 0) {
         code.tail = COUNTED;
         code.accesses = (uint8_t)accesses;
-    } else if (it.repeats && is_string(it.opcode))
+    } else if (it.repeats && x86_is_string(it.opcode))
         code.tail = REPEATED;
     return code;
 }

@@ -74,7 +74,7 @@ READS_FIRST = re.compile(
 
 def describer(table: BlockTable, library: str, architecture: int, mode: int) -> X86Describer:
     """Who describes x86 instructions, by the capstone library at this path."""
-    return X86Describer(table, library, facts, architecture, mode)
+    return X86Describer(table, library, facts, register, architecture, mode)
 
 
 def facts(name: str) -> tuple[int, int, int, int, int, int]:
@@ -112,3 +112,28 @@ def _rule(name: str) -> int:
     if PREFETCH.fullmatch(name):
         return Rule.FETCHES
     return Rule.EXCHANGES if name == "xchg" else Rule.NO_RULE
+
+
+GENERAL = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
+FLAGS, X87, VECTORS, NO_REGISTER = 16, 17, 32, 255
+"""Bits of the flags, of all x87 and MMX registers together, and of the first vector register."""
+
+
+def register(name: str) -> int:
+    """The bit that stands for a register and all of its parts; NO_REGISTER: nothing waits for it."""
+    if match := re.fullmatch(r"r(\d+)[bwd]?", name):
+        return int(match[1])
+    if match := re.fullmatch(r"[xyz]mm(\d+)", name):
+        return VECTORS + int(match[1])
+    if name in ("eflags", "rflags", "flags"):
+        return FLAGS
+    if re.fullmatch(r"st\(?\d?\)?|mm\d|fp\d|fpsw", name):
+        return X87
+    whole = name[1:] if len(name) == 3 and name[0] in "re" else name
+    if whole in GENERAL:
+        return GENERAL.index(whole)
+    if len(name) == 2 and name[1] in "lh" and f"{name[0]}x" in GENERAL:
+        return GENERAL.index(f"{name[0]}x")
+    if name in ("sil", "dil", "spl", "bpl"):
+        return GENERAL.index(name[:2])
+    return NO_REGISTER

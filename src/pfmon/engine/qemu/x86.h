@@ -1,0 +1,30 @@
+/* How an x86 instruction begins: what its opcode is. */
+
+#ifndef PFMON_QEMU_X86_H
+#define PFMON_QEMU_X86_H
+
+#include "code.h"
+
+enum { NO_MODRM = -1 };
+
+struct decoded {
+    int map;                     /* 1: one byte, 2: 0F; 0: there are only prefixes */
+    uint8_t opcode;
+    int modrm;                   /* the byte behind the opcode; NO_MODRM when there is none */
+    bool repeats, operand_size;  /* prefixes */
+    size_t length;               /* up to the opcode, with it */
+};
+
+#pragma GCC visibility push(hidden)
+
+struct decoded x86_decode(const uint8_t *bytes, size_t size, bool is_64);
+uint8_t x86_slots(const struct decoded *it, const uint8_t *bytes, size_t size, bool is_64);
+bool x86_is_string(uint8_t opcode);
+
+#pragma GCC visibility pop
+
+static inline bool between(uint8_t value, uint8_t first, uint8_t last) {
+    return first <= value && value <= last;
+}
+
+#endif

@@ -1,0 +1,50 @@
+"""The machine whose caches are those of the processor that pfmon runs on, as Linux tells them (sysfs, cpu/cache)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pfmon.errors import PfmonError
+
+CACHES = "/sys/devices/system/cpu/cpu0/cache"
+BASE = "nehalem"
+"""What Linux does not say of the host (latencies, TLBs, prediction) is as in this machine."""
+
+SOURCE = f"{CACHES} of this host"
+TABLES = {("1", "Data"): "l1d", ("1", "Instruction"): "l1i", ("2", "Unified"): "l2", ("3", "Unified"): "l3"}
+
+
+def host_tree(caches: str = CACHES) -> dict[str, Any]:
+    """The machine as a file of figures would have it. PfmonError: Linux does not say what the host has."""
+    tree: dict[str, Any] = {"base": BASE, "machine": {"source": SOURCE, "name": "the host's caches"}}
+    for index in sorted(os.listdir(caches)) if os.path.isdir(caches) else []:
+        facts = {key: _read(os.path.join(caches, index, key)) for key in KEYS}
+        table = TABLES.get((facts["level"], facts["type"]))
+        if table is None or not all(facts.values()):
+            continue
+        tree[table] = {
+            "source": SOURCE,
+            "size": facts["size"],
+            "ways": int(facts["ways_of_associativity"]),
+            "line": int(facts["coherency_line_size"]),
+            "index": _index(int(facts["number_of_sets"])),
+        }
+    if not {"l1d", "l1i", "l2"} <= set(tree):
+        raise PfmonError(f"--machine host: {caches} does not say which caches this host has; --machine FILE takes figures")
+    return tree
+
+
+KEYS = ("level", "type", "size", "ways_of_associativity", "coherency_line_size", "number_of_sets")
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _index(sets: int) -> str:
+    return "bits" if sets & (sets - 1) == 0 else "modulo"

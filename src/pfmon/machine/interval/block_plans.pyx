@@ -1,0 +1,73 @@
+"""Blocks as an out-of-order core sees them, each worked out when it runs first."""
+
+cimport cython
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memset
+
+from pfmon.stream.operands cimport OPERANDS_AT, Operands
+from pfmon.stream.table cimport (
+    BANK_MASK, BANK_SHIFT, BANKS, AccessKind, BlockAccess, BlockHead, BlockInstruction, is_second, most_accesses,
+)
+
+cdef enum:
+    FIRST_PLANS = 1 << 10
+
+
+@cython.final
+cdef class BlockPlans:
+    """``width``: instructions that dispatch in a cycle; ``line``: bytes of a line of L1I."""
+
+    def __cinit__(self, BlockTable table, uint32_t width, uint64_t line):
+        self.table, self.width, self.line_shift = table, width, int(line).bit_length() - 1
+        self.operands_at = OPERANDS_AT if table.payload_bytes >= OPERANDS_AT + sizeof(Operands) else 0
+
+    def __dealloc__(self):
+        cdef uint64_t bank, i
+        for bank in range(BANKS):
+            for i in range(self.capacity[bank]):
+                if self.plans[bank][i] != NULL:
+                    free(self.plans[bank][i].tallies)
+                    free(self.plans[bank][i])
+            free(self.plans[bank])
+
+    cdef BlockPlan* make(self, uint64_t number) noexcept nogil:
+        cdef uint64_t bank = number >> BANK_SHIFT, place = number & BANK_MASK, capacity = self.capacity[bank]
+        cdef const BlockHead* head = &self.table.c.heads[number]
+        cdef const BlockInstruction* instructions = self.table.c.instructions + head.first
+        cdef uint64_t reached = most_accesses(head), k
+        cdef BlockPlan** fresh
+        cdef BlockPlan* plan
+        if place >= capacity:
+            capacity = max(FIRST_PLANS, max(capacity, place + 1) * 2)
+            fresh = <BlockPlan**>realloc(self.plans[bank], capacity * sizeof(void*))
+            if fresh == NULL:
+                self.failure = Failure.OUT_OF_MEMORY
+                return NULL
+            memset(fresh + self.capacity[bank], 0, (capacity - self.capacity[bank]) * sizeof(void*))
+            self.plans[bank], self.capacity[bank] = fresh, capacity
+        plan = <BlockPlan*>calloc(1, sizeof(BlockPlan) + reached * sizeof(Reached))
+        if plan == NULL:
+            self.failure = Failure.OUT_OF_MEMORY
+            return NULL
+        plan.number, plan.length, plan.ip, plan.reached = <uint32_t>number, head.length, head.ip, <uint32_t>reached
+        plan.last = instructions[head.length - 1].address
+        plan.behind = plan.last + instructions[head.length - 1].length
+        plan.branch, plan.condition = instructions[head.length - 1].branch, instructions[head.length - 1].condition
+        plan.first_line, plan.last_line = plan.ip >> self.line_shift, (plan.behind - 1) >> self.line_shift
+        plan.groups, plan.short_by = plan.length // self.width, <uint8_t>(plan.length % self.width)
+        plan.accesses = <Reached*>(plan + 1)
+        for k in range(reached):
+            describe(&plan.accesses[k], self.table.c.accesses + head.first_access, k, instructions)
+        if self.operands_at:
+            plan.stride = self.table.c.header.payload_bytes
+            plan.operands = self.table.c.payloads + head.first * plan.stride + self.operands_at
+        self.plans[bank][place] = plan
+        return plan
+
+
+cdef void describe(Reached* to, const BlockAccess* accesses, uint64_t k, const BlockInstruction* instructions) noexcept nogil:
+    """One access of a block."""
+    cdef const BlockInstruction* instruction = &instructions[accesses[k].instruction]
+    cdef uint8_t kind = instruction.second if is_second(accesses, k) else instruction.access
+    to.instruction, to.size = accesses[k].instruction, max(1, instruction.size)
+    to.reads, to.writes = kind & AccessKind.READ, (kind & AccessKind.WRITE) >> 1

@@ -1,0 +1,102 @@
+"""Branch prediction: direction, targets, returns.
+
+Direction (`predictor.kind`): ``bimodal`` is a table of two-bit counters by address; ``hybrid`` has a second one, chosen by
+the address and the outcomes of the latest conditional branches (gshare), and a third that says which of the two was right
+more often. Targets of direct branches are in a target buffer: one that it does not have is known when the branch is
+decoded, which takes `predictor.redirect` cycles. Targets of indirect ones are predicted by the path that led there, if
+`predictor.indirect` gives a table for it, else as the last time. Returns go where the return stack says; without one they
+are indirect branches.
+"""
+
+cimport cython
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.return_stack cimport pop_return, push_return
+from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, quick_find, use
+from pfmon.stream.table cimport BranchKind
+
+cdef enum:
+    PATH_BITS = 24
+    PATH_SHIFT = 4
+
+
+cdef uint8_t* counters(uint64_t count) except NULL:
+    """Counters that predict weakly that a branch is not taken."""
+    cdef uint8_t* made = <uint8_t*>calloc(count, 1)
+    cdef uint64_t i
+    if made == NULL:
+        raise MemoryError
+    for i in range(count):
+        made[i] = 1
+    return made
+
+
+@cython.final
+cdef class FlowPredictor:
+    """``config``: the figures of the table ``predictor``."""
+
+    def __cinit__(self, config):
+        entries, ways = config["predictor.targets"], config["predictor.target_ways"]
+        self.targets = TagStore(entries // ways, ways, 0, "lru")
+        self.target_of = <uint64_t*>calloc(entries, sizeof(uint64_t))
+        self.bimodal_mask = config["predictor.counters"] - 1
+        self.bimodal = counters(self.bimodal_mask + 1)
+        if config["predictor.kind"] == "hybrid":
+            self.shared_mask = config["predictor.shared"] - 1
+            self.history_mask = (1 << config["predictor.history"]) - 1
+            self.shared, self.chooser = counters(self.shared_mask + 1), counters(self.shared_mask + 1)
+        if config["predictor.indirect"]:
+            self.indirect_mask = config["predictor.indirect"] - 1
+            self.indirect = <uint64_t*>calloc(self.indirect_mask + 1, sizeof(uint64_t))
+            if self.indirect == NULL:
+                raise MemoryError
+        if self.target_of == NULL:
+            raise MemoryError
+        self.returns.depth = config["predictor.return_stack"]
+
+    def __dealloc__(self):
+        free(self.target_of)
+        free(self.bimodal)
+        free(self.shared)
+        free(self.chooser)
+        free(self.indirect)
+
+    cdef Verdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target,
+                        int64_t* place) noexcept nogil:
+        """A branch was taken, as was foreseen: whether its target was; learn. ``behind``: the address behind it;
+        ``place``: of the branch in the target buffer, when it was found last."""
+        self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
+        if kind == BranchKind.DIRECT_CALL or kind == BranchKind.INDIRECT_CALL:
+            if self.returns.depth:
+                push_return(&self.returns, behind)
+        if kind == BranchKind.RETURN_BRANCH and self.returns.depth:
+            return Verdict.FORESEEN if pop_return(&self.returns) == target else Verdict.MISPREDICTED
+        if kind == BranchKind.INDIRECT or kind == BranchKind.INDIRECT_CALL or kind == BranchKind.RETURN_BRANCH:
+            return Verdict.FORESEEN if self.indirect_target(address, target, place) else Verdict.MISPREDICTED
+        return Verdict.FORESEEN if self.known_target(address, target, place) else Verdict.LATE
+
+    cdef bint known_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil:
+        """Whether the target buffer has this branch with this target; it has, from now on."""
+        cdef bint known
+        if self.targets.numbers[place[0]] != address:
+            place[0] = quick_find(self.targets, address)
+            if place[0] == ABSENT:
+                place[0] = self.targets.victim(address)
+                self.targets.put(place[0], address, EXCLUSIVE, 0, True)
+                self.target_of[place[0]] = target
+                return False
+        use(self.targets, place[0])
+        known = self.target_of[place[0]] == target
+        self.target_of[place[0]] = target
+        return known
+
+    cdef bint indirect_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil:
+        """Whether the target of an indirect branch was foreseen; it is learnt."""
+        cdef uint64_t* entry
+        cdef bint known
+        if self.indirect == NULL:
+            return self.known_target(address, target, place)
+        entry = &self.indirect[(address ^ self.before ^ self.before >> 11) & self.indirect_mask]
+        known = entry[0] == target
+        entry[0] = target
+        return known

@@ -1,0 +1,92 @@
+"""How often what happened to the instructions of a block: see tallies.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.interval.block_plans cimport BlockPlan
+from pfmon.machine.interval.cycle_watch cimport CycleWatch
+from pfmon.machine.notes cimport Notes
+from pfmon.machine.records cimport Records
+
+cdef enum Tally:                 # of a tally of an instruction: occurrences, then causes of stalls
+    TALLY_L1D_READ_MISS = 0
+    TALLY_L1D_WRITE_MISS
+    TALLY_L1I_MISS
+    TALLY_DTLB_MISS
+    TALLY_ITLB_MISS
+    TALLY_LLC_REFERENCE
+    TALLY_LLC_MISS
+    TALLY_MISPREDICTED
+    TALLY_LOAD_MISS_CYCLE
+    TALLY_OCCURRENCES
+    TALLY_STALL = TALLY_OCCURRENCES      # + StallCause
+
+cpdef enum StallCause:           # why nothing dispatched; the order is that of causes.Cause from STALL_L2 on
+    STALL_WINDOW_L2 = 0          # the window was full, and its oldest instruction waited for L2,
+    STALL_WINDOW_L3              # ... for L3,
+    STALL_WINDOW_MEMORY          # ... for memory
+    STALL_DTLB                   # ... for a translation
+    STALL_STORES                 # the store buffer was full
+    STALL_BRANCH                 # mispredicted: from its dispatch until the right path dispatches
+    STALL_REDIRECT               # a taken branch that the target buffer did not know
+    STALL_L1I                    # a line of instructions was on its way
+    STALL_ITLB                   # a translation of instructions was
+    STALL_CAUSES
+
+cdef enum:
+    TALLIES = TALLY_OCCURRENCES + STALL_CAUSES
+
+
+cdef class Tallies:
+    """What happened, until it is written into the records; or at once, while somebody looks at them."""
+
+    cdef Records records
+    cdef BlockPlan* listed       # plans with something to be written
+    cdef Notes notes
+    cdef bint shown              # at once
+    cdef CycleWatch watch        # looks at every cycle, in the event set in force; None: nobody does
+    cdef bint careful            # either of these
+    cdef bint lost
+
+    cdef void add(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
+    cdef void record(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
+    cdef void count(self, uint32_t part, uint64_t times) noexcept nogil
+    cdef void write_groups(self, BlockPlan* plan, uint32_t taken, uint32_t width, uint64_t times) noexcept nogil
+    cdef void write_out(self, uint32_t width) noexcept nogil
+    cdef void watch_dispatch(self, CycleWatch watch, BlockPlan* plan, uint32_t taken, uint32_t width,
+                             uint64_t word) noexcept nogil
+    cdef void watch_event(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction, uint32_t kind,
+                          uint64_t times) noexcept nogil
+    cdef void end_cycle(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction) noexcept nogil
+    cdef void counted(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t counting,
+                      uint64_t times) noexcept nogil
+    cdef void note_part(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t times) noexcept nogil
+
+
+cdef inline void list_plan(Tallies tallies, BlockPlan* plan) noexcept nogil:
+    """Something of this plan is to be written."""
+    if not plan.listed:
+        plan.listed, plan.next = True, tallies.listed
+        tallies.listed = plan
+
+
+cdef inline void tally_dispatch(Tallies tallies, BlockPlan* plan, uint32_t taken, uint32_t width,
+                                uint64_t word) noexcept nogil:
+    """The block dispatched, from a group on of which so many slots were taken."""
+    if tallies.careful:
+        if tallies.watch is not None:
+            tallies.watch_dispatch(tallies.watch, plan, taken, width, word)
+        if tallies.shown:
+            tallies.write_groups(plan, taken, width, 1)
+            return
+    list_plan(tallies, plan)
+    plan.runs[taken] += 1
+
+
+cdef inline void tally(Tallies tallies, BlockPlan* plan, uint32_t instruction, uint32_t kind,
+                       uint64_t times) noexcept nogil:
+    """Something of a kind happened to an instruction so many times, or took so many cycles."""
+    if tallies.careful or plan.tallies == NULL:
+        tallies.add(plan, instruction, kind, times)
+        return
+    list_plan(tallies, plan)
+    plan.tallies[instruction * TALLIES + kind] += times

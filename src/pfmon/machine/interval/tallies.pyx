@@ -1,0 +1,126 @@
+"""How often what happened, by instruction: counted beside the block, and written into the machine's records (records.pyx)
+when somebody wants them. Whoever looks at the records while they are made gets everything at once.
+"""
+
+cimport cython
+from libc.stdlib cimport calloc
+
+from pfmon.machine.causes cimport WINDOW_L2
+from pfmon.machine.notes cimport MOST_TIMES, NOTE_INSTRUCTION, note
+from pfmon.machine.occurrences cimport CORE_L1D_READ_MISS
+from pfmon.machine.records cimport BUBBLE_BACK
+
+
+@cython.final
+cdef class Tallies:
+    def __cinit__(self, Records records):
+        self.records = records
+
+    cdef void add(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
+        """Something of a kind happened to an instruction so many times, or took so many cycles."""
+        if self.watch is not None:
+            self.watch_event(self.watch, plan, instruction, kind, times)
+        if self.shown:
+            self.record(plan, instruction, kind, times)
+            return
+        if plan.tallies == NULL:
+            plan.tallies = <uint64_t*>calloc(plan.length * TALLIES, sizeof(uint64_t))
+            if plan.tallies == NULL:
+                self.lost = True
+                return
+        list_plan(self, plan)
+        plan.tallies[instruction * TALLIES + kind] += times
+
+    cdef void record(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
+        """Write it into the records: a stall as bubbles, what else happens as a part without instructions."""
+        if kind >= TALLY_STALL:
+            self.records.add_bubbles(plan.number, instruction, BUBBLE_BACK, WINDOW_L2 + kind - TALLY_STALL, times)
+        else:
+            self.note_part(plan, instruction, CORE_L1D_READ_MISS + kind, times)
+
+    cdef void note_part(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t times) noexcept nogil:
+        """An occurrence, as a part without instructions."""
+        cdef uint32_t part
+        self.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
+        note(&self.notes, occurrence, 1)
+        part = self.records.part(plan.number | <uint64_t>1 << 32, 0, 0, 0, self.records.note_list(&self.notes))
+        self.count(part, times)
+
+    cdef void count(self, uint32_t part, uint64_t times) noexcept nogil:
+        """So many cycles, or so many times what a part notes."""
+        cdef uint64_t* counts = self.records.part_counts
+        counts[part] += times
+        if self.records.logging:
+            self.records.write_log(part, times)
+
+    cdef void write_groups(self, BlockPlan* plan, uint32_t taken, uint32_t width, uint64_t times) noexcept nogil:
+        """The block dispatched so many times: each instruction that fills a group is one cycle."""
+        cdef uint32_t i = width - 1 - taken, part
+        while i < plan.length:
+            part = self.records.part(plan.number | <uint64_t>i << 32 | <uint64_t>i << 40, 1, 0, 0, 0)
+            self.count(part, times)
+            i += width
+
+    cdef void write_out(self, uint32_t width) noexcept nogil:
+        """Write everything into the records, of the event set in force there."""
+        cdef BlockPlan* plan = self.listed
+        cdef BlockPlan* following
+        cdef uint32_t i, kind
+        cdef uint64_t* tally
+        while plan != NULL:
+            for i in range(width):
+                if plan.runs[i]:
+                    self.write_groups(plan, i, width, plan.runs[i])
+                    plan.runs[i] = 0
+            for i in range(plan.length if plan.tallies != NULL else 0):
+                tally = plan.tallies + i * TALLIES
+                for kind in range(TALLIES):
+                    if tally[kind]:
+                        self.record(plan, i, kind, tally[kind])
+                        tally[kind] = 0
+            following = plan.next
+            plan.next, plan.listed = NULL, False
+            plan = following
+        self.listed = NULL
+
+    # --- for who looks at every cycle
+
+    cdef void watch_dispatch(self, CycleWatch watch, BlockPlan* plan, uint32_t taken, uint32_t width,
+                             uint64_t word) noexcept nogil:
+        """A block dispatched: each instruction that fills a group ends a cycle."""
+        cdef uint32_t i, filled = taken
+        for i in range(plan.length):
+            watch.dispatched(plan.number, i, word)
+            filled += 1
+            if filled == width:
+                filled = 0
+                self.counted(plan, i, watch.occurrence(), watch.end_cycle(), 1)
+        if watch.following is not None:
+            self.watch_dispatch(watch.following, plan, taken, width, word)
+
+    cdef void watch_event(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction, uint32_t kind,
+                          uint64_t times) noexcept nogil:
+        """Something happened in the cycle at hand, or so many cycles passed in which nothing dispatched."""
+        if kind < TALLY_STALL:
+            watch.happened(plan.number, instruction, CORE_L1D_READ_MISS + kind, times)
+        else:
+            self.counted(plan, instruction, watch.occurrence(), watch.idle_cycle(), 1)
+            if times > 1:                # all others are like each other
+                self.counted(plan, instruction, watch.occurrence(), watch.idle_cycle(), times - 1)
+        if watch.following is not None:
+            self.watch_event(watch.following, plan, instruction, kind, times)
+
+    cdef void end_cycle(self, CycleWatch watch, BlockPlan* plan, uint32_t instruction) noexcept nogil:
+        """The cycle at hand ends with a group that is not full."""
+        self.counted(plan, instruction, watch.occurrence(), watch.end_cycle(), 1)
+        if watch.following is not None:
+            self.end_cycle(watch.following, plan, instruction)
+
+    cdef void counted(self, BlockPlan* plan, uint32_t instruction, uint32_t occurrence, uint64_t counting,
+                      uint64_t times) noexcept nogil:
+        """The cycles that counters count."""
+        while counting:
+            if counting & 1:
+                self.note_part(plan, instruction, occurrence, times)
+            counting >>= 1
+            occurrence += 1

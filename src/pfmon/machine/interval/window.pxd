@@ -1,0 +1,38 @@
+"""The instruction window of an out-of-order core: see window.pyx."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from pfmon.machine.interval.block_plans cimport BlockPlan
+from pfmon.machine.interval.tallies cimport Tallies
+from pfmon.stream.operands cimport Operands
+
+cdef enum:
+    MOST_WAITING = 1 << 9        # a power of two
+    MOST_STORES = 64
+    REGISTERS = 64
+
+cdef struct Waiting:             # an instruction whose data comes late
+    BlockPlan* plan
+    uint64_t limit               # the instruction behind the window that it begins
+    int64_t ready
+    uint32_t instruction
+    uint32_t cause
+
+
+cdef class Window:
+    cdef Tallies tallies
+    cdef uint64_t size           # instructions
+    cdef uint64_t dispatched     # so far
+    cdef uint64_t first, last    # of those that wait, as they came; equal: none
+    cdef Waiting waiting[MOST_WAITING]
+    cdef int64_t pending         # cycle from which on no register waits for anything
+    cdef int64_t registers[REGISTERS]
+    cdef int64_t stores[MOST_STORES]     # cycles in which the latest stores that missed are done
+    cdef uint32_t store_count, next_store
+
+    cdef void wait_for(self, BlockPlan* plan, uint32_t instruction, int64_t ready, uint32_t cause) noexcept nogil
+    cdef int64_t dispatch(self, BlockPlan* plan, int64_t now) noexcept nogil
+    cdef int64_t address_ready(self, const Operands* operands, int64_t now) noexcept nogil
+    cdef int64_t operands_ready(self, const Operands* operands, int64_t now) noexcept nogil
+    cdef void result(self, const Operands* operands, int64_t ready) noexcept nogil
+    cdef int64_t store(self, int64_t now, int64_t ready) noexcept nogil
