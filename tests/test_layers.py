@@ -1,5 +1,5 @@
 """Imports point only backwards along program, stream, engine, signals, machine, pmu, counting, session, report,
-library, cli."""
+library, testing, cli."""
 
 import ast
 import re
@@ -22,6 +22,7 @@ ALLOWED = {
     "session": {"program", "stream", "signals", "machine", "pmu", "counting", *ENGINE},
     "report": {"program", "stream", "signals", "machine", "pmu", "counting", "session", *ENGINE},
     "library": {"program", "stream", "signals", "machine", "pmu", "counting", "session", "report", *ENGINE},
+    "testing": {"stream", "pmu", "counting", "session", "report", "library", *ENGINE},
     "cli": {"program", "stream", "signals", "machine", "pmu", "counting", "session", "report", "library", *ENGINE},
 }
 SHARED = {"errors", "version"}

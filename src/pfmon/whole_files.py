@@ -18,3 +18,16 @@ def put_in_place(partial: str, path: str) -> None:
     """The partial file is whole. OSError when it cannot take the place."""
     if partial != path:
         os.replace(partial, path)
+
+
+def write_whole(path: str, text: str) -> None:
+    """Put a text into a file. OSError: it cannot be written; then what was there stays."""
+    partial = partial_of(path)
+    try:
+        with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        put_in_place(partial, path)
+    except OSError:
+        if partial != path and os.path.exists(partial):
+            os.unlink(partial)
+        raise

@@ -43,6 +43,14 @@ BRANCHES = {
     "push %rax\n ret": (B | IND | RET | L, BranchKind.RETURN_BRANCH),
 }
 EXIT = "mov $60, %eax\n xor %edi, %edi\n syscall"
+FROM_TO = AccessKind.READ, AccessKind.WRITE
+TWO_ADDRESSES = {
+    "pushq 8(%rsp)": FROM_TO,
+    "popq 8(%rsp)": FROM_TO,
+    "movsb": FROM_TO,
+    "movsl": FROM_TO,
+    "cmpsl": (AccessKind.READ, AccessKind.READ),
+}
 ACCESS = {0: AccessKind.NO_ACCESS, L: AccessKind.READ, S: AccessKind.WRITE, L | S: AccessKind.READ_WRITE}
 
 
@@ -56,8 +64,10 @@ def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     one = instructions[sorted(instructions)[6]]
     kinds, size = INSTRUCTIONS[code]
     assert (Kind(one.kind), one.size) == (Kind(kinds), size)
-    if not kinds & Kind.PREFETCH:
-        assert one.access == ACCESS[kinds & (L | S)]
+    if code in TWO_ADDRESSES:
+        assert (AccessKind(one.access), AccessKind(one.second)) == TWO_ADDRESSES[code]
+    else:
+        assert (one.access, one.second) == (ACCESS[kinds & (L | S)], AccessKind.NO_ACCESS)
 
 
 @pytest.mark.parametrize("code", BRANCHES)
@@ -74,4 +84,4 @@ def test_system_call_is_described(tmp_path: Path) -> None:
     block = ran.guest.table.block(0)
     assert [one.kind for one in block.instructions] == [0, 0, Kind.SYSTEM]
     assert [one.length for one in block.instructions] == [5, 2, 2]
-    assert block.instructions[0].payload == bytes.fromhex("b83c000000").ljust(16, b"\0")
+    assert block.instructions[0].payload == bytes.fromhex("b83c000000").ljust(40, b"\0")

@@ -6,8 +6,8 @@ import pytest
 
 from pfmon.errors import PfmonError
 from pfmon.machine.config import load, names
-from pfmon.machine.names import ITANIUMS
 from pfmon.machine.figures import figures
+from pfmon.machine.names import ITANIUMS
 from pfmon.machine.predictors import PREDICTORS
 from pfmon.machine.replacements import REPLACEMENTS
 

@@ -9,8 +9,8 @@ from machine_code import loop, run_code
 from machine_runs import machine_and_guest, run_machine
 
 from pfmon.machine.config import load
-from pfmon.machine.names import ITANIUMS
 from pfmon.machine.machine import Machine
+from pfmon.machine.names import ITANIUMS
 from pfmon.machine.occurrences import Occurrence
 from pfmon.stream.blocks import BlockRecord
 from pfmon.stream.failure import Failure

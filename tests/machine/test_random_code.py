@@ -8,8 +8,8 @@ from ia64_fuzz import Fuzz
 
 from pfmon.counting.looks import DISPERSAL
 from pfmon.machine.config import load
-from pfmon.machine.names import ITANIUMS
 from pfmon.machine.machine import Machine
+from pfmon.machine.names import ITANIUMS
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.ring import Pipe
 

@@ -195,7 +195,7 @@ def test_fields_of_a_configuration_are_those_of_the_manual() -> None:
     (found,) = monitors(pmu.get("montecito"), {"pmc4": value})
     assert found.event.name == "L3_READS_ALL_ALL"
     assert found._replace(event=None) == (  # type: ignore[arg-type]  # only the other fields are compared
-        (None, 4, 4, 0b1001, True, 2, 1, True, True, 0b1010, True, False, False)
+        (None, 4, 4, 0b1001, True, 2, 1, True, True, 0b1010, True, False, False, False)
     )
 
 

@@ -73,7 +73,7 @@ def test_patterns_mean_the_countable_events_of_that_name() -> None:
     assert expand(model, ["^loads_", "nops_retired"]) == ["LOADS_RETIRED", "nops_retired"]
     once = {name for name in everything("itanium2") if model.events[name].alias_of == "-"}
     assert once < set(expand(model, ["all"]))
-    assert expand(get("intel_v2"), ["all"]) == ["BR_INST_RETIRED.ALL_BRANCHES", "INST_RETIRED.ANY"]
+    assert "INST_RETIRED.ANY" in expand(get("intel_v2"), ["all"]) and "LLC_MISSES" in expand(get("intel_v2"), ["all"])
     assert not {event.name for event in model.events if event.fidelity == "unmodelled"} & set(expand(model, ["all"]))
     assert expand(model, ["no_such_event"]) == ["no_such_event"]
     assert "L3_INSERTS:MESI" in expand(get("montecito"), ["^l3_ins"])

@@ -11,8 +11,8 @@ from totals import machine_totals, signal_totals
 from pfmon.counting.looks import Look, look_of
 from pfmon.counting.tally import Tally
 from pfmon.machine.config import load
-from pfmon.machine.names import ITANIUMS
 from pfmon.machine.machine import Machine
+from pfmon.machine.names import ITANIUMS
 from pfmon.session.machine_run import MachineRun
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.signals.machine import meanings, named
@@ -66,8 +66,8 @@ def run(
     processor = program.processor
     tally = Tally(processor.table, traced=True)
     figures = load(machine)
-    on = MachineRun(figures, program.table, ranges, memo)
-    consumer = on.feed(beside=tally, threaded=threaded)
+    on = MachineRun(figures, program.table, ranges, memo, threaded=threaded)
+    consumer = on.feed(beside=tally)
     with quiet(), on:
         program.run(consumer)
     program.close()
@@ -76,7 +76,7 @@ def run(
     signals = [
         signal
         for signal, meaning in meanings().items()
-        if meaning.kind not in ("level", "per_cycle", "qualified", "stops") and "BUS" not in named(signal)
+        if meaning.kind not in ("level", "per_cycle", "qualified", "stops") and "CLOCK" not in named(signal)
     ]
     totals = summed(signals, [look_of(signal, 0, False, None) for signal in signals], program.table, found, rate)
     ranged = summed(OF_DATA, [look_of(signal, 0, True, None) for signal in OF_DATA], program.table, found, rate)

@@ -173,7 +173,7 @@ class PlainCounts:
 
     def _cycles(self, signal: str) -> Iterator[tuple[Place, int]]:
         named = machine.named(signal)
-        if "BUS" in named:
+        if "CLOCK" in named:
             yield (None, NOBODY), self.recorded.time()[1]
             return
         if "CORE" in named or "RETIRING" in named:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.cli import (
+    baseline_options,
     branch_options,
     event_options,
     guest_options,
@@ -44,6 +45,7 @@ CONCERNS = (
     report_options,
     sampling_options,
     output_options,
+    baseline_options,
     recording_options,
     guest_options,
     listing_options,
@@ -60,6 +62,7 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
     for one in given:
         owner[one.name].apply(config, one)
     sampling_options.check(config)
+    baseline_options.check(config)
     check(config, asks=bool(config.action))
     no_program_is_given(config, command)
     return config, command
@@ -78,8 +81,8 @@ def help_text() -> str:
     lines += [
         "",
         "Long options may be shortened to any unique prefix. The exit status is the program's; 2 for a",
-        "mistake on the command line, 124 after a timeout, 125 for counts that were lost, 128 + signal for a",
-        "program that a signal killed.",
+        "mistake on the command line, 3 for a count that grew (--baseline), 124 after a timeout, 125 for counts",
+        "that were lost, 128 + signal for a program that a signal killed.",
     ]
     return "\n".join(lines) + "\n"
 

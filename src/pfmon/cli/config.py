@@ -35,6 +35,11 @@ class Config(Options):
     no_cmd_output: bool = False
     json: bool = False
 
+    baseline: str = ""
+    save_baseline: str = ""
+    tolerance: str = ""
+    """Percentages, as texts: which events there are is known when the PMU is programmed."""
+
     def __init__(self) -> None:
         super().__init__()
         self.exports = []

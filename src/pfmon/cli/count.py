@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pfmon.cli.baseline import Comparing
     from pfmon.cli.config import Config
     from pfmon.cli.samples import Samples
     from pfmon.library.run import Run
@@ -36,6 +37,7 @@ def run(config: Config, command: Sequence[str]) -> int:
     early = [*prepared.notes, *prepared.inexact]
     for warning in prepared.notes if config.verbose else early:
         _say(warning)
+    comparing = _comparing(config, prepared)
     results = Results(config.outfile, config.append)
     if config.verbose and prepared.session.counting:
         sys.stderr.write(_programmed(prepared))
@@ -54,7 +56,7 @@ def run(config: Config, command: Sequence[str]) -> int:
             raise
     _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard])
     results.write(_text(config, done, early))
-    return done.status
+    return comparing.finish(done) if comparing else done.status
 
 
 def _say(text: str) -> None:
@@ -73,6 +75,15 @@ def _programmed(prepared: Prepared) -> str:
         for number, one in enumerate(session.sets)
     ]
     return "".join([*parts, trigger_text(session.plan.controls.triggers)])
+
+
+def _comparing(config: Config, prepared: Prepared) -> Comparing | None:
+    """What compares the counts with others, and keeps them."""
+    if not (config.baseline or config.save_baseline):
+        return None
+    from pfmon.cli.baseline import Comparing
+
+    return Comparing(config, prepared)
 
 
 def _samples(config: Config, prepared: Prepared, results: Results) -> Samples | None:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from pfmon.errors import PfmonError
-from pfmon.whole_files import partial_of, put_in_place
+from pfmon.whole_files import write_whole
 
 
 class Results:
@@ -40,15 +40,10 @@ class Results:
         if not self.outfile:
             self._show(text)
         elif self.append:
-            _write(self.outfile, text, "a")
+            with open(self.outfile, "a") as stream:
+                stream.write(text)
         else:
-            self._replace(self.outfile, text)
-
-    @staticmethod
-    def _replace(path: str, text: str) -> None:
-        fresh = partial_of(path)
-        _write(fresh, text)
-        put_in_place(fresh, path)
+            write_whole(self.outfile, text)
 
 
 def check_can_be_written(path: str, option: str) -> None:
@@ -60,11 +55,6 @@ def check_can_be_written(path: str, option: str) -> None:
         raise PfmonError(f"{option}: there is no directory {target}")
     if not os.access(target, os.W_OK):
         raise PfmonError(f"{option}: no permission to write")
-
-
-def _write(path: str, text: str, mode: str = "w") -> None:
-    with open(path, mode) as stream:
-        stream.write(text)
 
 
 def _standard_output() -> int:

@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.pmu.programming import Monitor
 
+
 class Condition(NamedTuple):
     """``least``: what a cycle has to add, 0 as 1; ``invert``: it must not; ``edge``: it did not in the cycle before.
     ``occurrences``: what adds; ``every_cycle``: each cycle adds one."""

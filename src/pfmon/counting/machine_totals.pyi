@@ -3,6 +3,7 @@ from collections.abc import Mapping, Sequence
 from pfmon.counting.increments import Increments
 from pfmon.counting.looks import Look
 from pfmon.counting.sink import Sink
+from pfmon.machine.interval.interval_machine import IntervalMachine
 from pfmon.machine.machine import Machine
 from pfmon.stream.table import BlockTable
 
@@ -10,7 +11,12 @@ class MachineTotals:
     """What monitors counted of everything that a machine has recorded."""
 
     def __init__(
-        self, machine: Machine, looks: Sequence[Look], increments: Increments, table: BlockTable, stack_rate: int
+        self,
+        machine: Machine | IntervalMachine,
+        looks: Sequence[Look],
+        increments: Increments,
+        table: BlockTable,
+        stack_rate: int,
     ) -> None: ...
     def add(self, sink: Sink, event_sets: Sequence[int] | None = None) -> None: ...
 

@@ -197,7 +197,7 @@ class CountingUnit:
                 sink.add_elsewhere(number, self.stood(monitor, records))
 
     def stood(self, monitor: Monitor, records: MachineRecords) -> int:
-        """What levels and the bus's or reference clock added in all: these are of no instruction; 0 for other signals."""
+        """What levels and the bus's or reference clock added in all, of no instruction; 0 for others."""
         from pfmon.counting.machine_totals import level_total
 
         meaning = machine_signals.meanings().get(monitor.signal)

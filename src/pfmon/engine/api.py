@@ -227,3 +227,12 @@ def instructions(instruction_set: InstructionSet) -> Instructions:
     """What is known of an instruction set."""
     instructions: Instructions = import_module(INSTRUCTIONS[instruction_set])
     return instructions
+
+
+def check_emulator(instruction_set: InstructionSet) -> None:
+    """PfmonError: programs of this instruction set take an emulator, and it is not here."""
+    from pfmon.engine.qemu.emulator import emulator  # as above
+    from pfmon.engine.qemu.targets import TARGETS
+
+    if instruction_set in TARGETS:
+        emulator(instruction_set)

@@ -38,7 +38,9 @@ def take_pmu_of_machine(options: Options) -> None:
         return
     own = str(machine_of(options)["machine.pmu"])
     if options.pmu_given and options.pmu != own:
-        raise PfmonError(f"--pmu={options.pmu}: {options.machine} has the PMU of {own}; leave --pmu out or give --pmu={own}")
+        raise PfmonError(
+            f"--pmu={options.pmu}: {options.machine} has the PMU of {own}; leave --pmu out or give --pmu={own}"
+        )
     options.pmu = own
 
 

@@ -16,7 +16,6 @@ from typing import Any
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
 from pfmon.machine.figures import IN_ORDER, OPTIONAL_TABLES, OUT_OF_ORDER, Value, figures
 from pfmon.machine.geometry import cache_problems, problems
-from pfmon.machine.host import host_tree
 from pfmon.machine.names import FILES, HOST
 
 TYPE_CHECKING = False
@@ -166,6 +165,8 @@ def _tree(machine: str) -> Tree:
     if machine in _variants():
         return _builtin(_variants()[machine])
     if machine == HOST:
+        from pfmon.machine.host import host_tree  # few ask for it
+
         return host_tree()
     if "/" in machine or machine.endswith(".toml"):
         return _parse(machine)

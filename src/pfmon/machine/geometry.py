@@ -34,7 +34,9 @@ def cache_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
         if f"{cache}.size" in values:
             yield from _cache_geometry(values, cache)
             if values[f"{cache}.line"] != values["l1d.line"]:
-                yield Problem(f"{cache}.line", f"the lines of all caches are as long as those of l1d.line={values['l1d.line']}")
+                yield Problem(
+                    f"{cache}.line", f"the lines of all caches are as long as those of l1d.line={values['l1d.line']}"
+                )
     for tlb in ("dtlb1", "itlb1", "tlb2"):
         if f"{tlb}.entries" in values:
             yield from _entry_geometry(values, tlb)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from pathlib import Path
 
 from pfmon.errors import PfmonError
 
-CACHES = "/sys/devices/system/cpu/cpu0/cache"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 BASE = "nehalem"
 """What Linux does not say of the host (latencies, TLBs, prediction) is as in this machine."""
 
@@ -15,11 +18,11 @@ SOURCE = f"{CACHES} of this host"
 TABLES = {("1", "Data"): "l1d", ("1", "Instruction"): "l1i", ("2", "Unified"): "l2", ("3", "Unified"): "l3"}
 
 
-def host_tree(caches: str = CACHES) -> dict[str, Any]:
+def host_tree(caches: Path = CACHES) -> dict[str, Any]:
     """The machine as a file of figures would have it. PfmonError: Linux does not say what the host has."""
     tree: dict[str, Any] = {"base": BASE, "machine": {"source": SOURCE, "name": "the host's caches"}}
-    for index in sorted(os.listdir(caches)) if os.path.isdir(caches) else []:
-        facts = {key: _read(os.path.join(caches, index, key)) for key in KEYS}
+    for index in sorted(caches.glob("index*")):
+        facts = {key: _read(index / key) for key in KEYS}
         table = TABLES.get((facts["level"], facts["type"]))
         if table is None or not all(facts.values()):
             continue
@@ -31,17 +34,18 @@ def host_tree(caches: str = CACHES) -> dict[str, Any]:
             "index": _index(int(facts["number_of_sets"])),
         }
     if not {"l1d", "l1i", "l2"} <= set(tree):
-        raise PfmonError(f"--machine host: {caches} does not say which caches this host has; --machine FILE takes figures")
+        raise PfmonError(
+            f"--machine host: {caches} does not say which caches this host has; --machine FILE takes figures"
+        )
     return tree
 
 
 KEYS = ("level", "type", "size", "ways_of_associativity", "coherency_line_size", "number_of_sets")
 
 
-def _read(path: str) -> str:
+def _read(path: Path) -> str:
     try:
-        with open(path, encoding="ascii") as file:
-            return file.read().strip()
+        return path.read_text(encoding="ascii").strip()
     except OSError:
         return ""
 

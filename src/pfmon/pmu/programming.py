@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 class Monitor(NamedTuple):
     """One programmed counter. `pmd` and `pmc` are register numbers; the rest are the fields of the PMC, and `edge` and
-    `invert` (E and INV) those of Intel's event select registers, whose CMASK is the `threshold` (`cmask`: it is one)."""
+    `invert` (E and INV) those of Intel's event select registers, whose CMASK is the `threshold` (`cmask` says so)."""
 
     event: Event
     pmd: int

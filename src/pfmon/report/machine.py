@@ -21,4 +21,3 @@ def machine_text(machine: MachineFigures) -> str:
         note = " (changed)" if name in machine.given else ""
         lines.append(f"  {name:<{names}} {value:<{values}} {known[name].meaning}{note} [{machine.sources[name]}]")
     return "\n".join(lines) + "\n"
-

@@ -17,6 +17,7 @@ from pfmon.counting.totals import add_totals
 from pfmon.counting.unit import stack_rate
 from pfmon.counting.weighed import Filter, Weighed
 from pfmon.light_typing import NamedTuple
+from pfmon.machine.figures import IN_ORDER, OUT_OF_ORDER
 from pfmon.session.frames import frame
 from pfmon.session.profile import FunctionNames
 
@@ -36,11 +37,16 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
     "data access": {
         "waiting for loads": ("GRALL",),
         "first-level data cache": ("L1D_*",),
+        "waiting for L2": ("WINDOW_L2",),
+        "waiting for L3": ("WINDOW_L3",),
+        "waiting for memory": ("WINDOW_MEMORY",),
+        "waiting for translations": ("WINDOW_DTLB",),
+        "stores that missed": ("WINDOW_STORES",),
     },
-    "branch mispredicts": {"flushes": ("BRU",)},
+    "branch mispredicts": {"flushes": ("BRU", "REFILL_BRANCH")},
     "instruction fetch": {
-        "cache misses": ("FE_IMISS", "FE_FILL_RECIRC"),
-        "TLB misses": ("FE_TLBMISS",),
+        "cache misses": ("FE_IMISS", "FE_FILL_RECIRC", "FETCH_L1I"),
+        "TLB misses": ("FE_TLBMISS", "FETCH_ITLB"),
     },
     "other stalls": {
         "integer latencies": ("GRGR",),
@@ -48,20 +54,38 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
         "predicates, application registers": ("PR", "ARCR"),
         "register stack engine": ("RSE_*",),
         "exceptions and serialization": ("XPN",),
-        "branches in the front end": ("FE_BRANCH", "FE_BUBBLE", "FE_FEFLUSH"),
+        "branches in the front end": ("FE_BRANCH", "FE_BUBBLE", "FE_FEFLUSH", "REFILL_REDIRECT"),
     },
 }
 """Part of the figure -> what it consists of -> causes of back-end bubbles (machine/causes.pxd)."""
 
-RATIOS: dict[str, tuple[str, str, int]] = {
-    "L1D read misses per read": ("l1d_read_misses.all", "l1d_reads", 1),
-    "L2 data misses per reference": ("l2d_misses", "l2d_references.all", 1),
-    "L3 misses per reference": ("l3_misses", "l3_references", 1),
-    "L1I misses per fetch": ("l2i_demand_reads", "l1i_reads", 1),
-    "data TLB misses per 1000 instructions": ("l2dtlb_misses", "", 1000),
-    "mispredicted branches per branch": ("branches.mispredicted", "branches.all", 1),
+OF_ONE_CORE = {
+    IN_ORDER: {
+        *("waiting for loads", "first-level data cache", "integer latencies", "floating-point registers"),
+        *("predicates, application registers", "register stack engine", "exceptions and serialization"),
+    },
+    OUT_OF_ORDER: {f"waiting for {what}" for what in ("L2", "L3", "memory", "translations")} | {"stores that missed"},
 }
-"""Name -> signal, signal that it is divided by ("": retired instructions), factor."""
+"""Kind of core -> what alone its parts consist of."""
+
+RATIOS: dict[str, dict[str, tuple[str, str, int]]] = {
+    IN_ORDER: {
+        "L1D read misses per read": ("l1d_read_misses.all", "l1d_reads", 1),
+        "L2 data misses per reference": ("l2d_misses", "l2d_references.all", 1),
+        "L3 misses per reference": ("l3_misses", "l3_references", 1),
+        "L1I misses per fetch": ("l2i_demand_reads", "l1i_reads", 1),
+        "data TLB misses per 1000 instructions": ("l2dtlb_misses", "", 1000),
+        "mispredicted branches per branch": ("branches.mispredicted", "branches.all", 1),
+    },
+    OUT_OF_ORDER: {
+        "L1D misses per 1000 instructions": ("l1d_misses", "", 1000),
+        "L1I misses per 1000 instructions": ("l1i_misses", "", 1000),
+        "last-level cache misses per reference": ("llc_misses", "llc_references", 1),
+        "data TLB misses per 1000 instructions": ("dtlb_misses", "", 1000),
+        "mispredicted branches per branch": ("branches.mispredicted", "branches.all", 1),
+    },
+}
+"""Kind of core -> name -> signal, signal that it is divided by ("": retired instructions), factor."""
 
 
 class FunctionRow(NamedTuple):
@@ -128,8 +152,10 @@ def breakdown(figures: MachineFigures, seen: Seen, program: Program | None, dema
     totals = sink.totals()
     instructions = totals.pop()
     pieces = iter(totals)
-    parts = {part: {name: next(pieces) for name in inner} for part, inner in PARTS.items()}
-    ratios = {name: _ratio(seen, instructions, *ratio) for name, ratio in RATIOS.items()}
+    left_out = OF_ONE_CORE[OUT_OF_ORDER if figures.core == IN_ORDER else IN_ORDER]
+    found = {part: {name: next(pieces) for name in inner} for part, inner in PARTS.items()}
+    parts = {part: {name: of for name, of in inner.items() if name not in left_out} for part, inner in found.items()}
+    ratios = {name: _ratio(seen, instructions, *ratio) for name, ratio in RATIOS[figures.core].items()}
     cycles = seen.records.machine.time(None)[0] if seen.records else 0
     functions = _functions(sink, FunctionNames(program, demangle))
     return Cpi(str(figures["machine.name"]), cycles, instructions, parts, ratios, functions)
@@ -167,6 +193,14 @@ def _counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:
     return sink
 
 
+def _retired(seen: Seen, signal: str) -> int:
+    """What architecture decides of a signal."""
+    sink = Sink(1, seen.table)
+    if seen.tally:
+        add_totals(seen.tally, Increments([Weighed(signal, Filter(), False)]), sink)
+    return sink.totals()[0]
+
+
 NOTHING = Weighed("", Filter(), False)
 
 
@@ -190,8 +224,7 @@ def _ratio(seen: Seen, instructions: int, above: str, below: str, factor: int) -
         return _counted(seen, [look_of(signal, 0, False, None) for signal in signals]).totals()[:-1]
 
     if below == "branches.all":
-        classes = ("correct_pred", "wrong_path", "wrong_target")
-        divisor = sum(totals(*(f"br_mispred_detail.all_{one}" for one in classes)))
+        divisor = _retired(seen, below)
     else:
         divisor = totals(below)[0] if below else instructions
     return factor * totals(above)[0] / divisor if divisor else None

@@ -11,8 +11,8 @@ class InstructionRecord(NamedTuple):
     ``address`` is the instruction set's (IA-64: bundle address | slot); ``kind`` are flags of kinds.Kind, ``isa_kind``
     those of the instruction set (ia64.Ia64Kind); ``size``: bytes of its memory access; ``length``: bytes of code;
     ``condition``: bit of the block's mask that says that it executed (for a branch: was taken), None: it always does;
-    ``access``, ``second``: table.AccessKind of its first and its second access; ``branch``: table.BranchKind; ``privilege``: the level at which it runs; ``payload``:
-    what its instruction set says of it besides.
+    ``access``, ``second``: table.AccessKind of its first and its second access; ``branch``: table.BranchKind;
+    ``privilege``: the level at which it runs; ``payload``: what its instruction set says of it besides.
     """
 
     address: int

@@ -159,7 +159,7 @@ cdef class BlockTable:
         cdef int i
         share[HEADS] = <uint64_t>BANK_BLOCKS * sizeof(BlockHead)     # found by number, whatever the capacity
         share[INSTRUCTIONS] = capacity * INSTRUCTIONS_A_BLOCK * sizeof(BlockInstruction)
-        share[ACCESSES] = capacity * INSTRUCTIONS_A_BLOCK * sizeof(BlockAccess)
+        share[ACCESSES] = capacity * INSTRUCTIONS_A_BLOCK * MOST_MADE * sizeof(BlockAccess)
         share[PAYLOADS] = capacity * INSTRUCTIONS_A_BLOCK * payload_bytes
         for i in range(4):
             self.c.offset[i] = at

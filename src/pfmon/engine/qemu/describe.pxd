@@ -74,7 +74,7 @@ cdef struct Facts:               # of an instruction, by its number in capstone
     uint8_t branch               # BranchKind
     uint8_t rule                 # Rule
     uint8_t first                # AccessKind of its first operand, if that is in memory
-    uint16_t size                # bytes of its memory access, where its operands do not say; 0: a pointer's
+    uint16_t size                # bytes of its memory access; 0: as capstone says, or a pointer's
     uint32_t isa_kind            # of its instruction set
 
 cpdef enum Rule:                 # what is to be known of an instruction's operands besides

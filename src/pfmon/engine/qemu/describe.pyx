@@ -246,8 +246,10 @@ cdef class X86Describer(Describer):
         if writes:
             place.kind |= Kind.STORE
             place.access |= AccessKind.WRITE
+        if facts.size:
+            place.size = facts.size
         if place.access and place.size == 0:
-            place.size = facts.size or self.width
+            place.size = self.width
 
     cdef void dataflow(self, Operands* place) noexcept nogil:
         """Which registers the instruction that was decoded last reads, writes, and makes addresses of."""

@@ -36,8 +36,17 @@ NAMED: dict[str, int] = {
 }
 """Kinds beyond those of their written operands. Near returns and calls move the return address."""
 
-SIZES = {"pushal": 32, "popal": 32, "pushaw": 16, "popaw": 16, "xlatb": 1}
-"""Bytes of their accesses, if these are not written as operands and are not those of a pointer."""
+SIZES = {
+    "pushal": 32,
+    "popal": 32,
+    "pushaw": 16,
+    "popaw": 16,
+    "xlatb": 1,
+    **dict.fromkeys(("fxsave", "fxsave64", "fxrstor", "fxrstor64"), 512),
+    **dict.fromkeys((f"x{what}{wide}" for what in ("save", "savec", "saveopt", "rstor") for wide in ("", "64")), 576),
+}
+"""Bytes of memory that are not written as operands and are not those of a pointer, or which capstone takes for 8; of
+XSAVE the area without extensions (Intel SDM volume 1, 13.4)."""
 
 CONDITIONAL_JUMP = re.compile(r"j(?!mp)\w+|loop\w*")
 NO_ACCESSES = {"lea", "nop", "fnop", "endbr32", "endbr64", "invlpg", "clflush", "clflushopt", "clwb", "cldemote"}
@@ -78,8 +87,8 @@ def describer(table: BlockTable, library: str, architecture: int, mode: int) -> 
 
 
 def facts(name: str) -> tuple[int, int, int, int, int, int]:
-    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, bytes of an access that
-    is not written as an operand (0: a pointer's), and kinds of x86 alone, of a mnemonic."""
+    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, bytes of the access (0: as
+    capstone says, or a pointer's), and kinds of x86 alone, of a mnemonic."""
     kind, branch, rule = _kinds(name)
     if WRITES_FIRST.fullmatch(name):
         first = AccessKind.WRITE

@@ -1,0 +1,90 @@
+"""A run's counts beside a baseline: compared with it, and put into its place."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pfmon.cli.output import check_can_be_written
+from pfmon.errors import PfmonError
+from pfmon.library.baseline import baseline_of, differences, read
+from pfmon.library.tolerances import tolerances
+from pfmon.report.comparison import compare, table
+from pfmon.whole_files import write_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.cli.config import Config
+    from pfmon.library.prepared import Prepared
+    from pfmon.library.run import Run
+    from pfmon.report.comparison import Change
+
+GREW = 3
+"""Exit status when a count grew."""
+
+
+class Comparing:
+    """What --baseline and --save-baseline want of a run."""
+
+    def __init__(self, config: Config, prepared: Prepared) -> None:
+        """Everything that can be wrong with the options and the files shows before the program runs (PfmonError)."""
+        self._config = config
+        self._events = _names(config.events)
+        self._now = baseline_of(prepared.command, config, dict.fromkeys(self._events))
+        self._tolerance = tolerances("--tolerance", config.tolerance, self._events)
+        self._before = read(config.baseline, f"--baseline={config.baseline}") if config.baseline else None
+        if config.save_baseline:
+            check_can_be_written(config.save_baseline, f"--save-baseline={config.save_baseline}")
+        reason = next(differences(self._before, self._now), "") if self._before else ""
+        if reason:
+            path = config.baseline
+            raise PfmonError(f"--baseline={path}: {reason}; --save-baseline={path} makes it anew")
+
+    def finish(self, done: Run) -> int:
+        """Compare and save; the exit status. PfmonError: the counts cannot be saved."""
+        if done.status or done.stopped:
+            _say("the program did not succeed: its counts are neither compared with a baseline nor saved as one")
+            return done.status
+        counts = dict(zip(self._events, (count.value for count in done.counts), strict=True))
+        changes = compare(self._before.counts, counts, self._tolerance.of) if self._before else []
+        self._say_what_changed(changes)
+        if self._config.save_baseline:
+            self._save(self._now._replace(counts=counts).to_text(), changes)
+        return GREW if any(change.grew for change in changes) else 0
+
+    def _say_what_changed(self, changes: Sequence[Change]) -> None:
+        grown = [change for change in changes if change.grew]
+        shrunk = [change for change in changes if change.shrank]
+        for verb, some in (("shrank", shrunk), ("grew", grown)):
+            if some:
+                many = f"{len(some)} of {len(changes)} events" if len(changes) > 1 else "the event"
+                _say(f"{many} {verb} by more than the tolerance, compared with {self._config.baseline}:")
+                sys.stderr.write(table(some, self._config.number_style))
+
+    def _save(self, text: str, changes: Sequence[Change]) -> None:
+        """What was compared is replaced only by counts none of which is larger: many small steps up would pass
+        otherwise, each within the tolerance."""
+        path = self._config.save_baseline
+        risen = [change.name for change in changes if change.rose]
+        if risen and os.path.realpath(path) == os.path.realpath(self._config.baseline):
+            _say(f"{path} stays as it was: {', '.join(risen)} {'is' if len(risen) == 1 else 'are'} more than there")
+            return
+        try:
+            write_whole(path, text)
+        except OSError as error:
+            raise PfmonError(f"--save-baseline={path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _names(events: Sequence[str]) -> list[str]:
+    """The events as a baseline names them. PfmonError: one is counted twice."""
+    names = [name.upper() for name in events]
+    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if twice:
+        raise PfmonError(f"a baseline has each event once, and {twice} is counted twice")
+    return names
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"pfmon: {text}\n")

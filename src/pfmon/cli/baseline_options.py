@@ -1,0 +1,44 @@
+"""Comparing counts with those of an earlier run."""
+
+from __future__ import annotations
+
+from pfmon.cli.options import Option
+from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
+
+TITLE = "Comparing with an earlier run"
+OPTIONS = [
+    Option("save-baseline", "keep the counts in a file, if the program succeeds", "FILE"),
+    Option("baseline", "compare the counts with those in a file; exit status 3 if one grew", "FILE"),
+    Option("tolerance", "how much more is no growth: 1% (the default), LLC_MISSES=5%", "[EVENT=]PERCENT,..."),
+]
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    name, value = given.name.replace("-", "_"), given.value or ""
+    if not value:
+        raise PfmonError(f"--{given.name}: {'a percentage' if name == 'tolerance' else 'a file'} is wanted")
+    if name == "tolerance" and config.tolerance:
+        value = f"{config.tolerance},{value}"
+    setattr(config, name, value)
+
+
+def check(config: Config) -> None:
+    """PfmonError for options that do not go together."""
+    if config.tolerance and not config.baseline:
+        raise PfmonError("--tolerance is about comparing: give --baseline=FILE too")
+    option = "--baseline" if config.baseline else "--save-baseline" if config.save_baseline else ""
+    if not option or config.action:
+        return
+    if not config.events:
+        raise PfmonError(f"{option}: there is nothing to compare: give -e EVENT,... too")
+    if len(config.set_sizes) > 1:
+        raise PfmonError(f"{option}: several event sets are estimates; give all events in one -e, with --unlimited")
+    for other, used in {"sampling": config.sampled, "--partial": config.partial}.items():
+        if used:
+            raise PfmonError(f"{option} wants the counts of a whole run, and does not go with {other}")

@@ -1,0 +1,128 @@
+"""Counts of a run kept in a file, for later runs to be compared with."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+from pfmon.errors import PfmonError
+from pfmon.library.options import Options
+from pfmon.light_typing import NamedTuple
+from pfmon.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from pfmon.session.counting import Value
+
+QUALIFYING = (
+    *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge"),
+    *("levels", "insn_set", "all_threads", "check_qualifiers", "controls"),
+    *("irange", "drange", "checkpoint_func", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
+    *("opcode_matches", "branch_filters", "ip_ear", "triggers", "trigger_flags", "trigger_event"),
+    *("insecure", "dont_start"),
+)
+"""Options that say what of a run counts: counts under other ones are of something else."""
+
+
+class Baseline(NamedTuple):
+    """What was run, on what, what of it counted (options that are not at their defaults), and the counts by event."""
+
+    command: Sequence[str]
+    pmu: str
+    machine: str
+    changes: Sequence[str]
+    options: Mapping[str, Any]
+    counts: Mapping[str, Value]
+
+    def to_text(self) -> str:
+        """The file's text, a line for each event. Keys: pfmon (version), command, pmu, machine, changes, options,
+        counts."""
+        return json.dumps({"pfmon": VERSION, **self._asdict()}, indent=2) + "\n"
+
+
+def baseline_of(command: Sequence[str], options: Options, counts: Mapping[str, Value]) -> Baseline:
+    """The baseline that a run makes."""
+    return Baseline(
+        list(command),
+        options.pmu,
+        without_folder(options.machine or options.pmu),
+        list(options.machine_settings),
+        _qualification(options),
+        counts,
+    )
+
+
+def _qualification(options: Options) -> dict[str, Any]:
+    """The options that say what counts, as far as they are not at their defaults, as JSON has them."""
+    usual = Options()
+    found = {name: getattr(options, name) for name in QUALIFYING}
+    plain = {name: sorted(value) if isinstance(value, set) else value for name, value in found.items()}
+    return {name: value for name, value in plain.items() if found[name] != getattr(usual, name)}
+
+
+def read(path: str, option: str) -> Baseline:
+    """The baseline in a file; ``option`` is what the user calls it. PfmonError: there is none, or something else."""
+    try:
+        return from_object(json.loads(Path(path).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise PfmonError(f"{option}: there is no such file; --save-baseline={path} makes it") from None
+    except OSError as error:
+        raise PfmonError(f"{option}: {(error.strerror or str(error)).lower()}") from None
+    except (ValueError, RecursionError):
+        raise PfmonError(f"{option}: this is no baseline; --save-baseline={path} makes one") from None
+
+
+def from_object(found: Any) -> Baseline:
+    """The baseline that was read as JSON. ValueError: it is none."""
+    if not isinstance(found, dict) or not found.keys() >= {*Baseline._fields}:
+        raise ValueError("keys")
+    made = Baseline(*(found[name] for name in Baseline._fields))
+    texts = [made.pmu, made.machine]
+    for several in (made.command, made.changes):
+        if not isinstance(several, list):
+            raise ValueError("no list")
+        texts += several
+    if not all(isinstance(text, str) for text in texts) or not made.command:
+        raise ValueError("no text")
+    if not isinstance(made.options, dict) or not isinstance(made.counts, dict):
+        raise ValueError("no object")
+    if not all(map(is_count, made.counts.values())):
+        raise ValueError("no count")
+    return made
+
+
+def is_count(value: object) -> bool:
+    """Whether a value from a file can be one of a count or a formula."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
+
+
+def differences(before: Baseline, now: Baseline) -> Iterator[str]:
+    """Why counts are not to be compared: they are not of the same. ``now``'s values do not matter, only its events."""
+    if [without_folder(word) for word in before.command] != [without_folder(word) for word in now.command]:
+        yield f"it is of {' '.join(before.command)}, and this is {' '.join(now.command)}"
+    if before.pmu != now.pmu:
+        yield f"its counts are of --pmu={before.pmu}, and this is {now.pmu}"
+    elif (before.machine, before.changes) != (now.machine, now.changes):
+        yield f"its machine is {_machine(before)}, and this is {_machine(now)}"
+    if before.options != now.options:
+        names = [name for name in QUALIFYING if before.options.get(name) != now.options.get(name)]
+        others = ", ".join(f"--{name.replace('_', '-')}" for name in names) or "others"
+        yield f"it was counted with other options than this ({others})"
+    missing = [name for name in now.counts if name not in before.counts]
+    if missing:
+        yield f"there is no {', '.join(missing)} in it"
+
+
+def _machine(one: Baseline) -> str:
+    return " with ".join([one.machine, *one.changes])
+
+
+def without_folder(word: str) -> str:
+    """What is behind the last slash of a path: where files are may differ from run to run."""
+    return Path(word).name or word

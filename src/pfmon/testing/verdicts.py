@@ -1,0 +1,89 @@
+"""Counts of tests beside those of earlier runs, which are all in one file."""
+
+from __future__ import annotations
+
+import json
+
+from pfmon.errors import PfmonError
+from pfmon.library.baseline import differences, from_object
+from pfmon.library.tolerances import tolerances
+from pfmon.light_typing import NamedTuple
+from pfmon.report.comparison import compare, table
+from pfmon.version import VERSION
+from pfmon.whole_files import write_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from pfmon.library.baseline import Baseline
+
+
+class Counted(NamedTuple):
+    """What a test, or a program that it ran, came to."""
+
+    test: str
+    baseline: Baseline
+
+
+class Verdict(NamedTuple):
+    """What a comparison says: a table of what ``grew`` ("": nothing), and in a line what else there is to say."""
+
+    grew: str = ""
+    note: str = ""
+    compared: bool = True
+
+
+class Baselines:
+    """The file: an object ``tests``, with a baseline for each."""
+
+    def __init__(self, path: Path) -> None:
+        """PfmonError: there is a file, and it is something else."""
+        self.path = path
+        self._tests: dict[str, Baseline] = {}
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            self._tests = {str(name): from_object(one) for name, one in found["tests"].items()}
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise PfmonError(f"--pfmon-baseline={path}: {(error.strerror or str(error)).lower()}") from None
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+            raise PfmonError(
+                f"--pfmon-baseline={path}: these are no baselines; remove the file, and --pfmon-save makes it anew"
+            ) from None
+
+    def verdict(self, counted: Counted, tolerance: str) -> Verdict:
+        """How counts are beside those of before."""
+        now = counted.baseline
+        before = self._tests.get(counted.test)
+        if before is None:
+            return Verdict(note="no baseline; --pfmon-save makes it", compared=False)
+        known = {name: value for name, value in now.counts.items() if name in before.counts}
+        reason = next(differences(before, now._replace(counts=known)), "")
+        if reason or not known:
+            why = reason or "it has none of these events"
+            return Verdict(note=f"not compared with the baseline: {why}; --pfmon-save makes it anew", compared=False)
+        changes = compare(before.counts, known, tolerances("tolerance", tolerance, None).of)
+        shrunk = ", ".join(f"{one.name} {one.text()}" for one in changes if one.shrank)
+        missing = ", ".join(name for name in now.counts if name not in known)
+        notes = [f"fewer than before: {shrunk}"] if shrunk else []
+        notes += [f"no baseline of {missing}; --pfmon-save makes it"] if missing else []
+        grown = [one for one in changes if one.grew]
+        return Verdict(table(grown) if grown else "", "; ".join(notes), not missing)
+
+    def save(self, counted: Iterable[Counted]) -> None:
+        """Put counts into the place of those of before; tests that were not counted keep theirs. PfmonError: the file
+        cannot be written."""
+        tests = {**self._tests, **dict(counted)}
+        content = {"pfmon": VERSION, "tests": _objects(tests)}
+        try:
+            write_whole(str(self.path), json.dumps(content, indent=2) + "\n")
+        except OSError as error:
+            raise PfmonError(f"--pfmon-baseline={self.path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _objects(tests: Mapping[str, Baseline]) -> dict[str, object]:
+    """In an order that does not change with that of the tests."""
+    return {name: tests[name]._asdict() for name in sorted(tests)}

@@ -1,0 +1,318 @@
+"""The out-of-order machine: misses as a plain model of the same caches has them, and the time of small programs."""
+
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from guests import SMALL
+from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
+
+from pfmon.machine.causes import Cause
+from pfmon.machine.config import load
+from pfmon.machine.interval.interval_machine import IntervalMachine
+from pfmon.machine.occurrences import Occurrence
+from pfmon.stream.recorder import Recorder
+from pfmon.stream.table import AccessKind, BlockTable, BranchKind
+from pfmon.stream.tee import Tee
+from pfmon.stream.words import Mark
+
+pytestmark = [QEMU, ASSEMBLER]
+
+EXIT = "mov $60, %eax\n xor %edi, %edi\n syscall\n"
+NO_PREFETCH = ("prefetch.degree=0", "prefetch.adjacent=false")
+
+
+class Ran:
+    """A program on a machine, with the words that it read."""
+
+    def __init__(self, command: Sequence[str | Path], machine: str, *changes: str) -> None:
+        with Path("/dev/null").open("w") as nowhere:
+            one = guest(command, files=(0, nowhere.fileno(), nowhere.fileno()), addresses=True)
+            self.figures, self.table, recorder = load(machine, changes), one.table, Recorder()
+            self.machine = IntervalMachine(self.figures, one.table)
+            one.run(Tee(recorder, self.machine))
+            one.close()
+        self.machine.finish()
+        self.words, self.retired = recorder.words(), one.retired
+
+    @property
+    def happened(self) -> Counter[str]:
+        """How often what happened."""
+        found: Counter[str] = Counter()
+        for (_, _, occurrence, _), times in self.machine.occurrences().items():
+            found[Occurrence(occurrence).name] += times
+        return found
+
+    @property
+    def stalled(self) -> Counter[str]:
+        """Cycles by cause."""
+        found: Counter[str] = Counter()
+        for _, _, cause, cycles in self.machine.bubbles():
+            found[Cause(cause).name] += cycles
+        return found
+
+
+class LeastRecent:
+    """Sets as lists, least recently used first; a line may be modified."""
+
+    def __init__(self, size: int, ways: int, line: int) -> None:
+        self.ways, self.sets = ways, size // (ways * line)
+        self.held: list[list[int]] = [[] for _ in range(self.sets)]
+        self.modified: set[int] = set()
+
+    def use(self, number: int) -> bool:
+        """Whether it was there; it is, from now on."""
+        held = self.held[number % self.sets]
+        if number not in held:
+            return False
+        held.remove(number)
+        held.append(number)
+        return True
+
+    def fill(self, number: int) -> int | None:
+        """Bring a line in; the modified one that made room for it."""
+        held = self.held[number % self.sets]
+        held.append(number)
+        if len(held) <= self.ways:
+            return None
+        gone = held.pop(0)
+        if gone in self.modified:
+            self.modified.remove(gone)
+            return gone
+        return None
+
+
+class Caches:
+    """Two levels of caches and the TLBs of core2, which write back and allocate on writes."""
+
+    def __init__(self, figures: object) -> None:
+        def cache(name: str) -> LeastRecent:
+            return LeastRecent(*(figures[f"{name}.{key}"] for key in ("size", "ways", "line")))  # type: ignore[index]
+
+        def tlb(name: str) -> LeastRecent:
+            return LeastRecent(figures[f"{name}.entries"], figures[f"{name}.ways"], 1)  # type: ignore[index]
+
+        self.l1d, self.l1i, self.l2 = cache("l1d"), cache("l1i"), cache("l2")
+        self.dtlb, self.itlb, self.tlb2 = tlb("dtlb1"), tlb("itlb1"), tlb("tlb2")
+        self.happened: Counter[str] = Counter()
+        self.fetched = -1
+
+    def below(self, line: int) -> None:
+        self.happened["CORE_LLC_REFERENCE"] += 1
+        if not self.l2.use(line):
+            self.happened["CORE_LLC_MISS"] += 1
+            self.l2.fill(line)
+
+    def write_back(self, gone: int | None) -> None:
+        if gone is not None:
+            if gone not in self.l2.held[gone % self.l2.sets]:
+                self.l2.fill(gone)
+            self.l2.modified.add(gone)
+
+    def data(self, address: int, size: int, kind: int) -> None:
+        for line in range(address >> 6, (address + size - 1 >> 6) + 1):
+            page = line >> 6
+            if not self.dtlb.use(page):
+                self.dtlb.fill(page)
+                if not self.tlb2.use(page):
+                    self.tlb2.fill(page)
+                    self.happened["CORE_DTLB_MISS"] += 1
+            if not self.l1d.use(line):
+                self.happened["CORE_L1D_READ_MISS" if kind & AccessKind.READ else "CORE_L1D_WRITE_MISS"] += 1
+                self.below(line)
+                self.write_back(self.l1d.fill(line))
+            if kind & AccessKind.WRITE:
+                self.l1d.modified.add(line)
+
+    def code(self, first: int, last: int) -> None:
+        for line in range(first, last + 1):
+            if line == self.fetched:
+                continue
+            self.fetched = line
+            if not self.itlb.use(line >> 6):
+                self.itlb.fill(line >> 6)
+                self.happened["CORE_ITLB_MISS"] += 1
+            if not self.l1i.use(line):
+                self.happened["CORE_L1I_MISS"] += 1
+                self.below(line)
+                self.l1i.fill(line)
+
+
+def modelled(ran: Ran) -> Counter[str]:
+    """What the plain caches make of the words."""
+    caches, at = Caches(ran.figures), 0
+    while at < len(ran.words):
+        word = ran.words[at]
+        at += 1
+        if word >> 63:
+            continue
+        block = ran.table.block(word & 0xFFFFFFFF)
+        last = block.instructions[-1]
+        caches.code(block.ip >> 6, last.address + last.length - 1 >> 6)
+        made = [
+            (i, kind, one.size) for i, one in enumerate(block.instructions) for kind in (one.access, one.second) if kind
+        ]
+        marks = {}
+        for following in ran.words[at + len(made) :]:
+            if not following >> 63:
+                break
+            if following >> 56 & 0x7F == Mark.STRING:
+                marks[following >> 32 & 0xFF] = following & 0xFFFFFFFF
+        for number, (instruction, kind, size) in enumerate(made):
+            caches.data(ran.words[at + number], max(size, 1) + marks.get(instruction, 0), kind)
+        at += len(made)
+    return caches.happened
+
+
+MISSES = (
+    *("CORE_L1D_READ_MISS", "CORE_L1D_WRITE_MISS", "CORE_L1I_MISS", "CORE_LLC_REFERENCE", "CORE_LLC_MISS"),
+    *("CORE_DTLB_MISS", "CORE_ITLB_MISS"),
+)
+SMALLER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=8K", "l2.ways=4", "dtlb1.entries=2",
+           "dtlb1.ways=2", "itlb1.entries=2", "itlb1.ways=2", "tlb2.entries=4", "tlb2.ways=2")  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", [(), SMALLER], ids=["core2", "small caches"])
+@pytest.mark.parametrize("name", ["matmul", "sort", "lz", "strings"])
+def test_misses_are_those_of_a_plain_model(name: str, changes: tuple[str, ...]) -> None:
+    ran = Ran([EXAMPLES / "x86_64" / name, *SMALL[name]], "core2", *NO_PREFETCH, *changes)
+    expected = modelled(ran)
+    happened = ran.happened
+    assert {name: happened[name] for name in MISSES} == {name: expected[name] for name in MISSES}
+    assert sum(expected.values()) > 20
+
+
+class Bimodal:
+    """Two-bit counters by address, the last targets, no return stack: the predictor of ppc604e."""
+
+    def __init__(self, counters: int, targets: int) -> None:
+        self.counters, self.size, self.targets, self.entries = [1] * counters, counters, targets, {}
+
+    def direction(self, address: int, taken: bool) -> bool:
+        place = (address ^ address >> 13) % self.size
+        right = (self.counters[place] >= 2) == taken
+        self.counters[place] = min(3, self.counters[place] + 1) if taken else max(0, self.counters[place] - 1)
+        return right
+
+    def target(self, address: int, target: int) -> bool:
+        known = self.entries.pop(address, None) == target
+        if len(self.entries) == self.targets:
+            del self.entries[next(iter(self.entries))]
+        self.entries[address] = target
+        return known
+
+
+def test_mispredictions_are_those_of_a_plain_model() -> None:
+    ran = Ran([EXAMPLES / "x86_64" / "dispatch", *SMALL["dispatch"]], "ppc604e")
+    model, wrong, at = Bimodal(512, 64), 0, 0
+    runs = []
+    while at < len(ran.words):
+        word = ran.words[at]
+        at += 1
+        if word >> 63 == 0:
+            block = ran.table.block(word & 0xFFFFFFFF)
+            at += sum((one.access != 0) + (one.second != 0) for one in block.instructions)
+            runs.append((block, word >> 32 & 1))
+    for (block, taken), (following, _) in zip(runs, [*runs[1:], (runs[-1][0], 0)], strict=True):
+        last = block.instructions[-1]
+        if last.branch == BranchKind.NO_BRANCH:
+            continue
+        conditional = last.condition is not None
+        if conditional and not model.direction(last.address, bool(taken)):
+            wrong += 1
+            if taken:
+                model.target(last.address, following.ip)
+        elif taken or not conditional:
+            known = model.target(last.address, following.ip)
+            wrong += not known and last.branch in (
+                BranchKind.INDIRECT,
+                BranchKind.INDIRECT_CALL,
+                BranchKind.RETURN_BRANCH,
+            )
+    assert ran.happened["CORE_MISPREDICTED"] == wrong > 50
+
+
+def looped(body: str, times: int, directory: Path, before: str = "", data: str = "") -> Path:
+    """A program that does something so many times."""
+    return assemble(directory, f"{data}\n .text\n _start: {before}\n mov ${times}, %ebp\n .p2align 6\n 1: {body}\n "
+                    f"dec %ebp\n jnz 1b\n {EXIT}")  # fmt: skip
+
+
+def test_instructions_without_misses_dispatch_at_the_width(tmp_path: Path) -> None:
+    ran = Ran([looped("nop\n" * 38, 1000, tmp_path)], "core2")
+    stalls = sum(ran.stalled.values())
+    assert ran.machine.cycles == -(-ran.retired // 4) + stalls and stalls < 1500
+
+
+CHASE = ".bss\n .balign 4096\n list: .skip 0x2000000\n"
+LINK = ("mov $list, %eax\n mov $2000, %ebp\n 2: lea 0x4040(%rax), %rbx\n mov %rbx, (%rax)\n mov %rbx, %rax\n"
+        " dec %ebp\n jnz 2b\n mov $list, %rax")  # fmt: skip
+
+
+def memory_cycles(directory: Path, body: str, times: int) -> int:
+    """Cycles that loads wait for memory, in a program that has stored into the lines before."""
+    ran = Ran([looped(body, times, directory, LINK, CHASE)], "core2", *NO_PREFETCH, "l2.size=64K", "memory.walk=0")
+    return ran.stalled["WINDOW_MEMORY"]
+
+
+def test_a_load_whose_address_comes_from_a_miss_waits_for_it(tmp_path: Path) -> None:
+    latency = int(load("core2")["memory.latency"])
+    chased = memory_cycles(tmp_path, "mov (%rax), %rax", 1000)
+    assert 0.9 * latency * 1000 < chased <= latency * 1000
+
+
+def test_loads_in_one_window_miss_together(tmp_path: Path) -> None:
+    latency, occupancy = (int(load("core2")[f"memory.{key}"]) for key in ("latency", "occupancy"))
+    together = memory_cycles(tmp_path, "mov (%rax), %rbx\n add $0x4040, %rax", 1000)
+    assert together < 0.3 * latency * 1000
+    assert together > 0.6 * occupancy * 1000  # memory hands over one line after the other
+
+
+def test_a_branch_that_waits_for_a_miss_is_found_wrong_late(tmp_path: Path) -> None:
+    """A miss decides a branch whose direction a generator of random numbers gives: both stalls add up."""
+    random = "imul $1103515245, %r8d, %r8d\n add $12345, %r8d\n test $0x10000, %r8d\n jz 3f\n nop\n 3:"
+    alone = Ran([looped(random, 2000, tmp_path)], "core2")
+    figures = load("core2")
+    wrong = alone.happened["CORE_MISPREDICTED"]
+    assert 600 < wrong < 1400
+    assert alone.stalled["REFILL_BRANCH"] == wrong * int(figures["predictor.mispredict"])
+    late = random.replace("test", "mov (%rax), %rbx\n and $0, %ebx\n add %r8d, %ebx\n add $0x4040, %rax\n test")
+    late = late.replace("test $0x10000, %r8d", "test $0x10000, %ebx")
+    program = looped(late, 1900, tmp_path, LINK, CHASE)
+    with_misses = Ran([program], "core2", *NO_PREFETCH, "l2.size=64K", "memory.walk=0")
+    per_branch = with_misses.stalled["REFILL_BRANCH"] / with_misses.happened["CORE_MISPREDICTED"]
+    assert per_branch > 0.8 * int(figures["memory.latency"])
+
+
+def test_streams_are_fetched_ahead(tmp_path: Path) -> None:
+    body = "mov (%rax), %rbx\n add $64, %rax"
+    program = looped(body, 2000, tmp_path, "mov $list, %eax", CHASE)
+    without, ahead = (Ran([program], "core2", *changes) for changes in (NO_PREFETCH, ()))
+    assert without.happened["CORE_LLC_MISS"] > 2000
+    assert ahead.happened["CORE_LLC_MISS"] < 0.3 * without.happened["CORE_LLC_MISS"]
+    assert ahead.machine.cycles < without.machine.cycles
+
+
+def test_an_inclusive_cache_takes_its_lines_out_of_all_others(tmp_path: Path) -> None:
+    """A line in constant use is one that L1D has and L3 sees no use of."""
+    body = "mov list, %edx\n mov (%rax), %rbx\n add $64, %rax"
+    program = looped(body, 4000, tmp_path, "mov $list+4096, %eax", CHASE)
+    small = (*NO_PREFETCH, "l2.size=8K", "l3.size=16K")
+    kept, gone = (Ran([program], "nehalem", *small, f"memory.inclusive={one}") for one in ("false", "true"))
+    assert gone.happened["CORE_L1D_READ_MISS"] > kept.happened["CORE_L1D_READ_MISS"] + 5
+
+
+def test_caches_of_the_host_are_those_that_linux_tells() -> None:
+    figures = load("host")
+    told = subprocess.run(["getconf", "LEVEL1_DCACHE_SIZE"], capture_output=True, text=True, check=True).stdout.strip()
+    if told in ("", "0", "undefined"):
+        pytest.skip("the C library does not know the host's caches")
+    assert figures["l1d.size"] == int(told)
+
+
+def test_a_machine_without_operands_takes_no_load_for_dependent() -> None:
+    """Recordings of other tools may say nothing of registers."""
+    table = BlockTable(2, 0)
+    assert IntervalMachine(load("core2"), table).cycles == 0
