@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
+from importlib import import_module
 from threading import Lock, Thread, Timer
 
-from pfmon.engine.api import Capabilities, Ending
-from pfmon.engine.qemu.describe import Describer
+from pfmon.engine.api import Capabilities, Ending, instruction_set_in
+from pfmon.engine.qemu.capstone_library import capstone_library
 from pfmon.engine.qemu.emulator import VERSIONS, emulator, plugin_path, version
 from pfmon.engine.qemu.reader import Reader
-from pfmon.engine.qemu.x86 import PAYLOAD_BYTES, capstone_library, facts, register
+from pfmon.engine.qemu.targets import PAYLOAD_BYTES, TARGETS
 from pfmon.errors import PfmonError
-from pfmon.stream.table import BlockTable, InstructionSet
+from pfmon.stream.table import BlockTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from pfmon.engine.api import PerformanceData, Start
+    from pfmon.engine.qemu.describe import Describer
     from pfmon.stream.consumer import Consumer
 
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
@@ -40,16 +42,18 @@ TROUBLES = {
 class Guest:
     """One process of the host, in which qemu executes the program."""
 
-    instruction_set = InstructionSet.X86_64
     capabilities = Capabilities(addresses=True, performance_data=False, apart=True)
 
     def __init__(self, wanted: Start) -> None:
         """Prepare everything; the process begins with the run. Raises PfmonError."""
         self._wanted = wanted
+        self.instruction_set = instruction_set_in(wanted.program)
         self._emulator = emulator(self.instruction_set)
         self.table = BlockTable(self.instruction_set, PAYLOAD_BYTES)
-        is_64 = self.instruction_set is InstructionSet.X86_64
-        describer = Describer(self.table, capstone_library(), facts, register, is_64)
+        target = TARGETS[self.instruction_set]
+        describer: Describer = import_module(target.module).describer(
+            self.table, capstone_library(), target.architecture, target.mode
+        )
         self.traced = wanted.addresses
         self._reader = Reader(describer, self.traced)
         self._process: Popen[bytes] | None = None
@@ -189,7 +193,7 @@ class Guest:
         """Address and text of the instructions in a range of code, of those that were executed."""
         from pfmon.engine.qemu.listing import listing  # capstone's package takes long to load
 
-        return listing(self.table, first, beyond)
+        return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 
     def close(self) -> None:
         """End the guest if it still runs."""

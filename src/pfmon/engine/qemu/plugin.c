@@ -25,7 +25,7 @@ bool is_child;
 static struct ring *ring;
 static uint64_t *words;          /* the buffer that is filled */
 static struct thread *first;     /* the first of the program's threads, which is alone at first */
-static bool is_64;
+static const struct target *target;
 static bool threaded;             /* what is translated now may be executed by several threads */
 static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* of everything but `first`, while that is alone */
@@ -237,7 +237,7 @@ static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t 
     put_block(thread, last, 0);
     thread->last = &area->nothing;
     put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
-    area->executing = is_64 ? number == 59 || number == 322 : number == 11 || number == 358;
+    area->executing = number == target->executing[0] || number == target->executing[1];
     pthread_mutex_unlock(&lock);
 }
 
@@ -302,7 +302,7 @@ static uint32_t length_of(const struct qemu_plugin_tb *tb) {
     if (length < 2)
         return length;
     end = qemu_plugin_tb_get_insn(tb, length - 1);
-    return length - !x86_is_whole(qemu_plugin_insn_data(end), qemu_plugin_insn_size(end), is_64);
+    return length - !target->is_whole(qemu_plugin_insn_data(end), qemu_plugin_insn_size(end));
 }
 
 /* Translated code adds to `progress` before the instruction behind each that may fault: the sum is the number of the
@@ -325,7 +325,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
             marked = i;
         }
         memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
-        code = x86_code(wanted.bytes + count, size, is_64);
+        code = target->code(wanted.bytes + count, size);
         wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0) | code.slots << SLOTS_SHIFT);
         count += (uint32_t)size;
         if (area->traced && code.slots)
@@ -387,13 +387,13 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(127);              /* who wanted to read has gone */
+    target = target_of(info->target);
     ring = map_file(ring_file, sizeof(struct ring));
     area = map_file(area_file, AREA_BYTES);
-    if (!ring || !area || memcmp(ring->magic, "pfmonrng", 8))
+    if (!target || !ring || !area || memcmp(ring->magic, "pfmonrng", 8))
         return -1;
     close(ring_file);
     close(area_file);
-    is_64 = strcmp(info->target, "x86_64") == 0;
     words = ring->buffers[0].words;
     area->base = area;
     first = &area->threads[0];
