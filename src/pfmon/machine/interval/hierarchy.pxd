@@ -2,8 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.machine.replacement cimport RECENCY_STAMP
-from pfmon.machine.tags cimport TagStore, use
+from pfmon.machine.interval.recency cimport Line, Sets
 
 cpdef enum Level:                # that had the line
     LEVEL_L1 = 0
@@ -12,14 +11,8 @@ cpdef enum Level:                # that had the line
     LEVEL_MEMORY
 
 cdef enum:
-    QUICK = 512                  # lines of which it is remembered that they are in L1D, and their pages in the TLB
     MOST_STREAMS = 64
     PAGE_SHIFT = 12
-
-cdef struct Quick:
-    uint64_t line                # + 1; 0: none
-    uint32_t place               # in L1
-    uint32_t page                # place of its page in the first-level TLB, which may have given it to another one
 
 cdef struct Stream:              # lines of a page that were asked for one behind the other
     uint64_t page                # + 1; 0: none
@@ -32,52 +25,30 @@ cdef struct Served:              # what became of an access
     uint32_t references, misses  # of the last-level cache
 
 
+# Lines are numbers: addresses without the bits within a line.
 cdef class Hierarchy:
-    cdef readonly TagStore l1d, l1i, l2, l3
+    cdef readonly Sets l1d, l1i, l2, l3
+    cdef bint has_l3
     cdef int64_t l1_latency, l2_latency, l3_latency, memory_latency, occupancy
     cdef int64_t bus_free        # cycle in which memory can take the next line
     cdef bint inclusive          # what leaves the last-level cache leaves the others
     cdef bint adjacent
-    cdef uint32_t shift
+    cdef uint32_t shift          # of a line
     cdef int32_t degree          # lines that a stream fetches ahead; 0: there are no streams
     cdef uint32_t stream_count   # a page's stream is found by its number
     cdef Stream streams[MOST_STREAMS]
-    cdef Quick quick[QUICK]      # lines of L1D
-    cdef Quick quick_code[QUICK] # ... of L1I
 
     # A line of data is asked for, which L1D may have; ``writes``: and becomes modified.
-    cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil
+    cdef void data(self, uint64_t line, bint writes, int64_t now, Served* served) noexcept nogil
     # A line of instructions is asked for.
-    cdef void fetch(self, uint64_t address, int64_t now, Served* served) noexcept nogil
-    cdef void below(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil
-    cdef void last_level(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil
+    cdef void fetch(self, uint64_t line, int64_t now, Served* served) noexcept nogil
+    cdef void below(self, uint64_t line, int64_t now, bint demand, Served* served) noexcept nogil
+    cdef void last_level(self, uint64_t line, int64_t now, bint demand, Served* served) noexcept nogil
     cdef int64_t from_memory(self, int64_t now) noexcept nogil
-    cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil
-    cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil
-    cdef void put(self, TagStore store, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil
-    cdef int drop_above(self, uint64_t address) noexcept nogil
-    cdef void modify(self, TagStore store, uint64_t address, int64_t now) noexcept nogil
-    cdef void write_back(self, TagStore store, uint64_t address, int64_t now) noexcept nogil
-
-
-cdef struct Recent:              # what a use of a place changes, where that is its stamp
-    uint64_t* stamps             # NULL: another policy
-    uint64_t* clock
-
-
-cdef inline void find_recent(Recent* recent, TagStore store) noexcept nogil:
-    recent.stamps = store.stamps if store.recency == RECENCY_STAMP else NULL
-    recent.clock = &store.policy.clock
-
-
-cdef inline void refresh(const Recent* recent, TagStore store, uint32_t place) noexcept nogil:
-    """The place was used."""
-    if recent.stamps != NULL:
-        recent.clock[0] += 1
-        recent.stamps[place] = recent.clock[0]
-    else:
-        use(store, place)
-
-
-cdef inline uint32_t slot_of(uint64_t line) noexcept nogil:
-    return <uint32_t>(line & (QUICK - 1))
+    cdef void follow_stream(self, uint64_t line, int64_t now) noexcept nogil
+    cdef void prefetch(self, uint64_t line, int64_t now) noexcept nogil
+    cdef void put_l1d(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void put_l2(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void put_l3(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef bint drop_above(self, uint64_t line) noexcept nogil
+    cdef void to_memory(self, int64_t now) noexcept nogil

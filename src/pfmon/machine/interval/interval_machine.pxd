@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.machine.interval.block_plans cimport BlockPlan, BlockPlans, Reached
 from pfmon.machine.interval.cycle_watch cimport CycleWatch
 from pfmon.machine.interval.flow_predictor cimport FlowPredictor
-from pfmon.machine.interval.hierarchy cimport Hierarchy, Recent, Served
+from pfmon.machine.interval.hierarchy cimport Hierarchy, Served
 from pfmon.machine.interval.tallies cimport Tallies
 from pfmon.machine.interval.translations cimport Translations
 from pfmon.machine.interval.window cimport Window
@@ -33,8 +33,6 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef int64_t now             # cycles so far
     cdef uint32_t width, taken   # instructions that dispatch in a cycle; slots that are taken of the one at hand
     cdef uint64_t line           # of L1I that was fetched last, + 1
-    cdef uint64_t data_line      # of L1D that was accessed last, + 1
-    cdef Recent recent_data, recent_pages, recent_code, recent_code_pages    # of L1D, the data TLB, L1I, the other TLB
     cdef uint32_t shift          # of a line
     cdef int64_t mispredict, redirect
     cdef uint64_t held[MOST_HELD]
@@ -63,7 +61,6 @@ cdef class IntervalMachine(EventSetConsumer):
                         uint64_t next_ip) noexcept nogil
     cdef void wrong_direction(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil
     cdef void access(self, BlockPlan* plan, uint32_t number, uint64_t address, uint64_t size) noexcept nogil
-    cdef void remember(self, uint64_t line) noexcept nogil
     cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil
     cdef void note_access(self, BlockPlan* plan, const Reached* access, const Served* served, bint walked,
                           int64_t began) noexcept nogil

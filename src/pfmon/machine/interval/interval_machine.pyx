@@ -11,7 +11,8 @@ cimport cython
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT, Quick, find_recent, refresh, slot_of
+from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT
+from pfmon.machine.interval.recency cimport Line, is_latest, look, ready_of, set_of
 from pfmon.machine.interval.block_plans cimport plan_of
 from pfmon.machine.interval.flow_predictor cimport Verdict, foresees
 from pfmon.machine.interval.tallies cimport (
@@ -21,31 +22,22 @@ from pfmon.machine.interval.tallies cimport (
     TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally, tally_dispatch,
 )
 from pfmon.machine.items cimport BlockItems
-from pfmon.machine.tags cimport MODIFIED, TagStore, quick_find
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport ALWAYS, BranchKind
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, mark_value
 
 
-cdef inline bint has_page(TagStore tlb, const Quick* quick, uint64_t line, uint32_t shift) noexcept nogil:
-    """Whether the place in the TLB that a line's page had still is its."""
-    return tlb.numbers[quick.page] == line >> (PAGE_SHIFT - shift)
-
-
 cdef inline bint is_quick(IntervalMachine self, const Reached* access, uint64_t address) noexcept nogil:
-    """Whether an access finds its line in L1D and its page in the first-level TLB; if so, it is made."""
+    """Whether an access finds its line in L1D and its page in the first-level TLB, both as the latest of their sets or
+    close to that; if so, it is made."""
     cdef uint64_t line = address >> self.shift
-    cdef const Quick* quick = &self.caches.quick[slot_of(line)]
-    if quick.line != line + 1 or (address + access.size - 1) >> self.shift != line:
+    cdef Line* found
+    if (address + access.size - 1) >> self.shift != line or not is_latest(self.translations.data, address >> PAGE_SHIFT):
         return False
-    if self.data_line != line + 1:               # else nothing was used since
-        if not has_page(self.translations.data, quick, line, self.shift):
-            return False
-        refresh(&self.recent_pages, self.translations.data, quick.page)
-        refresh(&self.recent_data, self.caches.l1d, quick.place)
-        self.data_line = line + 1
-    if access.writes:
-        self.caches.l1d.infos[quick.place].state = MODIFIED
+    found = set_of(self.caches.l1d, line)
+    if found.number != line + 1 or ready_of(found) > self.now:
+        return False
+    found.ready |= access.writes
     return True
 
 
@@ -122,10 +114,6 @@ cdef class IntervalMachine(EventSetConsumer):
         self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
         self.shift = self.caches.shift
-        find_recent(&self.recent_data, self.caches.l1d)
-        find_recent(&self.recent_pages, self.translations.data)
-        find_recent(&self.recent_code, self.caches.l1i)
-        find_recent(&self.recent_code_pages, self.translations.code)
         self.watches = [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.cycles_of == NULL:
@@ -212,36 +200,31 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef void fetch_lines(self, BlockPlan* plan) noexcept nogil:
         """The lines that hold the block's instructions; the one that was fetched last is still there."""
         cdef uint64_t line = plan.first_line
-        cdef const Quick* quick
+        cdef const Line* found
         while line <= plan.last_line:
             if line + 1 != self.line:
                 self.line = line + 1
-                quick = &self.caches.quick_code[slot_of(line)]
-                if quick.line == line + 1 and has_page(self.translations.code, quick, line, self.shift):
-                    refresh(&self.recent_code_pages, self.translations.code, quick.page)
-                    refresh(&self.recent_code, self.caches.l1i, quick.place)
-                else:
+                found = set_of(self.caches.l1i, line)
+                if found.number != line + 1 or ready_of(found) > self.now \
+                        or not is_latest(self.translations.code, line >> (PAGE_SHIFT - self.shift)):
                     self.fetch_line(plan, line)
             line += 1
 
     cdef void fetch_line(self, BlockPlan* plan, uint64_t line) noexcept nogil:
-        """A line of instructions that is not known to be there."""
-        cdef uint64_t address = line << self.plans.line_shift
-        cdef Quick* quick = &self.caches.quick_code[slot_of(line)]
+        """A line of instructions that was not the latest of its set, or whose page was not."""
+        cdef uint64_t page = line >> (PAGE_SHIFT - self.shift)
         cdef bint walked = False
-        cdef int64_t ready = self.now + self.translations.translate_code(address, &walked)
         cdef Served served
-        if walked:
-            tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
-        self.stall(plan, 0, STALL_ITLB, ready)
-        self.caches.fetch(address, self.now, &served)
+        if look(self.translations.code, page) == NULL:
+            self.stall(plan, 0, STALL_ITLB,
+                       self.now + self.translations.miss(self.translations.code, page, self.translations.shared, &walked))
+            if walked:
+                tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
+        self.caches.fetch(line, self.now, &served)
         if served.level != LEVEL_L1:
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
             self.note_last_level(plan, 0, &served)
         self.stall(plan, 0, STALL_L1I, served.ready)
-        quick.line = line + 1
-        quick.place = <uint32_t>quick_find(self.caches.l1i, address)
-        quick.page = <uint32_t>quick_find(self.translations.code, address)
 
     cdef void make_accesses(self, BlockPlan* plan, uint32_t first, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil:
@@ -266,29 +249,23 @@ cdef class IntervalMachine(EventSetConsumer):
         cdef int64_t began = self.now, found
         cdef Served served
         cdef bint walked
-        self.data_line = 0
         if self.window.pending > self.now:
             began = self.window.ready(&access.address, began)
         while line <= last:
             walked = False
-            found = began + self.translations.translate_data(line << shift, &walked)
-            self.caches.data(line << shift, access.writes, found, &served)
+            found = began
+            if look(self.translations.data, line >> (PAGE_SHIFT - self.shift)) == NULL:
+                found += self.translations.miss(
+                    self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
+            self.caches.data(line, access.writes, found, &served)
             self.note_access(plan, access, &served, walked, began)
             if served.level == LEVEL_L1 and served.ready <= began + self.caches.l1_latency:
-                self.remember(line)
+                pass
             elif access.reads:
                 self.late_load(plan, number, &served, found > began)
             elif served.level != LEVEL_L1:
                 self.stall(plan, access.instruction, STALL_STORES, self.window.store(self.now, served.ready))
             line += 1
-
-    cdef void remember(self, uint64_t line) noexcept nogil:
-        """The line is in L1D, until it is told to be gone, and its page in the first-level TLB, as long as it is there."""
-        cdef Quick* quick = &self.caches.quick[slot_of(line)]
-        self.data_line = line + 1
-        quick.line = line + 1
-        quick.place = <uint32_t>quick_find(self.caches.l1d, line << self.caches.shift)
-        quick.page = <uint32_t>quick_find(self.translations.data, line << self.caches.shift)
 
     cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil:
         """A load whose data comes late. If it is there before the instructions behind it have filled the window, nothing
