@@ -91,7 +91,9 @@ class MachineRun:
         self.machine.finish()
         if self._counted is not None:
             from pfmon.counting.machine_runs import add_runs
+            from pfmon.machine.interval.interval_machine import IntervalMachine
 
+            assert isinstance(self.machine, IntervalMachine)
             add_runs(self._counted, self.machine)
             self._counted = None
 

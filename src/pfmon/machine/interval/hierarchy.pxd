@@ -25,7 +25,7 @@ cdef struct Served:              # what became of an access
     uint32_t references, misses  # of the last-level cache
 
 
-# Lines are numbers: addresses without the bits within a line.
+# Each level has lines of its own, which are as long as those above it or longer.
 cdef class Hierarchy:
     cdef readonly Sets l1d, l1i, l2, l3
     cdef bint has_l3
@@ -33,22 +33,21 @@ cdef class Hierarchy:
     cdef int64_t bus_free        # cycle in which memory can take the next line
     cdef bint inclusive          # what leaves the last-level cache leaves the others
     cdef bint adjacent
-    cdef uint32_t shift          # of a line
     cdef int32_t degree          # lines that a stream fetches ahead; 0: there are no streams
     cdef uint32_t stream_count   # a page's stream is found by its number
     cdef Stream streams[MOST_STREAMS]
 
     # A line of data is asked for, which L1D may have; ``writes``: and becomes modified.
-    cdef void data(self, uint64_t line, bint writes, int64_t now, Served* served) noexcept nogil
+    cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil
     # A line of instructions is asked for.
-    cdef void fetch(self, uint64_t line, int64_t now, Served* served) noexcept nogil
-    cdef void below(self, uint64_t line, int64_t now, bint demand, Served* served) noexcept nogil
-    cdef void last_level(self, uint64_t line, int64_t now, bint demand, Served* served) noexcept nogil
+    cdef void fetch(self, uint64_t address, int64_t now, Served* served) noexcept nogil
+    cdef void below(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil
+    cdef void last_level(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil
     cdef int64_t from_memory(self, int64_t now) noexcept nogil
-    cdef void follow_stream(self, uint64_t line, int64_t now) noexcept nogil
-    cdef void prefetch(self, uint64_t line, int64_t now) noexcept nogil
-    cdef void put_l1d(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil
-    cdef void put_l2(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil
-    cdef void put_l3(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil
-    cdef bint drop_above(self, uint64_t line) noexcept nogil
+    cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil
+    cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil
+    cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil
     cdef void to_memory(self, int64_t now) noexcept nogil

@@ -32,39 +32,38 @@ cdef class Hierarchy:
         self.memory_latency, self.occupancy = config["memory.latency"], config["memory.occupancy"]
         self.inclusive, self.adjacent = config["memory.inclusive"], config["prefetch.adjacent"]
         self.degree, self.stream_count = config["prefetch.degree"], config["prefetch.streams"]
-        self.shift = self.l1d.shift
 
     # --- what the core asks for
 
-    cdef void data(self, uint64_t line, bint writes, int64_t now, Served* served) noexcept nogil:
-        cdef Line* found = look(self.l1d, line)
+    cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil:
+        cdef Line* found = look(self.l1d, address >> self.l1d.shift)
         served.references = served.misses = 0
         if found != NULL:
             found.ready |= writes
             served.level = LEVEL_L1
             served.ready = max(now + self.l1_latency, ready_of(found))
             return
-        self.below(line, now, True, served)
-        self.put_l1d(line, writes, served.ready, now)
+        self.below(address, now, True, served)
+        self.put_l1d(address, writes, served.ready, now)
         if self.degree:
-            self.follow_stream(line, now)
+            self.follow_stream(address, now)
 
-    cdef void fetch(self, uint64_t line, int64_t now, Served* served) noexcept nogil:
-        cdef Line* found = look(self.l1i, line)
+    cdef void fetch(self, uint64_t address, int64_t now, Served* served) noexcept nogil:
+        cdef Line* found = look(self.l1i, address >> self.l1i.shift)
         cdef Line gone
         served.references = served.misses = 0
         if found != NULL:
             served.level = LEVEL_L1
             served.ready = max(now, ready_of(found))
             return
-        self.below(line, now, True, served)
-        self.l1i.bring(line, &gone).ready = packed(served.ready, False)
+        self.below(address, now, True, served)
+        self.l1i.bring(address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
 
     # --- from L2 on
 
-    cdef void below(self, uint64_t line, int64_t now, bint demand, Served* served) noexcept nogil:
+    cdef void below(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil:
         """A line that L1 does not have; L2 has it afterwards."""
-        cdef const Line* found = look(self.l2, line)
+        cdef const Line* found = look(self.l2, address >> self.l2.shift)
         if not self.has_l3:
             served.references += demand
         if found != NULL:
@@ -72,17 +71,17 @@ cdef class Hierarchy:
             served.ready = max(now + self.l2_latency, ready_of(found))
             return
         if self.has_l3:
-            self.last_level(line, now, demand, served)
+            self.last_level(address, now, demand, served)
         else:
             served.misses += demand
             served.level, served.ready = LEVEL_MEMORY, self.from_memory(now)
-        self.put_l2(line, False, served.ready, now)
+        self.put_l2(address, False, served.ready, now)
         if demand and self.adjacent:
-            self.prefetch(line ^ 1, now)
+            self.prefetch(address ^ <uint64_t>1 << self.l2.shift, now)
 
-    cdef void last_level(self, uint64_t line, int64_t now, bint demand, Served* served) noexcept nogil:
+    cdef void last_level(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil:
         """A line that neither L1 nor L2 has."""
-        cdef const Line* found = look(self.l3, line)
+        cdef const Line* found = look(self.l3, address >> self.l3.shift)
         served.references += demand
         if found != NULL:
             served.level = LEVEL_L3
@@ -90,7 +89,7 @@ cdef class Hierarchy:
             return
         served.misses += demand
         served.level, served.ready = LEVEL_MEMORY, self.from_memory(now)
-        self.put_l3(line, False, served.ready, now)
+        self.put_l3(address, False, served.ready, now)
 
     cdef int64_t from_memory(self, int64_t now) noexcept nogil:
         """The cycle in which memory has delivered a line that it is asked for now."""
@@ -100,38 +99,41 @@ cdef class Hierarchy:
 
     # --- room: a modified line that makes it goes to the next level
 
-    cdef void put_l1d(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil:
+    cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef Line gone
-        cdef Line* below
-        self.l1d.bring(line, &gone).ready = packed(ready, modified)
+        self.l1d.bring(address >> self.l1d.shift, &gone).ready = packed(ready, modified)
         if gone.number and is_modified(&gone):
-            below = keep_modified(self.l2, gone.number - 1)
-            if below == NULL:
-                self.put_l2(gone.number - 1, True, now, now)
+            address = (gone.number - 1) << self.l1d.shift
+            if not keep_modified(self.l2, address >> self.l2.shift):
+                self.put_l2(address, True, now, now)
 
-    cdef void put_l2(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil:
+    cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef Line gone
-        self.l2.bring(line, &gone).ready = packed(ready, modified)
+        self.l2.bring(address >> self.l2.shift, &gone).ready = packed(ready, modified)
         if gone.number == 0:
             return
+        address = (gone.number - 1) << self.l2.shift
         if not self.has_l3:
-            if is_modified(&gone) | (self.inclusive and self.drop_above(gone.number - 1)):
+            if is_modified(&gone) | (self.inclusive and self.drop_above(address, self.l2.shift)):
                 self.to_memory(now)
-        elif is_modified(&gone) and keep_modified(self.l3, gone.number - 1) == NULL:
-            self.put_l3(gone.number - 1, True, now, now)
+        elif is_modified(&gone) and not keep_modified(self.l3, address >> self.l3.shift):
+            self.put_l3(address, True, now, now)
 
-    cdef void put_l3(self, uint64_t line, bint modified, int64_t ready, int64_t now) noexcept nogil:
+    cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef Line gone
-        self.l3.bring(line, &gone).ready = packed(ready, modified)
-        if gone.number and is_modified(&gone) | (self.inclusive and self.drop_above(gone.number - 1)):
+        self.l3.bring(address >> self.l3.shift, &gone).ready = packed(ready, modified)
+        if gone.number == 0:
+            return
+        address = (gone.number - 1) << self.l3.shift
+        if is_modified(&gone) | (self.inclusive and self.drop_above(address, self.l3.shift)):
             self.to_memory(now)
 
-    cdef bint drop_above(self, uint64_t line) noexcept nogil:
-        """A line leaves all caches above the last one; whether it was modified there."""
-        cdef bint modified = self.l1d.remove(line)
-        self.l1i.remove(line)
+    cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil:
+        """The bytes of a line leave all caches above the last one; whether any were modified there."""
+        cdef bint modified = drop(self.l1d, address, shift)
+        drop(self.l1i, address, shift)
         if self.has_l3:
-            modified |= self.l2.remove(line)
+            modified |= drop(self.l2, address, shift)
         return modified
 
     cdef void to_memory(self, int64_t now) noexcept nogil:
@@ -140,9 +142,9 @@ cdef class Hierarchy:
 
     # --- prefetchers
 
-    cdef void follow_stream(self, uint64_t line, int64_t now) noexcept nogil:
+    cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil:
         """A line that L1D missed: the next ones of its stream are fetched ahead, within the page."""
-        cdef uint64_t page = line >> (PAGE_SHIFT - self.shift), ahead
+        cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.l1d.shift, ahead
         cdef Stream* stream = &self.streams[page % self.stream_count]
         cdef int32_t step, k
         if stream.page != page + 1:
@@ -156,16 +158,16 @@ cdef class Hierarchy:
         if stream.sure < SURE:
             return
         for k in range(1, self.degree + 1):
-            ahead = line + <uint64_t><int64_t>(k * step)
-            if ahead >> (PAGE_SHIFT - self.shift) == page:
+            ahead = (line + <uint64_t><int64_t>(k * step)) << self.l1d.shift
+            if ahead >> PAGE_SHIFT == page:
                 self.prefetch(ahead, now)
 
-    cdef void prefetch(self, uint64_t line, int64_t now) noexcept nogil:
+    cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil:
         """A line goes into L2, and into the last level; one that L2 has is not used by that."""
         cdef Served served
-        if not has(self.l2, line):
+        if not has(self.l2, address >> self.l2.shift):
             memset(&served, 0, sizeof(served))
-            self.below(line, now, False, &served)
+            self.below(address, now, False, &served)
 
 
 cdef bint has(Sets sets, uint64_t line) noexcept nogil:
@@ -178,12 +180,22 @@ cdef bint has(Sets sets, uint64_t line) noexcept nogil:
     return False
 
 
-cdef Line* keep_modified(Sets sets, uint64_t line) noexcept nogil:
-    """A modified line comes from the level above, which is no use of it; NULL: it is not there."""
+cdef bint keep_modified(Sets sets, uint64_t line) noexcept nogil:
+    """A modified line comes from the level above, which is no use of it; False: it is not there."""
     cdef Line* first = set_of(sets, line)
     cdef uint32_t way
     for way in range(sets.ways):
         if first[way].number == line + 1:
             first[way].ready |= 1
-            return &first[way]
-    return NULL
+            return True
+    return False
+
+
+cdef bint drop(Sets sets, uint64_t address, uint32_t shift) noexcept nogil:
+    """So many bytes (1 << shift) leave a cache; whether any were modified."""
+    cdef uint64_t line = address >> sets.shift, last = (address + (<uint64_t>1 << shift) - 1) >> sets.shift
+    cdef bint modified = False
+    while line <= last:
+        modified |= sets.remove(line)
+        line += 1
+    return modified

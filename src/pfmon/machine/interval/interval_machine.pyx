@@ -113,7 +113,7 @@ cdef class IntervalMachine(EventSetConsumer):
         self.window = Window(self.tallies, config["core.window"], config["core.stores"])
         self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
-        self.shift = self.caches.shift
+        self.shift = self.caches.l1d.shift
         self.watches = [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.cycles_of == NULL:
@@ -206,13 +206,13 @@ cdef class IntervalMachine(EventSetConsumer):
                 self.line = line + 1
                 found = set_of(self.caches.l1i, line)
                 if found.number != line + 1 or ready_of(found) > self.now \
-                        or not is_latest(self.translations.code, line >> (PAGE_SHIFT - self.shift)):
+                        or not is_latest(self.translations.code, line >> (PAGE_SHIFT - self.plans.line_shift)):
                     self.fetch_line(plan, line)
             line += 1
 
     cdef void fetch_line(self, BlockPlan* plan, uint64_t line) noexcept nogil:
         """A line of instructions that was not the latest of its set, or whose page was not."""
-        cdef uint64_t page = line >> (PAGE_SHIFT - self.shift)
+        cdef uint64_t page = line >> (PAGE_SHIFT - self.plans.line_shift)
         cdef bint walked = False
         cdef Served served
         if look(self.translations.code, page) == NULL:
@@ -220,7 +220,7 @@ cdef class IntervalMachine(EventSetConsumer):
                        self.now + self.translations.miss(self.translations.code, page, self.translations.shared, &walked))
             if walked:
                 tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
-        self.caches.fetch(line, self.now, &served)
+        self.caches.fetch(line << self.plans.line_shift, self.now, &served)
         if served.level != LEVEL_L1:
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
             self.note_last_level(plan, 0, &served)
@@ -245,7 +245,7 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef void access(self, BlockPlan* plan, uint32_t number, uint64_t address, uint64_t size) noexcept nogil:
         """An access that is not known to find everything: its lines, one after the other."""
         cdef const Reached* access = &plan.accesses[number]
-        cdef uint64_t shift = self.caches.shift, line = address >> shift, last = (address + size - 1) >> shift
+        cdef uint64_t shift = self.shift, line = address >> shift, last = (address + size - 1) >> shift
         cdef int64_t began = self.now, found
         cdef Served served
         cdef bint walked
@@ -257,7 +257,7 @@ cdef class IntervalMachine(EventSetConsumer):
             if look(self.translations.data, line >> (PAGE_SHIFT - self.shift)) == NULL:
                 found += self.translations.miss(
                     self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
-            self.caches.data(line, access.writes, found, &served)
+            self.caches.data(line << shift, access.writes, found, &served)
             self.note_access(plan, access, &served, walked, began)
             if served.level == LEVEL_L1 and served.ready <= began + self.caches.l1_latency:
                 pass
