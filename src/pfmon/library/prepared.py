@@ -23,6 +23,7 @@ from pfmon.program import image
 from pfmon.report.programming_record import Machine, Record
 from pfmon.session.controls import Controls
 from pfmon.session.run import Plan, Session, default_memory_limit
+from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample, Sampling
-    from pfmon.stream.table import InstructionSet
 
 
 def _nobody(_: object) -> None:
@@ -73,9 +73,11 @@ class Prepared:
             raise PfmonError("no program given")
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
-        take_pmu_of_program(options, recording.instruction_set if recording else _instruction_set(self.command[0]))
+        instructions = recording.instruction_set if recording else _instruction_set(self.command[0])
+        take_pmu_of_program(options, instructions)
+        self._ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
         if options.machine_settings:
-            machine_of(options)  # whatever is wrong with them shows now
+            machine_of(options, self._ia32)  # whatever is wrong with them shows now
         load = _loader(options, self.command, recording)
         self._load = load
         expand_events(options)
@@ -184,7 +186,7 @@ class Prepared:
                 standard_files=self._files.numbers,
             ),
             model=get(options.pmu),
-            request=wanted,
+            request=wanted._replace(ia32_program=self._ia32),
             memory_limit=options.memory_limit or default_memory_limit(),
             timeout=options.session_timeout,
             slow=options.slow,
@@ -202,7 +204,7 @@ class Prepared:
                 dont_start=options.dont_start,
                 ear_seed=options.ear_seed,
             ),
-            machine=lambda: machine_of(options),
+            machine=lambda: machine_of(options, self._ia32),
             report=bool(options.report),
             record=options.record,
             replay=options.replay,

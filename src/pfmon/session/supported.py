@@ -43,9 +43,15 @@ GATES = ("dis", "du", "dmr", "discount", "intonbittrans", "pmctrigger", "countct
 """Ends of names of the PowerPC's controls that stop or start counters."""
 
 
+IA32_PMUS = ("itanium", "itanium2")
+"""PMUs of the processors that execute IA-32 code beside their own."""
+
+
 def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
     """PfmonError for a PMU of processors that do not run such programs."""
     processors = PROCESSORS[instruction_set]
+    if instruction_set == InstructionSet.I386 and model.name in IA32_PMUS:
+        return
     if model.architecture != processors.architecture:
         raise PfmonError(
             f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this is "
