@@ -201,7 +201,9 @@ LONGER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=4K"
     [("core2", ()), ("core2", SMALLER), ("itanium2_ia32", ()), ("itanium2_ia32", LONGER)],
     ids=["core2", "small caches", "three levels", "small, longer lines below"],
 )
-@pytest.mark.parametrize("name", ["matmul", "sort", "lz", "strings"])
+@pytest.mark.parametrize(
+    "name", ["matmul", "fib", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sort", "lz", "strings"))]
+)
 def test_misses_are_those_of_a_plain_model(name: str, machine: str, changes: tuple[str, ...]) -> None:
     ran = Ran([EXAMPLES / "x86_64" / name, *SMALL[name]], machine, *NO_PREFETCH, *changes)
     expected = modelled(ran)

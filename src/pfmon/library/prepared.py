@@ -172,7 +172,7 @@ class Prepared:
         )
 
     def _plan(self, program: Program | None, wanted: Request, symbols: Symbols) -> Plan:
-        options = self._options
+        options, ia32 = self._options, self._ia32  # the plan does not refer back to this
         return Plan(
             program=program,
             arguments=[os.fsencode(word) for word in self.command],
@@ -204,7 +204,7 @@ class Prepared:
                 dont_start=options.dont_start,
                 ear_seed=options.ear_seed,
             ),
-            machine=lambda: machine_of(options, self._ia32),
+            machine=lambda: machine_of(options, ia32),
             report=bool(options.report),
             record=options.record,
             replay=options.replay,
