@@ -28,7 +28,8 @@ EI_DATA, E_MACHINE, BIG_ENDIAN = 5, 18, 2
 
 class Start(NamedTuple):
     """What is to be run. ``memory_limit`` is in bytes; ``processor`` is what the program is told that it runs on;
-    ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream;
+    ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream; ``totals``: its
+    reader adds up how often blocks ran, so that their order and their conditions are nobody's concern;
     ``on_notice`` gets what the user should know of the program, when it happens."""
 
     program: Program
@@ -39,6 +40,7 @@ class Start(NamedTuple):
     processor: str
     slow: bool = False
     addresses: bool = False
+    totals: bool = False
     on_notice: Callable[[str], None] = lambda _: None
 
 

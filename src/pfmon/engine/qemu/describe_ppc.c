@@ -1902,7 +1902,7 @@ struct __pyx_t_5pfmon_6stream_5table_Table {
   int descriptor;
 };
 
-/* "pfmon/stream/table.pxd":163
+/* "pfmon/stream/table.pxd":165
  *     cdef readonly object descriptor
  * 
  *     cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes, bint made=*)             # <<<<<<<<<<<<<<
@@ -1941,7 +1941,7 @@ struct __pyx_t_5pfmon_6stream_8operands_Operands {
 struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction;
 struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts;
 
-/* "pfmon/engine/qemu/describe.pxd":57
+/* "pfmon/engine/qemu/describe.pxd":62
  *         char message[4000]
  * 
  * cdef enum:             # <<<<<<<<<<<<<<
@@ -1950,7 +1950,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts;
 */
 enum  {
 
-  /* "pfmon/engine/qemu/describe.pxd":61
+  /* "pfmon/engine/qemu/describe.pxd":66
  *     PAYLOAD_BYTES = 40           # of an instruction in the block table
  *     MOST_REGISTERS = 512         # in capstone
  *     MOST_IDS = 1 << 12           # of instructions in capstone             # <<<<<<<<<<<<<<
@@ -1963,7 +1963,7 @@ enum  {
   __pyx_e_5pfmon_6engine_4qemu_8describe_MOST_IDS = (1 << 12)
 };
 
-/* "pfmon/engine/qemu/describe.pxd":80
+/* "pfmon/engine/qemu/describe.pxd":85
  *     uint32_t isa_kind            # of its instruction set
  * 
  * cpdef enum Rule:                 # what is to be known of an instruction's operands besides             # <<<<<<<<<<<<<<
@@ -1979,7 +1979,7 @@ enum __pyx_t_5pfmon_6engine_4qemu_8describe_Rule {
   __pyx_e_5pfmon_6engine_4qemu_8describe_FETCHES = 5
 };
 
-/* "pfmon/engine/qemu/describe.pxd":63
+/* "pfmon/engine/qemu/describe.pxd":68
  *     MOST_IDS = 1 << 12           # of instructions in capstone
  * 
  * cdef struct Instruction:         # capstone's record of one             # <<<<<<<<<<<<<<
@@ -1996,7 +1996,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction {
   void *detail;
 };
 
-/* "pfmon/engine/qemu/describe.pxd":72
+/* "pfmon/engine/qemu/describe.pxd":77
  *     void* detail
  * 
  * cdef struct Facts:               # of an instruction, by its number in capstone             # <<<<<<<<<<<<<<
@@ -2012,7 +2012,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts {
   uint32_t isa_kind;
 };
 
-/* "pfmon/engine/qemu/describe.pxd":94
+/* "pfmon/engine/qemu/describe.pxd":104
  * 
  * 
  * ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil             # <<<<<<<<<<<<<<
@@ -2108,7 +2108,7 @@ enum  {
   __pyx_e_5pfmon_6engine_4qemu_12describe_ppc_TO_TARGET = 0x230
 };
 
-/* "pfmon/stream/table.pxd":159
+/* "pfmon/stream/table.pxd":161
  * 
  * 
  * cdef class BlockTable:             # <<<<<<<<<<<<<<
@@ -2123,7 +2123,7 @@ struct __pyx_obj_5pfmon_6stream_5table_BlockTable {
 };
 
 
-/* "pfmon/engine/qemu/describe.pxd":97
+/* "pfmon/engine/qemu/describe.pxd":107
  * 
  * 
  * cdef class Describer:             # <<<<<<<<<<<<<<
@@ -2146,7 +2146,7 @@ struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer {
 };
 
 
-/* "pfmon/engine/qemu/describe.pxd":116
+/* "pfmon/engine/qemu/describe.pxd":126
  * 
  * 
  * cdef class X86Describer(Describer):             # <<<<<<<<<<<<<<
@@ -2174,7 +2174,7 @@ struct __pyx_obj_5pfmon_6engine_4qemu_12describe_ppc_PpcDescriber {
 
 
 
-/* "pfmon/stream/table.pxd":159
+/* "pfmon/stream/table.pxd":161
  * 
  * 
  * cdef class BlockTable:             # <<<<<<<<<<<<<<
@@ -2189,7 +2189,7 @@ struct __pyx_vtabstruct_5pfmon_6stream_5table_BlockTable {
 static struct __pyx_vtabstruct_5pfmon_6stream_5table_BlockTable *__pyx_vtabptr_5pfmon_6stream_5table_BlockTable;
 
 
-/* "pfmon/engine/qemu/describe.pxd":97
+/* "pfmon/engine/qemu/describe.pxd":107
  * 
  * 
  * cdef class Describer:             # <<<<<<<<<<<<<<
@@ -2207,7 +2207,7 @@ struct __pyx_vtabstruct_5pfmon_6engine_4qemu_8describe_Describer {
 static struct __pyx_vtabstruct_5pfmon_6engine_4qemu_8describe_Describer *__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_Describer;
 
 
-/* "pfmon/engine/qemu/describe.pxd":116
+/* "pfmon/engine/qemu/describe.pxd":126
  * 
  * 
  * cdef class X86Describer(Describer):             # <<<<<<<<<<<<<<
@@ -3281,6 +3281,7 @@ static void __pyx_f_5pfmon_6engine_4qemu_12describe_ppc_12PpcDescriber_instructi
 /* Module declarations from "pfmon.stream.operands" */
 
 /* Module declarations from "pfmon.engine.qemu.describe" */
+static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_counters_of(struct announcement const *); /*proto*/
 
 /* Module declarations from "libc.string" */
 
@@ -4072,7 +4073,7 @@ static PyObject *__pyx_pf_8EnumBase_22__Pyx_FlexibleEnumBase_2__repr__(CYTHON_UN
   return __pyx_r;
 }
 
-/* "pfmon/stream/table.pxd":124
+/* "pfmon/stream/table.pxd":126
  * 
  * 
  * cdef inline uint64_t fresh_instruction(const Table* table, uint32_t bank) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4083,7 +4084,7 @@ static PyObject *__pyx_pf_8EnumBase_22__Pyx_FlexibleEnumBase_2__repr__(CYTHON_UN
 static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_fresh_instruction(struct __pyx_t_5pfmon_6stream_5table_Table const *__pyx_v_table, uint32_t __pyx_v_bank) {
   uint64_t __pyx_r;
 
-  /* "pfmon/stream/table.pxd":126
+  /* "pfmon/stream/table.pxd":128
  * cdef inline uint64_t fresh_instruction(const Table* table, uint32_t bank) noexcept nogil:
  *     """The number of the first instruction of the block that is entered next."""
  *     return bank * (table.share[1] // INSTRUCTION_BYTES) + table.header.bank[bank].instructions             # <<<<<<<<<<<<<<
@@ -4096,7 +4097,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_fresh_instruction(st
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":124
+  /* "pfmon/stream/table.pxd":126
  * 
  * 
  * cdef inline uint64_t fresh_instruction(const Table* table, uint32_t bank) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4109,7 +4110,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_fresh_instruction(st
   return __pyx_r;
 }
 
-/* "pfmon/stream/table.pxd":129
+/* "pfmon/stream/table.pxd":131
  * 
  * 
  * cdef inline uint64_t first_access_of_bank(const Table* table, uint32_t bank) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4120,7 +4121,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_fresh_instruction(st
 static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_first_access_of_bank(struct __pyx_t_5pfmon_6stream_5table_Table const *__pyx_v_table, uint32_t __pyx_v_bank) {
   uint64_t __pyx_r;
 
-  /* "pfmon/stream/table.pxd":131
+  /* "pfmon/stream/table.pxd":133
  * cdef inline uint64_t first_access_of_bank(const Table* table, uint32_t bank) noexcept nogil:
  *     """The number of a bank's first access."""
  *     return bank * (table.share[2] // sizeof(BlockAccess))             # <<<<<<<<<<<<<<
@@ -4133,7 +4134,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_first_access_of_bank
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":129
+  /* "pfmon/stream/table.pxd":131
  * 
  * 
  * cdef inline uint64_t first_access_of_bank(const Table* table, uint32_t bank) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4146,7 +4147,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_first_access_of_bank
   return __pyx_r;
 }
 
-/* "pfmon/stream/table.pxd":134
+/* "pfmon/stream/table.pxd":136
  * 
  * 
  * cdef inline uint64_t most_accesses(const BlockHead* head) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4157,7 +4158,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_first_access_of_bank
 static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_most_accesses(struct __pyx_t_5pfmon_6stream_5table_BlockHead const *__pyx_v_head) {
   uint64_t __pyx_r;
 
-  /* "pfmon/stream/table.pxd":136
+  /* "pfmon/stream/table.pxd":138
  * cdef inline uint64_t most_accesses(const BlockHead* head) noexcept nogil:
  *     """How many accesses a block makes when all its conditions hold."""
  *     return head.accesses + popcount(head.access_mask)             # <<<<<<<<<<<<<<
@@ -4170,7 +4171,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_most_accesses(struct
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":134
+  /* "pfmon/stream/table.pxd":136
  * 
  * 
  * cdef inline uint64_t most_accesses(const BlockHead* head) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4183,7 +4184,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_most_accesses(struct
   return __pyx_r;
 }
 
-/* "pfmon/stream/table.pxd":139
+/* "pfmon/stream/table.pxd":141
  * 
  * 
  * cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4194,7 +4195,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_most_accesses(struct
 static CYTHON_INLINE uint32_t __pyx_f_5pfmon_6stream_5table_made_by(struct __pyx_t_5pfmon_6stream_5table_BlockInstruction const *__pyx_v_instruction) {
   uint32_t __pyx_r;
 
-  /* "pfmon/stream/table.pxd":141
+  /* "pfmon/stream/table.pxd":143
  * cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:
  *     """How many accesses with an address an instruction makes when it executes."""
  *     return (instruction.access != NO_ACCESS) + (instruction.second != NO_ACCESS)             # <<<<<<<<<<<<<<
@@ -4207,7 +4208,7 @@ static CYTHON_INLINE uint32_t __pyx_f_5pfmon_6stream_5table_made_by(struct __pyx
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":139
+  /* "pfmon/stream/table.pxd":141
  * 
  * 
  * cdef inline uint32_t made_by(const BlockInstruction* instruction) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4220,7 +4221,7 @@ static CYTHON_INLINE uint32_t __pyx_f_5pfmon_6stream_5table_made_by(struct __pyx
   return __pyx_r;
 }
 
-/* "pfmon/stream/table.pxd":144
+/* "pfmon/stream/table.pxd":146
  * 
  * 
  * cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4233,7 +4234,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_is_second(struct __pyx_t_
   int __pyx_t_1;
   int __pyx_t_2;
 
-  /* "pfmon/stream/table.pxd":146
+  /* "pfmon/stream/table.pxd":148
  * cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:
  *     """Whether access ``k`` of a block is the second one of its instruction: data ranges go by the first."""
  *     return k > 0 and accesses[k - 1].instruction == accesses[k].instruction             # <<<<<<<<<<<<<<
@@ -4261,7 +4262,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_is_second(struct __pyx_t_
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":144
+  /* "pfmon/stream/table.pxd":146
  * 
  * 
  * cdef inline bint is_second(const BlockAccess* accesses, uint64_t k) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4274,7 +4275,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_is_second(struct __pyx_t_
   return __pyx_r;
 }
 
-/* "pfmon/stream/table.pxd":149
+/* "pfmon/stream/table.pxd":151
  * 
  * 
  * cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4285,7 +4286,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_is_second(struct __pyx_t_
 static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_accesses_of(struct __pyx_t_5pfmon_6stream_5table_BlockHead const *__pyx_v_head, uint64_t __pyx_v_word) {
   uint64_t __pyx_r;
 
-  /* "pfmon/stream/table.pxd":151
+  /* "pfmon/stream/table.pxd":153
  * cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:
  *     """How many addresses follow a block's word in a traced stream."""
  *     return head.accesses + popcount(word & head.access_mask)             # <<<<<<<<<<<<<<
@@ -4298,7 +4299,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_accesses_of(struct _
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":149
+  /* "pfmon/stream/table.pxd":151
  * 
  * 
  * cdef inline uint64_t accesses_of(const BlockHead* head, uint64_t word) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4311,7 +4312,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5table_accesses_of(struct _
   return __pyx_r;
 }
 
-/* "pfmon/stream/table.pxd":154
+/* "pfmon/stream/table.pxd":156
  * 
  * 
  * cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4324,7 +4325,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
   int __pyx_t_1;
   int __pyx_t_2;
 
-  /* "pfmon/stream/table.pxd":156
+  /* "pfmon/stream/table.pxd":158
  * cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:
  *     """Whether a block's word says that an instruction with this condition executed."""
  *     return condition == ALWAYS or (word >> (32 + condition)) & 1             # <<<<<<<<<<<<<<
@@ -4352,7 +4353,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
   }
   goto __pyx_L0;
 
-  /* "pfmon/stream/table.pxd":154
+  /* "pfmon/stream/table.pxd":156
  * 
  * 
  * cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4365,36 +4366,73 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/describe.pxd":89
+/* "pfmon/engine/qemu/describe.pxd":94
  * 
  * 
- * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
- *     """Bytes that an announcement takes in the area."""
- *     return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
+ * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
+ *     """The counters behind an announcement."""
+ *     return <const uint64_t*>(<const uint8_t*>it + ((sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7))
 */
 
-static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(struct announcement const *__pyx_v_it) {
-  uint64_t __pyx_r;
+static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_counters_of(struct announcement const *__pyx_v_it) {
+  uint64_t const *__pyx_r;
 
-  /* "pfmon/engine/qemu/describe.pxd":91
- * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
- *     """Bytes that an announcement takes in the area."""
- *     return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7             # <<<<<<<<<<<<<<
+  /* "pfmon/engine/qemu/describe.pxd":96
+ * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:
+ *     """The counters behind an announcement."""
+ *     return <const uint64_t*>(<const uint8_t*>it + ((sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7))             # <<<<<<<<<<<<<<
  * 
  * 
 */
   {
 
-    __pyx_r = (((((sizeof(struct announcement)) + __pyx_v_it->length) + __pyx_v_it->bytes) + 7) & (~((uint64_t)7)));
+    __pyx_r = ((uint64_t const *)(((uint8_t const *)__pyx_v_it) + (((((sizeof(struct announcement)) + __pyx_v_it->length) + __pyx_v_it->bytes) + 7) & (~((uint64_t)7)))));
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/describe.pxd":89
+  /* "pfmon/engine/qemu/describe.pxd":94
+ * 
+ * 
+ * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
+ *     """The counters behind an announcement."""
+ *     return <const uint64_t*>(<const uint8_t*>it + ((sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7))
+*/
+
+  /* function exit code */
+  __pyx_L0:;
+  return __pyx_r;
+}
+
+/* "pfmon/engine/qemu/describe.pxd":99
  * 
  * 
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
  *     """Bytes that an announcement takes in the area."""
- *     return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
+ *     return <uint64_t>(<const uint8_t*>(counters_of(it) + it.counters) - <const uint8_t*>it)
+*/
+
+static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(struct announcement const *__pyx_v_it) {
+  uint64_t __pyx_r;
+
+  /* "pfmon/engine/qemu/describe.pxd":101
+ * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
+ *     """Bytes that an announcement takes in the area."""
+ *     return <uint64_t>(<const uint8_t*>(counters_of(it) + it.counters) - <const uint8_t*>it)             # <<<<<<<<<<<<<<
+ * 
+ * 
+*/
+  {
+
+    __pyx_r = ((uint64_t)(((uint8_t const *)(__pyx_f_5pfmon_6engine_4qemu_8describe_counters_of(__pyx_v_it) + __pyx_v_it->counters)) - ((uint8_t const *)__pyx_v_it)));
+  }
+  goto __pyx_L0;
+
+  /* "pfmon/engine/qemu/describe.pxd":99
+ * 
+ * 
+ * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
+ *     """Bytes that an announcement takes in the area."""
+ *     return <uint64_t>(<const uint8_t*>(counters_of(it) + it.counters) - <const uint8_t*>it)
 */
 
   /* function exit code */
@@ -6738,7 +6776,7 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   CYTHON_UNUSED_VAR(__pyx_mstate);
   __Pyx_RefNannySetupContext("__Pyx_modinit_Type_import_code", 0);
   /*--- Type import code ---*/
-  __pyx_t_1 = PyImport_ImportModule("pfmon.stream.table"); if (unlikely(!__pyx_t_1)) __PYX_ERR(2, 159, __pyx_L1_error)
+  __pyx_t_1 = PyImport_ImportModule("pfmon.stream.table"); if (unlikely(!__pyx_t_1)) __PYX_ERR(2, 161, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable = __Pyx_ImportType_3_3_1(__pyx_t_1, "pfmon.stream.table", "BlockTable",
   #if defined(PYPY_VERSION_NUM) && PYPY_VERSION_NUM < 0x050B0000
@@ -6748,10 +6786,10 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   #else
   sizeof(struct __pyx_obj_5pfmon_6stream_5table_BlockTable), __PYX_GET_STRUCT_ALIGNMENT_3_3_1(struct __pyx_obj_5pfmon_6stream_5table_BlockTable),
   #endif
-  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable) __PYX_ERR(2, 159, __pyx_L1_error)
-  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable, (void**)&__pyx_vtabptr_5pfmon_6stream_5table_BlockTable) != 1)) __PYX_ERR(2, 159, __pyx_L1_error)
+  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable) __PYX_ERR(2, 161, __pyx_L1_error)
+  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable, (void**)&__pyx_vtabptr_5pfmon_6stream_5table_BlockTable) != 1)) __PYX_ERR(2, 161, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = PyImport_ImportModule("pfmon.engine.qemu.describe"); if (unlikely(!__pyx_t_1)) __PYX_ERR(3, 116, __pyx_L1_error)
+  __pyx_t_1 = PyImport_ImportModule("pfmon.engine.qemu.describe"); if (unlikely(!__pyx_t_1)) __PYX_ERR(3, 126, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer = __Pyx_ImportType_3_3_1(__pyx_t_1, "pfmon.engine.qemu.describe", "X86Describer",
   #if defined(PYPY_VERSION_NUM) && PYPY_VERSION_NUM < 0x050B0000
@@ -6761,8 +6799,8 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   #else
   sizeof(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer), __PYX_GET_STRUCT_ALIGNMENT_3_3_1(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer),
   #endif
-  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer) __PYX_ERR(3, 116, __pyx_L1_error)
-  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_X86Describer) != 1)) __PYX_ERR(3, 116, __pyx_L1_error)
+  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer) __PYX_ERR(3, 126, __pyx_L1_error)
+  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_X86Describer) != 1)) __PYX_ERR(3, 126, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __Pyx_RefNannyFinishContext();
   return 0;

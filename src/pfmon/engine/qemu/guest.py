@@ -55,7 +55,7 @@ class Guest:
             self.table, capstone_library(), target.architecture, target.mode
         )
         self.traced = wanted.addresses
-        self._reader = Reader(describer, self.traced)
+        self._reader = Reader(describer, self.traced, wanted.totals and not self.traced)
         self._process: Popen[bytes] | None = None
         self._handle = -1
         self._stopping = False

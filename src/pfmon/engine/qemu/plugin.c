@@ -309,8 +309,9 @@ static uint32_t length_of(const struct qemu_plugin_tb *tb) {
    first instruction that is not known to have retired. */
 static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     static struct code_block wanted;
-    uint32_t length = length_of(tb), i, count = 0, marked = 0, slot = 0;
+    uint32_t length = length_of(tb), i, count = 0, marked = 0, marks = 0, slot = 0;
     struct code code = {false, false, CERTAIN, 0, 0};
+    bool totals = area->totals && !threaded;
     (void)id;
     if (length == 0)
         return;
@@ -321,8 +322,10 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
         if (code.may_fault) {    /* the one before */
-            mark(instruction, i - marked);
+            if (!totals)
+                mark(instruction, i - marked);
             marked = i;
+            marks++;
         }
         memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
         code = target->code(wanted.bytes + count, size);
@@ -331,7 +334,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         if (area->traced && code.slots)
             trace(instruction, &code, i == length - 1, slot);
         slot += code.slots;
-        if (i == length - 1 && code.tail == COUNTED && code.accesses > 0)
+        if (!totals && i == length - 1 && code.tail == COUNTED && code.accesses > 0)
             mark_accesses(instruction, code.accesses);
     }
     wanted.ip = qemu_plugin_tb_vaddr(tb);
@@ -340,6 +343,12 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     wanted.end = code;
     wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
         + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);
+    wanted.counters = totals ? counters_for(marks) : 0;
+    if (totals) {
+        count_block(tb, block_of(&wanted), &wanted);
+        pthread_mutex_unlock(&lock);
+        return;
+    }
     qemu_plugin_register_vcpu_tb_exec_cb(tb, threaded ? on_block_of_thread : area->traced ? on_traced_block : on_block,
                                          NO_REGISTERS, block_of(&wanted));
     pthread_mutex_unlock(&lock);

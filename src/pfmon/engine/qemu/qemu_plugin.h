@@ -38,6 +38,7 @@ void qemu_plugin_register_vcpu_init_cb(plugin_id, on_cpu);
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, on_translation);
 void qemu_plugin_register_flush_cb(plugin_id, on_event);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, on_execution, int registers, void *own);
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, int operation, void *place, uint64_t value);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, on_execution, int registers, void *own);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, on_access, int registers, int accesses, void *own);
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *, int operation, void *place, uint64_t value);
