@@ -20,6 +20,7 @@ cdef extern from "layout.h" nogil:
     struct announcement:
         uint64_t number
         uint64_t ip
+        uint64_t last_ip
         uint64_t whole
         uint32_t instructions
         uint32_t bytes
@@ -53,8 +54,8 @@ cdef extern from "layout.h" nogil:
         uint32_t traced
         uint32_t totals
         uint64_t executed
-        uint64_t repeating
-        uint64_t repeating_at
+        uint64_t doubtful
+        uint64_t doubtful_at
         uint32_t trouble
         uint32_t message_length
         char message[4000]

@@ -1941,7 +1941,7 @@ struct __pyx_t_5pfmon_6stream_8operands_Operands {
 struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction;
 struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts;
 
-/* "pfmon/engine/qemu/describe.pxd":62
+/* "pfmon/engine/qemu/describe.pxd":63
  *         char message[4000]
  * 
  * cdef enum:             # <<<<<<<<<<<<<<
@@ -1950,7 +1950,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts;
 */
 enum  {
 
-  /* "pfmon/engine/qemu/describe.pxd":66
+  /* "pfmon/engine/qemu/describe.pxd":67
  *     PAYLOAD_BYTES = 40           # of an instruction in the block table
  *     MOST_REGISTERS = 512         # in capstone
  *     MOST_IDS = 1 << 12           # of instructions in capstone             # <<<<<<<<<<<<<<
@@ -1963,7 +1963,7 @@ enum  {
   __pyx_e_5pfmon_6engine_4qemu_8describe_MOST_IDS = (1 << 12)
 };
 
-/* "pfmon/engine/qemu/describe.pxd":85
+/* "pfmon/engine/qemu/describe.pxd":86
  *     uint32_t isa_kind            # of its instruction set
  * 
  * cpdef enum Rule:                 # what is to be known of an instruction's operands besides             # <<<<<<<<<<<<<<
@@ -1979,7 +1979,7 @@ enum __pyx_t_5pfmon_6engine_4qemu_8describe_Rule {
   __pyx_e_5pfmon_6engine_4qemu_8describe_FETCHES = 5
 };
 
-/* "pfmon/engine/qemu/describe.pxd":68
+/* "pfmon/engine/qemu/describe.pxd":69
  *     MOST_IDS = 1 << 12           # of instructions in capstone
  * 
  * cdef struct Instruction:         # capstone's record of one             # <<<<<<<<<<<<<<
@@ -1996,7 +1996,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction {
   void *detail;
 };
 
-/* "pfmon/engine/qemu/describe.pxd":77
+/* "pfmon/engine/qemu/describe.pxd":78
  *     void* detail
  * 
  * cdef struct Facts:               # of an instruction, by its number in capstone             # <<<<<<<<<<<<<<
@@ -2012,7 +2012,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts {
   uint32_t isa_kind;
 };
 
-/* "pfmon/engine/qemu/describe.pxd":104
+/* "pfmon/engine/qemu/describe.pxd":105
  * 
  * 
  * ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil             # <<<<<<<<<<<<<<
@@ -2123,7 +2123,7 @@ struct __pyx_obj_5pfmon_6stream_5table_BlockTable {
 };
 
 
-/* "pfmon/engine/qemu/describe.pxd":107
+/* "pfmon/engine/qemu/describe.pxd":108
  * 
  * 
  * cdef class Describer:             # <<<<<<<<<<<<<<
@@ -2146,7 +2146,7 @@ struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer {
 };
 
 
-/* "pfmon/engine/qemu/describe.pxd":126
+/* "pfmon/engine/qemu/describe.pxd":127
  * 
  * 
  * cdef class X86Describer(Describer):             # <<<<<<<<<<<<<<
@@ -2189,7 +2189,7 @@ struct __pyx_vtabstruct_5pfmon_6stream_5table_BlockTable {
 static struct __pyx_vtabstruct_5pfmon_6stream_5table_BlockTable *__pyx_vtabptr_5pfmon_6stream_5table_BlockTable;
 
 
-/* "pfmon/engine/qemu/describe.pxd":107
+/* "pfmon/engine/qemu/describe.pxd":108
  * 
  * 
  * cdef class Describer:             # <<<<<<<<<<<<<<
@@ -2207,7 +2207,7 @@ struct __pyx_vtabstruct_5pfmon_6engine_4qemu_8describe_Describer {
 static struct __pyx_vtabstruct_5pfmon_6engine_4qemu_8describe_Describer *__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_Describer;
 
 
-/* "pfmon/engine/qemu/describe.pxd":126
+/* "pfmon/engine/qemu/describe.pxd":127
  * 
  * 
  * cdef class X86Describer(Describer):             # <<<<<<<<<<<<<<
@@ -4366,7 +4366,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/describe.pxd":94
+/* "pfmon/engine/qemu/describe.pxd":95
  * 
  * 
  * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4377,7 +4377,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
 static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_counters_of(struct announcement const *__pyx_v_it) {
   uint64_t const *__pyx_r;
 
-  /* "pfmon/engine/qemu/describe.pxd":96
+  /* "pfmon/engine/qemu/describe.pxd":97
  * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:
  *     """The counters behind an announcement."""
  *     return <const uint64_t*>(<const uint8_t*>it + ((sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7))             # <<<<<<<<<<<<<<
@@ -4390,7 +4390,7 @@ static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_coun
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/describe.pxd":94
+  /* "pfmon/engine/qemu/describe.pxd":95
  * 
  * 
  * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4403,7 +4403,7 @@ static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_coun
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/describe.pxd":99
+/* "pfmon/engine/qemu/describe.pxd":100
  * 
  * 
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4414,7 +4414,7 @@ static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_coun
 static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(struct announcement const *__pyx_v_it) {
   uint64_t __pyx_r;
 
-  /* "pfmon/engine/qemu/describe.pxd":101
+  /* "pfmon/engine/qemu/describe.pxd":102
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
  *     """Bytes that an announcement takes in the area."""
  *     return <uint64_t>(<const uint8_t*>(counters_of(it) + it.counters) - <const uint8_t*>it)             # <<<<<<<<<<<<<<
@@ -4427,7 +4427,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(str
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/describe.pxd":99
+  /* "pfmon/engine/qemu/describe.pxd":100
  * 
  * 
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -6789,7 +6789,7 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable) __PYX_ERR(2, 161, __pyx_L1_error)
   if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable, (void**)&__pyx_vtabptr_5pfmon_6stream_5table_BlockTable) != 1)) __PYX_ERR(2, 161, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = PyImport_ImportModule("pfmon.engine.qemu.describe"); if (unlikely(!__pyx_t_1)) __PYX_ERR(3, 126, __pyx_L1_error)
+  __pyx_t_1 = PyImport_ImportModule("pfmon.engine.qemu.describe"); if (unlikely(!__pyx_t_1)) __PYX_ERR(3, 127, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer = __Pyx_ImportType_3_3_1(__pyx_t_1, "pfmon.engine.qemu.describe", "X86Describer",
   #if defined(PYPY_VERSION_NUM) && PYPY_VERSION_NUM < 0x050B0000
@@ -6799,8 +6799,8 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   #else
   sizeof(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer), __PYX_GET_STRUCT_ALIGNMENT_3_3_1(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer),
   #endif
-  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer) __PYX_ERR(3, 126, __pyx_L1_error)
-  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_X86Describer) != 1)) __PYX_ERR(3, 126, __pyx_L1_error)
+  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer) __PYX_ERR(3, 127, __pyx_L1_error)
+  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_X86Describer) != 1)) __PYX_ERR(3, 127, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __Pyx_RefNannyFinishContext();
   return 0;

@@ -161,7 +161,9 @@ class Guest:
             self._wanted.on_notice("the program executed another one; what that did was not counted")
 
     def _where(self) -> str:
-        """``0x401136 (main+0x10)``"""
+        """``0x401136 (main+0x10)``; empty where it is not known: who adds up blocks sees no order in them."""
+        if not self._reader.ip:
+            return ""
         from pfmon.program.symbols import SymbolTable  # only a program that dies needs symbols
 
         for image in (self._wanted.program.image, self._wanted.program.interpreter):

@@ -98,8 +98,9 @@ struct area {                    /* the head of the area */
     uint32_t traced;             /* ... and the addresses of accesses */
     uint32_t totals;             /* ... or no stream, but how often each block ran */
     uint64_t executed;           /* blocks that have begun, if totals are wanted */
-    uint64_t repeating;          /* the string instruction that began last, */
-    uint64_t repeating_at;       /* ... and `executed` then */
+    uint64_t doubtful;           /* the last instruction of the block that began last of those of which no counter
+                                    says that it retired, */
+    uint64_t doubtful_at;        /* ... and `executed` then */
     uint32_t trouble;
     uint32_t message_length;
     char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */

@@ -28,6 +28,7 @@ static struct thread *first;     /* the first of the program's threads, which is
 static const struct target *target;
 static bool threaded;             /* what is translated now may be executed by several threads */
 static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
+static bool flushed;              /* qemu has thrown away all translations before */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* of everything but `first`, while that is alone */
 
 /* ---------------------------------------------------------------- giving up */
@@ -246,6 +247,14 @@ static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, in
     area->executing = 0;
 }
 
+static void take_part(plugin_id id);
+
+/* All translations are gone, and all that the plugin wanted to be told of. */
+static void on_reset(plugin_id id) {
+    anew = true;
+    take_part(id);
+}
+
 /* A thread begins. qemu translates everything anew when a program gets its second one, but not at once. */
 static void on_thread(plugin_id id, unsigned int cpu) {
     (void)id;
@@ -253,14 +262,18 @@ static void on_thread(plugin_id id, unsigned int cpu) {
         give_up(TOO_MANY_THREADS);
     area->threads[cpu].last = &area->nothing;
     forget_accesses(&area->threads[cpu]);
+    if (cpu > 0 && !threaded && flushed)
+        qemu_plugin_reset(id, on_reset);
     threaded |= cpu > 0;
 }
 
-/* qemu has thrown away all translations: now, most likely, because from here on they have to do for several threads, or
-   for memory that is shared with another process. In the second case it will not do so again when a thread begins. */
+/* qemu has thrown away all translations: with a second thread because from here on they have to do for several; with one
+   because the program shares memory with others, after which it will not do so again when a thread begins, or because
+   there was no room for more. */
 static void on_flush(plugin_id id) {
     (void)id;
-    threaded = anew = true;
+    flushed = true;
+    anew |= threaded;
 }
 
 static void mark(struct qemu_plugin_insn *instruction, uint64_t passed) {
@@ -385,6 +398,15 @@ static void *map_file(int file, size_t bytes) {
     return place == MAP_FAILED ? NULL : place;
 }
 
+/* What the plugin wants to be told of. */
+static void take_part(plugin_id id) {
+    qemu_plugin_register_vcpu_init_cb(id, on_thread);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+    qemu_plugin_register_flush_cb(id, on_flush);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+}
+
 EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int argc, char **argv) {
     static cookie_io_functions_t keeping = {NULL, keep_message, NULL, NULL};
     int ring_file = -1, area_file = -1, parent = 0, i;
@@ -415,10 +437,6 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
         setvbuf(messages, NULL, _IONBF, 0);
         stderr = messages;       /* qemu's own words are not the program's */
     }
-    qemu_plugin_register_vcpu_init_cb(id, on_thread);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-    qemu_plugin_register_flush_cb(id, on_flush);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+    take_part(id);
     return 0;
 }

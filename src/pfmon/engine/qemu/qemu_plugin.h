@@ -34,6 +34,7 @@ typedef void (*on_call)(plugin_id, unsigned int cpu, int64_t number, uint64_t, u
                         uint64_t, uint64_t, uint64_t);
 typedef void (*on_return)(plugin_id, unsigned int cpu, int64_t number, int64_t result);
 
+void qemu_plugin_reset(plugin_id, on_event);
 void qemu_plugin_register_vcpu_init_cb(plugin_id, on_cpu);
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, on_translation);
 void qemu_plugin_register_flush_cb(plugin_id, on_event);

@@ -169,7 +169,7 @@ cdef class Reader:
                     count = 0
         self.give(consumer, words, count)
         if self.shared.totals:
-            self.shared.retired += give_totals(self.shared, self.describer, consumer)
+            self.shared.retired += give_totals(self.shared, self.describer, consumer, faulted, &where)
         if where:
             self.ip = where
         if faulted:

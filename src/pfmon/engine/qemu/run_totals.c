@@ -1909,7 +1909,7 @@ struct __pyx_opt_args_5pfmon_6stream_5table_10BlockTable_map_all {
 struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction;
 struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts;
 
-/* "pfmon/engine/qemu/describe.pxd":62
+/* "pfmon/engine/qemu/describe.pxd":63
  *         char message[4000]
  * 
  * cdef enum:             # <<<<<<<<<<<<<<
@@ -1918,7 +1918,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts;
 */
 enum  {
 
-  /* "pfmon/engine/qemu/describe.pxd":66
+  /* "pfmon/engine/qemu/describe.pxd":67
  *     PAYLOAD_BYTES = 40           # of an instruction in the block table
  *     MOST_REGISTERS = 512         # in capstone
  *     MOST_IDS = 1 << 12           # of instructions in capstone             # <<<<<<<<<<<<<<
@@ -1931,7 +1931,7 @@ enum  {
   __pyx_e_5pfmon_6engine_4qemu_8describe_MOST_IDS = (1 << 12)
 };
 
-/* "pfmon/engine/qemu/describe.pxd":85
+/* "pfmon/engine/qemu/describe.pxd":86
  *     uint32_t isa_kind            # of its instruction set
  * 
  * cpdef enum Rule:                 # what is to be known of an instruction's operands besides             # <<<<<<<<<<<<<<
@@ -1947,7 +1947,7 @@ enum __pyx_t_5pfmon_6engine_4qemu_8describe_Rule {
   __pyx_e_5pfmon_6engine_4qemu_8describe_FETCHES = 5
 };
 
-/* "pfmon/engine/qemu/describe.pxd":68
+/* "pfmon/engine/qemu/describe.pxd":69
  *     MOST_IDS = 1 << 12           # of instructions in capstone
  * 
  * cdef struct Instruction:         # capstone's record of one             # <<<<<<<<<<<<<<
@@ -1964,7 +1964,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Instruction {
   void *detail;
 };
 
-/* "pfmon/engine/qemu/describe.pxd":77
+/* "pfmon/engine/qemu/describe.pxd":78
  *     void* detail
  * 
  * cdef struct Facts:               # of an instruction, by its number in capstone             # <<<<<<<<<<<<<<
@@ -1980,7 +1980,7 @@ struct __pyx_t_5pfmon_6engine_4qemu_8describe_Facts {
   uint32_t isa_kind;
 };
 
-/* "pfmon/engine/qemu/describe.pxd":104
+/* "pfmon/engine/qemu/describe.pxd":105
  * 
  * 
  * ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil             # <<<<<<<<<<<<<<
@@ -2039,6 +2039,21 @@ enum __pyx_t_5pfmon_6stream_5words_Mark {
 enum  {
   __pyx_e_5pfmon_6stream_5words_MARK_KINDS = 16
 };
+struct __pyx_t_5pfmon_6engine_4qemu_10run_totals_Faults;
+
+/* "pfmon/engine/qemu/run_totals.pyx":14
+ *                                          announcement, area, counters_of, room_of)
+ * 
+ * cdef struct Faults:              # of the blocks so far             # <<<<<<<<<<<<<<
+ *     uint64_t died_at             # the last instruction of a block that ended the program, until it was found; 0: none
+ *     uint64_t times
+*/
+struct __pyx_t_5pfmon_6engine_4qemu_10run_totals_Faults {
+  uint64_t died_at;
+  uint64_t times;
+  uint64_t block;
+  uint64_t place;
+};
 
 /* "pfmon/stream/table.pxd":161
  * 
@@ -2055,7 +2070,7 @@ struct __pyx_obj_5pfmon_6stream_5table_BlockTable {
 };
 
 
-/* "pfmon/engine/qemu/describe.pxd":107
+/* "pfmon/engine/qemu/describe.pxd":108
  * 
  * 
  * cdef class Describer:             # <<<<<<<<<<<<<<
@@ -2078,7 +2093,7 @@ struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer {
 };
 
 
-/* "pfmon/engine/qemu/describe.pxd":126
+/* "pfmon/engine/qemu/describe.pxd":127
  * 
  * 
  * cdef class X86Describer(Describer):             # <<<<<<<<<<<<<<
@@ -2132,7 +2147,7 @@ struct __pyx_vtabstruct_5pfmon_6stream_5table_BlockTable {
 static struct __pyx_vtabstruct_5pfmon_6stream_5table_BlockTable *__pyx_vtabptr_5pfmon_6stream_5table_BlockTable;
 
 
-/* "pfmon/engine/qemu/describe.pxd":107
+/* "pfmon/engine/qemu/describe.pxd":108
  * 
  * 
  * cdef class Describer:             # <<<<<<<<<<<<<<
@@ -2150,7 +2165,7 @@ struct __pyx_vtabstruct_5pfmon_6engine_4qemu_8describe_Describer {
 static struct __pyx_vtabstruct_5pfmon_6engine_4qemu_8describe_Describer *__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_Describer;
 
 
-/* "pfmon/engine/qemu/describe.pxd":126
+/* "pfmon/engine/qemu/describe.pxd":127
  * 
  * 
  * cdef class X86Describer(Describer):             # <<<<<<<<<<<<<<
@@ -2647,10 +2662,10 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5words_indexed(uint64_t, ui
 
 /* Module declarations from "pfmon.engine.qemu.run_totals" */
 static uint64_t __pyx_v_5pfmon_6engine_4qemu_10run_totals_MOST_TIMES;
-static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct announcement const *, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *); /*proto*/
+static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct announcement const *, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *, struct __pyx_t_5pfmon_6engine_4qemu_10run_totals_Faults *); /*proto*/
 static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct announcement const *, uint32_t, uint64_t, uint64_t); /*proto*/
 static void __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(uint64_t, uint64_t, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *); /*proto*/
-static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t, uint64_t, uint64_t, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *); /*proto*/
+static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t, uint64_t, uint64_t, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *, struct __pyx_t_5pfmon_6engine_4qemu_10run_totals_Faults *); /*proto*/
 /* #### Code section: typeinfo ### */
 /* #### Code section: before_global_var ### */
 #define __Pyx_MODULE_NAME "pfmon.engine.qemu.run_totals"
@@ -3077,7 +3092,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/describe.pxd":94
+/* "pfmon/engine/qemu/describe.pxd":95
  * 
  * 
  * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -3088,7 +3103,7 @@ static CYTHON_INLINE int __pyx_f_5pfmon_6stream_5table_executed(uint64_t __pyx_v
 static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_counters_of(struct announcement const *__pyx_v_it) {
   uint64_t const *__pyx_r;
 
-  /* "pfmon/engine/qemu/describe.pxd":96
+  /* "pfmon/engine/qemu/describe.pxd":97
  * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:
  *     """The counters behind an announcement."""
  *     return <const uint64_t*>(<const uint8_t*>it + ((sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7))             # <<<<<<<<<<<<<<
@@ -3101,7 +3116,7 @@ static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_coun
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/describe.pxd":94
+  /* "pfmon/engine/qemu/describe.pxd":95
  * 
  * 
  * cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -3114,7 +3129,7 @@ static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_coun
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/describe.pxd":99
+/* "pfmon/engine/qemu/describe.pxd":100
  * 
  * 
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -3125,7 +3140,7 @@ static CYTHON_INLINE uint64_t const *__pyx_f_5pfmon_6engine_4qemu_8describe_coun
 static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(struct announcement const *__pyx_v_it) {
   uint64_t __pyx_r;
 
-  /* "pfmon/engine/qemu/describe.pxd":101
+  /* "pfmon/engine/qemu/describe.pxd":102
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
  *     """Bytes that an announcement takes in the area."""
  *     return <uint64_t>(<const uint8_t*>(counters_of(it) + it.counters) - <const uint8_t*>it)             # <<<<<<<<<<<<<<
@@ -3138,7 +3153,7 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(str
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/describe.pxd":99
+  /* "pfmon/engine/qemu/describe.pxd":100
  * 
  * 
  * cdef inline uint64_t room_of(const announcement* it) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -3408,38 +3423,94 @@ static CYTHON_INLINE uint64_t __pyx_f_5pfmon_6stream_5words_mark_instruction(uin
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/run_totals.pyx":17
+/* "pfmon/engine/qemu/run_totals.pyx":22
  * 
  * 
- * cdef uint64_t give_totals(const area* shared, Describer describer, Consumer consumer) except? -1:             # <<<<<<<<<<<<<<
- *     """Give a consumer all blocks with counters that have been described; how many instructions retired in them."""
- *     cdef uint64_t at = 0, retired = 0
+ * cdef uint64_t give_totals(const area* shared, Describer describer, Consumer consumer, bint faulted,             # <<<<<<<<<<<<<<
+ *                           uint64_t* where) except? -1:
+ *     """Give a consumer all blocks with counters that have been described; how many instructions retired in them.
 */
 
-static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_totals(struct area const *__pyx_v_shared, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *__pyx_v_describer, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *__pyx_v_consumer) {
+static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_totals(struct area const *__pyx_v_shared, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *__pyx_v_describer, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *__pyx_v_consumer, int __pyx_v_faulted, uint64_t *__pyx_v_where) {
   uint64_t __pyx_v_at;
   uint64_t __pyx_v_retired;
+  struct __pyx_t_5pfmon_6engine_4qemu_10run_totals_Faults __pyx_v_faults;
   struct announcement const *__pyx_v_it;
   uint64_t __pyx_r;
   int __pyx_t_1;
-  uint64_t __pyx_t_2;
+  int __pyx_t_2;
+  uint64_t __pyx_t_3;
   int __pyx_lineno = 0;
   const char *__pyx_filename = NULL;
   int __pyx_clineno = 0;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":19
- * cdef uint64_t give_totals(const area* shared, Describer describer, Consumer consumer) except? -1:
- *     """Give a consumer all blocks with counters that have been described; how many instructions retired in them."""
+  /* "pfmon/engine/qemu/run_totals.pyx":27
+ *     ``faulted``: that is how the program ended; if the block that began last ends with an instruction without a counter, it
+ *     was that. ``where`` becomes the address of the instruction that faulted, if only one ever did."""
  *     cdef uint64_t at = 0, retired = 0             # <<<<<<<<<<<<<<
- *     cdef const announcement* it
- *     while at < describer.done:
+ *     cdef Faults faults
+ *     faults.died_at = faults.times = faults.block = faults.place = 0
 */
   __pyx_v_at = 0;
   __pyx_v_retired = 0;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":21
+  /* "pfmon/engine/qemu/run_totals.pyx":29
  *     cdef uint64_t at = 0, retired = 0
+ *     cdef Faults faults
+ *     faults.died_at = faults.times = faults.block = faults.place = 0             # <<<<<<<<<<<<<<
  *     cdef const announcement* it
+ *     if faulted and shared.executed == shared.doubtful_at + 1:
+*/
+  __pyx_v_faults.died_at = 0;
+  __pyx_v_faults.times = 0;
+  __pyx_v_faults.block = 0;
+  __pyx_v_faults.place = 0;
+
+  /* "pfmon/engine/qemu/run_totals.pyx":31
+ *     faults.died_at = faults.times = faults.block = faults.place = 0
+ *     cdef const announcement* it
+ *     if faulted and shared.executed == shared.doubtful_at + 1:             # <<<<<<<<<<<<<<
+ *         faults.died_at = shared.doubtful
+ *     while at < describer.done:
+*/
+  if (__pyx_v_faulted) {
+  } else {
+
+    __pyx_t_1 = __pyx_v_faulted;
+    goto __pyx_L4_bool_binop_done;
+  }
+  __pyx_t_2 = (__pyx_v_shared->executed == (__pyx_v_shared->doubtful_at + 1));
+
+
+  __pyx_t_1 = __pyx_t_2;
+
+  __pyx_L4_bool_binop_done:;
+  if (__pyx_t_1) {
+
+
+    /* "pfmon/engine/qemu/run_totals.pyx":32
+ *     cdef const announcement* it
+ *     if faulted and shared.executed == shared.doubtful_at + 1:
+ *         faults.died_at = shared.doubtful             # <<<<<<<<<<<<<<
+ *     while at < describer.done:
+ *         it = <const announcement*>(<const uint8_t*>shared + AREA_HEAD + at)
+*/
+    __pyx_t_3 = __pyx_v_shared->doubtful;
+
+    __pyx_v_faults.died_at = __pyx_t_3;
+
+    /* "pfmon/engine/qemu/run_totals.pyx":31
+ *     faults.died_at = faults.times = faults.block = faults.place = 0
+ *     cdef const announcement* it
+ *     if faulted and shared.executed == shared.doubtful_at + 1:             # <<<<<<<<<<<<<<
+ *         faults.died_at = shared.doubtful
+ *     while at < describer.done:
+*/
+  }
+
+  /* "pfmon/engine/qemu/run_totals.pyx":33
+ *     if faulted and shared.executed == shared.doubtful_at + 1:
+ *         faults.died_at = shared.doubtful
  *     while at < describer.done:             # <<<<<<<<<<<<<<
  *         it = <const announcement*>(<const uint8_t*>shared + AREA_HEAD + at)
  *         if it.counters:
@@ -3450,20 +3521,20 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_totals(struct are
 
     if (!__pyx_t_1) break;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":22
- *     cdef const announcement* it
+    /* "pfmon/engine/qemu/run_totals.pyx":34
+ *         faults.died_at = shared.doubtful
  *     while at < describer.done:
  *         it = <const announcement*>(<const uint8_t*>shared + AREA_HEAD + at)             # <<<<<<<<<<<<<<
  *         if it.counters:
- *             retired += give_block(it, describer, consumer)
+ *             retired += give_block(it, describer, consumer, &faults)
 */
     __pyx_v_it = ((struct announcement const *)((((uint8_t const *)__pyx_v_shared) + AREA_HEAD) + __pyx_v_at));
 
-    /* "pfmon/engine/qemu/run_totals.pyx":23
+    /* "pfmon/engine/qemu/run_totals.pyx":35
  *     while at < describer.done:
  *         it = <const announcement*>(<const uint8_t*>shared + AREA_HEAD + at)
  *         if it.counters:             # <<<<<<<<<<<<<<
- *             retired += give_block(it, describer, consumer)
+ *             retired += give_block(it, describer, consumer, &faults)
  *         at += room_of(it)
 */
     __pyx_t_1 = (__pyx_v_it->counters != 0);
@@ -3471,39 +3542,82 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_totals(struct are
     if (__pyx_t_1) {
 
 
-      /* "pfmon/engine/qemu/run_totals.pyx":24
+      /* "pfmon/engine/qemu/run_totals.pyx":36
  *         it = <const announcement*>(<const uint8_t*>shared + AREA_HEAD + at)
  *         if it.counters:
- *             retired += give_block(it, describer, consumer)             # <<<<<<<<<<<<<<
+ *             retired += give_block(it, describer, consumer, &faults)             # <<<<<<<<<<<<<<
  *         at += room_of(it)
- *     return retired
+ *     if faulted and faults.times == 1:
 */
-      __pyx_t_2 = __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(__pyx_v_it, __pyx_v_describer, __pyx_v_consumer); if (unlikely(__pyx_t_2 == ((uint64_t)-1LL) && PyErr_Occurred())) __PYX_ERR(0, 24, __pyx_L1_error)
-      __pyx_v_retired = (__pyx_v_retired + __pyx_t_2);
+      __pyx_t_3 = __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(__pyx_v_it, __pyx_v_describer, __pyx_v_consumer, (&__pyx_v_faults)); if (unlikely(__pyx_t_3 == ((uint64_t)-1LL) && PyErr_Occurred())) __PYX_ERR(0, 36, __pyx_L1_error)
+      __pyx_v_retired = (__pyx_v_retired + __pyx_t_3);
 
 
-      /* "pfmon/engine/qemu/run_totals.pyx":23
+      /* "pfmon/engine/qemu/run_totals.pyx":35
  *     while at < describer.done:
  *         it = <const announcement*>(<const uint8_t*>shared + AREA_HEAD + at)
  *         if it.counters:             # <<<<<<<<<<<<<<
- *             retired += give_block(it, describer, consumer)
+ *             retired += give_block(it, describer, consumer, &faults)
  *         at += room_of(it)
 */
     }
 
-    /* "pfmon/engine/qemu/run_totals.pyx":25
+    /* "pfmon/engine/qemu/run_totals.pyx":37
  *         if it.counters:
- *             retired += give_block(it, describer, consumer)
+ *             retired += give_block(it, describer, consumer, &faults)
  *         at += room_of(it)             # <<<<<<<<<<<<<<
- *     return retired
- * 
+ *     if faulted and faults.times == 1:
+ *         where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address
 */
     __pyx_v_at = (__pyx_v_at + __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(__pyx_v_it));
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":26
- *             retired += give_block(it, describer, consumer)
+  /* "pfmon/engine/qemu/run_totals.pyx":38
+ *             retired += give_block(it, describer, consumer, &faults)
  *         at += room_of(it)
+ *     if faulted and faults.times == 1:             # <<<<<<<<<<<<<<
+ *         where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address
+ *     return retired
+*/
+  if (__pyx_v_faulted) {
+  } else {
+
+    __pyx_t_1 = __pyx_v_faulted;
+    goto __pyx_L10_bool_binop_done;
+  }
+  __pyx_t_2 = (__pyx_v_faults.times == 1);
+
+
+  __pyx_t_1 = __pyx_t_2;
+
+  __pyx_L10_bool_binop_done:;
+  if (__pyx_t_1) {
+
+
+    /* "pfmon/engine/qemu/run_totals.pyx":39
+ *         at += room_of(it)
+ *     if faulted and faults.times == 1:
+ *         where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address             # <<<<<<<<<<<<<<
+ *     return retired
+ * 
+*/
+    __pyx_t_3 = (__pyx_v_describer->table->c.instructions[((__pyx_v_describer->table->c.heads[__pyx_v_faults.block]).first + __pyx_v_faults.place)]).address;
+
+    (__pyx_v_where[0]) = __pyx_t_3;
+
+
+    /* "pfmon/engine/qemu/run_totals.pyx":38
+ *             retired += give_block(it, describer, consumer, &faults)
+ *         at += room_of(it)
+ *     if faulted and faults.times == 1:             # <<<<<<<<<<<<<<
+ *         where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address
+ *     return retired
+*/
+  }
+
+  /* "pfmon/engine/qemu/run_totals.pyx":40
+ *     if faulted and faults.times == 1:
+ *         where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address
  *     return retired             # <<<<<<<<<<<<<<
  * 
  * 
@@ -3514,12 +3628,12 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_totals(struct are
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":17
+  /* "pfmon/engine/qemu/run_totals.pyx":22
  * 
  * 
- * cdef uint64_t give_totals(const area* shared, Describer describer, Consumer consumer) except? -1:             # <<<<<<<<<<<<<<
- *     """Give a consumer all blocks with counters that have been described; how many instructions retired in them."""
- *     cdef uint64_t at = 0, retired = 0
+ * cdef uint64_t give_totals(const area* shared, Describer describer, Consumer consumer, bint faulted,             # <<<<<<<<<<<<<<
+ *                           uint64_t* where) except? -1:
+ *     """Give a consumer all blocks with counters that have been described; how many instructions retired in them.
 */
 
   /* function exit code */
@@ -3531,18 +3645,19 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_totals(struct are
 
 
 
+
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/run_totals.pyx":29
+/* "pfmon/engine/qemu/run_totals.pyx":43
  * 
  * 
- * cdef uint64_t give_block(const announcement* first, Describer describer, Consumer consumer) except? -1:             # <<<<<<<<<<<<<<
+ * cdef uint64_t give_block(const announcement* first, Describer describer, Consumer consumer,             # <<<<<<<<<<<<<<
+ *                          Faults* faults) except? -1:
  *     """Give a consumer the runs of one block, and of the beginnings that were left for a fault. How often it got behind each
- *     instruction that may fault is known: the difference to the one before is how often that one did."""
 */
 
-static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct announcement const *__pyx_v_first, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *__pyx_v_describer, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *__pyx_v_consumer) {
+static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct announcement const *__pyx_v_first, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *__pyx_v_describer, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *__pyx_v_consumer, struct __pyx_t_5pfmon_6engine_4qemu_10run_totals_Faults *__pyx_v_faults) {
   uint64_t const *__pyx_v_counters;
   struct announcement const *__pyx_v_part;
   uint8_t const *__pyx_v_sizes;
@@ -3565,7 +3680,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   uint32_t __pyx_t_7;
   int __pyx_t_8;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":32
+  /* "pfmon/engine/qemu/run_totals.pyx":47
  *     """Give a consumer the runs of one block, and of the beginnings that were left for a fault. How often it got behind each
  *     instruction that may fault is known: the difference to the one before is how often that one did."""
  *     cdef const uint64_t* counters = counters_of(first)             # <<<<<<<<<<<<<<
@@ -3574,7 +3689,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
 */
   __pyx_v_counters = __pyx_f_5pfmon_6engine_4qemu_8describe_counters_of(__pyx_v_first);
 
-  /* "pfmon/engine/qemu/run_totals.pyx":33
+  /* "pfmon/engine/qemu/run_totals.pyx":48
  *     instruction that may fault is known: the difference to the one before is how often that one did."""
  *     cdef const uint64_t* counters = counters_of(first)
  *     cdef const announcement* part = first             # <<<<<<<<<<<<<<
@@ -3583,7 +3698,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
 */
   __pyx_v_part = __pyx_v_first;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":35
+  /* "pfmon/engine/qemu/run_totals.pyx":50
  *     cdef const announcement* part = first
  *     cdef const uint8_t* sizes
  *     cdef uint64_t reached = counters[0], behind, retired = 0, whole             # <<<<<<<<<<<<<<
@@ -3593,7 +3708,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   __pyx_v_reached = (__pyx_v_counters[0]);
   __pyx_v_retired = 0;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":36
+  /* "pfmon/engine/qemu/run_totals.pyx":51
  *     cdef const uint8_t* sizes
  *     cdef uint64_t reached = counters[0], behind, retired = 0, whole
  *     cdef uint32_t number, i, place = 0, mark = 0, last_slots = 0             # <<<<<<<<<<<<<<
@@ -3604,7 +3719,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   __pyx_v_mark = 0;
   __pyx_v_last_slots = 0;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":37
+  /* "pfmon/engine/qemu/run_totals.pyx":52
  *     cdef uint64_t reached = counters[0], behind, retired = 0, whole
  *     cdef uint32_t number, i, place = 0, mark = 0, last_slots = 0
  *     if reached == 0:             # <<<<<<<<<<<<<<
@@ -3616,7 +3731,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   if (__pyx_t_1) {
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":38
+    /* "pfmon/engine/qemu/run_totals.pyx":53
  *     cdef uint32_t number, i, place = 0, mark = 0, last_slots = 0
  *     if reached == 0:
  *         return 0             # <<<<<<<<<<<<<<
@@ -3629,7 +3744,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
     }
     goto __pyx_L0;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":37
+    /* "pfmon/engine/qemu/run_totals.pyx":52
  *     cdef uint64_t reached = counters[0], behind, retired = 0, whole
  *     cdef uint32_t number, i, place = 0, mark = 0, last_slots = 0
  *     if reached == 0:             # <<<<<<<<<<<<<<
@@ -3638,7 +3753,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
 */
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":39
+  /* "pfmon/engine/qemu/run_totals.pyx":54
  *     if reached == 0:
  *         return 0
  *     for number in range(first.parts):             # <<<<<<<<<<<<<<
@@ -3652,7 +3767,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   for (__pyx_t_4 = 0; __pyx_t_4 < __pyx_t_3; __pyx_t_4+=1) {
     __pyx_v_number = __pyx_t_4;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":40
+    /* "pfmon/engine/qemu/run_totals.pyx":55
  *         return 0
  *     for number in range(first.parts):
  *         sizes = <const uint8_t*>(part + 1)             # <<<<<<<<<<<<<<
@@ -3661,7 +3776,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
 */
     __pyx_v_sizes = ((uint8_t const *)(__pyx_v_part + 1));
 
-    /* "pfmon/engine/qemu/run_totals.pyx":41
+    /* "pfmon/engine/qemu/run_totals.pyx":56
  *     for number in range(first.parts):
  *         sizes = <const uint8_t*>(part + 1)
  *         for i in range(part.length):             # <<<<<<<<<<<<<<
@@ -3675,7 +3790,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
     for (__pyx_t_7 = 0; __pyx_t_7 < __pyx_t_6; __pyx_t_7+=1) {
       __pyx_v_i = __pyx_t_7;
 
-      /* "pfmon/engine/qemu/run_totals.pyx":42
+      /* "pfmon/engine/qemu/run_totals.pyx":57
  *         sizes = <const uint8_t*>(part + 1)
  *         for i in range(part.length):
  *             if sizes[i] & MAY_FAULT and place < first.instructions - 1:             # <<<<<<<<<<<<<<
@@ -3701,43 +3816,43 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
       if (__pyx_t_1) {
 
 
-        /* "pfmon/engine/qemu/run_totals.pyx":43
+        /* "pfmon/engine/qemu/run_totals.pyx":58
  *         for i in range(part.length):
  *             if sizes[i] & MAY_FAULT and place < first.instructions - 1:
  *                 mark += 1             # <<<<<<<<<<<<<<
  *                 behind = counters[mark]
- *                 retired += give_start(first.number, place, reached - behind, describer, consumer)
+ *                 retired += give_start(first.number, place, reached - behind, describer, consumer, faults)
 */
         __pyx_v_mark = (__pyx_v_mark + 1);
 
-        /* "pfmon/engine/qemu/run_totals.pyx":44
+        /* "pfmon/engine/qemu/run_totals.pyx":59
  *             if sizes[i] & MAY_FAULT and place < first.instructions - 1:
  *                 mark += 1
  *                 behind = counters[mark]             # <<<<<<<<<<<<<<
- *                 retired += give_start(first.number, place, reached - behind, describer, consumer)
+ *                 retired += give_start(first.number, place, reached - behind, describer, consumer, faults)
  *                 reached = behind
 */
         __pyx_v_behind = (__pyx_v_counters[__pyx_v_mark]);
 
-        /* "pfmon/engine/qemu/run_totals.pyx":45
+        /* "pfmon/engine/qemu/run_totals.pyx":60
  *                 mark += 1
  *                 behind = counters[mark]
- *                 retired += give_start(first.number, place, reached - behind, describer, consumer)             # <<<<<<<<<<<<<<
+ *                 retired += give_start(first.number, place, reached - behind, describer, consumer, faults)             # <<<<<<<<<<<<<<
  *                 reached = behind
  *             last_slots = sizes[i] >> SLOTS_SHIFT & 3
 */
-        __pyx_v_retired = (__pyx_v_retired + __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(__pyx_v_first->number, __pyx_v_place, (__pyx_v_reached - __pyx_v_behind), __pyx_v_describer, __pyx_v_consumer));
+        __pyx_v_retired = (__pyx_v_retired + __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(__pyx_v_first->number, __pyx_v_place, (__pyx_v_reached - __pyx_v_behind), __pyx_v_describer, __pyx_v_consumer, __pyx_v_faults));
 
-        /* "pfmon/engine/qemu/run_totals.pyx":46
+        /* "pfmon/engine/qemu/run_totals.pyx":61
  *                 behind = counters[mark]
- *                 retired += give_start(first.number, place, reached - behind, describer, consumer)
+ *                 retired += give_start(first.number, place, reached - behind, describer, consumer, faults)
  *                 reached = behind             # <<<<<<<<<<<<<<
  *             last_slots = sizes[i] >> SLOTS_SHIFT & 3
  *             place += 1
 */
         __pyx_v_reached = __pyx_v_behind;
 
-        /* "pfmon/engine/qemu/run_totals.pyx":42
+        /* "pfmon/engine/qemu/run_totals.pyx":57
  *         sizes = <const uint8_t*>(part + 1)
  *         for i in range(part.length):
  *             if sizes[i] & MAY_FAULT and place < first.instructions - 1:             # <<<<<<<<<<<<<<
@@ -3746,8 +3861,8 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
 */
       }
 
-      /* "pfmon/engine/qemu/run_totals.pyx":47
- *                 retired += give_start(first.number, place, reached - behind, describer, consumer)
+      /* "pfmon/engine/qemu/run_totals.pyx":62
+ *                 retired += give_start(first.number, place, reached - behind, describer, consumer, faults)
  *                 reached = behind
  *             last_slots = sizes[i] >> SLOTS_SHIFT & 3             # <<<<<<<<<<<<<<
  *             place += 1
@@ -3755,7 +3870,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
 */
       __pyx_v_last_slots = (((__pyx_v_sizes[__pyx_v_i]) >> SLOTS_SHIFT) & 3);
 
-      /* "pfmon/engine/qemu/run_totals.pyx":48
+      /* "pfmon/engine/qemu/run_totals.pyx":63
  *                 reached = behind
  *             last_slots = sizes[i] >> SLOTS_SHIFT & 3
  *             place += 1             # <<<<<<<<<<<<<<
@@ -3766,38 +3881,101 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
     }
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":49
+    /* "pfmon/engine/qemu/run_totals.pyx":64
  *             last_slots = sizes[i] >> SLOTS_SHIFT & 3
  *             place += 1
  *         part = <const announcement*>(<const uint8_t*>part + room_of(part))             # <<<<<<<<<<<<<<
  *     whole = runs_of_last(first, last_slots, reached, counters[first.counters - 1])
- *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer)
+ *     if whole and faults.died_at and faults.died_at == first.last_ip:
 */
     __pyx_v_part = ((struct announcement const *)(((uint8_t const *)__pyx_v_part) + __pyx_f_5pfmon_6engine_4qemu_8describe_room_of(__pyx_v_part)));
   }
 
 
-  /* "pfmon/engine/qemu/run_totals.pyx":50
+  /* "pfmon/engine/qemu/run_totals.pyx":65
  *             place += 1
  *         part = <const announcement*>(<const uint8_t*>part + room_of(part))
  *     whole = runs_of_last(first, last_slots, reached, counters[first.counters - 1])             # <<<<<<<<<<<<<<
- *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer)
- *     for number in range(first.parts):
+ *     if whole and faults.died_at and faults.died_at == first.last_ip:
+ *         whole -= 1
 */
   __pyx_v_whole = __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(__pyx_v_first, __pyx_v_last_slots, __pyx_v_reached, (__pyx_v_counters[(__pyx_v_first->counters - 1)]));
 
-  /* "pfmon/engine/qemu/run_totals.pyx":51
+  /* "pfmon/engine/qemu/run_totals.pyx":66
  *         part = <const announcement*>(<const uint8_t*>part + room_of(part))
  *     whole = runs_of_last(first, last_slots, reached, counters[first.counters - 1])
- *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer)             # <<<<<<<<<<<<<<
+ *     if whole and faults.died_at and faults.died_at == first.last_ip:             # <<<<<<<<<<<<<<
+ *         whole -= 1
+ *         faults.died_at = 0
+*/
+  __pyx_t_8 = (__pyx_v_whole != 0);
+
+  if (__pyx_t_8) {
+
+  } else {
+
+    __pyx_t_1 = __pyx_t_8;
+
+    goto __pyx_L12_bool_binop_done;
+  }
+  __pyx_t_8 = (__pyx_v_faults->died_at != 0);
+
+  if (__pyx_t_8) {
+
+  } else {
+
+    __pyx_t_1 = __pyx_t_8;
+
+    goto __pyx_L12_bool_binop_done;
+  }
+  __pyx_t_8 = (__pyx_v_faults->died_at == __pyx_v_first->last_ip);
+
+
+  __pyx_t_1 = __pyx_t_8;
+
+  __pyx_L12_bool_binop_done:;
+  if (__pyx_t_1) {
+
+
+    /* "pfmon/engine/qemu/run_totals.pyx":67
+ *     whole = runs_of_last(first, last_slots, reached, counters[first.counters - 1])
+ *     if whole and faults.died_at and faults.died_at == first.last_ip:
+ *         whole -= 1             # <<<<<<<<<<<<<<
+ *         faults.died_at = 0
+ *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer, faults)
+*/
+    __pyx_v_whole = (__pyx_v_whole - 1);
+
+    /* "pfmon/engine/qemu/run_totals.pyx":68
+ *     if whole and faults.died_at and faults.died_at == first.last_ip:
+ *         whole -= 1
+ *         faults.died_at = 0             # <<<<<<<<<<<<<<
+ *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer, faults)
+ *     for number in range(first.parts):
+*/
+    __pyx_v_faults->died_at = 0;
+
+    /* "pfmon/engine/qemu/run_totals.pyx":66
+ *         part = <const announcement*>(<const uint8_t*>part + room_of(part))
+ *     whole = runs_of_last(first, last_slots, reached, counters[first.counters - 1])
+ *     if whole and faults.died_at and faults.died_at == first.last_ip:             # <<<<<<<<<<<<<<
+ *         whole -= 1
+ *         faults.died_at = 0
+*/
+  }
+
+  /* "pfmon/engine/qemu/run_totals.pyx":69
+ *         whole -= 1
+ *         faults.died_at = 0
+ *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer, faults)             # <<<<<<<<<<<<<<
  *     for number in range(first.parts):
  *         give_runs(first.number + number, whole, consumer)
 */
-  __pyx_v_retired = (__pyx_v_retired + __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(__pyx_v_first->number, (__pyx_v_first->instructions - 1), (__pyx_v_reached - __pyx_v_whole), __pyx_v_describer, __pyx_v_consumer));
+  __pyx_v_retired = (__pyx_v_retired + __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(__pyx_v_first->number, (__pyx_v_first->instructions - 1), (__pyx_v_reached - __pyx_v_whole), __pyx_v_describer, __pyx_v_consumer, __pyx_v_faults));
 
-  /* "pfmon/engine/qemu/run_totals.pyx":52
- *     whole = runs_of_last(first, last_slots, reached, counters[first.counters - 1])
- *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer)
+  /* "pfmon/engine/qemu/run_totals.pyx":70
+ *         faults.died_at = 0
+ *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer, faults)
  *     for number in range(first.parts):             # <<<<<<<<<<<<<<
  *         give_runs(first.number + number, whole, consumer)
  *     return retired + whole * first.instructions
@@ -3809,8 +3987,8 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   for (__pyx_t_4 = 0; __pyx_t_4 < __pyx_t_3; __pyx_t_4+=1) {
     __pyx_v_number = __pyx_t_4;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":53
- *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer)
+    /* "pfmon/engine/qemu/run_totals.pyx":71
+ *     retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer, faults)
  *     for number in range(first.parts):
  *         give_runs(first.number + number, whole, consumer)             # <<<<<<<<<<<<<<
  *     return retired + whole * first.instructions
@@ -3820,7 +3998,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   }
 
 
-  /* "pfmon/engine/qemu/run_totals.pyx":54
+  /* "pfmon/engine/qemu/run_totals.pyx":72
  *     for number in range(first.parts):
  *         give_runs(first.number + number, whole, consumer)
  *     return retired + whole * first.instructions             # <<<<<<<<<<<<<<
@@ -3833,12 +4011,12 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":29
+  /* "pfmon/engine/qemu/run_totals.pyx":43
  * 
  * 
- * cdef uint64_t give_block(const announcement* first, Describer describer, Consumer consumer) except? -1:             # <<<<<<<<<<<<<<
+ * cdef uint64_t give_block(const announcement* first, Describer describer, Consumer consumer,             # <<<<<<<<<<<<<<
+ *                          Faults* faults) except? -1:
  *     """Give a consumer the runs of one block, and of the beginnings that were left for a fault. How often it got behind each
- *     instruction that may fault is known: the difference to the one before is how often that one did."""
 */
 
   /* function exit code */
@@ -3859,7 +4037,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_block(struct anno
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/run_totals.pyx":57
+/* "pfmon/engine/qemu/run_totals.pyx":75
  * 
  * 
  * cdef uint64_t runs_of_last(const announcement* it, uint32_t slots, uint64_t reached, uint64_t counted) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -3876,7 +4054,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
   uint64_t __pyx_t_4;
   uint64_t __pyx_t_5;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":61
+  /* "pfmon/engine/qemu/run_totals.pyx":79
  *     qemu may make several for an operand, but always as many; or the iterations of a string instruction."""
  *     cdef uint64_t each
  *     if reached == 0:             # <<<<<<<<<<<<<<
@@ -3888,7 +4066,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
   if (__pyx_t_1) {
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":62
+    /* "pfmon/engine/qemu/run_totals.pyx":80
  *     cdef uint64_t each
  *     if reached == 0:
  *         return 0             # <<<<<<<<<<<<<<
@@ -3901,7 +4079,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
     }
     goto __pyx_L0;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":61
+    /* "pfmon/engine/qemu/run_totals.pyx":79
  *     qemu may make several for an operand, but always as many; or the iterations of a string instruction."""
  *     cdef uint64_t each
  *     if reached == 0:             # <<<<<<<<<<<<<<
@@ -3910,7 +4088,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
 */
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":63
+  /* "pfmon/engine/qemu/run_totals.pyx":81
  *     if reached == 0:
  *         return 0
  *     if it.tail == COUNTED and it.accesses:             # <<<<<<<<<<<<<<
@@ -3936,7 +4114,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
   if (__pyx_t_1) {
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":64
+    /* "pfmon/engine/qemu/run_totals.pyx":82
  *         return 0
  *     if it.tail == COUNTED and it.accesses:
  *         return min(reached, counted // it.accesses)             # <<<<<<<<<<<<<<
@@ -3964,7 +4142,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
 
     goto __pyx_L0;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":63
+    /* "pfmon/engine/qemu/run_totals.pyx":81
  *     if reached == 0:
  *         return 0
  *     if it.tail == COUNTED and it.accesses:             # <<<<<<<<<<<<<<
@@ -3973,7 +4151,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
 */
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":65
+  /* "pfmon/engine/qemu/run_totals.pyx":83
  *     if it.tail == COUNTED and it.accesses:
  *         return min(reached, counted // it.accesses)
  *     if it.tail == REPEATED:             # <<<<<<<<<<<<<<
@@ -3985,7 +4163,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
   if (__pyx_t_1) {
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":66
+    /* "pfmon/engine/qemu/run_totals.pyx":84
  *         return min(reached, counted // it.accesses)
  *     if it.tail == REPEATED:
  *         return reached - min(reached, counted)             # <<<<<<<<<<<<<<
@@ -4013,7 +4191,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
 
     goto __pyx_L0;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":65
+    /* "pfmon/engine/qemu/run_totals.pyx":83
  *     if it.tail == COUNTED and it.accesses:
  *         return min(reached, counted // it.accesses)
  *     if it.tail == REPEATED:             # <<<<<<<<<<<<<<
@@ -4022,7 +4200,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
 */
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":67
+  /* "pfmon/engine/qemu/run_totals.pyx":85
  *     if it.tail == REPEATED:
  *         return reached - min(reached, counted)
  *     if it.tail == SUCCESSOR and slots and counted:             # <<<<<<<<<<<<<<
@@ -4058,7 +4236,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
   if (__pyx_t_1) {
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":68
+    /* "pfmon/engine/qemu/run_totals.pyx":86
  *         return reached - min(reached, counted)
  *     if it.tail == SUCCESSOR and slots and counted:
  *         each = (counted + reached - 1) // reached             # <<<<<<<<<<<<<<
@@ -4067,7 +4245,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
 */
     __pyx_v_each = (((__pyx_v_counted + __pyx_v_reached) - 1) / __pyx_v_reached);
 
-    /* "pfmon/engine/qemu/run_totals.pyx":69
+    /* "pfmon/engine/qemu/run_totals.pyx":87
  *     if it.tail == SUCCESSOR and slots and counted:
  *         each = (counted + reached - 1) // reached
  *         return counted // each             # <<<<<<<<<<<<<<
@@ -4080,7 +4258,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
     }
     goto __pyx_L0;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":67
+    /* "pfmon/engine/qemu/run_totals.pyx":85
  *     if it.tail == REPEATED:
  *         return reached - min(reached, counted)
  *     if it.tail == SUCCESSOR and slots and counted:             # <<<<<<<<<<<<<<
@@ -4089,7 +4267,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
 */
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":70
+  /* "pfmon/engine/qemu/run_totals.pyx":88
  *         each = (counted + reached - 1) // reached
  *         return counted // each
  *     return reached             # <<<<<<<<<<<<<<
@@ -4102,7 +4280,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":57
+  /* "pfmon/engine/qemu/run_totals.pyx":75
  * 
  * 
  * cdef uint64_t runs_of_last(const announcement* it, uint32_t slots, uint64_t reached, uint64_t counted) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4116,7 +4294,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_runs_of_last(struct an
   return __pyx_r;
 }
 
-/* "pfmon/engine/qemu/run_totals.pyx":73
+/* "pfmon/engine/qemu/run_totals.pyx":91
  * 
  * 
  * cdef void give_runs(uint64_t block, uint64_t times, Consumer consumer) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4132,7 +4310,7 @@ static void __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(uint64_t __pyx_v
   uint64_t __pyx_t_4;
 
 
-  /* "pfmon/engine/qemu/run_totals.pyx":76
+  /* "pfmon/engine/qemu/run_totals.pyx":94
  *     """A block ran so many times."""
  *     cdef uint64_t words[2]
  *     while times:             # <<<<<<<<<<<<<<
@@ -4145,7 +4323,7 @@ static void __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(uint64_t __pyx_v
 
     if (!__pyx_t_1) break;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":77
+    /* "pfmon/engine/qemu/run_totals.pyx":95
  *     cdef uint64_t words[2]
  *     while times:
  *         words[0] = block             # <<<<<<<<<<<<<<
@@ -4154,7 +4332,7 @@ static void __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(uint64_t __pyx_v
 */
     (__pyx_v_words[0]) = __pyx_v_block;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":78
+    /* "pfmon/engine/qemu/run_totals.pyx":96
  *     while times:
  *         words[0] = block
  *         words[1] = mark_word(Mark.TIMES, indexed(min(times - 1, MOST_TIMES), NO_INSTRUCTION))             # <<<<<<<<<<<<<<
@@ -4178,7 +4356,7 @@ static void __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(uint64_t __pyx_v
     (__pyx_v_words[1]) = __pyx_f_5pfmon_6stream_5words_mark_word(__pyx_e_5pfmon_6stream_5words_TIMES, __pyx_f_5pfmon_6stream_5words_indexed(__pyx_t_4, __pyx_e_5pfmon_6stream_5words_NO_INSTRUCTION));
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":79
+    /* "pfmon/engine/qemu/run_totals.pyx":97
  *         words[0] = block
  *         words[1] = mark_word(Mark.TIMES, indexed(min(times - 1, MOST_TIMES), NO_INSTRUCTION))
  *         consumer.consume(words, 2 if times > 1 else 1)             # <<<<<<<<<<<<<<
@@ -4198,7 +4376,7 @@ static void __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(uint64_t __pyx_v
     ((struct __pyx_vtabstruct_5pfmon_6stream_8consumer_Consumer *)__pyx_v_consumer->__pyx_vtab)->consume(__pyx_v_consumer, __pyx_v_words, __pyx_t_4);
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":80
+    /* "pfmon/engine/qemu/run_totals.pyx":98
  *         words[1] = mark_word(Mark.TIMES, indexed(min(times - 1, MOST_TIMES), NO_INSTRUCTION))
  *         consumer.consume(words, 2 if times > 1 else 1)
  *         times -= 1 + min(times - 1, MOST_TIMES)             # <<<<<<<<<<<<<<
@@ -4223,7 +4401,7 @@ static void __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(uint64_t __pyx_v
 
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":73
+  /* "pfmon/engine/qemu/run_totals.pyx":91
  * 
  * 
  * cdef void give_runs(uint64_t block, uint64_t times, Consumer consumer) noexcept nogil:             # <<<<<<<<<<<<<<
@@ -4236,63 +4414,50 @@ static void __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(uint64_t __pyx_v
 
 }
 
-/* "pfmon/engine/qemu/run_totals.pyx":83
+/* "pfmon/engine/qemu/run_totals.pyx":101
  * 
  * 
- * cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Describer describer, Consumer consumer) noexcept nogil:             # <<<<<<<<<<<<<<
+ * cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Describer describer, Consumer consumer,             # <<<<<<<<<<<<<<
+ *                          Faults* faults) noexcept nogil:
  *     """The first instructions of a block, which may have several parts, retired so many times and the next one did not; how
- *     many these are in all."""
 */
 
-static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __pyx_v_block, uint64_t __pyx_v_length, uint64_t __pyx_v_times, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *__pyx_v_describer, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *__pyx_v_consumer) {
+static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __pyx_v_block, uint64_t __pyx_v_length, uint64_t __pyx_v_times, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *__pyx_v_describer, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *__pyx_v_consumer, struct __pyx_t_5pfmon_6engine_4qemu_10run_totals_Faults *__pyx_v_faults) {
   uint64_t __pyx_v_left;
   uint32_t __pyx_v_fresh;
   uint64_t __pyx_r;
   int __pyx_t_1;
-  int __pyx_t_2;
+  uint64_t __pyx_t_2;
+  uint64_t __pyx_t_3;
 
 
-  /* "pfmon/engine/qemu/run_totals.pyx":86
+  /* "pfmon/engine/qemu/run_totals.pyx":105
  *     """The first instructions of a block, which may have several parts, retired so many times and the next one did not; how
  *     many these are in all."""
  *     cdef uint64_t left = length             # <<<<<<<<<<<<<<
  *     cdef uint32_t fresh
- *     if times == 0 or length == 0:
+ *     if times == 0:
 */
   __pyx_v_left = __pyx_v_length;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":88
+  /* "pfmon/engine/qemu/run_totals.pyx":107
  *     cdef uint64_t left = length
  *     cdef uint32_t fresh
- *     if times == 0 or length == 0:             # <<<<<<<<<<<<<<
+ *     if times == 0:             # <<<<<<<<<<<<<<
  *         return 0
- *     while left >= describer.table.c.heads[block].length:
+ *     faults.times += times
 */
-  __pyx_t_2 = (__pyx_v_times == 0);
+  __pyx_t_1 = (__pyx_v_times == 0);
 
-  if (!__pyx_t_2) {
-
-  } else {
-
-    __pyx_t_1 = __pyx_t_2;
-
-    goto __pyx_L4_bool_binop_done;
-  }
-  __pyx_t_2 = (__pyx_v_length == 0);
-
-
-  __pyx_t_1 = __pyx_t_2;
-
-  __pyx_L4_bool_binop_done:;
   if (__pyx_t_1) {
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":89
+    /* "pfmon/engine/qemu/run_totals.pyx":108
  *     cdef uint32_t fresh
- *     if times == 0 or length == 0:
+ *     if times == 0:
  *         return 0             # <<<<<<<<<<<<<<
+ *     faults.times += times
  *     while left >= describer.table.c.heads[block].length:
- *         give_runs(block, times, consumer)
 */
     {
 
@@ -4300,18 +4465,27 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
     }
     goto __pyx_L0;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":88
+    /* "pfmon/engine/qemu/run_totals.pyx":107
  *     cdef uint64_t left = length
  *     cdef uint32_t fresh
- *     if times == 0 or length == 0:             # <<<<<<<<<<<<<<
+ *     if times == 0:             # <<<<<<<<<<<<<<
  *         return 0
- *     while left >= describer.table.c.heads[block].length:
+ *     faults.times += times
 */
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":90
- *     if times == 0 or length == 0:
+  /* "pfmon/engine/qemu/run_totals.pyx":109
+ *     if times == 0:
  *         return 0
+ *     faults.times += times             # <<<<<<<<<<<<<<
+ *     while left >= describer.table.c.heads[block].length:
+ *         give_runs(block, times, consumer)
+*/
+  __pyx_v_faults->times = (__pyx_v_faults->times + __pyx_v_times);
+
+  /* "pfmon/engine/qemu/run_totals.pyx":110
+ *         return 0
+ *     faults.times += times
  *     while left >= describer.table.c.heads[block].length:             # <<<<<<<<<<<<<<
  *         give_runs(block, times, consumer)
  *         left -= describer.table.c.heads[block].length
@@ -4322,8 +4496,8 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
 
     if (!__pyx_t_1) break;
 
-    /* "pfmon/engine/qemu/run_totals.pyx":91
- *         return 0
+    /* "pfmon/engine/qemu/run_totals.pyx":111
+ *     faults.times += times
  *     while left >= describer.table.c.heads[block].length:
  *         give_runs(block, times, consumer)             # <<<<<<<<<<<<<<
  *         left -= describer.table.c.heads[block].length
@@ -4331,28 +4505,42 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
 */
     __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(__pyx_v_block, __pyx_v_times, __pyx_v_consumer);
 
-    /* "pfmon/engine/qemu/run_totals.pyx":92
+    /* "pfmon/engine/qemu/run_totals.pyx":112
  *     while left >= describer.table.c.heads[block].length:
  *         give_runs(block, times, consumer)
  *         left -= describer.table.c.heads[block].length             # <<<<<<<<<<<<<<
  *         block += 1
- *     if left:
+ *     faults.block, faults.place = block, left
 */
     __pyx_v_left = (__pyx_v_left - (__pyx_v_describer->table->c.heads[__pyx_v_block]).length);
 
-    /* "pfmon/engine/qemu/run_totals.pyx":93
+    /* "pfmon/engine/qemu/run_totals.pyx":113
  *         give_runs(block, times, consumer)
  *         left -= describer.table.c.heads[block].length
  *         block += 1             # <<<<<<<<<<<<<<
+ *     faults.block, faults.place = block, left
  *     if left:
- *         fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
 */
     __pyx_v_block = (__pyx_v_block + 1);
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":94
+  /* "pfmon/engine/qemu/run_totals.pyx":114
  *         left -= describer.table.c.heads[block].length
  *         block += 1
+ *     faults.block, faults.place = block, left             # <<<<<<<<<<<<<<
+ *     if left:
+ *         fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
+*/
+  __pyx_t_2 = __pyx_v_block;
+
+  __pyx_t_3 = __pyx_v_left;
+
+  __pyx_v_faults->block = __pyx_t_2;
+  __pyx_v_faults->place = __pyx_t_3;
+
+  /* "pfmon/engine/qemu/run_totals.pyx":115
+ *         block += 1
+ *     faults.block, faults.place = block, left
  *     if left:             # <<<<<<<<<<<<<<
  *         fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
  *         if fresh == 0:
@@ -4362,8 +4550,8 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
   if (__pyx_t_1) {
 
 
-    /* "pfmon/engine/qemu/run_totals.pyx":95
- *         block += 1
+    /* "pfmon/engine/qemu/run_totals.pyx":116
+ *     faults.block, faults.place = block, left
  *     if left:
  *         fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)             # <<<<<<<<<<<<<<
  *         if fresh == 0:
@@ -4371,7 +4559,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
 */
     __pyx_v_fresh = __pyx_f_5pfmon_6stream_5table_copy_start((&__pyx_v_describer->table->c), __pyx_v_block, ((uint32_t)__pyx_v_left), __pyx_e_5pfmon_6stream_5table_FAULT);
 
-    /* "pfmon/engine/qemu/run_totals.pyx":96
+    /* "pfmon/engine/qemu/run_totals.pyx":117
  *     if left:
  *         fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
  *         if fresh == 0:             # <<<<<<<<<<<<<<
@@ -4383,7 +4571,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
     if (__pyx_t_1) {
 
 
-      /* "pfmon/engine/qemu/run_totals.pyx":97
+      /* "pfmon/engine/qemu/run_totals.pyx":118
  *         fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
  *         if fresh == 0:
  *             consumer.fail(<Failure>describer.table.c.header.failure)             # <<<<<<<<<<<<<<
@@ -4392,7 +4580,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
 */
       ((struct __pyx_vtabstruct_5pfmon_6stream_8consumer_Consumer *)__pyx_v_consumer->__pyx_vtab)->fail(__pyx_v_consumer, ((enum __pyx_t_5pfmon_6stream_7failure_Failure)__pyx_v_describer->table->c.header->failure));
 
-      /* "pfmon/engine/qemu/run_totals.pyx":98
+      /* "pfmon/engine/qemu/run_totals.pyx":119
  *         if fresh == 0:
  *             consumer.fail(<Failure>describer.table.c.header.failure)
  *             return 0             # <<<<<<<<<<<<<<
@@ -4405,7 +4593,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
       }
       goto __pyx_L0;
 
-      /* "pfmon/engine/qemu/run_totals.pyx":96
+      /* "pfmon/engine/qemu/run_totals.pyx":117
  *     if left:
  *         fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
  *         if fresh == 0:             # <<<<<<<<<<<<<<
@@ -4414,7 +4602,7 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
 */
     }
 
-    /* "pfmon/engine/qemu/run_totals.pyx":99
+    /* "pfmon/engine/qemu/run_totals.pyx":120
  *             consumer.fail(<Failure>describer.table.c.header.failure)
  *             return 0
  *         give_runs(fresh, times, consumer)             # <<<<<<<<<<<<<<
@@ -4422,16 +4610,16 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
 */
     __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_runs(__pyx_v_fresh, __pyx_v_times, __pyx_v_consumer);
 
-    /* "pfmon/engine/qemu/run_totals.pyx":94
- *         left -= describer.table.c.heads[block].length
+    /* "pfmon/engine/qemu/run_totals.pyx":115
  *         block += 1
+ *     faults.block, faults.place = block, left
  *     if left:             # <<<<<<<<<<<<<<
  *         fresh = copy_start(&describer.table.c, block, <uint32_t>left, Cut.FAULT)
  *         if fresh == 0:
 */
   }
 
-  /* "pfmon/engine/qemu/run_totals.pyx":100
+  /* "pfmon/engine/qemu/run_totals.pyx":121
  *             return 0
  *         give_runs(fresh, times, consumer)
  *     return times * length             # <<<<<<<<<<<<<<
@@ -4442,12 +4630,12 @@ static uint64_t __pyx_f_5pfmon_6engine_4qemu_10run_totals_give_start(uint64_t __
   }
   goto __pyx_L0;
 
-  /* "pfmon/engine/qemu/run_totals.pyx":83
+  /* "pfmon/engine/qemu/run_totals.pyx":101
  * 
  * 
- * cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Describer describer, Consumer consumer) noexcept nogil:             # <<<<<<<<<<<<<<
+ * cdef uint64_t give_start(uint64_t block, uint64_t length, uint64_t times, Describer describer, Consumer consumer,             # <<<<<<<<<<<<<<
+ *                          Faults* faults) noexcept nogil:
  *     """The first instructions of a block, which may have several parts, retired so many times and the next one did not; how
- *     many these are in all."""
 */
 
   /* function exit code */
@@ -4511,7 +4699,7 @@ static int __Pyx_modinit_Function_export_code(__pyx_mstatetype *__pyx_mstate) {
     #if !CYTHON_ASSUME_SAFE_MACROS
     if (unlikely(!__pyx_export_signature)) __PYX_ERR(0, 1, __pyx_L1_error)
     #endif
-    const char * __pyx_export_name = __pyx_export_signature + 146;
+    const char * __pyx_export_name = __pyx_export_signature + 163;
     void (*const __pyx_export_pointers[])(void) = {(void (*)(void))&__pyx_f_5pfmon_6engine_4qemu_10run_totals_give_totals, (void (*)(void)) NULL};
     void (*const *__pyx_export_pointer)(void) = __pyx_export_pointers;
     const char *__pyx_export_current_signature = __pyx_export_signature;
@@ -4554,7 +4742,7 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable) __PYX_ERR(1, 161, __pyx_L1_error)
   if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6stream_5table_BlockTable, (void**)&__pyx_vtabptr_5pfmon_6stream_5table_BlockTable) != 1)) __PYX_ERR(1, 161, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
-  __pyx_t_1 = PyImport_ImportModule("pfmon.engine.qemu.describe"); if (unlikely(!__pyx_t_1)) __PYX_ERR(2, 107, __pyx_L1_error)
+  __pyx_t_1 = PyImport_ImportModule("pfmon.engine.qemu.describe"); if (unlikely(!__pyx_t_1)) __PYX_ERR(2, 108, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
   __pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_Describer = __Pyx_ImportType_3_3_1(__pyx_t_1, "pfmon.engine.qemu.describe", "Describer",
   #if defined(PYPY_VERSION_NUM) && PYPY_VERSION_NUM < 0x050B0000
@@ -4564,8 +4752,8 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   #else
   sizeof(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer), __PYX_GET_STRUCT_ALIGNMENT_3_3_1(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer),
   #endif
-  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_Describer) __PYX_ERR(2, 107, __pyx_L1_error)
-  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_Describer) != 1)) __PYX_ERR(2, 107, __pyx_L1_error)
+  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_Describer) __PYX_ERR(2, 108, __pyx_L1_error)
+  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_Describer) != 1)) __PYX_ERR(2, 108, __pyx_L1_error)
   __pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer = __Pyx_ImportType_3_3_1(__pyx_t_1, "pfmon.engine.qemu.describe", "X86Describer",
   #if defined(PYPY_VERSION_NUM) && PYPY_VERSION_NUM < 0x050B0000
   sizeof(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer), __PYX_GET_STRUCT_ALIGNMENT_3_3_1(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer),
@@ -4574,8 +4762,8 @@ static int __Pyx_modinit_Type_import_code(__pyx_mstatetype *__pyx_mstate) {
   #else
   sizeof(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer), __PYX_GET_STRUCT_ALIGNMENT_3_3_1(struct __pyx_obj_5pfmon_6engine_4qemu_8describe_X86Describer),
   #endif
-  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer) __PYX_ERR(2, 126, __pyx_L1_error)
-  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_X86Describer) != 1)) __PYX_ERR(2, 126, __pyx_L1_error)
+  __Pyx_ImportType_CheckSize_Warn_3_3_1); if (!__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer) __PYX_ERR(2, 127, __pyx_L1_error)
+  if (unlikely(__Pyx_GetVtable(__pyx_mstate->__pyx_ptype_5pfmon_6engine_4qemu_8describe_X86Describer, (void**)&__pyx_vtabptr_5pfmon_6engine_4qemu_8describe_X86Describer) != 1)) __PYX_ERR(2, 127, __pyx_L1_error)
   __Pyx_DECREF(__pyx_t_1); __pyx_t_1 = 0;
   __pyx_t_1 = PyImport_ImportModule("pfmon.stream.consumer"); if (unlikely(!__pyx_t_1)) __PYX_ERR(3, 8, __pyx_L1_error)
   __Pyx_GOTREF(__pyx_t_1);
@@ -4934,8 +5122,8 @@ __Pyx_RefNannySetupContext("PyInit_run_totals", 0);
   if (__Pyx_InitAfterSharedUtility() < (0)) __PYX_ERR(0, 1, __pyx_L1_error)
   /*--- Execution code ---*/
 
-  /* "pfmon/engine/qemu/run_totals.pyx":14
- *                                          announcement, area, counters_of, room_of)
+  /* "pfmon/engine/qemu/run_totals.pyx":19
+ *     uint64_t block, place        # of the latest one
  * 
  * cdef uint64_t MOST_TIMES = 0xFFFFFFFF             # <<<<<<<<<<<<<<
  * 
@@ -5009,9 +5197,9 @@ static int __Pyx_InitConstants(__pyx_mstatetype *__pyx_mstate) {
   CYTHON_UNUSED_VAR(__pyx_mstate);
   {
     const struct { const unsigned int length: 5; } str_length_index[] = {{1},{8},{10},{8},{12},{14},{12},{8},{18},{10}};
-    const struct { const unsigned int length: 8; } bytes_length_index[] = {{96},{157}};
-    /* compression: none (354 bytes) */
-static const char bytes[] = "?__main____module____name____pyx_capi____pyx_vtable____qualname____test__cline_in_tracebacksetdefaultuint32_t (struct __pyx_t_5pfmon_6stream_5table_Table *, uint64_t, uint32_t, uint32_t)\000copy_startuint64_t (struct area const *, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *)\000give_totals";
+    const struct { const unsigned int length: 8; } bytes_length_index[] = {{96},{174}};
+    /* compression: none (371 bytes) */
+static const char bytes[] = "?__main____module____name____pyx_capi____pyx_vtable____qualname____test__cline_in_tracebacksetdefaultuint32_t (struct __pyx_t_5pfmon_6stream_5table_Table *, uint64_t, uint32_t, uint32_t)\000copy_startuint64_t (struct area const *, struct __pyx_obj_5pfmon_6engine_4qemu_8describe_Describer *, struct __pyx_obj_5pfmon_6stream_8consumer_Consumer *, int, uint64_t *)\000give_totals";
     PyObject *data = NULL;
     PyObject **stringtab = __pyx_mstate->__pyx_string_tab;
     Py_ssize_t pos = 0;

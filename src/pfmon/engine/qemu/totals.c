@@ -13,15 +13,16 @@ uint32_t counters_for(uint32_t marks) {
     return marks + 2;
 }
 
-/* A block that is a string instruction begins. If nothing else has begun since it did before, this is another iteration.
-   `own`: the block. */
-static void on_repeating(unsigned int cpu, void *own) {
+/* A block begins of whose last instruction no counter says that it retired; qemu calls before it adds to `executed`. If
+   it is a string instruction, and nothing else has begun since it did before, this is another iteration. `own`: the
+   block. */
+static void on_doubtful(unsigned int cpu, void *own) {
     const struct announcement *block = own;
     (void)cpu;
-    if (area->repeating == block->last_ip && area->executed == area->repeating_at + 1)
+    if (block->tail == REPEATED && area->doubtful == block->last_ip && area->executed == area->doubtful_at + 1)
         counters_of(block)[block->counters - 1]++;
-    area->repeating = block->last_ip;
-    area->repeating_at = area->executed;
+    area->doubtful = block->last_ip;
+    area->doubtful_at = area->executed;
 }
 
 /* Have a translation block counted, which is `block`. */
@@ -34,8 +35,8 @@ void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, co
     for (i = 1; i < wanted->length; i++)
         if (wanted->sizes[i - 1] & MAY_FAULT)
             qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_tb_get_insn(tb, i), ADD, ++counters, 1);
-    if (wanted->end.tail == REPEATED)
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_repeating, NO_REGISTERS, (void *)block);
-    else if (wanted->end.tail == COUNTED ? wanted->end.accesses : wanted->end.tail == SUCCESSOR && wanted->end.slots)
+    if (wanted->end.tail == REPEATED || (wanted->end.tail == SUCCESSOR && !wanted->end.slots))
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_doubtful, NO_REGISTERS, (void *)block);
+    else if (wanted->end.tail == COUNTED ? wanted->end.accesses : wanted->end.tail == SUCCESSOR)
         qemu_plugin_register_vcpu_mem_inline(last, READS | WRITES, ADD, tail, 1);
 }
