@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample, Sampling
+    from pfmon.session.tasks import Following
     from pfmon.stream.table import InstructionSet
 
 
@@ -209,7 +210,16 @@ class Prepared:
             partial=options.partial,
             sampling=_sampling(options),
             demangle=options.demangle,
+            following=_following(options),
         )
+
+
+def _following(options: Options) -> Following | None:
+    if not options.follows:
+        return None
+    from pfmon.library.following import following  # most runs follow nothing
+
+    return following(options)
 
 
 def _sampling(options: Options) -> Sampling | None:

@@ -53,6 +53,10 @@ cdef extern from "layout.h" nogil:
         uint32_t trouble
         uint32_t message_length
         char message[4000]
+        uint32_t task
+        uint32_t forks
+        uint32_t status
+        char executed[256]
 
 cdef enum:
     CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands

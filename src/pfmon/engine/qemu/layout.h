@@ -31,6 +31,7 @@ enum {
     AREA_HEAD = 1 << 22,         /* bytes before the first announcement */
     AREA_BYTES = 1 << 30,        /* of the whole area, which is sparse */
     MOST_MESSAGE = 4000,
+    MOST_PATH = 256,
     MOST_THREADS = 256,          /* at a time */
     MOST_TRANSLATED = 3 * 255,   /* instructions of a block */
     MOST_SLOTS = 2 * MOST_TRANSLATED
@@ -97,6 +98,10 @@ struct area {                    /* the head of the area */
     uint32_t trouble;
     uint32_t message_length;
     char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */
+    uint32_t task;               /* the number of who is followed (tasks.py) */
+    uint32_t forks;              /* children that it has begun */
+    uint32_t status;             /* EXITED, and the exit status */
+    char executed[MOST_PATH];    /* the program that it executed last */
 };
 
 #endif

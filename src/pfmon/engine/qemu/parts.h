@@ -46,6 +46,7 @@ uint32_t sum_of(const uint8_t *sizes, uint32_t length);
 uint32_t part_of(uint32_t length);
 const struct announcement *part_behind(const struct announcement *part);
 struct announcement *block_of(const struct code_block *wanted);
+bool copy_announcements(struct area *to);
 
 /* Blocks that did not retire whole (settle.c). */
 bool settle(struct thread *thread, uint64_t next_ip);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "follow.h"
 #include "parts.h"
 #include "qemu_plugin.h"
 
@@ -26,6 +27,7 @@ static struct ring *ring;
 static uint64_t *words;          /* the buffer that is filled */
 static struct thread *first;     /* the first of the program's threads, which is alone at first */
 static bool is_64;
+static unsigned int threads = 1;  /* that there were at a time */
 static bool threaded;             /* what is translated now may be executed by several threads */
 static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* of everything but `first`, while that is alone */
@@ -232,18 +234,23 @@ static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t 
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     struct thread *thread = &area->threads[cpu];
     const struct announcement *last = thread->last;
-    (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    const uint64_t arguments[] = {a1, a2, a3, a4, a5};
+    (void)id, (void)a6, (void)a7, (void)a8;
     pthread_mutex_lock(&lock);
     put_block(thread, last, 0);
     thread->last = &area->nothing;
     put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
-    area->executing = is_64 ? number == 59 || number == 322 : number == 11 || number == 358;
+    area->executing = executing_of(number);
+    if (following)
+        before_call(number, arguments);
     pthread_mutex_unlock(&lock);
 }
 
 static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, int64_t result) {
-    (void)id, (void)cpu, (void)number, (void)result;
-    area->executing = 0;
+    (void)id, (void)cpu, (void)result;
+    area->executing = NOT_EXECUTING;
+    if (following)
+        after_call(number);
 }
 
 /* A thread begins. qemu translates everything anew when a program gets its second one, but not at once. */
@@ -254,6 +261,7 @@ static void on_thread(plugin_id id, unsigned int cpu) {
     area->threads[cpu].last = &area->nothing;
     forget_accesses(&area->threads[cpu]);
     threaded |= cpu > 0;
+    threads = cpu >= threads ? cpu + 1 : threads;
 }
 
 /* qemu has thrown away all translations: now, most likely, because from here on they have to do for several threads, or
@@ -316,6 +324,8 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         return;
     if (length > MOST_TRANSLATED)
         give_up(AREA_FULL);
+    if (following && !guest_base)
+        guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)) - qemu_plugin_tb_vaddr(tb);
     pthread_mutex_lock(&lock);
     for (i = 0; i < length; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
@@ -347,16 +357,62 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
 
 /* ---------------------------------------------------------------- setting up */
 
-/* A child of the program goes on with memory of its own in the place of what is shared. */
-static void in_child(void) {
+static void *map_file(int file, size_t bytes) {
+    struct stat status;
+    void *place;
+    if (fstat(file, &status) || (size_t)status.st_size != bytes)
+        return NULL;
+    place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    return place == MAP_FAILED ? NULL : place;
+}
+
+/* A child of the program that nobody counts goes on with memory of its own in the place of what is shared. */
+static void in_lone_child(void) {
     int i, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
     is_child = true;
+    follow_no_more();
     if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED
         || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
         _exit(127);
     for (i = 0; i < MOST_THREADS; i++)
         area->threads[i].last = &area->nothing;
+}
+
+/* One that is followed goes on with files of its own. What was announced stands in them at the same places: code that
+   was translated before points there. */
+static void in_followed_child(void) {
+    struct files files = follow_child();
+    struct area *fresh = map_file(files.area, AREA_BYTES);
+    int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+    unsigned int i;
+    if (!fresh || !copy_announcements(fresh))
+        _exit(127);
+    fresh->base = area;
+    fresh->nothing = area->nothing;
+    if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, files.ring, 0) == MAP_FAILED
+        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, files.area, 0) == MAP_FAILED)
+        _exit(127);
+    munmap(fresh, AREA_BYTES);
+    close(files.ring);
+    close(files.area);
+    words = ring->buffers[0].words;
+    for (i = 0; i < threads; i++) {
+        area->threads[i].last = &area->nothing;
+        forget_accesses(&area->threads[i]);
+    }
+}
+
+static void in_child(void) {
     pthread_mutex_init(&lock, NULL);
+    if (following & FOLLOW_FORKS)
+        in_followed_child();
+    else
+        in_lone_child();
+}
+
+static void before_child(void) {
+    if (following & FOLLOW_FORKS)
+        follow_fork();
 }
 
 static ssize_t keep_message(void *own, const char *text, size_t size) {
@@ -367,32 +423,33 @@ static ssize_t keep_message(void *own, const char *text, size_t size) {
     return (ssize_t)size;
 }
 
-static void *map_file(int file, size_t bytes) {
-    struct stat status;
-    void *place;
-    if (fstat(file, &status) || (size_t)status.st_size != bytes)
-        return NULL;
-    place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    return place == MAP_FAILED ? NULL : place;
-}
-
 EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int argc, char **argv) {
     static cookie_io_functions_t keeping = {NULL, keep_message, NULL, NULL};
-    int ring_file = -1, area_file = -1, parent = 0, i;
+    struct files files = {-1, -1};
+    char name[64] = "";
+    int parent = 0, what = 0, i;
     FILE *messages;
     for (i = 0; i < argc; i++)
-        if (sscanf(argv[i], "ring=%d", &ring_file) + sscanf(argv[i], "area=%d", &area_file)
-                + sscanf(argv[i], "parent=%d", &parent) < 0)
+        if (sscanf(argv[i], "ring=%d", &files.ring) + sscanf(argv[i], "area=%d", &files.area)
+                + sscanf(argv[i], "parent=%d", &parent) + sscanf(argv[i], "reader=%63s", name)
+                + sscanf(argv[i], "follow=%d", &what) < 0)
             continue;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(127);              /* who wanted to read has gone */
-    ring = map_file(ring_file, sizeof(struct ring));
-    area = map_file(area_file, AREA_BYTES);
+    if (!know_target(info->target))
+        return -1;
+    if (*name) {
+        files = follow_start(name, what);
+        remember_command();
+    } else {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(127);          /* who wanted to read has gone */
+    }
+    ring = map_file(files.ring, sizeof(struct ring));
+    area = map_file(files.area, AREA_BYTES);
     if (!ring || !area || memcmp(ring->magic, "pfmonrng", 8))
         return -1;
-    close(ring_file);
-    close(area_file);
+    close(files.ring);
+    close(files.area);
     is_64 = strcmp(info->target, "x86_64") == 0;
     words = ring->buffers[0].words;
     area->base = area;
@@ -400,7 +457,7 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     first->last = &area->nothing;
     forget_accesses(first);
     area->nothing.whole = LOOK;
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(before_child, NULL, in_child);
     messages = fopencookie(NULL, "w", keeping);
     if (messages) {
         setvbuf(messages, NULL, _IONBF, 0);
