@@ -12,13 +12,20 @@ if TYPE_CHECKING:
 
     from pfmon.session.tasks import TaskCounts
 
+MOST_COMMAND = 100
+"""Characters of a command that are shown; JSON has it whole."""
+
 
 def task_text(tasks: Sequence[TaskCounts], style: str) -> str:
     """A line on each task, with its counts below, and one on what comes then: all of them."""
-    parts = [
-        f"# {task.name} {shlex.join(task.command)}{_end(task)}\n{count_lines(task.counts, style)}" for task in tasks
-    ]
-    return "".join([*parts, f"# all {len(tasks)}\n"])
+    parts = [f"# {task.name} {_command(task)}{_end(task)}\n{count_lines(task.counts, style)}" for task in tasks]
+    return "".join([*parts, f"# all {len(tasks)} tasks\n"])
+
+
+def _command(task: TaskCounts) -> str:
+    """What it is, on one line."""
+    text = shlex.join(task.command).replace("\n", " ")
+    return text if len(text) <= MOST_COMMAND else f"{text[:MOST_COMMAND]}..."
 
 
 def _end(task: TaskCounts) -> str:

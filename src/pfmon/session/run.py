@@ -90,8 +90,8 @@ class Times(NamedTuple):
 class Outcome(NamedTuple):
     """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
     ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
-    ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction; ``tasks``: by task, if what the program starts was
-    followed; the counts are then those of all."""
+    ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction;
+    ``tasks``: by task, if what the program starts was followed; the counts are then those of all."""
 
     status: int
     counts: list[Count]

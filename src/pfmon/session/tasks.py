@@ -8,7 +8,6 @@ from threading import Lock
 
 from pfmon.engine.api import Follow
 from pfmon.light_typing import NamedTuple
-from pfmon.session.monitoring import Monitoring
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from pfmon.engine.api import Ending, Engine
     from pfmon.session.counting import Count
     from pfmon.session.event_sets import EventSets
+    from pfmon.session.monitoring import Monitoring
 
 
 class Following(NamedTuple):

@@ -246,9 +246,8 @@ class Tasks:
             self._hang_up(line)
             return
         number = len(self._tasks)
-        added = RunningTask(
-            self, task, self._instruction_set, self._traced, handle, self._first if not number else None
-        )
+        reader = None if number else self._first
+        added = RunningTask(self, task, self._instruction_set, self._traced, handle, reader)
         added.reader.task, added.reader.forks = number, forks
         self._tasks.append(added)
         self._live[task.pid] = added
