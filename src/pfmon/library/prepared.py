@@ -12,7 +12,7 @@ from pfmon.library.checks import profile_needs_events, report_stands_alone, want
 from pfmon.library.files import Files
 from pfmon.library.machines import machine_of, take_pmu_of_program
 from pfmon.library.notes import privilege_notes, session_notes
-from pfmon.library.program import environment, find_program
+from pfmon.library.program import environment, find_program, interpreted
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
 from pfmon.library.symbols import symbols_of, with_symbol_file
@@ -74,10 +74,11 @@ class Prepared:
             raise PfmonError("no program given")
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
-        take_pmu_of_program(options, recording.instruction_set if recording else _instruction_set(self.command[0]))
+        words = self.command if recording else interpreted(self.command)
+        take_pmu_of_program(options, recording.instruction_set if recording else _instruction_set(words[0]))
         if options.machine_settings:
             machine_of(options)  # whatever is wrong with them shows now
-        load = _loader(options, self.command, recording)
+        load = _loader(options, words, recording)
         self._load = load
         expand_events(options)
         symbols = symbols_of(load)
@@ -89,7 +90,7 @@ class Prepared:
         program = load() if needed else None
         if recording:
             recording.close()
-        self.session = Session(self._plan(program, asked.request, symbols), on_notice)
+        self.session = Session(self._plan(words, program, asked.request, symbols), on_notice)
         self.said = asked.said
         """Lines about ranges and matchers, as --verbose says them."""
         programmings = [one.programming for one in self.session.sets]
@@ -170,11 +171,11 @@ class Prepared:
             Machine(self._options.machine or self._options.pmu, self._options.machine_settings),
         )
 
-    def _plan(self, program: Program | None, wanted: Request, symbols: Symbols) -> Plan:
+    def _plan(self, words: Sequence[str], program: Program | None, wanted: Request, symbols: Symbols) -> Plan:
         options = self._options
         return Plan(
             program=program,
-            arguments=[os.fsencode(word) for word in self.command],
+            arguments=[os.fsencode(word) for word in words],
             environment=[os.fsencode(entry) for entry in environment(options)],
             settings=Settings(
                 sysroot=options.sysroot,
