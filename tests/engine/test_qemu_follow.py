@@ -237,9 +237,7 @@ def test_forks_alone_leave_executed_programs_out() -> None:
     run = follow("/bin/sh", "-c", "/bin/true; exit 5", follow_all=False, follow_fork=True)
     assert run.status == 5
     assert sorted(counted(run)) == ["1", "1.1"]
-    assert run.notes == (
-        "task 1.1 (/bin/sh) executed another program, which was not counted; --follow-exec counts it",
-    )
+    assert run.notes == ("task 1.1 (/bin/sh) executed another program, which was not counted; --follow-exec counts it",)
 
 
 def test_execs_alone_leave_children_out() -> None:

@@ -44,7 +44,8 @@ def following_goes_alone(options: Options) -> None:
         "--report": options.report,
         "--print-interval": options.print_interval is not None,
         "several event sets (-e)": len(options.set_sizes) > 1,
-        "--trigger-...": options.triggers or options.trigger_event,
+        "--trigger-event": options.trigger_event,
+        **{f"--{name}": True for name in options.triggers},
     }.items():
         if used:
             raise PfmonError(f"{option}: about one process alone; leave out --follow-..., which counts several")

@@ -42,7 +42,7 @@ def find_program(name: str) -> str:
 
     found = which(name)
     if found is None:
-        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""  # noqa: PTH110 - as typed
+        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""
         raise PfmonError(f"{name}: not found in PATH{hint}")
     return found
 
