@@ -137,6 +137,7 @@ bool copy_announcements(struct area *to) {
         return false;
     memcpy((char *)to + AREA_HEAD, (const char *)area + AREA_HEAD, area_used - AREA_HEAD);
     area_committed = bytes > AREA_HEAD ? bytes : AREA_HEAD;
+    to->inherited = area_used - AREA_HEAD;
     __atomic_store_n(&to->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
     return true;
 }

@@ -55,6 +55,7 @@ cdef extern from "layout.h" nogil:
         char message[4000]
         uint32_t task
         uint32_t forks
+        uint64_t inherited
         uint32_t status
         char executed[256]
 
@@ -98,9 +99,11 @@ cdef class Describer:
     cdef registers_function read_registers
     cdef const area* shared
     cdef uint64_t done           # bytes of announcements that were described
+    cdef BlockTable parent       # describes what was inherited
 
     cdef bint describe(self) noexcept nogil
     cdef bint enter(self, const announcement* it) noexcept nogil
+    cdef bint inherit(self, const announcement* it, uint64_t first) noexcept nogil
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil

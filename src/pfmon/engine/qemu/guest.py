@@ -53,7 +53,7 @@ class Guest:
 
         wanted = self._wanted
         assert wanted.follow
-        return Tasks(wanted.follow, self.instruction_set, self.traced, self._reader, wanted.on_notice)
+        return Tasks(wanted.follow, self.instruction_set, self.traced, (self.table, self._reader), wanted.on_notice)
 
     @classmethod
     def start(cls, wanted: Start) -> Self:

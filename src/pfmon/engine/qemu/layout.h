@@ -100,6 +100,7 @@ struct area {                    /* the head of the area */
     char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */
     uint32_t task;               /* the number of who is followed (tasks.py) */
     uint32_t forks;              /* children that it has begun */
+    uint64_t inherited;          /* bytes of announcements that its parent has made */
     uint32_t status;             /* EXITED, and the exit status */
     char executed[MOST_PATH];    /* the program that it executed last */
 };

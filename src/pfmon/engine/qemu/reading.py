@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from functools import cache
 
 from pfmon.engine.api import Ending
 from pfmon.engine.qemu.describe import Describer
@@ -26,8 +27,18 @@ def killed(number: int) -> Ending:
     return Ending(128 + number, number, signal.strsignal(number) or f"signal {number}")
 
 
-def reading(instruction_set: InstructionSet, traced: bool) -> tuple[BlockTable, Reader]:
-    """A table of blocks and the reader that fills it; ``traced``: with the addresses of accesses. PfmonError."""
+_library = cache(capstone_library)
+_facts, _register = cache(facts), cache(register)  # each process of a program asks for all of them
+
+
+def reading(
+    instruction_set: InstructionSet, traced: bool, parent: BlockTable | None = None
+) -> tuple[BlockTable, Reader]:
+    """A table of blocks and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the table
+    of the process that this one is a child of. PfmonError."""
     table = BlockTable(instruction_set, PAYLOAD_BYTES)
     is_64 = instruction_set is InstructionSet.X86_64
-    return table, Reader(Describer(table, capstone_library(), facts, register, is_64), traced)
+    describer = Describer(table, _library(), _facts, _register, is_64)
+    if parent is not None:
+        describer.begin_as(parent)
+    return table, Reader(describer, traced)

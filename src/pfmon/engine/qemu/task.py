@@ -45,19 +45,19 @@ class RunningTask:
         instruction_set: InstructionSet,
         traced: bool,
         handle: int,
-        reader: Reader | None,
+        parent: BlockTable | None,
+        reader: tuple[BlockTable, Reader] | None,
     ) -> None:
-        """``handle``: of the process; ``reader``: one that has a thread already, None: this makes its own."""
+        """``handle``: of the process; ``parent``: the table of the one whose child it is; ``reader``: a table and a
+        reader that has a thread already, None: this makes its own."""
         self._family = family
         self.task = task
         self.instruction_set = instruction_set
         self.traced = traced
         self.handle = handle
         self.table: BlockTable
-        if reader is None:
-            self.table, self.reader = reading(instruction_set, traced)
-        else:
-            self.reader = reader
+        self.reader: Reader
+        self.table, self.reader = reader or reading(instruction_set, traced, parent)
         self._thread: Thread | None = None
 
     @property
@@ -79,7 +79,8 @@ class RunningTask:
 
     def stop(self) -> None:
         """End it between two blocks."""
-        self.reader.request_stop()
+        if reader := getattr(self, "reader", None):  # its thread may have ended, by an error
+            reader.request_stop()
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the instructions in a range of code, of those that were executed."""
@@ -100,7 +101,8 @@ class RunningTask:
         if self.handle >= 0:
             os.close(self.handle)
             self.handle = -1
-        self.reader.guest_died()
+        if reader := getattr(self, "reader", None):  # as above
+            reader.guest_died()
 
     def join(self) -> None:
         """Wait until everything was read."""
@@ -123,6 +125,8 @@ class RunningTask:
             watch.ended(ending, self.reader.retired)
         except BaseException as error:  # raised by who waits for all
             self._family.fail(error)
+        finally:
+            del self.table, self.reader  # many may come after it
 
     def _ending(self) -> Ending | None:
         """How the program ended: as it said itself, or as qemu says; else nothing but SIGKILL is so sudden."""

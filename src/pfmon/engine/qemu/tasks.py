@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pfmon.engine.api import Ending, Follow
     from pfmon.engine.qemu.reader import Reader
-    from pfmon.stream.table import InstructionSet
+    from pfmon.stream.table import BlockTable, InstructionSet
 
 QUESTION = struct.Struct("=III")
 """Kind, task and number of a child (follow.c)."""
@@ -57,10 +57,10 @@ class Tasks:
         follow: Follow,
         instruction_set: InstructionSet,
         traced: bool,
-        first: Reader,
+        first: tuple[BlockTable, Reader],
         on_notice: Callable[[str], None],
     ) -> None:
-        """``first`` reads the process that is begun first, which has a thread already."""
+        """``first``: table and reader of the process that is begun first, which has a thread already."""
         self._follow = follow
         self._instruction_set = instruction_set
         self._traced = traced
@@ -231,15 +231,16 @@ class Tasks:
             )
             return
         command = parent.task.command if parent else _command(pid)
-        self._add(line, api.Task(process, 0, pid, command, parent is None or parent.task.named), 0)
+        table = getattr(parent, "table", None)  # its thread may have ended
+        self._add(line, api.Task(process, 0, pid, command, parent is None or parent.task.named), 0, table)
 
     def _become(self, line: _Line, pid: int, before: RunningTask) -> None:
         """A process goes on as another program."""
-        task = before.task
+        task, forks = before.task, before.reader.forks
         self._died(before)
-        self._add(line, api.Task(task.process, task.image + 1, pid, _command(pid), named=False), before.reader.forks)
+        self._add(line, api.Task(task.process, task.image + 1, pid, _command(pid), named=False), forks, None)
 
-    def _add(self, line: _Line, task: api.Task, forks: int) -> None:
+    def _add(self, line: _Line, task: api.Task, forks: int, parent: BlockTable | None) -> None:
         try:
             handle = os.pidfd_open(task.pid)
         except ProcessLookupError:  # it was killed before it did anything
@@ -247,7 +248,7 @@ class Tasks:
             return
         number = len(self._tasks)
         reader = None if number else self._first
-        added = RunningTask(self, task, self._instruction_set, self._traced, handle, reader)
+        added = RunningTask(self, task, self._instruction_set, self._traced, handle, parent, reader)
         added.reader.task, added.reader.forks = number, forks
         self._tasks.append(added)
         self._live[task.pid] = added
@@ -291,7 +292,7 @@ class Tasks:
             self._deadline = now + PATIENCE
             self._stop_listening()
             for task in self._live.values():
-                task.reader.request_stop()
+                task.stop()
 
     def _stop_listening(self) -> None:
         """Who begins now finds nobody, and ends."""
