@@ -77,6 +77,12 @@ def test_long_command_is_cut_in_text() -> None:
 
 
 @QEMU
+def test_command_that_is_no_text_is_shown() -> None:
+    done = pfmon("--follow-all", "-e", EVENT, "/bin/sh", "-c", "/bin/true $(printf '\\377')")
+    assert "# 1.2:1 /bin/true '\ufffd'" in done.stdout
+
+
+@QEMU
 def test_pattern_is_attached_to_its_option() -> None:
     done = pfmon("--follow-fork", "--follow-exec=true$", "-e", EVENT, *SHELL)
     assert [line.split()[1] for line in done.stdout.splitlines() if line.startswith("#")] == [

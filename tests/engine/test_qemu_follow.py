@@ -116,6 +116,30 @@ int main(int argc, char **argv) {
     assert counted(follow(program)) == less
 
 
+CALLED = f"""
+_start: mov $100, %ecx
+ call 5f
+ mov $57, %eax
+ syscall
+ test %eax, %eax
+ jz 2f
+ {WAIT}
+ {EXIT.format(0)}
+2: mov $50, %ecx
+ call 5f
+ {EXIT.format(0)}
+5: dec %ecx
+ jnz 5b
+ ret
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"slow": True}], ids=["blocks", "slow"])
+def test_inherited_code_counts_as_what_it_is(options: dict[str, object], tmp_path: Path) -> None:
+    run = follow(assemble(tmp_path, CALLED), events=[EVENT, "BRANCH_INSTRUCTIONS_RETIRED"], **options)
+    assert [[count.value for count in task.counts] for task in run.tasks or ()] == [[216, 103], [108, 53]]
+
+
 EXECUTING = """
 _start: mov $59, %eax
  lea path(%rip), %rdi

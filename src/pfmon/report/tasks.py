@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 
 from pfmon.report.counts import count_lines
@@ -24,7 +25,7 @@ def task_text(tasks: Sequence[TaskCounts], style: str) -> str:
 
 def _command(task: TaskCounts) -> str:
     """What it is, on one line."""
-    text = shlex.join(task.command).replace("\n", " ")
+    text = os.fsencode(shlex.join(task.command)).decode(errors="replace").replace("\n", " ")
     return text if len(text) <= MOST_COMMAND else f"{text[:MOST_COMMAND]}..."
 
 

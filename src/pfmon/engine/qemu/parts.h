@@ -3,6 +3,8 @@
 #ifndef PFMON_QEMU_PLUGIN_PARTS_H
 #define PFMON_QEMU_PLUGIN_PARTS_H
 
+#include <pthread.h>
+
 #include "code.h"
 #include "layout.h"
 
@@ -31,6 +33,10 @@ struct code_block {              /* instructions that follow each other in memor
 #pragma GCC visibility push(hidden)
 
 extern struct area *area;
+extern struct ring *ring;
+extern uint64_t *words;          /* the buffer that is filled */
+extern unsigned int threads;     /* that there were at a time */
+extern pthread_mutex_t lock;     /* of everything but the first thread, while that is alone */
 extern bool is_child;            /* this is a child of the program, which nobody reads */
 
 void give_up(enum trouble why);
@@ -47,6 +53,11 @@ uint32_t part_of(uint32_t length);
 const struct announcement *part_behind(const struct announcement *part);
 struct announcement *block_of(const struct code_block *wanted);
 bool copy_announcements(struct area *to);
+
+/* Children (child.c). */
+void *map_file(int file, size_t bytes);
+void before_child(void);
+void in_child(void);
 
 /* Blocks that did not retire whole (settle.c). */
 bool settle(struct thread *thread, uint64_t next_ip);

@@ -10,9 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "follow.h"
@@ -23,14 +21,14 @@ EXPORTED int qemu_plugin_version = 1;
 
 struct area *area;
 bool is_child;
-static struct ring *ring;
-static uint64_t *words;          /* the buffer that is filled */
+struct ring *ring;
+uint64_t *words;          /* the buffer that is filled */
 static struct thread *first;     /* the first of the program's threads, which is alone at first */
 static bool is_64;
-static unsigned int threads = 1;  /* that there were at a time */
+unsigned int threads = 1;        /* that there were at a time */
 static bool threaded;             /* what is translated now may be executed by several threads */
 static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* of everything but `first`, while that is alone */
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* of everything but `first`, while that is alone */
 
 /* ---------------------------------------------------------------- giving up */
 
@@ -356,64 +354,6 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
 }
 
 /* ---------------------------------------------------------------- setting up */
-
-static void *map_file(int file, size_t bytes) {
-    struct stat status;
-    void *place;
-    if (fstat(file, &status) || (size_t)status.st_size != bytes)
-        return NULL;
-    place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    return place == MAP_FAILED ? NULL : place;
-}
-
-/* A child of the program that nobody counts goes on with memory of its own in the place of what is shared. */
-static void in_lone_child(void) {
-    int i, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-    is_child = true;
-    follow_no_more();
-    if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED
-        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
-        _exit(127);
-    for (i = 0; i < MOST_THREADS; i++)
-        area->threads[i].last = &area->nothing;
-}
-
-/* One that is followed goes on with files of its own. What was announced stands in them at the same places: code that
-   was translated before points there. */
-static void in_followed_child(void) {
-    struct files files = follow_child();
-    struct area *fresh = map_file(files.area, AREA_BYTES);
-    int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
-    unsigned int i;
-    if (!fresh || !copy_announcements(fresh))
-        _exit(127);
-    fresh->base = area;
-    fresh->nothing = area->nothing;
-    if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, files.ring, 0) == MAP_FAILED
-        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, files.area, 0) == MAP_FAILED)
-        _exit(127);
-    munmap(fresh, AREA_BYTES);
-    close(files.ring);
-    close(files.area);
-    words = ring->buffers[0].words;
-    for (i = 0; i < threads; i++) {
-        area->threads[i].last = &area->nothing;
-        forget_accesses(&area->threads[i]);
-    }
-}
-
-static void in_child(void) {
-    pthread_mutex_init(&lock, NULL);
-    if (following & FOLLOW_FORKS)
-        in_followed_child();
-    else
-        in_lone_child();
-}
-
-static void before_child(void) {
-    if (following & FOLLOW_FORKS)
-        follow_fork();
-}
 
 static ssize_t keep_message(void *own, const char *text, size_t size) {
     size_t room = MOST_MESSAGE - area->message_length, taken = size < room ? size : room;

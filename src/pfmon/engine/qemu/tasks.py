@@ -74,14 +74,15 @@ class Tasks:
         self._deadline: float | None = None
         self._listener: socket.socket | None = None
         self._thread: Thread | None = None
-        self._selector = selectors.DefaultSelector()
-        self._woken, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._woken = self._wake = -1
 
     # ------------------------------------------------------------ what the guest calls
 
     def start(self) -> str:
         """Be ready for the first process; what the plugin must be told."""
+        self._selector = selectors.DefaultSelector()
+        self._woken, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._selector.register(self._woken, selectors.EVENT_READ)
         name = f"pfmon-{os.urandom(16).hex()}"
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._listener.bind(f"\0{name}")
@@ -128,8 +129,8 @@ class Tasks:
             self._thread = None
         for task in self._tasks:
             task.join()
-        self._stop_listening()
         if self._wake >= 0:
+            self._stop_listening()
             self._selector.close()
             os.close(self._woken)
             os.close(self._wake)
