@@ -1,6 +1,6 @@
-"""How much longer qemu takes with pfmon's plugin: x86-64 examples, retired instructions counted, nothing else.
+"""How much longer qemu takes with pfmon's plugin: examples, retired instructions counted, nothing else.
 
-    python benchmarks/qemu.py [--repeat N] [PROGRAM ARGUMENT ...]
+    python benchmarks/qemu.py [--repeat N] [--architecture x86_64|i386|ppc64] [PROGRAM ARGUMENT ...]
 
 Processor time of all that takes part: qemu without the plugin; qemu with it, and the thread of pfmon that adds up. Each
 is the least of N runs, taken in turns. The goal is a ratio of two.
@@ -21,7 +21,6 @@ from pfmon.engine import api
 from pfmon.engine.qemu.emulator import emulator
 from pfmon.engine.settings import Settings
 from pfmon.program import image
-from pfmon.stream.table import InstructionSet
 
 PROGRAMS = {
     "branchy": ["3000000"],
@@ -48,7 +47,9 @@ def processor_time() -> float:
 def alone(command: Sequence[str]) -> tuple[float, float]:
     """Processor and elapsed time without the plugin."""
     before, began = processor_time(), time.perf_counter()
-    run = [emulator(InstructionSet.X86_64), *command]
+    instruction_set = api.instruction_set_of(command[0])
+    assert instruction_set, f"{command[0]}: no program that qemu runs"
+    run = [emulator(instruction_set), *command]
     subprocess.run(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     return processor_time() - before, time.perf_counter() - began
 
@@ -68,12 +69,13 @@ def counted(command: Sequence[str]) -> tuple[float, float, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--architecture", choices=["x86_64", "i386", "ppc64"], default="x86_64")
     parser.add_argument("command", nargs="*")
     arguments = parser.parse_args()
     commands = (
         [arguments.command]
         if arguments.command
-        else [[str(EXAMPLES / "x86_64" / name), *words] for name, words in PROGRAMS.items()]
+        else [[str(EXAMPLES / arguments.architecture / name), *words] for name, words in PROGRAMS.items()]
     )
     print(machine())
     print(f"{'program':12}{'million':>9}{'qemu':>8}{'counted':>9}{'ratio':>7}{'elapsed':>9}{'ratio':>7}")

@@ -3,7 +3,19 @@
 import tempfile
 from collections.abc import Iterator
 
+import host_programs
 import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Once for all workers: what the tests need of the host is installed, where that is allowed."""
+    if not hasattr(config, "workerinput"):
+        host_programs.install()
+
+
+def pytest_report_header() -> list[str]:
+    """What is missing."""
+    return host_programs.header()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -44,7 +44,7 @@ def test_a_file_is_a_machine(tmp_path: Path) -> None:
         (["--pmu=montecito", "--machine=madison-9m"], ["--pmu=montecito", "--pmu=itanium2"]),
         (["--machine=itanium", "--machine=itanium2"], ["--machine is given twice"]),
         (["--pmu=intel_v1", "--set=l3.size=9M"], ["l3.size", "core2", "no l3"]),
-        (["--machine=nehalem", "--set=l2.line=128"], ["l2.line", "l1d.line=64"]),
+        (["--machine=nehalem", "--set=l2.line=32"], ["l2.line", "l1d.line=64"]),
         (["--machine=nehalem", "--set=predictor.shared=1000"], ["predictor.shared", "power of two"]),
         (["--machine=nehalem", "--set=l1d.fills=9"], ["unknown figure", "l1d.fills"]),
         (["--set=l3.size"], ["FIGURE=VALUE"]),

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Thread, Timer
 
 import pytest
-from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, guest, run
+from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, expected, guest, run
 
 from pfmon.counting.tally import Tally
 from pfmon.engine.qemu import emulator
@@ -23,14 +23,9 @@ FOREVER = "_start: xor %eax, %eax\n 1: inc %rax\n jmp 1b"
 WAITING = "_start: mov $34, %eax\n syscall\n jmp _start"  # pause
 
 
-def expected() -> dict[str, tuple[int, str]]:
-    lines = (EXAMPLES / "expected" / "x86_64.txt").read_text().splitlines()
-    return {name: (int(status), output) for name, status, output in (line.split("|") for line in lines)}
-
-
-@pytest.mark.parametrize("name", sorted(expected()))
+@pytest.mark.parametrize("name", sorted(expected("x86_64")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
-    status, output = expected()[name]
+    status, output = expected("x86_64")[name]
     with (tmp_path / "output").open("w+") as file:
         ran = run([EXAMPLES / "x86_64" / name], files=(0, file.fileno(), 2))
         file.seek(0)

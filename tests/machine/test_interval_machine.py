@@ -10,7 +10,7 @@ from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
 
 from pfmon.machine.causes import Cause
-from pfmon.machine.config import load
+from pfmon.machine.config import MachineFigures, load
 from pfmon.machine.interval.interval_machine import IntervalMachine
 from pfmon.machine.occurrences import Occurrence
 from pfmon.stream.recorder import Recorder
@@ -85,44 +85,61 @@ class LeastRecent:
 
 
 class Caches:
-    """Two levels of caches and the TLBs of core2, which write back and allocate on writes."""
+    """The caches and TLBs of a machine, which write back and allocate on writes; levels may have lines of their own."""
 
-    def __init__(self, figures: object) -> None:
+    def __init__(self, figures: MachineFigures) -> None:
+        def number(name: str) -> int:
+            return int(figures[name])
+
         def cache(name: str) -> LeastRecent:
-            return LeastRecent(*(figures[f"{name}.{key}"] for key in ("size", "ways", "line")))  # type: ignore[index]
+            return LeastRecent(*(number(f"{name}.{key}") for key in ("size", "ways", "line")))
 
         def tlb(name: str) -> LeastRecent:
-            return LeastRecent(figures[f"{name}.entries"], figures[f"{name}.ways"], 1)  # type: ignore[index]
+            return LeastRecent(number(f"{name}.entries"), number(f"{name}.ways"), 1)
 
-        self.l1d, self.l1i, self.l2 = cache("l1d"), cache("l1i"), cache("l2")
-        self.dtlb, self.itlb, self.tlb2 = tlb("dtlb1"), tlb("itlb1"), tlb("tlb2")
+        self.l1d, self.l1i = cache("l1d"), cache("l1i")
+        self.outer = [(cache(name), number(f"{name}.line")) for name in ("l2", "l3") if f"{name}.size" in figures]
+        self.line, self.code_line = number("l1d.line"), number("l1i.line")
+        self.dtlb, self.itlb = tlb("dtlb1"), tlb("itlb1")
+        self.tlb2 = tlb("tlb2") if "tlb2.entries" in figures else None
         self.happened: Counter[str] = Counter()
         self.fetched = -1
 
-    def below(self, line: int) -> None:
-        self.happened["CORE_LLC_REFERENCE"] += 1
-        if not self.l2.use(line):
-            self.happened["CORE_LLC_MISS"] += 1
-            self.l2.fill(line)
+    def below(self, address: int, level: int = 0) -> None:
+        """A line that the level above does not have."""
+        cache, line = self.outer[level]
+        last = level == len(self.outer) - 1
+        self.happened["CORE_LLC_REFERENCE"] += last
+        if cache.use(address // line):
+            return
+        self.happened["CORE_LLC_MISS"] += last
+        if not last:
+            self.below(address, level + 1)
+        self.write_back(cache.fill(address // line), line, level + 1)
 
-    def write_back(self, gone: int | None) -> None:
-        if gone is not None:
-            if gone not in self.l2.held[gone % self.l2.sets]:
-                self.l2.fill(gone)
-            self.l2.modified.add(gone)
+    def write_back(self, gone: int | None, line: int, level: int) -> None:
+        """A modified line goes to a level, which is no use of it there."""
+        if gone is None or level == len(self.outer):
+            return
+        cache, own = self.outer[level]
+        number = gone * line // own
+        if number not in cache.held[number % cache.sets]:
+            self.write_back(cache.fill(number), own, level + 1)
+        cache.modified.add(number)
 
     def data(self, address: int, size: int, kind: int) -> None:
-        for line in range(address >> 6, (address + size - 1 >> 6) + 1):
-            page = line >> 6
+        for line in range(address // self.line, (address + size - 1) // self.line + 1):
+            page = line * self.line >> 12
             if not self.dtlb.use(page):
                 self.dtlb.fill(page)
-                if not self.tlb2.use(page):
-                    self.tlb2.fill(page)
+                if self.tlb2 is None or not self.tlb2.use(page):
                     self.happened["CORE_DTLB_MISS"] += 1
+                    if self.tlb2:
+                        self.tlb2.fill(page)
             if not self.l1d.use(line):
                 self.happened["CORE_L1D_READ_MISS" if kind & AccessKind.READ else "CORE_L1D_WRITE_MISS"] += 1
-                self.below(line)
-                self.write_back(self.l1d.fill(line))
+                self.below(line * self.line)
+                self.write_back(self.l1d.fill(line), self.line, 0)
             if kind & AccessKind.WRITE:
                 self.l1d.modified.add(line)
 
@@ -131,12 +148,13 @@ class Caches:
             if line == self.fetched:
                 continue
             self.fetched = line
-            if not self.itlb.use(line >> 6):
-                self.itlb.fill(line >> 6)
+            page = line * self.code_line >> 12
+            if not self.itlb.use(page):
+                self.itlb.fill(page)
                 self.happened["CORE_ITLB_MISS"] += 1
             if not self.l1i.use(line):
                 self.happened["CORE_L1I_MISS"] += 1
-                self.below(line)
+                self.below(line * self.code_line)
                 self.l1i.fill(line)
 
 
@@ -150,7 +168,7 @@ def modelled(ran: Ran) -> Counter[str]:
             continue
         block = ran.table.block(word & 0xFFFFFFFF)
         last = block.instructions[-1]
-        caches.code(block.ip >> 6, last.address + last.length - 1 >> 6)
+        caches.code(block.ip // caches.code_line, (last.address + last.length - 1) // caches.code_line)
         made = [
             (i, kind, one.size) for i, one in enumerate(block.instructions) for kind in (one.access, one.second) if kind
         ]
@@ -174,10 +192,20 @@ SMALLER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=8K
            "dtlb1.ways=2", "itlb1.entries=2", "itlb1.ways=2", "tlb2.entries=4", "tlb2.ways=2")  # fmt: skip
 
 
-@pytest.mark.parametrize("changes", [(), SMALLER], ids=["core2", "small caches"])
-@pytest.mark.parametrize("name", ["matmul", "sort", "lz", "strings"])
-def test_misses_are_those_of_a_plain_model(name: str, changes: tuple[str, ...]) -> None:
-    ran = Ran([EXAMPLES / "x86_64" / name, *SMALL[name]], "core2", *NO_PREFETCH, *changes)
+LONGER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=4K", "l2.ways=2", "l3.size=16K",
+          "l3.ways=4", "dtlb1.entries=4", "dtlb1.ways=4", "itlb1.entries=2", "itlb1.ways=2")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("machine", "changes"),
+    [("core2", ()), ("core2", SMALLER), ("itanium2_ia32", ()), ("itanium2_ia32", LONGER)],
+    ids=["core2", "small caches", "three levels", "small, longer lines below"],
+)
+@pytest.mark.parametrize(
+    "name", ["matmul", "fib", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sort", "lz", "strings"))]
+)
+def test_misses_are_those_of_a_plain_model(name: str, machine: str, changes: tuple[str, ...]) -> None:
+    ran = Ran([EXAMPLES / "x86_64" / name, *SMALL[name]], machine, *NO_PREFETCH, *changes)
     expected = modelled(ran)
     happened = ran.happened
     assert {name: happened[name] for name in MISSES} == {name: expected[name] for name in MISSES}

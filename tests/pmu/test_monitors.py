@@ -251,9 +251,33 @@ def test_address_register_that_is_off_leaves_the_event_of_its_code() -> None:
     assert [one.event.name for one in monitors(model, {"pmc4": 0xC808, "pmc11": 0x80088})] == ["DATA_EAR_TLB_FAULT"]
 
 
-def test_powerpc_counters_are_not_decoded() -> None:
-    with pytest.raises(PfmonError, match="not read from registers"):
-        read_counters(pmu.get("ppc604e"), {})
+@pytest.mark.parametrize("name", ["ppc604e", "ibm1994"])
+def test_every_powerpc_event_is_found_in_the_registers_that_count_it(name: str) -> None:
+    model = pmu.get(name)
+    for event in model.events:
+        for plm, mask in (("u", 8), ("k", 1), ("uk", 9)):
+            made = model.program([event.name], plm=plm)
+            (found,) = monitors(model, written(model, made, 1))
+            assert (found.event, found.pmd, found.plm) == (event, made.counters[0], mask)
+
+
+def test_powerpc_counters_are_read_at_the_manuals_bits() -> None:
+    """PowerPC 604 manual tables 9-1 to 9-3: PMC1SELECT is MMCR0[19-25], PMC2SELECT MMCR0[26-31], PMC3SELECT MMCR1[0-4],
+    PMC4SELECT MMCR1[5-9], DIS MMCR0[0]; 0b000_0010 are instructions, 0b00_1000 of PMC2 branches."""
+    model = pmu.get("ppc604e")
+    values = {"mmcr0": 2 << 6 | 8, "mmcr1": 2 << 27 | 1 << 22}
+    found = [(one.pmd, one.event.name) for one in monitors(model, values)]
+    instructions, branches = "INSTRUCTIONS_COMPLETED", "BRANCHES_COMPLETED"
+    assert found == [(1, instructions), (2, branches), (3, instructions), (4, "PROCESSOR_CYCLES")]
+    assert read_counters(model, {**values, "mmcr0": 1 << 31 | values["mmcr0"]}) == ((), ())
+    assert read_counters(model, {}) == ((), ())
+
+
+def test_a_code_that_the_powerpc_counter_does_not_have_is_said() -> None:
+    """0b000_1111 of PMC1 are floating-point instructions, of PMC2 results of an integer unit; 0b111_1111 is nothing."""
+    reading = read_counters(pmu.get("ppc604e"), {"mmcr0": 0x7F << 6 | 0xF})
+    assert [one.event.name for one in reading.monitors] == ["MCIU_RESULTS"]
+    assert [(one.pmd, one.code, one.register) for one in reading.unknown] == [(1, 0x7F, "MMCR0")]
 
 
 def test_both_threads_are_counted_as_the_head_of_the_bank_says() -> None:

@@ -59,8 +59,9 @@ def test_every_ia64_example_loads() -> None:
         (FIB[:200], "truncated"),
         (FIB[:0x1000], "truncated"),
         (header(machine=183), "is an AArch64 program"),
-        (header(machine=3, ident=b"\x01\x01\x01"), "is an i386 program"),
-        (header(machine=21, ident=b"\x02\x02\x01"), "is a PowerPC64 program"),
+        (header(machine=2, ident=b"\x01\x02\x01"), "is a SPARC program"),
+        (header(machine=3, ident=b"\x02\x01\x01"), "64-bit i386"),
+        (header(machine=3, ident=b"\x01\x02\x01"), "big-endian i386"),
         (header(machine=999), "machine-999"),
         (header(ident=b"\x01\x01\x01"), "32-bit IA-64"),
         (header(machine=62, ident=b"\x01\x01\x01"), "32-bit x86-64"),
@@ -85,6 +86,53 @@ def test_bad_file_is_named_in_one_line(data: bytes, message: str) -> None:
         elf.parse(data, "some/program")
     assert str(error.value).startswith("some/program: ")
     assert "\n" not in str(error.value)
+
+
+def test_entry_is_where_its_descriptor_points() -> None:
+    """The address of _start is that of three words in .opd, and the first is the code's (nm, and readelf -x .opd)."""
+    path = EXAMPLES / "ppc64" / "fib"
+    parsed = elf.parse(path.read_bytes(), "fib")
+    data = path.read_bytes()
+    (entry,) = struct.unpack_from(">Q", data, 24)
+    data_segment = next(s for s in parsed.segments if s.address <= entry < s.address + s.file_size)
+    assert not data_segment.flags & elf.PF_X
+    assert parsed.entry == 0x10000250 and parsed.big_endian
+    second = bytearray(data)
+    second[48:52] = struct.pack(">I", 2)  # version 2 of the ABI: the entry is code
+    with pytest.raises(PfmonError, match=f"entry point {entry:#x} is in no executable segment"):
+        elf.parse(bytes(second), "fib")
+
+
+def test_example_of_32_bits_has_the_segments_that_readelf_shows() -> None:
+    # readelf -lW examples/i386/fib
+    parsed = elf.parse((EXAMPLES / "i386" / "fib").read_bytes(), "fib")
+    assert parsed.machine == 3 and not parsed.big_endian
+    assert parsed.entry == 0x8049092
+    assert [(s.address, s.file_size, s.memory_size, s.offset, s.flags) for s in parsed.segments] == [
+        (0x8048000, 0x118, 0x118, 0, 4),
+        (0x8049000, 0xC62, 0xC62, 0x1000, 5),
+        (0x804A000, 0x12C, 0x12C, 0x2000, 4),
+        (0x804B000, 0, 0x3000010, 0, 6),
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from([("i386", 52 + 3 * 32), ("ppc64", 64 + 3 * 56)]),
+    st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=12),
+)
+def test_damaged_headers_of_other_machines_raise_nothing_else(
+    example: tuple[str, int], changes: list[tuple[float, int]]
+) -> None:
+    folder, size = example
+    data = bytearray((EXAMPLES / folder / "fib").read_bytes())
+    for where, value in changes:
+        data[int(where * size)] = value
+    try:
+        parsed = elf.parse(bytes(data), "x")
+    except PfmonError:
+        return
+    assert all(s.offset + s.file_size <= len(data) and s.file_size <= s.memory_size for s in parsed.segments)
 
 
 @settings(max_examples=400, deadline=None)

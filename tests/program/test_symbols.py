@@ -11,11 +11,21 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def functions(path: Path) -> dict[str, tuple[int, int]]:
-    """Address and size of every defined function, as pyelftools reads them."""
+    """Address and size of every defined function, as pyelftools reads them; where symbols stand for descriptors, the
+    address in the descriptor."""
     with path.open("rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        elf = ELFFile(file)
+        descriptors = elf.get_section_by_name(".opd")
+
+        def code(address: int) -> int:
+            if descriptors is None:
+                return address
+            at = address - descriptors["sh_addr"]
+            return int.from_bytes(descriptors.data()[at : at + 8], "little" if elf.little_endian else "big")
+
+        symbols = elf.get_section_by_name(".symtab").iter_symbols()
         return {
-            s.name: (s["st_value"], s["st_size"])
+            s.name: (code(s["st_value"]), s["st_size"])
             for s in symbols
             if s["st_info"]["type"] == "STT_FUNC" and s["st_shndx"] != "SHN_UNDEF"
         }

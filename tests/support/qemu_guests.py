@@ -85,6 +85,12 @@ def run(
     return Ran(ending, one.retired, tally, recorder.words(), one)
 
 
+def expected(architecture: str) -> dict[str, tuple[int, str]]:
+    """Exit status and output of the examples for an architecture, without arguments."""
+    lines = (EXAMPLES / "expected" / f"{architecture}.txt").read_text().splitlines()
+    return {name: (int(status), output) for name, status, output in (line.split("|") for line in lines)}
+
+
 class Access(NamedTuple):
     """One access: the instruction's address, its sort (table.AccessKind), the first byte, how many."""
 

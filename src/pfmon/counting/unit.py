@@ -61,12 +61,27 @@ class CountingUnit:
         )
         self._qualifier = Qualifier(model, registers.contents())
         self.data_ranges = self._qualifier.data_ranges()
+        if model.architecture == "ia64" and registers.field("psr", "is"):
+            self._take_ia32()
         self.capturing = capture_setting(model, registers.contents())
         self._events = model.events
         for monitor in self.monitors:
             check_monitor(model, monitor)
         self._looks: list[Look] | None = None
         self._exact: Increments | None = None
+
+    def _take_ia32(self) -> None:
+        """The program's code is IA-32."""
+        from pfmon.counting.ia32 import in_ia32
+
+        found = [in_ia32(monitor, self._is_constrained(monitor.event)) for monitor in self.monitors]
+        self.monitors = tuple(monitor for monitor in found if monitor)
+        self.data_ranges = None
+
+    def _is_constrained(self, event: Event) -> bool:
+        """Whether ranges or opcodes qualify an event."""
+        filtered = self._filter(event)
+        return self._ranged(event) or filtered.code != EVERY_BUNDLE or filtered.opcode != EVERY_OPCODE
 
     @property
     def wants_machine(self) -> bool:

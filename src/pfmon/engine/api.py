@@ -9,7 +9,7 @@ import os
 from importlib import import_module
 
 from pfmon.light_typing import NamedTuple, Protocol
-from pfmon.program.machines import EM_IA_64, EM_X86_64
+from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -185,12 +185,25 @@ class Instructions(Protocol):
         """Address and text of the instructions in a range of code, of which ``read`` gives 16 bytes."""
 
 
-MACHINES = {EM_IA_64: InstructionSet.IA64, EM_X86_64: InstructionSet.X86_64}
-"""Of ELF files, by number."""
+MACHINES = {
+    (EM_IA_64, False): InstructionSet.IA64,
+    (EM_X86_64, False): InstructionSet.X86_64,
+    (EM_386, False): InstructionSet.I386,
+    (EM_PPC, True): InstructionSet.PPC,
+    (EM_PPC64, True): InstructionSet.PPC64,
+    (EM_PPC64, False): InstructionSet.PPC64LE,
+}
+"""Of ELF files, by number, and whether they are big-endian."""
+
+QEMU = ("pfmon.engine.qemu.guest", "Guest")
 
 ENGINES = {
     InstructionSet.IA64: ("pfmon.engine.ia64.guest", "Guest"),
-    InstructionSet.X86_64: ("pfmon.engine.qemu.guest", "Guest"),
+    InstructionSet.X86_64: QEMU,
+    InstructionSet.I386: QEMU,
+    InstructionSet.PPC: QEMU,
+    InstructionSet.PPC64: QEMU,
+    InstructionSet.PPC64LE: QEMU,
 }
 """By instruction set: module and class of the engine that runs its programs."""
 
@@ -213,20 +226,30 @@ def instruction_set_of(path: str) -> InstructionSet | None:
         os.close(descriptor)
     if len(header) < E_MACHINE + 2 or not header.startswith(b"\x7fELF"):
         return None
-    return MACHINES.get(int.from_bytes(header[E_MACHINE:], "big" if header[EI_DATA] == BIG_ENDIAN else "little"))
+    big_endian = header[EI_DATA] == BIG_ENDIAN
+    return MACHINES.get((int.from_bytes(header[E_MACHINE:], "big" if big_endian else "little"), big_endian))
+
+
+def instruction_set_in(program: Program) -> InstructionSet:
+    """Whose instructions a program that was read consists of."""
+    return MACHINES[program.image.elf.machine, program.image.elf.big_endian]
 
 
 def emulators() -> dict[str, str]:
     """By the name of an instruction set: what executes its programs beside pfmon itself, with its version, or how to
     get it."""
-    from pfmon.engine.qemu.emulator import PACKAGE, TARGETS, version  # only who asks needs them
+    from pfmon.engine.qemu.emulator import PACKAGE, version  # only who asks needs them
+    from pfmon.engine.qemu.targets import TARGETS
 
-    return {TARGETS[one]: version(one) or f"no qemu-{TARGETS[one]}: install the package {PACKAGE}" for one in TARGETS}
+    return {
+        target.name: version(one) or f"no qemu-{target.name}: install the package {PACKAGE}"
+        for one, target in TARGETS.items()
+    }
 
 
 def start(wanted: Start) -> Engine:
     """The engine that runs a program, with the program loaded. Raises PfmonError."""
-    module, name = ENGINES[MACHINES[wanted.program.image.elf.machine]]
+    module, name = ENGINES[instruction_set_in(wanted.program)]
     engine: Engine = getattr(import_module(module), name).start(wanted)
     return engine
 
@@ -257,7 +280,8 @@ def instructions(instruction_set: InstructionSet) -> Instructions:
 
 def check_emulator(instruction_set: InstructionSet) -> None:
     """PfmonError: programs of this instruction set take an emulator, and it is not here."""
-    from pfmon.engine.qemu.emulator import TARGETS, emulator  # as above
+    from pfmon.engine.qemu.emulator import emulator  # as above
+    from pfmon.engine.qemu.targets import TARGETS
 
     if instruction_set in TARGETS:
         emulator(instruction_set)

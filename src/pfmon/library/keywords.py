@@ -25,6 +25,8 @@ class Keywords(TypedDict, total=False):
     set: str | Sequence[str] | Mapping[str, object]
     events: Names | Sequence[Sequence[str]]
     event_thresholds: str | Sequence[int]
+    invert: str | Sequence[str]
+    edge: str | Sequence[str]
     no_qual_check: bool
     all_threads: bool
     controls: Mapping[str, int]
@@ -321,7 +323,7 @@ FLAGS = (
 
 TAKERS: dict[str, Taker] = {
     **{name: _field(name, _flag) for name in FLAGS},
-    **{name: _field(name, _list) for name in ("event_thresholds", "priv_levels", "insn_sets")},
+    **{name: _field(name, _list) for name in ("event_thresholds", "priv_levels", "insn_sets", "invert", "edge")},
     **{
         name: _field(name, _list)
         for name in ("long_smpl_periods", "short_smpl_periods", "smpl_periods_random", "extra_smpl_pmds")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError, UnknownNameError
-from pfmon.machine.names import OF_PMU
+from pfmon.machine.names import default_machine
 from pfmon.pmu import get, names
 from pfmon.session.supported import PROCESSORS, check_fits
+from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.library.options import Options
     from pfmon.machine.config import MachineFigures
-    from pfmon.stream.table import InstructionSet
 
 
 def take_pmu(options: Options, text: str) -> None:
@@ -27,6 +27,9 @@ def take_pmu_of_program(options: Options, instruction_set: InstructionSet | None
     the one that was given. ``instruction_set``: None where it is not known; whatever is wrong shows elsewhere."""
     if instruction_set is None:
         return
+    masks_sets = options.insn_sets or options.insn_set != "both"
+    if masks_sets and instruction_set == InstructionSet.I386 and not options.pmu_given:
+        return  # only Itaniums tell the sets apart, and one of them is what is programmed if nobody says which
     if not (options.pmu_given or options.machine):
         options.pmu = PROCESSORS[instruction_set].pmu
     check_fits(get(options.pmu), instruction_set)
@@ -44,8 +47,9 @@ def take_pmu_of_machine(options: Options) -> None:
     options.pmu = own
 
 
-def machine_of(options: Options) -> MachineFigures:
-    """The figures of the machine that the options ask for. PfmonError: what is wrong with them."""
+def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
+    """The figures of the machine that the options ask for; ``ia32``: an Itanium's, for IA-32 code. PfmonError: what is
+    wrong with them."""
     from pfmon.machine.config import load  # only runs that need the machine read its file
 
-    return load(options.machine or OF_PMU[options.pmu], options.machine_settings)
+    return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)

@@ -23,6 +23,7 @@ from pfmon.program import image
 from pfmon.report.programming_record import Machine, Record
 from pfmon.session.controls import Controls
 from pfmon.session.run import Plan, Session, default_memory_limit
+from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample, Sampling
     from pfmon.session.tasks import Following
-    from pfmon.stream.table import InstructionSet
 
 
 def _nobody(_: object) -> None:
@@ -75,9 +75,11 @@ class Prepared:
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
         words = self.command if recording else interpreted(self.command)
-        take_pmu_of_program(options, recording.instruction_set if recording else _instruction_set(words[0]))
+        instructions = recording.instruction_set if recording else _instruction_set(words[0])
+        take_pmu_of_program(options, instructions)
+        self._ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
         if options.machine_settings:
-            machine_of(options)  # whatever is wrong with them shows now
+            machine_of(options, self._ia32)  # whatever is wrong with them shows now
         load = _loader(options, words, recording)
         self._load = load
         expand_events(options)
@@ -172,7 +174,7 @@ class Prepared:
         )
 
     def _plan(self, words: Sequence[str], program: Program | None, wanted: Request, symbols: Symbols) -> Plan:
-        options = self._options
+        options, ia32 = self._options, self._ia32  # the plan does not refer back to this
         return Plan(
             program=program,
             arguments=[os.fsencode(word) for word in words],
@@ -186,7 +188,7 @@ class Prepared:
                 standard_files=self._files.numbers,
             ),
             model=get(options.pmu),
-            request=wanted,
+            request=wanted._replace(ia32_program=self._ia32),
             memory_limit=options.memory_limit or default_memory_limit(),
             timeout=options.session_timeout,
             slow=options.slow,
@@ -204,7 +206,7 @@ class Prepared:
                 dont_start=options.dont_start,
                 ear_seed=options.ear_seed,
             ),
-            machine=lambda: machine_of(options),
+            machine=lambda: machine_of(options, ia32),
             report=bool(options.report),
             record=options.record,
             replay=options.replay,

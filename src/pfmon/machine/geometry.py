@@ -30,13 +30,11 @@ class Problem(NamedTuple):
 
 def cache_problems(values: Mapping[str, Value]) -> Iterator[Problem]:
     """Everything that is impossible in the figures of an out-of-order machine."""
-    for cache in ("l1d", "l1i", "l2", "l3"):
+    for cache, above in {"l1d": "l1d", "l1i": "l1i", "l2": "l1d", "l3": "l2"}.items():
         if f"{cache}.size" in values:
             yield from _cache_geometry(values, cache)
-            if values[f"{cache}.line"] != values["l1d.line"]:
-                yield Problem(
-                    f"{cache}.line", f"the lines of all caches are as long as those of l1d.line={values['l1d.line']}"
-                )
+            if _number(values, f"{cache}.line") < _number(values, f"{above}.line"):
+                yield Problem(f"{cache}.line", f"smaller than {above}.line={values[f'{above}.line']}")
     for tlb in ("dtlb1", "itlb1", "tlb2"):
         if f"{tlb}.entries" in values:
             yield from _entry_geometry(values, tlb)

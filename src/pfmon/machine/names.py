@@ -5,7 +5,7 @@ from __future__ import annotations
 ITANIUMS = ("itanium", "itanium2", "montecito")
 """The in-order machines, which run IA-64 programs."""
 
-FILES = (*ITANIUMS, "core2", "nehalem", "ppc604e")
+FILES = (*ITANIUMS, "core2", "nehalem", "ppc604e", "itanium_ia32", "itanium2_ia32")
 """The machines that come with the program: configs/NAME.toml."""
 
 HOST = "host"
@@ -21,3 +21,11 @@ OF_PMU = {
     "ppc604e": "ppc604e",
 }
 """PMU -> the machine that a program runs on if nobody says which."""
+
+OF_IA32 = {"itanium": "itanium_ia32", "itanium2": "itanium2_ia32"}
+"""PMU of an Itanium -> the machine that IA-32 programs run on."""
+
+
+def default_machine(pmu: str, ia32: bool = False) -> str:
+    """The machine of a PMU; ``ia32``: for IA-32 code on an Itanium."""
+    return OF_IA32[pmu] if ia32 else OF_PMU[pmu]

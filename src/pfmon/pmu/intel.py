@@ -95,8 +95,8 @@ class IntelV1Programmer(Programmer):
     width = WIDTH
     counter_source = "Intel SDM volume 3 section 30.2.1.1"
     register_file: ClassVar[type[RegisterFile]] = MsrFile
-    decoder: ClassVar[type[CounterDecoder] | None] = IntelDecoder
-    qualification: ClassVar[type[Qualification] | None] = Unqualified
+    decoder: ClassVar[type[CounterDecoder]] = IntelDecoder
+    qualification: ClassVar[type[Qualification]] = Unqualified
 
     event_options = ("edge", "invert")
     features: tuple[str, ...] = ("controls",)

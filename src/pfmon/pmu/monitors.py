@@ -2,14 +2,14 @@
 
 `read_counters` is the inverse of programming: from the configuration registers to events, levels and thresholds,
 whoever wrote them. What is different in each processor is a `CounterDecoder` beside its registers and rules
-(`itanium.py`, `itanium2.py`, `montecito.py`, `intel.py`).
+(`itanium.py`, `itanium2.py`, `montecito.py`, `intel.py`, `powerpc.py`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from pfmon.errors import PfmonError, RuleError
+from pfmon.errors import RuleError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.values import RegisterValues
@@ -44,7 +44,7 @@ class Reading(NamedTuple):
 
 
 class CounterDecoder(ABC):
-    """Finds what one processor's counters are set to; a family's class says how (`ia64.py`, `intel.py`)."""
+    """Finds what one processor's counters are set to; a family's class says how (`ia64.py`, `intel.py`, ...)."""
 
     def __init__(self, events: EventTable, counters: Iterable[int], values: RegisterValues) -> None:
         self.events = events
@@ -62,8 +62,6 @@ def read_counters(model: PmuModel, registers: RegisterFile | Mapping[str, int]) 
     ``registers`` are a register file, or values by name; registers that are not given are in the reset state.
     """
     decoder = model.programmer.decoder
-    if decoder is None:
-        raise PfmonError(f"{model.name}: its counters are not read from registers")
     values = registers.contents() if isinstance(registers, RegisterFile) else registers
     return decoder(model.events, model.bank.numbers, RegisterValues(model.registers, values)).read()
 

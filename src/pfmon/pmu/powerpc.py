@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.file import RegisterFile
+from pfmon.pmu.monitors import CounterDecoder, Reading, Unknown
 from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Monitor
+from pfmon.pmu.qualify import Unqualified
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from pfmon.pmu.event import Event
     from pfmon.pmu.file import CounterBank
+    from pfmon.pmu.qualify import Qualification
     from pfmon.pmu.register import RegisterSet
     from pfmon.pmu.request import EventRequest
 
@@ -177,6 +180,36 @@ class GeneralSprFile(SprFile):
         return control == UNTIL_NEGATIVE_OR_SIGNALLED and not (self.negative(1) or self.signalled)
 
 
+class PowerPcDecoder(CounterDecoder):
+    """MMCR0 and MMCR1. A counter whose select field is 0 counts nothing (PowerPC 604 manual tables 9-2 and 9-3)."""
+
+    def read(self) -> Reading:
+        """All counters that count in some state."""
+        levels = self.levels()
+        found = [self._counter(number, levels) for number in self.counters if levels and self._select(number)]
+        return Reading(
+            tuple(one for one in found if isinstance(one, Monitor)),
+            tuple(one for one in found if isinstance(one, Unknown)),
+        )
+
+    def levels(self) -> int:
+        """The privilege levels at which all counters count; 0: MMCR0 switches them off."""
+        control = self.values.fields("mmcr0")
+        return 0 if control["dis"] else (0 if control["dp"] else 1) | (0 if control["du"] else 8)
+
+    def _select(self, number: int) -> int:
+        return self.values.field(SELECT[number], f"pmc{number}select")
+
+    def _counter(self, number: int, levels: int) -> Monitor | Unknown:
+        """One counter that is switched on."""
+        code = self._select(number)
+        event = next((one for one in self.events.canonical(code) if number in one.counters), None)
+        if event is None:
+            reason = f"PMC{number} has no event of this code"
+            return Unknown(number, code, 0, reason, SELECT[number].upper(), SECTION)
+        return Monitor(event, number, number, levels, False, 0, 0, False)
+
+
 class PowerPc604eProgrammer(Programmer):
     """MMCR0 and MMCR1 of the PowerPC 604e."""
 
@@ -187,6 +220,8 @@ class PowerPc604eProgrammer(Programmer):
     counter_source = "PowerPC 604 manual tables 9-2 and 9-3"
     features = ("controls",)
     register_file: ClassVar[type[RegisterFile]] = SprFile
+    decoder: ClassVar[type[CounterDecoder]] = PowerPcDecoder
+    qualification: ClassVar[type[Qualification]] = Unqualified
 
     @classmethod
     def data_name(cls, number: int) -> str:

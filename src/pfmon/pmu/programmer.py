@@ -57,8 +57,8 @@ class Programmer(ABC):
     branch_buffer_pmds: tuple[int, ...] = ()
     """The registers that event address registers and the branch buffer consist of, where there are any."""
     register_file: ClassVar[type[RegisterFile]]
-    qualification: ClassVar[type[Qualification] | None] = None
-    decoder: ClassVar[type[CounterDecoder] | None] = None
+    qualification: ClassVar[type[Qualification]]
+    decoder: ClassVar[type[CounterDecoder]]
 
     def __init__(self, request: Request, events: EventTable, registers: RegisterSet) -> None:
         self.request = request

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from pfmon.errors import PfmonError
 from pfmon.pmu.filters import EVERY_BUNDLE, EVERY_OPCODE, in_blocks
 from pfmon.pmu.values import RegisterValues
 
@@ -71,7 +70,7 @@ class Qualification(ABC):
 
 
 class Unqualified(Qualification):
-    """Of a PMU without registers for that: everything counts (Intel's architectural monitoring)."""
+    """Of a PMU without registers for that: everything counts (Intel's architectural monitoring, the PowerPC's)."""
 
     def channel(self, event: Event) -> int:
         """The one channel."""
@@ -98,10 +97,7 @@ class Qualifier:
     """
 
     def __init__(self, model: PmuModel, values: Mapping[str, int]) -> None:
-        reading = model.programmer.qualification
-        if reading is None:
-            raise PfmonError(f"{model.name} does not qualify events by address or opcode")
-        self._reading: Qualification = reading(RegisterValues(model.registers, values))
+        self._reading: Qualification = model.programmer.qualification(RegisterValues(model.registers, values))
         self._code: dict[tuple[int, int], CodeFilter] = {}
         self._opcodes: dict[int, OpcodeFilter] = {}
 

@@ -115,7 +115,7 @@ class IpEarRequest(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Everything that one programming of a PMU is made from."""
+    """Everything that one programming of a PMU is made from. ``ia32_program``: an Itanium executes IA-32 code."""
 
     events: tuple[EventRequest, ...]
     plm: int = PLM_USER
@@ -133,6 +133,7 @@ class Request(NamedTuple):
     ip_ear: IpEarRequest | None = None
     controls: Mapping[str, int] = {}
     check_ears: bool = True
+    ia32_program: bool = False
 
 
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:

@@ -1,4 +1,4 @@
-"""ELF headers of IA-64 and x86-64 Linux executables: ELF64, little-endian (System V ABI, chapters 4 and 5).
+"""ELF headers of Linux executables for the machines whose programs run (System V ABI, chapters 4 and 5).
 
 Only headers are read here, with struct: this is on the path to a program's first instruction.
 """
@@ -10,10 +10,13 @@ import struct
 
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
-from pfmon.program.machines import EM_IA_64, EM_X86_64, machine_name
+from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64, machine_name
 
-HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
+HEADER = {32: "16sHHIIIIIHHHHHH", 64: "16sHHIQQQIHHHHHH"}
+PROGRAM_HEADERS = {32: "IIIIIIII", 64: "IIQQQQQQ"}
+"""Fields, by bits of addresses."""
+
+PROGRAM_HEADER = struct.Struct("<" + PROGRAM_HEADERS[64])
 
 ET_EXEC, ET_DYN = 2, 3
 PT_LOAD, PT_INTERP = 1, 3
@@ -24,8 +27,33 @@ LONGEST_INTERPRETER = 4096
 # Five user regions, of which programs may use 2^44 bytes each less a page (Linux, 16 KB pages).
 REGIONS = 5
 REGION_LIMIT = (1 << 44) - (1 << 14)
-# x86-64: the lower half of 48 bits of address, less a page.
-X86_64_LIMIT = (1 << 47) - (1 << 12)
+
+LITTLE, BIG = 1, 2
+WORDS = {LITTLE: "little", BIG: "big"}
+
+
+class Form(NamedTuple):
+    """What files for a machine are like: bits of their addresses, orders of their bytes, and the first address that is
+    not the user's."""
+
+    bits: int
+    orders: tuple[int, ...]
+    limit: int = 1 << 32
+
+
+FORMS = {
+    EM_IA_64: Form(64, (LITTLE,), REGIONS << 61),
+    EM_X86_64: Form(64, (LITTLE,), (1 << 47) - (1 << 12)),  # the lower half of 48 bits of address, less a page
+    EM_386: Form(32, (LITTLE,)),
+    EM_PPC: Form(32, (BIG,)),
+    EM_PPC64: Form(64, (BIG, LITTLE), 1 << 47),  # as much as a host of qemu's has
+}
+"""By machine."""
+
+EF_PPC64_ABI = 3
+DESCRIPTORS = 2
+"""Below this version of the ABI for 64-bit PowerPC (in the header's flags) a function's address is that of a
+descriptor, whose first word is the address of the code (64-bit PowerPC ELF ABI Supplement 1.9, section 3.2.5)."""
 
 
 class Segment(NamedTuple):
@@ -48,60 +76,106 @@ class Elf(NamedTuple):
     program_headers: int  # address at which they are loaded, 0 if they are not
     program_header_count: int
     machine: int = EM_IA_64
+    big_endian: bool = False
 
 
 def parse(data: bytes, name: str) -> Elf:
-    """Read the headers of an IA-64 or x86-64 executable. Raises PfmonError, naming what is wrong with the file."""
-    fields = _header(data, name)
-    machine, file_type, entry, offset, entry_size, count = fields
-    if count == 0:
+    """Read the headers of an executable. Raises PfmonError, naming what is wrong with the file."""
+    header = _header(data, name)
+    if header.entries == 0:
         raise PfmonError(f"{name}: inconsistent ELF file: it has no program headers")
-    if entry_size != PROGRAM_HEADER.size:
-        raise PfmonError(f"{name}: inconsistent ELF file: program headers of {entry_size} bytes")
-    if offset + count * entry_size > len(data):
+    layout = struct.Struct(header.order + PROGRAM_HEADERS[header.bits])
+    if header.entry_size != layout.size:
+        raise PfmonError(f"{name}: inconsistent ELF file: program headers of {header.entry_size} bytes")
+    table_size = header.entries * layout.size
+    if header.offset + table_size > len(data):
         raise PfmonError(f"{name}: truncated ELF file: program headers end after the file does")
-    headers = [PROGRAM_HEADER.unpack_from(data, offset + i * entry_size) for i in range(count)]
+    rows = layout.iter_unpack(data[header.offset : header.offset + table_size])
+    headers = [_as_64(row) for row in rows] if header.bits == 32 else list(rows)
     segments = tuple(
         Segment(address, memory_size, at, file_size, flags)
         for kind, flags, at, address, _, file_size, memory_size, _ in headers
         if kind == PT_LOAD and memory_size > 0
     )
-    _check_segments(segments, len(data), name, machine)
+    _check_segments(segments, len(data), name, header.machine)
+    entry = _described(data, segments, header) if header.descriptors else header.entry
     if not any(s.flags & PF_X and s.address <= entry < s.address + s.memory_size for s in segments):
         raise PfmonError(f"{name}: inconsistent ELF file: entry point {entry:#x} is in no executable segment")
     return Elf(
-        position_independent=file_type == ET_DYN,
+        position_independent=header.kind == ET_DYN,
         entry=entry,
         segments=segments,
         interpreter=_interpreter(data, headers, name),
-        program_headers=_loaded_at(segments, offset, count * entry_size),
-        program_header_count=count,
-        machine=machine,
+        program_headers=_loaded_at(segments, header.offset, table_size),
+        program_header_count=header.entries,
+        machine=header.machine,
+        big_endian=header.order == ">",
     )
 
 
-def _header(data: bytes, name: str) -> tuple[int, int, int, int, int, int]:
-    """Check the ELF header: machine, type, entry, and offset, entry size and count of the program headers."""
+class _Header(NamedTuple):
+    """The fields of an ELF header that matter here. ``order`` is that of struct; ``descriptors``: the entry is the
+    address of a function descriptor."""
+
+    machine: int
+    kind: int
+    entry: int
+    offset: int
+    entry_size: int
+    entries: int
+    bits: int
+    order: str
+    descriptors: bool
+
+
+def _header(data: bytes, name: str) -> _Header:
+    """Check the ELF header."""
     if data[:4] != b"\x7fELF":
         raise PfmonError(f"{name}: not an ELF file")
-    if len(data) < HEADER.size:
+    if len(data) < 52:
         raise PfmonError(f"{name}: truncated ELF file: {len(data)} bytes")
-    ident, kind, machine, _, entry, offset, _, _, _, entry_size, count, _, _, _ = HEADER.unpack_from(data)
-    elf_class, byte_order = ident[4], ident[5]
-    if byte_order == 2:
-        machine = int.from_bytes(data[18:20], "big")
-    if elf_class not in (1, 2) or byte_order not in (1, 2) or ident[6] != 1:
+    elf_class, byte_order = data[4], data[5]
+    if elf_class not in (1, 2) or byte_order not in WORDS or data[6] != 1:
         raise PfmonError(f"{name}: inconsistent ELF file: class {elf_class}, byte order {byte_order}")
-    if machine not in (EM_IA_64, EM_X86_64):
-        raise PfmonError(f"{name}: is {machine_name(machine)} program; IA-64 and x86-64 programs run")
-    kind_of_program = machine_name(machine).partition(" ")[2]
-    if elf_class == 1:
-        raise PfmonError(f"{name}: is a 32-bit {kind_of_program} program; only 64-bit ones run")
-    if byte_order == 2:
-        raise PfmonError(f"{name}: is a big-endian {kind_of_program} program; only little-endian ones run")
+    order = ">" if byte_order == BIG else "<"
+    machine = int.from_bytes(data[18:20], "big" if byte_order == BIG else "little")
+    _check_form(machine, 32 * elf_class, byte_order, name)
+    layout = struct.Struct(order + HEADER[32 * elf_class])
+    if len(data) < layout.size:
+        raise PfmonError(f"{name}: truncated ELF file: {len(data)} bytes")
+    _, kind, _, _, entry, offset, _, flags, _, entry_size, count, _, _, _ = layout.unpack_from(data)
     if kind not in (ET_EXEC, ET_DYN):
         raise PfmonError(f"{name}: is {TYPES.get(kind, f'ELF type {kind}')}, not an executable")
-    return machine, kind, entry, offset, entry_size, count
+    descriptors = machine == EM_PPC64 and flags & EF_PPC64_ABI < DESCRIPTORS
+    return _Header(machine, kind, entry, offset, entry_size, count, 32 * elf_class, order, descriptors)
+
+
+def _check_form(machine: int, bits: int, byte_order: int, name: str) -> None:
+    """PfmonError for files that nothing here executes."""
+    form = FORMS.get(machine)
+    if form is None:
+        raise PfmonError(f"{name}: is {machine_name(machine)} program; IA-64, x86 and PowerPC programs run")
+    kind_of_program = machine_name(machine).partition(" ")[2]
+    if bits != form.bits:
+        raise PfmonError(f"{name}: is a {bits}-bit {kind_of_program} program; only {form.bits}-bit ones run")
+    if byte_order not in form.orders:
+        orders = WORDS[byte_order], WORDS[form.orders[0]]
+        raise PfmonError(f"{name}: is a {orders[0]}-endian {kind_of_program} program; only {orders[1]}-endian ones run")
+
+
+def _as_64(row: tuple[int, ...]) -> tuple[int, ...]:
+    """A 32-bit program header in the order of a 64-bit one, which has its flags earlier."""
+    kind, offset, address, physical, file_size, memory_size, flags, align = row
+    return kind, flags, offset, address, physical, file_size, memory_size, align
+
+
+def _described(data: bytes, segments: tuple[Segment, ...], header: _Header) -> int:
+    """The address of the code that the entry's function descriptor has; the entry itself if there is none."""
+    for s in segments:
+        if s.address <= header.entry and header.entry + 8 <= s.address + s.file_size:
+            (code,) = struct.unpack_from(header.order + "Q", data, s.offset + header.entry - s.address)
+            return int(code)
+    return header.entry
 
 
 def _check_segments(segments: tuple[Segment, ...], file_length: int, name: str, machine: int) -> None:
@@ -125,8 +199,8 @@ def _check_segments(segments: tuple[Segment, ...], file_length: int, name: str, 
 
 
 def _is_for_users(segment: Segment, machine: int) -> bool:
-    if machine == EM_X86_64:
-        return segment.address + segment.memory_size <= X86_64_LIMIT
+    if machine != EM_IA_64:
+        return segment.address + segment.memory_size <= FORMS[machine].limit
     region, offset = segment.address >> 61, segment.address & ((1 << 61) - 1)
     return region < REGIONS and offset + segment.memory_size <= REGION_LIMIT
 

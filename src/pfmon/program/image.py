@@ -8,7 +8,7 @@ import stat
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.program import elf
-from pfmon.program.machines import EM_X86_64
+from pfmon.program.machines import EM_IA_64
 from pfmon.program.sysroot import Sysroot
 
 TYPE_CHECKING = False
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 MAP_BASE = 0x2000_0000_0000_0000
 DYNAMIC_BASE = MAP_BASE + 0x8_0000_0000
 PAGE_SIZE = 1 << 14
-# Where qemu puts position-independent x86-64 programs and their interpreters (docs/qemu.md).
-X86_64_BASE = 0x40_0000_0000
-X86_64_HEAP = 0x200_0000  # bytes that it leaves free behind a position-independent program
-X86_64_STACK = 0x80_1000  # the initial stack, of 8 MB, and a page
+# Where qemu puts position-independent programs and their interpreters (docs/qemu.md).
+QEMU_BASE = 0x40_0000_0000
+QEMU_BASE_32 = 0x4000_0000
+QEMU_HEAP = 0x200_0000  # bytes that it leaves free behind a position-independent program of 64 bits
+QEMU_STACK = 0x80_1000  # the initial stack, of 8 MB, and a page
 LARGEST_FILE = 1 << 31
 
 
@@ -101,8 +102,8 @@ def load(path: str, sysroot: str | None = None) -> Program:
     """Read an executable and, for a dynamic one, its interpreter under the sysroot. Raises PfmonError."""
     data = read_file(path)
     parsed = elf.parse(data, path)
-    if parsed.machine == EM_X86_64:
-        return _x86_64(path, data, parsed, sysroot)
+    if parsed.machine != EM_IA_64:
+        return _under_qemu(path, data, parsed, sysroot)
     image = _image(path, data, parsed, DYNAMIC_BASE)
     if image.elf.interpreter is None:
         return Program(image, None)
@@ -121,9 +122,10 @@ def load(path: str, sysroot: str | None = None) -> Program:
     return Program(image, _image(interpreter_path, data, elf.parse(data, interpreter_path), MAP_BASE))
 
 
-def _x86_64(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Program:
+def _under_qemu(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Program:
     """What qemu will load, where it will: the interpreter is the host's unless the sysroot has it."""
-    image = _image(path, data, parsed, X86_64_BASE)
+    is_32 = elf.FORMS[parsed.machine].bits == 32
+    image = _image(path, data, parsed, QEMU_BASE_32 if is_32 else QEMU_BASE)
     if parsed.interpreter is None:
         return Program(image, None)
     host = os.fsdecode(parsed.interpreter)
@@ -132,9 +134,21 @@ def _x86_64(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Program
         host = inside if os.path.isfile(inside) else host
     if not os.path.isfile(host):
         raise PfmonError(f"{path}: its interpreter {host!r} is not here; give --sysroot DIR")
-    free = (image.end + 4095 & -4096) + X86_64_HEAP if parsed.position_independent else X86_64_BASE
     data = read_file(host)
-    return Program(image, _image(host, data, elf.parse(data, host), free + X86_64_STACK))
+    interpreter = elf.parse(data, host)
+    if is_32:
+        base = _interpreter_below(image, interpreter)
+    else:
+        base = (image.end + 4095 & -4096) + QEMU_HEAP if parsed.position_independent else QEMU_BASE
+        base += QEMU_STACK
+    return Program(image, _image(host, data, interpreter, base))
+
+
+def _interpreter_below(image: Image, interpreter: Elf) -> int:
+    """Where qemu puts the interpreter of a 32-bit program: its search for room goes down, from the base, or from what
+    is there."""
+    pages = max(s.address + s.memory_size for s in interpreter.segments) + 4095 & -4096
+    return QEMU_BASE_32 - (QEMU_STACK if image.elf.position_independent else 0) - pages
 
 
 def _image(path: str, data: bytes, parsed: Elf, base: int) -> Image:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+EM_386 = 3
+EM_PPC = 20
+EM_PPC64 = 21
 EM_IA_64 = 50
 EM_X86_64 = 62
 
 MACHINES = {
     2: "a SPARC",
-    3: "an i386",
+    EM_386: "an i386",
     4: "an m68k",
     8: "a MIPS",
     15: "a PA-RISC",
-    20: "a 32-bit PowerPC",
-    21: "a PowerPC64",
+    EM_PPC: "a PowerPC",
+    EM_PPC64: "a PowerPC64",
     22: "an S/390",
     40: "an ARM",
     42: "a SuperH",

@@ -1,6 +1,7 @@
 """Symbols of an ELF file: which function or object an address belongs to, and the address of a name.
 
-Any class and byte order: reports use it for every engine. Symbols are read when the first one is asked for.
+Any class and byte order: reports use it for every engine. A function is where its code is, also where its symbol stands
+for a descriptor. Symbols are read when the first one is asked for.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import bisect
 import struct
 
 from pfmon.light_typing import NamedTuple
+from pfmon.program.elf import DESCRIPTORS, EF_PPC64_ABI
+from pfmon.program.machines import EM_PPC64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,8 +86,9 @@ class SymbolTable:
 class _Layout(NamedTuple):
     """Field formats of one ELF class and byte order."""
 
+    order: str  # struct's
     section_table: struct.Struct  # e_shoff with what precedes it
-    section_counts: tuple[int, int]  # offset of e_shentsize
+    section_counts: tuple[int, int]  # offsets of e_shentsize and e_shnum; e_shstrndx follows
     section: struct.Struct  # sh_name sh_type sh_flags sh_addr sh_offset sh_size sh_link
     symbol: struct.Struct
     wide: bool
@@ -96,6 +100,7 @@ def _layout(data: bytes) -> _Layout | None:
     order = "<" if data[5] == 1 else ">"
     if data[4] == 2:
         return _Layout(
+            order,
             struct.Struct(order + "40xQ"),
             (58, 60),
             struct.Struct(order + "IIQQQQI20x"),
@@ -103,6 +108,7 @@ def _layout(data: bytes) -> _Layout | None:
             True,
         )
     return _Layout(
+        order,
         struct.Struct(order + "32xI"),
         (46, 48),
         struct.Struct(order + "IIIIIII12x"),
@@ -116,22 +122,40 @@ def _read(data: bytes, bias: int) -> Iterator[Symbol]:
     layout = _layout(data)
     if layout is None:
         return
-    order = "<" if data[5] == 1 else ">"
     (table,) = layout.section_table.unpack_from(data)
-    entry_size, count = struct.unpack_from(order + "HH", data, layout.section_counts[0])
+    entry_size, count, names = struct.unpack_from(layout.order + "HHH", data, layout.section_counts[0])
     if entry_size != layout.section.size or table + count * entry_size > len(data):
         return
     sections = [layout.section.unpack_from(data, table + i * entry_size) for i in range(count)]
+    code = _descriptors(data, layout, sections, names)
     for _, kind, _, _, offset, size, link in sections:
         if kind in (SHT_SYMTAB, SHT_DYNSYM) and link < count:
             names_at, names_size = sections[link][4:6]
             strings = data[names_at : names_at + names_size]
             entries = data[offset : offset + size]
             usable = len(entries) - len(entries) % layout.symbol.size
-            yield from _symbols(entries[:usable], strings, layout, bias)
+            for symbol in _symbols(entries[:usable], strings, layout):
+                yield symbol._replace(address=code.get(symbol.address, symbol.address) + bias)
 
 
-def _symbols(entries: bytes, strings: bytes, layout: _Layout, bias: int) -> Iterator[Symbol]:
+def _descriptors(data: bytes, layout: _Layout, sections: list[tuple[int, ...]], names: int) -> dict[int, int]:
+    """By the address of a function descriptor that of the code, where symbols of functions stand for descriptors:
+    64-bit PowerPC, before version 2 of its ABI (elf.py). Descriptors are in the section .opd; those that are filled in
+    when the program is loaded are left out."""
+    if int.from_bytes(data[18:20], "big" if layout.order == ">" else "little") != EM_PPC64 or names >= len(sections):
+        return {}
+    if struct.unpack_from(layout.order + "I", data, 48)[0] & EF_PPC64_ABI >= DESCRIPTORS:
+        return {}
+    found: dict[int, int] = {}
+    for name, _, _, address, offset, size, _ in sections:
+        at = sections[names][4] + name
+        if data[at : at + 5] == b".opd\0" and offset + size <= len(data):
+            words = struct.unpack_from(f"{layout.order}{size // 8}Q", data, offset)
+            found |= {address + 8 * i: word for i, word in enumerate(words) if word}
+    return found
+
+
+def _symbols(entries: bytes, strings: bytes, layout: _Layout) -> Iterator[Symbol]:
     for fields in layout.symbol.iter_unpack(entries):
         if layout.wide:
             name, info, _, section, value, size = fields
@@ -141,4 +165,4 @@ def _symbols(entries: bytes, strings: bytes, layout: _Layout, bias: int) -> Iter
         end = strings.find(b"\0", name) if name else -1
         if kind is None or section in (SHN_UNDEF, SHN_ABS) or end <= name:
             continue
-        yield Symbol(value + bias, size, strings[name:end].decode("utf-8", "backslashreplace"), kind)
+        yield Symbol(value, size, strings[name:end].decode("utf-8", "backslashreplace"), kind)

@@ -15,7 +15,8 @@ class VirtualCounters:
     status is read and cleared, which ends the freeze, and the counter's width is added to a software total.
     """
 
-    def __init__(self, registers: RegisterFile, programming: Programming) -> None:
+    def __init__(self, registers: RegisterFile, programming: Programming, ia32: bool = False) -> None:
+        """``ia32``: an Itanium executes IA-32 code."""
         self.registers = registers
         self.programming = programming
         self._overflows = dict.fromkeys(programming.counters, 0)
@@ -23,6 +24,8 @@ class VirtualCounters:
             registers.write(name, value)
         registers.hold(dict.fromkeys(programming.counters, 0))
         registers.run_program()
+        if ia32:
+            registers.set_field("psr", "is", 1)
 
     def add(self, monitor: Monitor, increment: int) -> None:
         """Count ``increment`` more of the monitor's event."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.counting.countable import check_countable, check_monitor
+from pfmon.counting.ia32 import check_ia32
 from pfmon.counting.unit import CountingUnit
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.derived import load_derived, plan
@@ -82,11 +83,13 @@ class Counting:
         wanted = with_captures(model, self.plan.request(request))
         for event in wanted.events:
             check_countable(model, model.events[event.name])
+            if request.ia32_program:
+                check_ia32(model, model.events[event.name])
         check_supported(wanted)
         self.programming: Programming = model.fulfil(wanted)
         for monitor in self.programming.monitors:
             check_monitor(model, monitor)
-        self.counters = VirtualCounters(model.register_file(), self.programming)
+        self.counters = VirtualCounters(model.register_file(), self.programming, request.ia32_program)
         self.unit = CountingUnit(model, self.counters.registers)
         places = {monitor.pmd: place for place, monitor in enumerate(self.unit.monitors)}
         self._places = [places.get(monitor.pmd) for monitor in self.programming.monitors]

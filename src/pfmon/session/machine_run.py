@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from pfmon.counting.tally import Tally
 from pfmon.counting.unit import MachineRecords
 from pfmon.errors import PfmonError
 from pfmon.machine.figures import IN_ORDER, OUT_OF_ORDER
@@ -58,6 +59,7 @@ class MachineRun:
         self.machine = machine_of(figures, table, ranges, memo, event_sets)
         self._figures = figures
         self._pipe: Pipe | None = None
+        self._counted: Tally | None = None
 
     def tell_cycles(self, watches: Sequence[CycleWatch], event_set: int) -> None:
         """Show every cycle to those who look at cycles while an event set is in force."""
@@ -69,7 +71,10 @@ class MachineRun:
 
     def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
         """The pipe to ``reader``, which hands the stream on to the machine; None: to the machine itself. ``beside``
-        reads the stream in the engine's thread."""
+        reads the stream in the engine's thread; an out-of-order machine that reads the stream itself tells a tally at
+        the end how often blocks ran."""
+        if reader is None and type(beside) is Tally and self._figures.core == OUT_OF_ORDER:
+            self._counted, beside = beside, None
         self._pipe = Pipe(reader or self.machine, beside, self._threaded)
         return self._pipe
 
@@ -84,6 +89,13 @@ class MachineRun:
         if self._pipe:
             self._pipe.__exit__(kind, error, trace)
         self.machine.finish()
+        if self._counted is not None:
+            from pfmon.counting.machine_runs import add_runs
+            from pfmon.machine.interval.interval_machine import IntervalMachine
+
+            assert isinstance(self.machine, IntervalMachine)
+            add_runs(self._counted, self.machine)
+            self._counted = None
 
     @property
     def failures(self) -> list[Failure]:

@@ -381,10 +381,10 @@ def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
 def _machine(plan: Plan) -> MachineFigures:
     """The machine of a run. PfmonError: it cannot count as the controls want."""
     from pfmon.machine.config import load  # exact events alone do not need it
-    from pfmon.machine.names import OF_PMU
+    from pfmon.machine.names import default_machine
 
     check_machine_counts(plan.slow)
-    return plan.machine() if plan.machine else load(OF_PMU[plan.model.name])
+    return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.request.ia32_program))
 
 
 def _now() -> tuple[float, float, float]:

@@ -30,6 +30,8 @@ PROCESSORS = {
     InstructionSet.X86_64: Processors("an x86-64 program", "x86", "intel_v2"),
     InstructionSet.I386: Processors("an i386 program", "x86", "intel_v2"),
     InstructionSet.PPC64: Processors("a PowerPC program", "ppc", "ppc604e"),
+    InstructionSet.PPC: Processors("a PowerPC program", "ppc", "ppc604e"),
+    InstructionSet.PPC64LE: Processors("a PowerPC program", "ppc", "ppc604e"),
 }
 """By instruction set."""
 
@@ -37,9 +39,19 @@ PROGRAMS = {"ia64": "IA-64", "x86": "x86", "ppc": "PowerPC"}
 """What the processors of an architecture run."""
 
 
+GATES = ("dis", "du", "dmr", "discount", "intonbittrans", "pmctrigger", "countctl")
+"""Ends of names of the PowerPC's controls that stop or start counters."""
+
+
+IA32_PMUS = ("itanium", "itanium2")
+"""PMUs of the processors that execute IA-32 code beside their own."""
+
+
 def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
     """PfmonError for a PMU of processors that do not run such programs."""
     processors = PROCESSORS[instruction_set]
+    if instruction_set == InstructionSet.I386 and model.name in IA32_PMUS:
+        return
     if model.architecture != processors.architecture:
         raise PfmonError(
             f"--pmu={model.name}: its processors run {PROGRAMS[model.architecture]} programs, and this is "
@@ -79,10 +91,18 @@ def check_supported(request: Request) -> None:
             level & PLM_USER for level in _levels(request)
         ),
         "--system-wide": request.system_wide,
+        f"--controls={','.join(_gated_counters(request))} (counters that count at times)": bool(
+            _gated_counters(request)
+        ),
         "--btb-ds (what is captured instead of targets is not documented)": _captures_details(request),
     }.items():
         if used:
             raise PfmonError(f"{option}: runs do not honour it in this version; --check-events-only programs it")
+
+
+def _gated_counters(request: Request) -> list[str]:
+    """The controls that let counters count only at times (MMCR0 of the PowerPC 604e and of IBM's disclosure)."""
+    return [name for name, value in request.controls.items() if value and name.endswith(GATES)]
 
 
 def _captures_details(request: Request) -> bool:

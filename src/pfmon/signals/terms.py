@@ -7,7 +7,7 @@ source       of                                      adds
 ============ ======================================= =================================================================
 instruction  kinds that it has, and with ! those     ``retired``: one whenever it retires; ``executed``: one when its
              that it has not (stream/kinds.pxd,      condition holds (its qualifying predicate; for a branch, that it
-             stream/ia64.pxd)                        is taken); ``unexecuted``: one when it does not
+             stream/ia64.pxd, stream/ppc.pxd)        is taken); ``unexecuted``: one when it does not
 failed check the same, of the check that left a      ``retired``
              block for its recovery code
 mark KIND    values of the mark; none: any           ``count``: one; ``low``: bits 15:0 of its value
@@ -27,6 +27,7 @@ from pfmon.light_typing import NamedTuple
 from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind
 from pfmon.stream.marks import Mark
+from pfmon.stream.ppc import PpcKind
 from pfmon.tables import rows
 
 INSTRUCTION, FAILED_CHECK, MARK, NEVER = "instruction", "failed check", "mark", "never"
@@ -36,7 +37,7 @@ EXECUTION = {"retired": (1, 0), "executed": (0, 1), "unexecuted": (1, -1)}
 
 
 class Kinds(NamedTuple):
-    """Flags of Kind and of Ia64Kind that an instruction has to have, and must not have."""
+    """Flags of Kind, and of Ia64Kind or PpcKind, that an instruction has to have, and must not have."""
 
     wanted: int = 0
     unwanted: int = 0
@@ -104,5 +105,5 @@ def _kinds(text: str) -> Kinds:
         if name in Kind.__members__:
             flags[place] |= int(Kind[name])
         else:
-            flags[place + 2] |= int(Ia64Kind[name])
+            flags[place + 2] |= int(Ia64Kind[name] if name in Ia64Kind.__members__ else PpcKind[name])
     return Kinds(*flags)

@@ -25,7 +25,9 @@ cpdef enum InstructionSet:
     IA64 = 1
     X86_64 = 2
     I386 = 3
-    PPC64 = 4
+    PPC64 = 4                    # big-endian
+    PPC = 5                      # 32 bits, big-endian
+    PPC64LE = 6
 
 cpdef enum Cut:                  # whether a block is the beginning of one that was left in its middle
     WHOLE = 0

@@ -8,6 +8,8 @@ class InstructionSet(IntFlag):
     X86_64 = 2
     I386 = 3
     PPC64 = 4
+    PPC = 5
+    PPC64LE = 6
 
 class Cut(IntFlag):
     WHOLE = 0

@@ -15,7 +15,21 @@ struct code {
     uint8_t slots;               /* addresses of its accesses, 0 to 2: several accesses of one operand are one */
 };
 
+struct target {                  /* an instruction set */
+    const char *name;            /* qemu's */
+    struct code (*code)(const uint8_t *bytes, size_t size);
+    bool (*is_whole)(const uint8_t *bytes, size_t size);
+};
+
+const struct target *target_of(const char *name);            /* NULL: none of these */
+
 struct code x86_code(const uint8_t *bytes, size_t size, bool is_64);
 bool x86_is_whole(const uint8_t *bytes, size_t size, bool is_64);
+
+struct code ppc64_code(const uint8_t *bytes, size_t size);
+struct code ppc_code(const uint8_t *bytes, size_t size);     /* of 32 bits */
+struct code ppc64le_code(const uint8_t *bytes, size_t size);
+uint8_t ppc_accesses(uint32_t word);
+bool ppc_is_whole(const uint8_t *bytes, size_t size);
 
 #endif

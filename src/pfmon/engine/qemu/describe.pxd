@@ -65,12 +65,22 @@ cdef enum:
     MOST_REGISTERS = 512         # in capstone
     MOST_IDS = 1 << 12           # of instructions in capstone
 
+cdef struct Instruction:         # capstone's record of one
+    uint32_t id
+    uint64_t address
+    uint16_t size
+    uint8_t bytes[24]
+    char mnemonic[32]
+    char text[160]
+    void* detail
+
 cdef struct Facts:               # of an instruction, by its number in capstone
     uint32_t kind                # kinds.Kind
     uint8_t branch               # BranchKind
     uint8_t rule                 # Rule
     uint8_t first                # AccessKind of its first operand, if that is in memory
-    uint16_t size                # bytes of that; 0: as capstone says
+    uint16_t size                # bytes of its memory access; 0: as capstone says, or a pointer's
+    uint32_t isa_kind            # of its instruction set
 
 cpdef enum Rule:                 # what is to be known of an instruction's operands besides
     NO_RULE = 0
@@ -93,7 +103,8 @@ cdef class Describer:
     cdef readonly BlockTable table
     cdef void* library
     cdef size_t handle
-    cdef void* decoded           # capstone's record of an instruction
+    cdef Instruction* decoded
+    cdef uint16_t width          # bytes of a pointer
     cdef Facts facts[MOST_IDS]
     cdef uint8_t registers[MOST_REGISTERS]   # bits of stream.operands.Operands, by capstone's number
     cdef registers_function read_registers
@@ -106,6 +117,9 @@ cdef class Describer:
     cdef bint inherit(self, const announcement* it, uint64_t first) noexcept nogil
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
-    cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil
     cdef void dataflow(self, Operands* place) noexcept nogil
+
+
+cdef class X86Describer(Describer):
+    cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil
     cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil

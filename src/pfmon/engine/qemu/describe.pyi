@@ -3,6 +3,8 @@ from enum import IntEnum
 
 from pfmon.stream.table import BlockTable
 
+Facts = tuple[int, int, int, int, int, int]
+
 class Rule(IntEnum):
     NO_RULE = 0
     NO_ACCESSES = 1
@@ -20,8 +22,12 @@ class Describer:
         self,
         table: BlockTable,
         path: str,
-        facts: Callable[[str], tuple[int, int, int, int, int]],
+        facts: Callable[[str], Facts],
         registers: Callable[[str], int],
-        is_64: bool,
+        architecture: int,
+        mode: int,
     ) -> None: ...
     def begin_as(self, parent: BlockTable) -> None: ...
+
+class X86Describer(Describer):
+    """Describes x86 instructions."""

@@ -1,8 +1,9 @@
 """Describes the blocks that the plugin announces: instructions with their kinds and accesses.
 
-What an x86 instruction is says capstone, by its C interface (version 5): the library that its Python package brings is
+What an instruction is says capstone, by its C interface (version 5): the library that its Python package brings is
 loaded, and the few records of it that are read here are declared. What it does not say, such as which instructions
-compute with floating-point numbers, is in a table by mnemonic (x86.py).
+compute with floating-point numbers, is in a table by mnemonic (x86.py, ppc.py). `X86Describer` is for x86, another for
+PowerPC is in describe_ppc.pyx.
 """
 
 from libc.string cimport memcpy, memset
@@ -25,8 +26,6 @@ cdef extern from *:
     uint64_t acquire "pfmon_acquire"(const uint64_t*) nogil
 
 cdef enum:                       # capstone's numbers
-    ARCH_X86 = 3
-    MODE_32 = 1 << 2
     MODE_64 = 1 << 3
     OPTION_DETAIL = 2
     OPTION_ON = 3
@@ -59,15 +58,6 @@ cdef struct Detail:
     uint8_t operand_count
     uint8_t more_padding[7]
     Operand operands[8]
-
-cdef struct Instruction:
-    uint32_t id
-    uint64_t address
-    uint16_t size
-    uint8_t bytes[24]
-    char mnemonic[32]
-    char text[160]
-    Detail* detail
 
 ctypedef uint32_t (*version_function)(int*, int*) noexcept nogil
 ctypedef int (*open_function)(int, int, size_t*) noexcept nogil
@@ -107,9 +97,10 @@ cdef void fit_accesses(BlockInstruction* place, uint32_t slots) noexcept nogil:
 
 cdef class Describer:
     """Enters blocks into ``table``. ``path``: the capstone library; ``facts``: what a mnemonic is, ``registers``: which
-    bit stands for a register of that name (x86.py); ``is_64``: x86-64, not IA-32. PfmonError: the library is not there, or is another version."""
+    bit stands for a register of that name (x86.py, ppc.py); ``architecture`` and ``mode``: capstone's. PfmonError: the
+    library is not there, or is another version."""
 
-    def __cinit__(self, BlockTable table, path, facts, registers, bint is_64):
+    def __cinit__(self, BlockTable table, path, facts, registers, int architecture, uint32_t mode):
         global decode_next
         cdef int major = 0, minor = 0
         self.table = table
@@ -120,11 +111,12 @@ cdef class Describer:
         (<version_function>function(self.library, b"cs_version"))(&major, &minor)
         if major != VERSION:
             raise PfmonError(f"version {VERSION} of capstone is needed, and {path} is version {major}")
-        if (<open_function>function(self.library, b"cs_open"))(ARCH_X86, MODE_64 if is_64 else MODE_32, &self.handle):
-            raise PfmonError("capstone knows no x86 instructions")
+        if (<open_function>function(self.library, b"cs_open"))(architecture, <int>mode, &self.handle):
+            raise PfmonError("capstone was built without the instructions of this program")
         (<option_function>function(self.library, b"cs_option"))(self.handle, OPTION_DETAIL, OPTION_ON)
-        self.decoded = (<allocate_function>function(self.library, b"cs_malloc"))(self.handle)
+        self.decoded = <Instruction*>(<allocate_function>function(self.library, b"cs_malloc"))(self.handle)
         decode_next = <decode_function>function(self.library, b"cs_disasm_iter")
+        self.width = 8 if mode & MODE_64 else 4
         self.read_registers = <registers_function>function(self.library, b"cs_regs_access")
         self.take_facts(facts)
         self.take_registers(registers)
@@ -144,9 +136,8 @@ cdef class Describer:
             name = name_of(self.handle, number)
             if name == NULL:
                 break
-            kind, branch, rule, first, size = facts(name.decode())
-            self.facts[number].kind, self.facts[number].branch = kind, branch
-            self.facts[number].rule, self.facts[number].first, self.facts[number].size = rule, first, size
+            kind, branch, rule, first, size, isa_kind = facts(name.decode())
+            self.facts[number] = Facts(kind, branch, rule, first, size, isa_kind)
 
     def take_registers(self, registers):
         """Number the registers as capstone numbers them."""
@@ -215,27 +206,37 @@ cdef class Describer:
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
         return True
 
-    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
-        """Describe one instruction; one that capstone does not know has no kinds."""
-        cdef const Facts* facts
-        cdef const Instruction* one = <const Instruction*>self.decoded
-        memset(place, 0, sizeof(BlockInstruction))
-        place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
-        if not self.decode(code, size, address) or one.id >= MOST_IDS:
-            (<Instruction*>self.decoded).id = 0
-            return
-        facts = &self.facts[one.id]
-        place.kind, place.branch = facts.kind, facts.branch
-        self.operands(place, facts)
-
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
         cdef size_t left = size
         cdef uint64_t at = address
-        return decode_next(self.handle, &code, &left, &at, <Instruction*>self.decoded)
+        return decode_next(self.handle, &code, &left, &at, self.decoded)
+
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        """Describe one instruction; an instruction set has its own."""
+
+    cdef void dataflow(self, Operands* place) noexcept nogil:
+        """Which registers the instruction that was described last reads, writes, and makes addresses of; none, as far as
+        is known."""
+
+
+cdef class X86Describer(Describer):
+    """Describes x86-64 and IA-32 instructions."""
+
+    cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:
+        """Describe one instruction; one that capstone does not know has no kinds."""
+        cdef const Facts* facts
+        memset(place, 0, sizeof(BlockInstruction))
+        place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
+        if not self.decode(code, size, address) or self.decoded.id >= MOST_IDS:
+            self.decoded.id = 0
+            return
+        facts = &self.facts[self.decoded.id]
+        place.kind, place.branch = facts.kind, facts.branch
+        self.operands(place, facts)
 
     cdef void operands(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
         """What the operands say: accesses to memory, and whether a branch is direct."""
-        cdef const Detail* detail = (<const Instruction*>self.decoded).detail
+        cdef const Detail* detail = <const Detail*>self.decoded.detail
         cdef const Operand* operand
         cdef bint reads = facts.kind & Kind.LOAD != 0, writes = facts.kind & Kind.STORE != 0
         cdef uint32_t i, in_memory = 0
@@ -270,11 +271,12 @@ cdef class Describer:
         if facts.size:
             place.size = facts.size
         if place.access and place.size == 0:
-            place.size = 8
+            place.size = self.width
 
     cdef void dataflow(self, Operands* place) noexcept nogil:
         """Which registers the instruction that was decoded last reads, writes, and makes addresses of."""
-        cdef const Instruction* one = <const Instruction*>self.decoded
+        cdef const Instruction* one = self.decoded
+        cdef const Detail* detail = <const Detail*>one.detail
         cdef const int32_t* memory
         cdef uint16_t read[64]
         cdef uint16_t written[64]
@@ -286,15 +288,15 @@ cdef class Describer:
             place.read |= bit_of(self.registers[read[i] % MOST_REGISTERS])
         for i in range(writes):
             place.written |= bit_of(self.registers[written[i] % MOST_REGISTERS])
-        for i in range(one.detail.operand_count):
-            if one.detail.operands[i].type == OPERAND_MEMORY:
-                memory = <const int32_t*>one.detail.operands[i].value        # segment, base, index
+        for i in range(detail.operand_count):
+            if detail.operands[i].type == OPERAND_MEMORY:
+                memory = <const int32_t*>detail.operands[i].value        # segment, base, index
                 place.addressed |= bit_of(self.registers[memory[1] % MOST_REGISTERS])
                 place.addressed |= bit_of(self.registers[memory[2] % MOST_REGISTERS])
 
     cdef void branch(self, BlockInstruction* place, const Facts* facts) noexcept nogil:
         """Whether a jump or call is direct."""
-        cdef const Detail* detail = (<const Instruction*>self.decoded).detail
+        cdef const Detail* detail = <const Detail*>self.decoded.detail
         cdef bint direct = detail.operand_count > 0 and detail.operands[0].type == OPERAND_IMMEDIATE
         cdef bint calls = facts.kind & Kind.CALL != 0
         if direct:

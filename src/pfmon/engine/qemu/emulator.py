@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
+from pfmon.engine.qemu.targets import TARGETS
 from pfmon.errors import PfmonError
-from pfmon.stream.table import InstructionSet
 
-TARGETS = {InstructionSet.X86_64: "x86_64"}
-"""qemu's names of instruction sets."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.stream.table import InstructionSet
 
 PACKAGE = "qemu-user"
 VERSIONS = "qemu 7.2 to 8.2"
@@ -17,7 +18,7 @@ VERSIONS = "qemu 7.2 to 8.2"
 
 def find(instruction_set: InstructionSet) -> str | None:
     """The path of the emulator for an instruction set."""
-    name = f"qemu-{TARGETS[instruction_set]}"
+    name = f"qemu-{TARGETS[instruction_set].name}"
     for directory in os.get_exec_path():
         path = os.path.join(directory, name)
         if os.path.isfile(path) and os.access(path, os.X_OK):
@@ -29,7 +30,7 @@ def emulator(instruction_set: InstructionSet) -> str:
     """The path of the emulator. PfmonError: there is none, or the plugin was not built."""
     path = find(instruction_set)
     if path is None:
-        name = TARGETS[instruction_set]
+        name = TARGETS[instruction_set].name
         raise PfmonError(f"qemu-{name} is not here, which runs such programs: install the package {PACKAGE}")
     if not os.path.isfile(_plugin()):
         raise PfmonError(f"pfmon was built without its plugin for qemu: there is no {_plugin()}")

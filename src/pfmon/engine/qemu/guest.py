@@ -7,11 +7,11 @@ import signal
 from contextlib import suppress
 from threading import Lock, Thread, Timer
 
-from pfmon.engine.api import Capabilities, Ending
+from pfmon.engine.api import Capabilities, Ending, instruction_set_in
 from pfmon.engine.qemu.emulator import VERSIONS, emulator, plugin_path, version
 from pfmon.engine.qemu.reading import FAULTS, TROUBLES, killed, reading
+from pfmon.engine.qemu.targets import TARGETS
 from pfmon.errors import PfmonError
-from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ PATIENCE = 0.1
 class Guest:
     """One process of the host, in which qemu executes the program."""
 
-    instruction_set = InstructionSet.X86_64
     capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
 
     def __init__(self, wanted: Start) -> None:
         """Prepare everything; the process begins with the run. Raises PfmonError."""
         self._wanted = wanted
+        self.instruction_set = instruction_set_in(wanted.program)
         self._emulator = emulator(self.instruction_set)
         self.traced = wanted.addresses
         self.table, self._reader = reading(self.instruction_set, self.traced)
@@ -220,7 +220,7 @@ class Guest:
         """Address and text of the instructions in a range of code, of those that were executed."""
         from pfmon.engine.qemu.listing import listing  # capstone's package takes long to load
 
-        return listing(self.table, first, beyond)
+        return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 
     def close(self) -> None:
         """End the guest if it still runs."""

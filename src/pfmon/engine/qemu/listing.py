@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from capstone import CS_ARCH_X86, CS_MODE_64, Cs
+from capstone import Cs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pfmon.engine.qemu.targets import Target
     from pfmon.stream.table import BlockTable
 
 
-def listing(table: BlockTable, first: int, beyond: int) -> list[tuple[int, str]]:
+def listing(table: BlockTable, target: Target, first: int, beyond: int) -> list[tuple[int, str]]:
     """Address and text of the instructions of all blocks in a range; where code changed, as it was last."""
-    capstone = Cs(CS_ARCH_X86, CS_MODE_64)
+    capstone = Cs(target.architecture, target.mode)
     code: dict[int, bytes] = {}
     for number in table.numbers():
         block = table.block(number)

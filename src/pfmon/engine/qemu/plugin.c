@@ -24,7 +24,7 @@ bool is_child;
 struct ring *ring;
 uint64_t *words;          /* the buffer that is filled */
 static struct thread *first;     /* the first of the program's threads, which is alone at first */
-static bool is_64;
+static const struct target *target;
 unsigned int threads = 1;        /* that there were at a time */
 static bool threaded;             /* what is translated now may be executed by several threads */
 static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
@@ -308,7 +308,7 @@ static uint32_t length_of(const struct qemu_plugin_tb *tb) {
     if (length < 2)
         return length;
     end = qemu_plugin_tb_get_insn(tb, length - 1);
-    return length - !x86_is_whole(qemu_plugin_insn_data(end), qemu_plugin_insn_size(end), is_64);
+    return length - !target->is_whole(qemu_plugin_insn_data(end), qemu_plugin_insn_size(end));
 }
 
 /* Translated code adds to `progress` before the instruction behind each that may fault: the sum is the number of the
@@ -333,7 +333,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
             marked = i;
         }
         memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
-        code = x86_code(wanted.bytes + count, size, is_64);
+        code = target->code(wanted.bytes + count, size);
         wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0) | code.slots << SLOTS_SHIFT);
         count += (uint32_t)size;
         if (area->traced && code.slots)
@@ -374,7 +374,8 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
                 + sscanf(argv[i], "parent=%d", &parent) + sscanf(argv[i], "reader=%63s", name)
                 + sscanf(argv[i], "follow=%d", &what) < 0)
             continue;
-    if (!know_target(info->target))
+    target = target_of(info->target);
+    if (!target || !know_target(info->target))
         return -1;
     if (*name) {
         files = follow_start(name, what);
@@ -390,7 +391,6 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
         return -1;
     close(files.ring);
     close(files.area);
-    is_64 = strcmp(info->target, "x86_64") == 0;
     words = ring->buffers[0].words;
     area->base = area;
     first = &area->threads[0];

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import signal
 from functools import cache
+from importlib import import_module
 
 from pfmon.engine.api import Ending
-from pfmon.engine.qemu.describe import Describer
+from pfmon.engine.qemu.capstone_library import capstone_library
 from pfmon.engine.qemu.reader import Reader
-from pfmon.engine.qemu.x86 import PAYLOAD_BYTES, capstone_library, facts, register
-from pfmon.stream.table import BlockTable, InstructionSet
+from pfmon.engine.qemu.targets import PAYLOAD_BYTES, TARGETS
+from pfmon.stream.table import BlockTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.qemu.describe import Describer
+    from pfmon.stream.table import InstructionSet
 
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
 """Signals that an instruction raises."""
@@ -27,8 +33,7 @@ def killed(number: int) -> Ending:
     return Ending(128 + number, number, signal.strsignal(number) or f"signal {number}")
 
 
-_library = cache(capstone_library)
-_facts, _register = cache(facts), cache(register)  # each process of a program asks for all of them
+_library = cache(capstone_library)  # each process of a program asks for it
 
 
 def reading(
@@ -37,8 +42,8 @@ def reading(
     """A table of blocks and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the table
     of the process that this one is a child of. PfmonError."""
     table = BlockTable(instruction_set, PAYLOAD_BYTES)
-    is_64 = instruction_set is InstructionSet.X86_64
-    describer = Describer(table, _library(), _facts, _register, is_64)
+    target = TARGETS[instruction_set]
+    describer: Describer = import_module(target.module).describer(table, _library(), target.architecture, target.mode)
     if parent is not None:
         describer.begin_as(parent)
     return table, Reader(describer, traced)

@@ -9,6 +9,7 @@ from threading import Thread
 
 from pfmon.engine.api import Capabilities, Ending
 from pfmon.engine.qemu.reading import FAULTS, TROUBLES, killed, reading
+from pfmon.engine.qemu.targets import TARGETS
 from pfmon.errors import LostError
 
 TYPE_CHECKING = False
@@ -86,7 +87,7 @@ class RunningTask:
         """Address and text of the instructions in a range of code, of those that were executed."""
         from pfmon.engine.qemu.listing import listing  # as for the first process
 
-        return listing(self.table, first, beyond)
+        return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 
     def close(self) -> None:
         """Nothing: who follows it ends it."""

@@ -129,15 +129,18 @@ static int accesses_of_branch(const struct decoded *it) {
 }
 
 /* Instructions after which anything may come, and which do not fault once they are there: traps, system calls, and
-   returns to another code segment. */
+   calls, jumps and returns to another code segment. */
 static bool is_trap(const struct decoded *it, const uint8_t *last) {
+    int reg = it->modrm == NO_MODRM ? 0 : it->modrm >> 3 & 7;
     if (it->map == 2)
-        return it->opcode == 0x05 || it->opcode == 0x34;
+        return it->opcode == 0x05;
     switch (it->opcode) {
-    case 0xCC: case 0xF1: case 0xCA: case 0xCB: case 0xCF:
+    case 0xCC: case 0xF1: case 0xCA: case 0xCB: case 0xCF: case 0x9A: case 0xEA:
         return true;
-    case 0xCD:
-        return *last == 0x80;
+    case 0xCD:                   /* int: those that programs may use */
+        return *last == 0x80 || *last == 3 || *last == 4;
+    case 0xFF:
+        return reg == 3 || reg == 5;
     default:
         return false;
     }

@@ -8,13 +8,16 @@ Source: Intel SDM, volume 2, the instruction reference.
 
 from __future__ import annotations
 
-import os
 import re
+from functools import cache
 
-from pfmon.engine.qemu.describe import Rule
-from pfmon.errors import PfmonError
+from pfmon.engine.qemu.describe import Rule, X86Describer
 from pfmon.stream.kinds import Kind
 from pfmon.stream.table import AccessKind, BranchKind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.stream.table import BlockTable
 
 JUMP = Kind.BRANCH
 CALL = Kind.BRANCH | Kind.CALL | Kind.STORE
@@ -33,6 +36,18 @@ NAMED: dict[str, int] = {
     "xlatb": Kind.LOAD,
 }
 """Kinds beyond those of their written operands. Near returns and calls move the return address."""
+
+SIZES = {
+    "pushal": 32,
+    "popal": 32,
+    "pushaw": 16,
+    "popaw": 16,
+    "xlatb": 1,
+    **dict.fromkeys(("fxsave", "fxsave64", "fxrstor", "fxrstor64"), 512),
+    **dict.fromkeys((f"x{what}{wide}" for what in ("save", "savec", "saveopt", "rstor") for wide in ("", "64")), 576),
+}
+"""Bytes of memory that are not written as operands and are not those of a pointer, or which capstone takes for 8; of
+XSAVE the area without extensions (Intel SDM volume 1, 13.4)."""
 
 CONDITIONAL_JUMP = re.compile(r"j(?!mp)\w+|loop\w*")
 NO_ACCESSES = {"lea", "nop", "fnop", "endbr32", "endbr64", "invlpg", "clflush", "clflushopt", "clwb", "cldemote"}
@@ -67,16 +82,15 @@ READS_FIRST = re.compile(
 """... and that only read it. All others do both; operands behind the first are read."""
 
 
-SIZES = {
-    **dict.fromkeys(("fxsave", "fxsave64", "fxrstor", "fxrstor64"), 512),
-    **dict.fromkeys((f"x{what}{wide}" for what in ("save", "savec", "saveopt", "rstor") for wide in ("", "64")), 576),
-}
-"""Bytes of memory where capstone takes them for 8; of XSAVE the area without extensions (Intel SDM volume 1, 13.4)."""
+def describer(table: BlockTable, library: str, architecture: int, mode: int) -> X86Describer:
+    """Who describes x86 instructions, by the capstone library at this path."""
+    return X86Describer(table, library, facts, register, architecture, mode)
 
 
-def facts(name: str) -> tuple[int, int, int, int, int]:
-    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, and the size of that if
-    capstone does not say it, of a mnemonic."""
+@cache  # each process of a program that is followed asks for all
+def facts(name: str) -> tuple[int, int, int, int, int, int]:
+    """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, bytes of the access (0: as
+    capstone says, or a pointer's), and kinds of x86 alone, of a mnemonic."""
     kind, branch, rule = _kinds(name)
     if WRITES_FIRST.fullmatch(name):
         first = AccessKind.WRITE
@@ -84,7 +98,7 @@ def facts(name: str) -> tuple[int, int, int, int, int]:
         first = AccessKind.READ
     else:
         first = AccessKind.READ_WRITE
-    return kind, branch, rule, first, SIZES.get(name, 0)
+    return kind, branch, rule, first, SIZES.get(name, 0), 0
 
 
 def _kinds(name: str) -> tuple[int, int, int]:
@@ -111,14 +125,12 @@ def _rule(name: str) -> int:
     return Rule.EXCHANGES if name == "xchg" else Rule.NO_RULE
 
 
-PAYLOAD_BYTES = 40
-"""Of an instruction in the block table: its code, zeros up to 16 bytes, and its operands (stream/operands.pxd)."""
-
 GENERAL = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
 FLAGS, X87, VECTORS, NO_REGISTER = 16, 17, 32, 255
 """Bits of the flags, of all x87 and MMX registers together, and of the first vector register."""
 
 
+@cache
 def register(name: str) -> int:
     """The bit that stands for a register and all of its parts; NO_REGISTER: nothing waits for it."""
     if match := re.fullmatch(r"r(\d+)[bwd]?", name):
@@ -137,15 +149,3 @@ def register(name: str) -> int:
     if name in ("sil", "dil", "spl", "bpl"):
         return GENERAL.index(name[:2])
     return NO_REGISTER
-
-
-def capstone_library() -> str:
-    """The path of the library that capstone's package brings. PfmonError: it is not installed."""
-    from importlib.util import find_spec  # finds the package without loading it, which takes long
-
-    found = find_spec("capstone")
-    for directory in (found.submodule_search_locations or ()) if found else ():
-        path = os.path.join(directory, "lib", "libcapstone.so")
-        if os.path.isfile(path):
-            return path
-    raise PfmonError("capstone is not here, which says what x86 instructions are: pip install capstone")

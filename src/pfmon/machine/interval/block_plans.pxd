@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.machine.interval.dataflow cimport Dataflow, Source
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BlockTable
 
@@ -13,6 +14,7 @@ cdef struct Reached:             # an access
     uint32_t instruction         # its number in the block
     uint32_t size
     uint8_t reads, writes
+    Source address               # what its address comes from
 
 cdef struct BlockPlan:
     uint32_t number, length, reached
@@ -20,15 +22,17 @@ cdef struct BlockPlan:
     uint64_t first_line, last_line   # of L1I
     uint64_t behind              # address behind its last instruction
     uint64_t last                # address of that
+    bint simple                  # all its instructions are in one line of L1I
     uint8_t branch               # BranchKind of it
     uint8_t condition            # bit of the word that says that it was taken, or ALWAYS
     uint8_t short_by             # slots of a dispatch group that it leaves filled: its length modulo the width
     uint32_t groups              # whole dispatch groups of it
     Reached* accesses
-    const uint8_t* operands      # Operands of its instructions, `stride` bytes apart; NULL: nobody said
-    uint64_t stride
+    Dataflow* flow               # NULL: nobody said what its instructions read and write
     uint64_t runs[MOST_WIDTH]    # how often it dispatched, by how many slots of the group were taken
     uint64_t* tallies            # by instruction and kind (tallies.pxd); NULL: nothing happened in it
+    uint64_t hash                # of its branch's address
+    uint64_t ran, held           # how often it ran, and its branch's condition held; without those in `runs`
     int64_t target_place         # of its branch in the target buffer, when it was found last
     BlockPlan* next              # of those that have something to be recorded
     bint listed
@@ -43,6 +47,7 @@ cdef class BlockPlans:
     cdef Failure failure
 
     cdef BlockPlan* make(self, uint64_t number) noexcept nogil
+    cdef bint follow(self, BlockPlan* plan) noexcept nogil
 
 
 cdef inline BlockPlan* plan_of(BlockPlans plans, uint64_t number) noexcept nogil:

@@ -2,8 +2,9 @@
 
 cimport cython
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
+from pfmon.machine.interval.dataflow cimport Result, follow_block
 from pfmon.stream.operands cimport OPERANDS_AT, Operands
 from pfmon.stream.table cimport (
     BANK_MASK, BANK_SHIFT, BANKS, AccessKind, BlockAccess, BlockHead, BlockInstruction, is_second, most_accesses,
@@ -27,6 +28,7 @@ cdef class BlockPlans:
             for i in range(self.capacity[bank]):
                 if self.plans[bank][i] != NULL:
                     free(self.plans[bank][i].tallies)
+                    free(self.plans[bank][i].flow)
                     free(self.plans[bank][i])
             free(self.plans[bank])
 
@@ -54,15 +56,38 @@ cdef class BlockPlans:
         plan.behind = plan.last + instructions[head.length - 1].length
         plan.branch, plan.condition = instructions[head.length - 1].branch, instructions[head.length - 1].condition
         plan.first_line, plan.last_line = plan.ip >> self.line_shift, (plan.behind - 1) >> self.line_shift
+        plan.simple, plan.hash = plan.first_line == plan.last_line, plan.last ^ plan.last >> 13
         plan.groups, plan.short_by = plan.length // self.width, <uint8_t>(plan.length % self.width)
         plan.accesses = <Reached*>(plan + 1)
         for k in range(reached):
             describe(&plan.accesses[k], self.table.c.accesses + head.first_access, k, instructions)
-        if self.operands_at:
-            plan.stride = self.table.c.header.payload_bytes
-            plan.operands = self.table.c.payloads + head.first * plan.stride + self.operands_at
+        if self.operands_at and not self.follow(plan):
+            self.failure = Failure.OUT_OF_MEMORY
+            free(plan)
+            return NULL
         self.plans[bank][place] = plan
         return plan
+
+    cdef bint follow(self, BlockPlan* plan) noexcept nogil:
+        """Work out a block's dataflow; False: there is no memory."""
+        cdef const BlockHead* head = &self.table.c.heads[plan.number]
+        cdef uint64_t stride = self.table.c.header.payload_bytes
+        cdef Source* addresses = <Source*>malloc((plan.reached + 1) * sizeof(Source))
+        cdef Dataflow flow
+        cdef uint64_t size
+        cdef uint32_t k
+        if addresses == NULL:
+            return False
+        follow_block(&flow, addresses, self.table.c.payloads + head.first * stride + self.operands_at, stride,
+                     plan.length, self.table.c.accesses + head.first_access, plan.reached)
+        for k in range(plan.reached):
+            plan.accesses[k].address = addresses[k]
+        free(addresses)
+        size = sizeof(Dataflow) - sizeof(flow.result) + flow.results * sizeof(Result)
+        plan.flow = <Dataflow*>malloc(size)
+        if plan.flow != NULL:
+            memcpy(plan.flow, &flow, size)
+        return plan.flow != NULL
 
 
 cdef void describe(Reached* to, const BlockAccess* accesses, uint64_t k, const BlockInstruction* instructions) noexcept nogil:

@@ -31,17 +31,17 @@ cdef class FlowPredictor:
     cdef bint indirect_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil
 
 
-cdef inline bint foresees(FlowPredictor self, uint64_t address, bint taken) noexcept nogil:
-    """Whether the direction was foreseen; the counters and the history learn it."""
-    cdef uint8_t* own = &self.bimodal[(address ^ address >> 13) & self.bimodal_mask]
+cdef inline bint foresees(FlowPredictor self, uint64_t hash, bint taken) noexcept nogil:
+    """Whether the direction of a branch was foreseen, whose address has a hash; the counters and the history learn it."""
+    cdef uint8_t* own = &self.bimodal[hash & self.bimodal_mask]
     cdef bint alone = own[0] >> 1, together
     cdef uint8_t* other
     cdef uint8_t* choice
     train(own, taken)
     if self.shared == NULL:
         return alone == taken
-    other = &self.shared[(address ^ address >> 13 ^ self.history) & self.shared_mask]
-    choice = &self.chooser[(address ^ address >> 13) & self.shared_mask]
+    other = &self.shared[(hash ^ self.history) & self.shared_mask]
+    choice = &self.chooser[hash & self.shared_mask]
     together = other[0] >> 1
     self.history = (self.history << 1 | taken) & self.history_mask
     train(other, taken)

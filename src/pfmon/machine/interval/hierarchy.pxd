@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.interval.recency cimport Line, Sets
 
 cpdef enum Level:                # that had the line
     LEVEL_L1 = 0
@@ -11,14 +11,8 @@ cpdef enum Level:                # that had the line
     LEVEL_MEMORY
 
 cdef enum:
-    QUICK = 512                  # lines of which it is remembered that they are in L1D, and their pages in the TLB
     MOST_STREAMS = 64
     PAGE_SHIFT = 12
-
-cdef struct Quick:
-    uint64_t line                # + 1; 0: none
-    uint32_t place               # in L1
-    uint32_t page                # place of its page in the first-level TLB, which may have given it to another one
 
 cdef struct Stream:              # lines of a page that were asked for one behind the other
     uint64_t page                # + 1; 0: none
@@ -31,18 +25,17 @@ cdef struct Served:              # what became of an access
     uint32_t references, misses  # of the last-level cache
 
 
+# Each level has lines of its own, which are as long as those above it or longer.
 cdef class Hierarchy:
-    cdef readonly TagStore l1d, l1i, l2, l3
+    cdef readonly Sets l1d, l1i, l2, l3
+    cdef bint has_l3
     cdef int64_t l1_latency, l2_latency, l3_latency, memory_latency, occupancy
     cdef int64_t bus_free        # cycle in which memory can take the next line
     cdef bint inclusive          # what leaves the last-level cache leaves the others
     cdef bint adjacent
-    cdef uint32_t shift
     cdef int32_t degree          # lines that a stream fetches ahead; 0: there are no streams
-    cdef uint32_t stream_count, next_stream
+    cdef uint32_t stream_count   # a page's stream is found by its number
     cdef Stream streams[MOST_STREAMS]
-    cdef Quick quick[QUICK]      # lines of L1D
-    cdef Quick quick_code[QUICK] # ... of L1I
 
     # A line of data is asked for, which L1D may have; ``writes``: and becomes modified.
     cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil
@@ -53,11 +46,8 @@ cdef class Hierarchy:
     cdef int64_t from_memory(self, int64_t now) noexcept nogil
     cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil
     cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil
-    cdef void put(self, TagStore store, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil
-    cdef int drop_above(self, uint64_t address) noexcept nogil
-    cdef void modify(self, TagStore store, uint64_t address, int64_t now) noexcept nogil
-    cdef void write_back(self, TagStore store, uint64_t address, int64_t now) noexcept nogil
-
-
-cdef inline uint32_t slot_of(uint64_t line) noexcept nogil:
-    return <uint32_t>(line & (QUICK - 1))
+    cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil
+    cdef void to_memory(self, int64_t now) noexcept nogil

@@ -12,8 +12,8 @@ pair (`prefetch.adjacent`). They fill L2 and the last level. What they ask the l
 cimport cython
 from libc.string cimport memset
 
-from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, quick_find, use
-from pfmon.machine.tags import cache_tags
+from pfmon.machine.interval.recency cimport is_modified, look, packed, ready_of, set_of
+from pfmon.machine.interval.recency import cache_sets
 
 cdef enum:
     SURE = 2                     # neighbours in a row before a stream fetches ahead
@@ -24,77 +24,72 @@ cdef class Hierarchy:
     """``config``: the figures of the caches, memory and prefetchers."""
 
     def __cinit__(self, config):
-        self.l1d, self.l1i, self.l2 = cache_tags(config, "l1d"), cache_tags(config, "l1i"), cache_tags(config, "l2")
-        if "l3.size" in config:
-            self.l3 = cache_tags(config, "l3")
-            self.l3_latency = config["l3.latency"]
+        self.l1d, self.l1i, self.l2 = cache_sets(config, "l1d"), cache_sets(config, "l1i"), cache_sets(config, "l2")
+        self.has_l3 = "l3.size" in config
+        if self.has_l3:
+            self.l3, self.l3_latency = cache_sets(config, "l3"), config["l3.latency"]
         self.l1_latency, self.l2_latency = config["l1d.latency"], config["l2.latency"]
         self.memory_latency, self.occupancy = config["memory.latency"], config["memory.occupancy"]
         self.inclusive, self.adjacent = config["memory.inclusive"], config["prefetch.adjacent"]
         self.degree, self.stream_count = config["prefetch.degree"], config["prefetch.streams"]
-        self.shift = self.l1d.shift
 
     # --- what the core asks for
 
     cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil:
-        cdef int64_t place = quick_find(self.l1d, address)
+        cdef Line* found = look(self.l1d, address >> self.l1d.shift)
         served.references = served.misses = 0
-        if place != ABSENT:
-            use(self.l1d, place)
-            if writes:
-                self.l1d.infos[place].state = MODIFIED
+        if found != NULL:
+            found.ready |= writes
             served.level = LEVEL_L1
-            served.ready = max(now + self.l1_latency, self.l1d.infos[place].ready)
+            served.ready = max(now + self.l1_latency, ready_of(found))
             return
         self.below(address, now, True, served)
-        self.put(self.l1d, address, MODIFIED if writes else EXCLUSIVE, served.ready, now)
+        self.put_l1d(address, writes, served.ready, now)
         if self.degree:
             self.follow_stream(address, now)
 
     cdef void fetch(self, uint64_t address, int64_t now, Served* served) noexcept nogil:
-        cdef int64_t place = quick_find(self.l1i, address)
+        cdef Line* found = look(self.l1i, address >> self.l1i.shift)
+        cdef Line gone
         served.references = served.misses = 0
-        if place != ABSENT:
-            use(self.l1i, place)
+        if found != NULL:
             served.level = LEVEL_L1
-            served.ready = max(now, self.l1i.infos[place].ready)
+            served.ready = max(now, ready_of(found))
             return
         self.below(address, now, True, served)
-        self.put(self.l1i, address, EXCLUSIVE, served.ready, now)
+        self.l1i.bring(address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
 
     # --- from L2 on
 
     cdef void below(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil:
         """A line that L1 does not have; L2 has it afterwards."""
-        cdef int64_t place = quick_find(self.l2, address)
-        if self.l3 is None:
+        cdef const Line* found = look(self.l2, address >> self.l2.shift)
+        if not self.has_l3:
             served.references += demand
-        if place != ABSENT:
-            use(self.l2, place)
+        if found != NULL:
             served.level = LEVEL_L2
-            served.ready = max(now + self.l2_latency, self.l2.infos[place].ready)
+            served.ready = max(now + self.l2_latency, ready_of(found))
             return
-        if self.l3 is None:
+        if self.has_l3:
+            self.last_level(address, now, demand, served)
+        else:
             served.misses += demand
             served.level, served.ready = LEVEL_MEMORY, self.from_memory(now)
-        else:
-            self.last_level(address, now, demand, served)
-        self.put(self.l2, address, EXCLUSIVE, served.ready, now)
+        self.put_l2(address, False, served.ready, now)
         if demand and self.adjacent:
-            self.prefetch(address ^ <uint64_t>1 << self.shift, now)
+            self.prefetch(address ^ <uint64_t>1 << self.l2.shift, now)
 
     cdef void last_level(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil:
         """A line that neither L1 nor L2 has."""
-        cdef int64_t place = quick_find(self.l3, address)
+        cdef const Line* found = look(self.l3, address >> self.l3.shift)
         served.references += demand
-        if place != ABSENT:
-            use(self.l3, place)
+        if found != NULL:
             served.level = LEVEL_L3
-            served.ready = max(now + self.l3_latency, self.l3.infos[place].ready)
+            served.ready = max(now + self.l3_latency, ready_of(found))
             return
         served.misses += demand
         served.level, served.ready = LEVEL_MEMORY, self.from_memory(now)
-        self.put(self.l3, address, EXCLUSIVE, served.ready, now)
+        self.put_l3(address, False, served.ready, now)
 
     cdef int64_t from_memory(self, int64_t now) noexcept nogil:
         """The cycle in which memory has delivered a line that it is asked for now."""
@@ -102,66 +97,57 @@ cdef class Hierarchy:
         self.bus_free = start + self.occupancy
         return start + self.memory_latency
 
-    # --- room
+    # --- room: a modified line that makes it goes to the next level
 
-    cdef void put(self, TagStore store, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
-        """Fill a line in; the one that makes room is written back if it is modified."""
-        cdef int64_t place = store.victim(address)
-        cdef uint64_t gone = store.numbers[place] << store.shift
-        cdef int before = store.infos[place].state
-        if before != INVALID:
-            if store is self.l1d:
-                forget(self.quick, gone >> self.shift)
-            elif store is self.l1i:
-                forget(self.quick_code, gone >> self.shift)
-            elif self.inclusive and (store is self.l3 or (self.l3 is None and store is self.l2)):
-                before = max(before, self.drop_above(gone))
-            if before == MODIFIED:
-                self.write_back(store, gone, now)
-        store.put(place, address, state, ready, True)
+    cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
+        cdef Line gone
+        self.l1d.bring(address >> self.l1d.shift, &gone).ready = packed(ready, modified)
+        if gone.number and is_modified(&gone):
+            address = (gone.number - 1) << self.l1d.shift
+            if not keep_modified(self.l2, address >> self.l2.shift):
+                self.put_l2(address, True, now, now)
 
-    cdef int drop_above(self, uint64_t address) noexcept nogil:
-        """The line leaves all caches above the last one; the most that it was there: MODIFIED, or less."""
-        cdef int state = drop(self.l1d, address)
-        forget(self.quick, address >> self.shift)
-        drop(self.l1i, address)
-        forget(self.quick_code, address >> self.shift)
-        if self.l3 is not None:
-            state = max(state, drop(self.l2, address))
-        return state
+    cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
+        cdef Line gone
+        self.l2.bring(address >> self.l2.shift, &gone).ready = packed(ready, modified)
+        if gone.number == 0:
+            return
+        address = (gone.number - 1) << self.l2.shift
+        if not self.has_l3:
+            if is_modified(&gone) | (self.inclusive and self.drop_above(address, self.l2.shift)):
+                self.to_memory(now)
+        elif is_modified(&gone) and not keep_modified(self.l3, address >> self.l3.shift):
+            self.put_l3(address, True, now, now)
 
-    cdef void write_back(self, TagStore store, uint64_t address, int64_t now) noexcept nogil:
-        """A modified line goes to the next level, or over the bus to memory."""
-        if store is self.l1d:
-            self.modify(self.l2, address, now)
-        elif store is self.l2 and self.l3 is not None:
-            self.modify(self.l3, address, now)
-        else:
-            self.bus_free = max(now, self.bus_free) + self.occupancy
+    cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
+        cdef Line gone
+        self.l3.bring(address >> self.l3.shift, &gone).ready = packed(ready, modified)
+        if gone.number == 0:
+            return
+        address = (gone.number - 1) << self.l3.shift
+        if is_modified(&gone) | (self.inclusive and self.drop_above(address, self.l3.shift)):
+            self.to_memory(now)
 
-    cdef void modify(self, TagStore store, uint64_t address, int64_t now) noexcept nogil:
-        """A modified line comes from the cache above."""
-        cdef int64_t place = quick_find(store, address)
-        if place != ABSENT:
-            store.infos[place].state = MODIFIED
-        else:
-            self.put(store, address, MODIFIED, now, now)
+    cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil:
+        """The bytes of a line leave all caches above the last one; whether any were modified there."""
+        cdef bint modified = drop(self.l1d, address, shift)
+        drop(self.l1i, address, shift)
+        if self.has_l3:
+            modified |= drop(self.l2, address, shift)
+        return modified
+
+    cdef void to_memory(self, int64_t now) noexcept nogil:
+        """A modified line goes over the bus."""
+        self.bus_free = max(now, self.bus_free) + self.occupancy
 
     # --- prefetchers
 
     cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil:
         """A line that L1D missed: the next ones of its stream are fetched ahead, within the page."""
-        cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.shift, ahead
-        cdef Stream* stream = NULL
-        cdef uint32_t i
+        cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.l1d.shift, ahead
+        cdef Stream* stream = &self.streams[page % self.stream_count]
         cdef int32_t step, k
-        for i in range(self.stream_count):
-            if self.streams[i].page == page + 1:
-                stream = &self.streams[i]
-                break
-        if stream == NULL:
-            stream = &self.streams[self.next_stream]
-            self.next_stream = self.next_stream + 1 if self.next_stream + 1 < self.stream_count else 0
+        if stream.page != page + 1:
             stream.page, stream.line, stream.direction, stream.sure = page + 1, line, 0, 0
             return
         step = 1 if line > stream.line else -1
@@ -172,29 +158,44 @@ cdef class Hierarchy:
         if stream.sure < SURE:
             return
         for k in range(1, self.degree + 1):
-            ahead = line + <uint64_t><int64_t>(k * step)
-            if ahead >> (PAGE_SHIFT - self.shift) == page:
-                self.prefetch(ahead << self.shift, now)
+            ahead = (line + <uint64_t><int64_t>(k * step)) << self.l1d.shift
+            if ahead >> PAGE_SHIFT == page:
+                self.prefetch(ahead, now)
 
     cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil:
-        """A line goes into L2, and into the last level."""
+        """A line goes into L2, and into the last level; one that L2 has is not used by that."""
         cdef Served served
-        memset(&served, 0, sizeof(served))
-        if quick_find(self.l2, address) == ABSENT:
+        if not has(self.l2, address >> self.l2.shift):
+            memset(&served, 0, sizeof(served))
             self.below(address, now, False, &served)
 
 
-cdef inline void forget(Quick* quick, uint64_t line) noexcept nogil:
-    """The line is not in its cache any more."""
-    if quick[slot_of(line)].line == line + 1:
-        quick[slot_of(line)].line = 0
+cdef bint has(Sets sets, uint64_t line) noexcept nogil:
+    """Whether a cache has a line."""
+    cdef const Line* first = set_of(sets, line)
+    cdef uint32_t way
+    for way in range(sets.ways):
+        if first[way].number == line + 1:
+            return True
+    return False
 
 
-cdef int drop(TagStore store, uint64_t address) noexcept nogil:
-    """A line leaves a cache; its state there."""
-    cdef int64_t place = quick_find(store, address)
-    cdef int state = INVALID
-    if place != ABSENT:
-        state = store.infos[place].state
-        store.clear(place)
-    return state
+cdef bint keep_modified(Sets sets, uint64_t line) noexcept nogil:
+    """A modified line comes from the level above, which is no use of it; False: it is not there."""
+    cdef Line* first = set_of(sets, line)
+    cdef uint32_t way
+    for way in range(sets.ways):
+        if first[way].number == line + 1:
+            first[way].ready |= 1
+            return True
+    return False
+
+
+cdef bint drop(Sets sets, uint64_t address, uint32_t shift) noexcept nogil:
+    """So many bytes (1 << shift) leave a cache; whether any were modified."""
+    cdef uint64_t line = address >> sets.shift, last = (address + (<uint64_t>1 << shift) - 1) >> sets.shift
+    cdef bint modified = False
+    while line <= last:
+        modified |= sets.remove(line)
+        line += 1
+    return modified

@@ -33,12 +33,11 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef int64_t now             # cycles so far
     cdef uint32_t width, taken   # instructions that dispatch in a cycle; slots that are taken of the one at hand
     cdef uint64_t line           # of L1I that was fetched last, + 1
+    cdef uint32_t shift          # of a line
     cdef int64_t mispredict, redirect
     cdef uint64_t held[MOST_HELD]
     cdef uint64_t held_count     # words that wait for the next block; 0: none do
     cdef BlockPlan* ran          # the block that ran last
-    cdef uint32_t late_at        # of the block at hand: the instruction whose load missed last, NOBODY: none
-    cdef int64_t late            # ... and when its data is there
     cdef int64_t window_cycles   # that it takes to fill the window
     cdef uint32_t turn, event_set
     cdef bint due
@@ -49,8 +48,6 @@ cdef class IntervalMachine(EventSetConsumer):
 
     cdef uint64_t read_marks(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void run_held(self, uint64_t next_ip) noexcept nogil
-    cdef void block_ran(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
-                        uint64_t next_ip) noexcept nogil
     cdef void show_items(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil
     cdef void fetch_line(self, BlockPlan* plan, uint64_t line) noexcept nogil
     cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil
@@ -58,16 +55,16 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef void change_event_set(self) noexcept nogil
     cdef void write_out(self) noexcept nogil
     cdef void fetch_lines(self, BlockPlan* plan) noexcept nogil
-    cdef void make_accesses(self, BlockPlan* plan, const uint64_t* addresses, const uint64_t* marks,
+    cdef void make_accesses(self, BlockPlan* plan, uint32_t first, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil
-    cdef void follow_operands(self, BlockPlan* plan, uint32_t first, uint32_t end) noexcept nogil
-    cdef void access(self, BlockPlan* plan, const Reached* access, uint64_t address, uint64_t size) noexcept nogil
-    cdef void remember(self, uint64_t line) noexcept nogil
-    cdef void late_load(self, BlockPlan* plan, uint32_t instruction, const Served* served, bint translated) noexcept nogil
+    cdef void run_whole(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
+                        uint64_t next_ip) noexcept nogil
+    cdef void wrong_direction(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil
+    cdef void access(self, BlockPlan* plan, uint32_t number, uint64_t address, uint64_t size) noexcept nogil
+    cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil
     cdef void note_access(self, BlockPlan* plan, const Reached* access, const Served* served, bint walked,
                           int64_t began) noexcept nogil
     cdef void note_last_level(self, BlockPlan* plan, uint32_t instruction, const Served* served) noexcept nogil
     cdef void show_last_group(self) noexcept nogil
-    cdef void dispatch(self, BlockPlan* plan, uint64_t word) noexcept nogil
     cdef int watch_cycles(self) except -1
     cdef void stall(self, BlockPlan* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil

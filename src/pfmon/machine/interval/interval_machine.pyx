@@ -11,7 +11,8 @@ cimport cython
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT, Quick, slot_of
+from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT
+from pfmon.machine.interval.recency cimport Line, is_latest, look, ready_of, set_of
 from pfmon.machine.interval.block_plans cimport plan_of
 from pfmon.machine.interval.flow_predictor cimport Verdict, foresees
 from pfmon.machine.interval.tallies cimport (
@@ -21,21 +22,77 @@ from pfmon.machine.interval.tallies cimport (
     TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally, tally_dispatch,
 )
 from pfmon.machine.items cimport BlockItems
-from pfmon.machine.records cimport NOBODY
-from pfmon.machine.tags cimport MODIFIED, TagStore, quick_find, use
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.operands cimport Operands
 from pfmon.stream.table cimport ALWAYS, BranchKind
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, mark_value
 
 
-cdef inline bint has_page(TagStore tlb, const Quick* quick, uint64_t line, uint32_t shift) noexcept nogil:
-    """Whether the place in the TLB that a line's page had still is its."""
-    return tlb.numbers[quick.page] == line >> (PAGE_SHIFT - shift)
+cdef inline bint is_quick(IntervalMachine self, const Reached* access, uint64_t address) noexcept nogil:
+    """Whether an access finds its line in L1D and its page in the first-level TLB, both as the latest of their sets or
+    close to that; if so, it is made."""
+    cdef uint64_t line = address >> self.shift
+    cdef Line* found
+    if (address + access.size - 1) >> self.shift != line or not is_latest(self.translations.data, address >> PAGE_SHIFT):
+        return False
+    found = set_of(self.caches.l1d, line)
+    if found.number != line + 1 or ready_of(found) > self.now:
+        return False
+    found.ready |= access.writes
+    return True
 
 
-cdef inline const Operands* operands_of(const BlockPlan* plan, uint32_t instruction) noexcept nogil:
-    return <const Operands*>(plan.operands + instruction * plan.stride)
+cdef inline void dispatch(IntervalMachine self, BlockPlan* plan, uint64_t word) noexcept nogil:
+    """The block's instructions fill slots of dispatch groups; what they have to wait for comes behind."""
+    tally_dispatch(self.tallies, plan, self.taken, self.width, word)
+    self.now += plan.groups
+    self.taken += plan.short_by
+    if self.taken >= self.width:
+        self.taken -= self.width
+        self.now += 1
+    if self.window.first != self.window.last:
+        self.now = self.window.dispatch(plan, self.now)
+    else:
+        self.window.dispatched += plan.length
+
+
+cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks,
+                           uint64_t mark_count, uint64_t next_ip) noexcept nogil:
+    """A block ran, and control went to ``next_ip``."""
+    cdef uint32_t quick = 0
+    cdef bint taken, careful = self.tallies.careful
+    if careful and self.items is not None:
+        self.records.begin_log()
+    if plan.first_line + 1 != self.line or not plan.simple:
+        self.fetch_lines(plan)
+    if mark_count == 0:
+        while quick < plan.reached and is_quick(self, &plan.accesses[quick], words[1 + quick]):
+            quick += 1
+    if quick < plan.reached:
+        self.make_accesses(plan, quick, words + 1, marks, mark_count)
+    dispatch(self, plan, words[0])
+    if plan.branch != BranchKind.NO_BRANCH:
+        taken = True
+        if plan.condition != ALWAYS:
+            taken = (words[0] >> (32 + plan.condition)) & 1
+            plan.held += taken
+            if not foresees(self.predictor, plan.hash, taken):
+                self.wrong_direction(plan, taken, next_ip)
+                taken = False
+        if taken:
+            self.follow_branch(plan, next_ip)
+    if self.window.late | self.window.late_loads:
+        leave_window(self.window, plan, self.now)
+    self.ran = plan
+    if careful and self.items is not None:
+        self.show_items(words, marks, mark_count)
+
+
+cdef inline void leave_window(Window window, const BlockPlan* plan, int64_t now) noexcept nogil:
+    """A block ran while something was pending."""
+    if plan.flow == NULL or window.pending <= now:
+        window.late = window.late_loads = 0
+    else:
+        window.leave_block(plan.flow, now)
 
 
 @cython.final
@@ -56,6 +113,7 @@ cdef class IntervalMachine(EventSetConsumer):
         self.window = Window(self.tallies, config["core.window"], config["core.stores"])
         self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
+        self.shift = self.caches.l1d.shift
         self.watches = [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.cycles_of == NULL:
@@ -87,7 +145,7 @@ cdef class IntervalMachine(EventSetConsumer):
                 break
             following = plan_of(self.plans, words[marks] & BLOCK_MASK)
             if following != NULL:
-                self.block_ran(plan, words + i, words + i + length, marks - i - length, following.ip)
+                block_ran(self, plan, words + i, words + i + length, marks - i - length, following.ip)
                 i = marks
         if following == NULL:
             self.fail(self.plans.failure)
@@ -116,31 +174,13 @@ cdef class IntervalMachine(EventSetConsumer):
         cdef BlockPlan* plan = plan_of(self.plans, self.held[0] & BLOCK_MASK)
         cdef uint64_t length = 1 + plan.reached, count = self.held_count
         self.held_count = 0
-        self.block_ran(plan, self.held, self.held + length, count - length, next_ip)
+        self.run_whole(plan, self.held, self.held + length, count - length, next_ip)
 
     # --- a block
 
-    cdef void block_ran(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
+    cdef void run_whole(self, BlockPlan* plan, const uint64_t* words, const uint64_t* marks, uint64_t mark_count,
                         uint64_t next_ip) noexcept nogil:
-        cdef bint taken
-        if self.items is not None:
-            self.records.begin_log()
-        self.late_at = NOBODY
-        if plan.first_line + 1 != self.line or plan.last_line != plan.first_line:
-            self.fetch_lines(plan)
-        self.make_accesses(plan, words + 1, marks, mark_count)
-        self.dispatch(plan, words[0])
-        if plan.branch != BranchKind.NO_BRANCH:
-            taken = plan.condition == ALWAYS or (words[0] >> (32 + plan.condition)) & 1
-            if plan.condition != ALWAYS and not foresees(self.predictor, plan.last, taken):
-                if taken:
-                    self.predictor.known_target(plan.last, next_ip, &plan.target_place)
-                self.mispredicted(plan)
-            elif taken:
-                self.follow_branch(plan, next_ip)
-        self.ran = plan
-        if self.items is not None:
-            self.show_items(words, marks, mark_count)
+        block_ran(self, plan, words, marks, mark_count, next_ip)
 
     cdef void show_items(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil:
         """Show what was recorded of the block that ran; NULL: of none."""
@@ -160,120 +200,83 @@ cdef class IntervalMachine(EventSetConsumer):
     cdef void fetch_lines(self, BlockPlan* plan) noexcept nogil:
         """The lines that hold the block's instructions; the one that was fetched last is still there."""
         cdef uint64_t line = plan.first_line
-        cdef const Quick* quick
+        cdef const Line* found
         while line <= plan.last_line:
             if line + 1 != self.line:
                 self.line = line + 1
-                quick = &self.caches.quick_code[slot_of(line)]
-                if quick.line == line + 1 and has_page(self.translations.code, quick, line, self.caches.shift):
-                    use(self.translations.code, quick.page)
-                    use(self.caches.l1i, quick.place)
-                else:
+                found = set_of(self.caches.l1i, line)
+                if found.number != line + 1 or ready_of(found) > self.now \
+                        or not is_latest(self.translations.code, line >> (PAGE_SHIFT - self.plans.line_shift)):
                     self.fetch_line(plan, line)
             line += 1
 
     cdef void fetch_line(self, BlockPlan* plan, uint64_t line) noexcept nogil:
-        """A line of instructions that is not known to be there."""
-        cdef uint64_t address = line << self.plans.line_shift
-        cdef Quick* quick = &self.caches.quick_code[slot_of(line)]
+        """A line of instructions that was not the latest of its set, or whose page was not."""
+        cdef uint64_t page = line >> (PAGE_SHIFT - self.plans.line_shift)
         cdef bint walked = False
-        cdef int64_t ready = self.now + self.translations.translate_code(address, &walked)
         cdef Served served
-        if walked:
-            tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
-        self.stall(plan, 0, STALL_ITLB, ready)
-        self.caches.fetch(address, self.now, &served)
+        if look(self.translations.code, page) == NULL:
+            self.stall(plan, 0, STALL_ITLB,
+                       self.now + self.translations.miss(self.translations.code, page, self.translations.shared, &walked))
+            if walked:
+                tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
+        self.caches.fetch(line << self.plans.line_shift, self.now, &served)
         if served.level != LEVEL_L1:
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
             self.note_last_level(plan, 0, &served)
         self.stall(plan, 0, STALL_L1I, served.ready)
-        quick.line = line + 1
-        quick.place = <uint32_t>quick_find(self.caches.l1i, address)
-        quick.page = <uint32_t>quick_find(self.translations.code, address)
 
-    cdef void make_accesses(self, BlockPlan* plan, const uint64_t* addresses, const uint64_t* marks,
+    cdef void make_accesses(self, BlockPlan* plan, uint32_t first, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil:
-        """The block's accesses, in order. One that was not made has no address."""
-        cdef uint32_t i, followed = 0
+        """The block's accesses from ``first`` on, in order. One that was not made has no address."""
+        cdef uint32_t i
         cdef uint64_t k, address, size
         cdef const Reached* access
-        cdef const Quick* quick
-        for i in range(plan.reached):
+        for i in range(first, plan.reached):
             access, address = &plan.accesses[i], addresses[i]
             size = access.size
-            quick = &self.caches.quick[slot_of(address >> self.caches.shift)]
-            if quick.line == (address >> self.caches.shift) + 1 and mark_count == 0 \
-                    and (address + size - 1) >> self.caches.shift == address >> self.caches.shift \
-                    and has_page(self.translations.data, quick, address >> self.caches.shift, self.caches.shift):
-                use(self.translations.data, quick.page)
-                use(self.caches.l1d, quick.place)
-                if access.writes:
-                    self.caches.l1d.infos[quick.place].state = MODIFIED
-                continue
-            if address == 0:
+            if address == 0 or (mark_count == 0 and is_quick(self, access, address)):
                 continue
             for k in range(mark_count):
                 if mark_kind(marks[k]) == Mark.STRING and mark_instruction(marks[k]) == access.instruction:
                     size += mark_value(marks[k])
-            if self.window.pending > self.now:       # what its address waits for is known up to there
-                self.follow_operands(plan, followed, access.instruction)
-                followed = access.instruction
-            self.access(plan, access, address, size)
-        if self.window.pending > self.now:
-            self.follow_operands(plan, followed, plan.length)
+            self.access(plan, i, address, size)
 
-    cdef void follow_operands(self, BlockPlan* plan, uint32_t first, uint32_t end) noexcept nogil:
-        """What instructions write waits for what they read, and for the data of a load that missed."""
-        cdef uint32_t i
-        cdef int64_t ready
-        cdef const Operands* operands
-        if plan.operands == NULL:
-            return
-        for i in range(first, end):
-            operands = operands_of(plan, i)
-            ready = self.window.operands_ready(operands, self.now)
-            self.window.result(operands, max(ready, self.late) if i == self.late_at else ready)
-
-    cdef void access(self, BlockPlan* plan, const Reached* access, uint64_t address, uint64_t size) noexcept nogil:
+    cdef void access(self, BlockPlan* plan, uint32_t number, uint64_t address, uint64_t size) noexcept nogil:
         """An access that is not known to find everything: its lines, one after the other."""
-        cdef uint64_t shift = self.caches.shift, line = address >> shift, last = (address + size - 1) >> shift
+        cdef const Reached* access = &plan.accesses[number]
+        cdef uint64_t shift = self.shift, line = address >> shift, last = (address + size - 1) >> shift
         cdef int64_t began = self.now, found
         cdef Served served
         cdef bint walked
-        if plan.operands != NULL and self.window.pending > self.now:
-            began = self.window.address_ready(operands_of(plan, access.instruction), began)
+        if self.window.pending > self.now:
+            began = self.window.ready(&access.address, began)
         while line <= last:
             walked = False
-            found = began + self.translations.translate_data(line << shift, &walked)
+            found = began
+            if look(self.translations.data, line >> (PAGE_SHIFT - self.shift)) == NULL:
+                found += self.translations.miss(
+                    self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
             self.caches.data(line << shift, access.writes, found, &served)
             self.note_access(plan, access, &served, walked, began)
             if served.level == LEVEL_L1 and served.ready <= began + self.caches.l1_latency:
-                self.remember(line)
+                pass
             elif access.reads:
-                self.late_load(plan, access.instruction, &served, found > began)
+                self.late_load(plan, number, &served, found > began)
             elif served.level != LEVEL_L1:
                 self.stall(plan, access.instruction, STALL_STORES, self.window.store(self.now, served.ready))
             line += 1
 
-    cdef void remember(self, uint64_t line) noexcept nogil:
-        """The line is in L1D, until it is told to be gone, and its page in the first-level TLB, as long as it is there."""
-        cdef Quick* quick = &self.caches.quick[slot_of(line)]
-        quick.line = line + 1
-        quick.place = <uint32_t>quick_find(self.caches.l1d, line << self.caches.shift)
-        quick.page = <uint32_t>quick_find(self.translations.data, line << self.caches.shift)
-
-    cdef void late_load(self, BlockPlan* plan, uint32_t instruction, const Served* served, bint translated) noexcept nogil:
+    cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil:
         """A load whose data comes late. If it is there before the instructions behind it have filled the window, nothing
         has to wait but what reads its result."""
         cdef uint32_t cause = STALL_WINDOW_L2 + served.level - LEVEL_L2
-        self.late_at, self.late = instruction, served.ready
-        if served.ready > self.window.pending:
-            self.window.pending = served.ready
+        self.window.load(number, served.ready)
         if served.ready <= self.now + self.window_cycles:
             return
         if served.level == LEVEL_L1:             # on its way
             cause = STALL_DTLB if translated else STALL_WINDOW_MEMORY
-        self.window.wait_for(plan, instruction, served.ready, TALLY_STALL + cause)
+        self.window.wait_for(plan, plan.accesses[number].instruction, served.ready, TALLY_STALL + cause)
 
     cdef void note_access(self, BlockPlan* plan, const Reached* access, const Served* served, bint walked,
                           int64_t began) noexcept nogil:
@@ -294,19 +297,6 @@ cdef class IntervalMachine(EventSetConsumer):
         if served.misses:
             tally(self.tallies, plan, instruction, TALLY_LLC_MISS, served.misses)
 
-    cdef void dispatch(self, BlockPlan* plan, uint64_t word) noexcept nogil:
-        """The block's instructions fill slots of dispatch groups; what they have to wait for comes behind."""
-        tally_dispatch(self.tallies, plan, self.taken, self.width, word)
-        self.now += plan.groups
-        self.taken += plan.short_by
-        if self.taken >= self.width:
-            self.taken -= self.width
-            self.now += 1
-        if self.window.first != self.window.last:
-            self.now = self.window.dispatch(plan, self.now)
-        else:
-            self.window.dispatched += plan.length
-
     cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil:
         """The block's branch was taken, as was foreseen."""
         cdef Verdict verdict = self.predictor.follow(plan.branch, plan.last, plan.behind, next_ip, &plan.target_place)
@@ -315,12 +305,18 @@ cdef class IntervalMachine(EventSetConsumer):
         elif verdict == Verdict.MISPREDICTED:
             self.mispredicted(plan)
 
+    cdef void wrong_direction(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil:
+        """The block's branch went where nobody thought."""
+        if taken:
+            self.predictor.known_target(plan.last, next_ip, &plan.target_place)
+        self.mispredicted(plan)
+
     cdef void mispredicted(self, BlockPlan* plan) noexcept nogil:
         """The block's branch was mispredicted: that is found out when its operands are there."""
         cdef int64_t resolved = self.now
         tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED, 1)
-        if plan.operands != NULL and self.window.pending > self.now:
-            resolved = self.window.operands_ready(operands_of(plan, plan.length - 1), resolved)
+        if plan.flow != NULL and self.window.pending > self.now:
+            resolved = self.window.ready(&plan.flow.branch, resolved)
         self.stall(plan, plan.length - 1, STALL_BRANCH, resolved + self.mispredict)
 
     # --- event sets

@@ -64,9 +64,8 @@ cdef class Tallies:
 
 cdef inline void list_plan(Tallies tallies, BlockPlan* plan) noexcept nogil:
     """Something of this plan is to be written."""
-    if not plan.listed:
-        plan.listed, plan.next = True, tallies.listed
-        tallies.listed = plan
+    plan.listed, plan.next = True, tallies.listed
+    tallies.listed = plan
 
 
 cdef inline void tally_dispatch(Tallies tallies, BlockPlan* plan, uint32_t taken, uint32_t width,
@@ -77,8 +76,10 @@ cdef inline void tally_dispatch(Tallies tallies, BlockPlan* plan, uint32_t taken
             tallies.watch_dispatch(tallies.watch, plan, taken, width, word)
         if tallies.shown:
             tallies.write_groups(plan, taken, width, 1)
+            plan.ran += 1
             return
-    list_plan(tallies, plan)
+    if not plan.listed:
+        list_plan(tallies, plan)
     plan.runs[taken] += 1
 
 
@@ -88,5 +89,6 @@ cdef inline void tally(Tallies tallies, BlockPlan* plan, uint32_t instruction, u
     if tallies.careful or plan.tallies == NULL:
         tallies.add(plan, instruction, kind, times)
         return
-    list_plan(tallies, plan)
+    if not plan.listed:
+        list_plan(tallies, plan)
     plan.tallies[instruction * TALLIES + kind] += times

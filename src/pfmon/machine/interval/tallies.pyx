@@ -28,7 +28,8 @@ cdef class Tallies:
             if plan.tallies == NULL:
                 self.lost = True
                 return
-        list_plan(self, plan)
+        if not plan.listed:
+            list_plan(self, plan)
         plan.tallies[instruction * TALLIES + kind] += times
 
     cdef void record(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil:
@@ -71,6 +72,7 @@ cdef class Tallies:
             for i in range(width):
                 if plan.runs[i]:
                     self.write_groups(plan, i, width, plan.runs[i])
+                    plan.ran += plan.runs[i]
                     plan.runs[i] = 0
             for i in range(plan.length if plan.tallies != NULL else 0):
                 tally = plan.tallies + i * TALLIES

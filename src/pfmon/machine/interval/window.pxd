@@ -4,12 +4,12 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from pfmon.machine.interval.block_plans cimport BlockPlan
 from pfmon.machine.interval.tallies cimport Tallies
-from pfmon.stream.operands cimport Operands
+from pfmon.machine.interval.dataflow cimport Dataflow, Source
+from pfmon.stream.operands cimport REGISTER_BITS
 
 cdef enum:
     MOST_WAITING = 1 << 9        # a power of two
     MOST_STORES = 64
-    REGISTERS = 64
 
 cdef struct Waiting:             # an instruction whose data comes late
     BlockPlan* plan
@@ -26,13 +26,16 @@ cdef class Window:
     cdef uint64_t first, last    # of those that wait, as they came; equal: none
     cdef Waiting waiting[MOST_WAITING]
     cdef int64_t pending         # cycle from which on no register waits for anything
-    cdef int64_t registers[REGISTERS]
+    cdef uint64_t late           # registers that may wait
+    cdef int64_t registers[REGISTER_BITS]    # ... and the cycles in which they are there
+    cdef uint64_t late_loads     # accesses of the block at hand that missed
+    cdef int64_t loads[REGISTER_BITS]        # ... and the cycles in which their data is there
     cdef int64_t stores[MOST_STORES]     # cycles in which the latest stores that missed are done
     cdef uint32_t store_count, next_store
 
     cdef void wait_for(self, BlockPlan* plan, uint32_t instruction, int64_t ready, uint32_t cause) noexcept nogil
     cdef int64_t dispatch(self, BlockPlan* plan, int64_t now) noexcept nogil
-    cdef int64_t address_ready(self, const Operands* operands, int64_t now) noexcept nogil
-    cdef int64_t operands_ready(self, const Operands* operands, int64_t now) noexcept nogil
-    cdef void result(self, const Operands* operands, int64_t ready) noexcept nogil
+    cdef int64_t ready(self, const Source* source, int64_t now) noexcept nogil
+    cdef void load(self, uint32_t number, int64_t ready) noexcept nogil
+    cdef void leave_block(self, const Dataflow* flow, int64_t now) noexcept nogil
     cdef int64_t store(self, int64_t now, int64_t ready) noexcept nogil

@@ -3,7 +3,7 @@
 Instructions dispatch in program order, and leave the window in program order when they are done. So one whose data comes
 late lets `core.window` instructions dispatch from itself on, and then nothing until its data is there. Misses whose
 instructions are in the window together are under way together, unless the address of one comes from another: what
-registers wait for is followed from instruction to instruction for as long as something is pending.
+registers wait for is followed from block to block (dataflow.pyx) for as long as something is pending.
 """
 
 cimport cython
@@ -48,22 +48,38 @@ cdef class Window:
             self.first += 1
         return now
 
-    cdef int64_t address_ready(self, const Operands* operands, int64_t now) noexcept nogil:
-        """The cycle in which the address of an access is known."""
-        return latest(self.registers, operands.addressed, now)
-
-    cdef int64_t operands_ready(self, const Operands* operands, int64_t now) noexcept nogil:
-        """The cycle in which all that an instruction reads is there."""
-        return latest(self.registers, operands.read, now)
-
-    cdef void result(self, const Operands* operands, int64_t ready) noexcept nogil:
-        """What an instruction writes is there in a cycle."""
-        cdef uint64_t left = operands.written
+    cdef int64_t ready(self, const Source* source, int64_t now) noexcept nogil:
+        """The cycle in which all is there that a value comes from, not before now."""
+        cdef uint64_t left = source.registers & self.late
         while left:
-            self.registers[trailing_zeros(left)] = ready
+            now = max(now, self.registers[trailing_zeros(left)])
             left &= left - 1
-        if ready > self.pending:
-            self.pending = ready
+        left = source.loads & self.late_loads
+        while left:
+            now = max(now, self.loads[trailing_zeros(left)])
+            left &= left - 1
+        return now
+
+    cdef void load(self, uint32_t number, int64_t ready) noexcept nogil:
+        """The data of an access of the block at hand comes late."""
+        if number < REGISTER_BITS:
+            self.late_loads |= <uint64_t>1 << number
+            self.loads[number] = ready
+        self.pending = max(self.pending, ready)
+
+    cdef void leave_block(self, const Dataflow* flow, int64_t now) noexcept nogil:
+        """A block has passed: its results are there when what they come from is."""
+        cdef int64_t ready[REGISTER_BITS]
+        cdef uint64_t late = self.late & ~flow.written
+        cdef uint32_t i
+        if flow.read & self.late | self.late_loads:
+            for i in range(flow.results):
+                ready[i] = self.ready(&flow.result[i].source, now)
+            for i in range(flow.results):
+                if ready[i] > now:
+                    late |= <uint64_t>1 << flow.result[i].number
+                    self.registers[flow.result[i].number] = ready[i]
+        self.late, self.late_loads = late, 0
 
     cdef int64_t store(self, int64_t now, int64_t ready) noexcept nogil:
         """A store that missed waits in the store buffer until its line is there; the cycle in which there is room."""
@@ -72,10 +88,3 @@ cdef class Window:
         self.next_store = self.next_store + 1 if self.next_store + 1 < self.store_count else 0
         return room
 
-
-cdef inline int64_t latest(const int64_t* registers, uint64_t wanted, int64_t now) noexcept nogil:
-    """The latest cycle in which one of some registers is there, not before now."""
-    while wanted:
-        now = max(now, registers[trailing_zeros(wanted)])
-        wanted &= wanted - 1
-    return now

@@ -1,0 +1,19 @@
+"""Where capstone is, which says what instructions are."""
+
+from __future__ import annotations
+
+import os
+
+from pfmon.errors import PfmonError
+
+
+def capstone_library() -> str:
+    """The path of the library that capstone's package brings. PfmonError: it is not installed."""
+    from importlib.util import find_spec  # finds the package without loading it, which takes long
+
+    found = find_spec("capstone")
+    for directory in (found.submodule_search_locations or ()) if found else ():
+        path = os.path.join(directory, "lib", "libcapstone.so")
+        if os.path.isfile(path):
+            return path
+    raise PfmonError("capstone is not here, which says what instructions are: pip install capstone")

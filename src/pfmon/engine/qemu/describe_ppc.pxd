@@ -1,0 +1,31 @@
+"""PowerPC instructions of announced blocks; see describe_ppc.pyx."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from pfmon.stream.table cimport BlockInstruction
+
+from pfmon.engine.qemu.describe cimport Describer, Facts
+
+cdef enum:
+    MOST_UNDECODED = 64
+
+cpdef enum PpcRule:              # where the bytes of an access are, if its mnemonic does not say
+    NO_RULE = 0
+    WORDS = 1                    # registers up to the last: lmw, stmw
+    BYTES = 2                    # the field NB: lswi, stswi
+    SOME = 3                     # only the processor knows: lswx, stswx
+    LINE = 4                     # of the data cache: dcbz
+
+cdef struct Undecoded:           # instructions that capstone does not know: word & mask == value
+    uint32_t value
+    uint32_t mask
+    Facts facts
+
+
+cdef class PpcDescriber(Describer):
+    cdef bint big_endian
+    cdef Undecoded undecoded[MOST_UNDECODED]
+    cdef uint32_t undecoded_count
+
+    cdef uint32_t word_of(self, const uint8_t* code) noexcept nogil
+    cdef const Facts* find(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil

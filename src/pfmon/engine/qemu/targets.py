@@ -1,0 +1,36 @@
+"""What qemu executes: one row an instruction set."""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+from pfmon.stream.table import InstructionSet
+
+X86, PPC = 3, 4
+"""capstone's numbers of architectures (CS_ARCH_*),"""
+
+LITTLE_ENDIAN, MODE_32, MODE_64, BIG_ENDIAN = 0, 1 << 2, 1 << 3, 1 << 31
+"""... and of their modes (CS_MODE_*)."""
+
+
+PAYLOAD_BYTES = 40
+"""Of an instruction in the block table: its code, zeros up to 16 bytes, and its operands (stream/operands.pxd)."""
+
+
+class Target(NamedTuple):
+    """qemu's name of it; the module that knows its mnemonics, and who describes them; capstone's architecture and
+    mode."""
+
+    name: str
+    module: str
+    architecture: int
+    mode: int
+
+
+TARGETS = {
+    InstructionSet.X86_64: Target("x86_64", "pfmon.engine.qemu.x86", X86, MODE_64),
+    InstructionSet.I386: Target("i386", "pfmon.engine.qemu.x86", X86, MODE_32),
+    InstructionSet.PPC64: Target("ppc64", "pfmon.engine.qemu.ppc", PPC, MODE_64 | BIG_ENDIAN),
+    InstructionSet.PPC: Target("ppc", "pfmon.engine.qemu.ppc", PPC, MODE_32 | BIG_ENDIAN),
+    InstructionSet.PPC64LE: Target("ppc64le", "pfmon.engine.qemu.ppc", PPC, MODE_64 | LITTLE_ENDIAN),
+}
+"""By instruction set."""

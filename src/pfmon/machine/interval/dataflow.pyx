@@ -1,0 +1,56 @@
+"""The dataflow of a block, worked out once: so what waits for a load that missed is known for the block, not instruction by
+instruction."""
+
+from libc.string cimport memset
+
+cdef extern from *:
+    """
+    #define pfmon_lowest_bit(bits) __builtin_ctzll(bits)
+    """
+    int lowest_bit "pfmon_lowest_bit"(uint64_t) nogil
+
+cdef enum:
+    MOST_LOADS = 64
+
+
+cdef void join(Source* to, const Source* registers, uint64_t wanted) noexcept nogil:
+    """What some registers come from, together."""
+    to.registers = to.loads = 0
+    while wanted:
+        to.registers |= registers[lowest_bit(wanted)].registers
+        to.loads |= registers[lowest_bit(wanted)].loads
+        wanted &= wanted - 1
+
+
+cdef void follow_block(Dataflow* flow, Source* addresses, const uint8_t* operands, uint64_t stride, uint32_t length,
+                       const BlockAccess* accesses, uint32_t count) noexcept nogil:
+    cdef Source registers[REGISTER_BITS]
+    cdef Source source
+    cdef const Operands* one
+    cdef uint64_t left
+    cdef uint32_t i, k = 0
+    for i in range(REGISTER_BITS):
+        registers[i].registers, registers[i].loads = <uint64_t>1 << i, 0
+    memset(flow, 0, sizeof(Dataflow))
+    for i in range(length):
+        one = <const Operands*>(operands + i * stride)
+        join(&source, registers, one.read)
+        while k < count and accesses[k].instruction == i:
+            join(&addresses[k], registers, one.addressed)
+            flow.read |= addresses[k].registers
+            source.loads |= <uint64_t>1 << k if k < MOST_LOADS else 0
+            k += 1
+        left = one.written
+        flow.written |= left
+        while left:
+            registers[lowest_bit(left)] = source
+            left &= left - 1
+        if i == length - 1:
+            flow.branch = source
+    left = flow.written
+    while left:
+        flow.result[flow.results].source, flow.result[flow.results].number = registers[lowest_bit(left)], lowest_bit(left)
+        flow.read |= registers[lowest_bit(left)].registers
+        flow.results += 1
+        left &= left - 1
+    flow.read |= flow.branch.registers

@@ -1,0 +1,110 @@
+"""Intel's counters on x86-64 programs and the machines beneath them: whole runs, through the library."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from guests import SMALL
+from qemu_guests import EXAMPLES, QEMU
+
+import pfmon
+from pfmon.errors import PfmonError
+
+pytestmark = QEMU
+
+CYCLES, INSTRUCTIONS = "UNHALTED_CORE_CYCLES", "INSTRUCTIONS_RETIRED"
+REFERENCES, MISSES, MISPREDICTED = "LLC_REFERENCES", "LLC_MISSES", "BRANCH_MISSES_RETIRED"
+
+
+def counts(name: str, events: Sequence[str], **options: Any) -> list[int]:
+    """What events come to in an example's small run."""
+    command = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
+    ran = pfmon.run(command, events=list(events), stdout=pfmon.DEVNULL, **options)
+    return [count.value for count in ran.counts]
+
+
+@pytest.mark.parametrize("machine", ["core2", "nehalem"])
+def test_counts_repeat_to_the_last_digit(machine: str) -> None:
+    events = [INSTRUCTIONS, CYCLES, MISSES]
+    first = counts("lz", events, machine=machine)
+    assert first == counts("lz", events, machine=machine)
+    assert all(first)
+
+
+def test_cycles_with_fewer_and_with_more_are_all_cycles() -> None:
+    (cycles,) = counts("matmul", [CYCLES])
+    for least in (1, 2, 4, 5):
+        more, fewer = counts("matmul", [INSTRUCTIONS] * 2, event_thresholds=[least, least], invert="n,y")
+        assert more + fewer == cycles, least
+
+
+@pytest.mark.parametrize(("event", "most"), [(INSTRUCTIONS, 4), ("BRANCH_INSTRUCTIONS_RETIRED", 4), (REFERENCES, 12)])
+def test_cycles_with_so_many_and_more_add_up_to_the_count(event: str, most: int) -> None:
+    """Each one of a cycle is in as many thresholds as it is in its cycle."""
+    (total,) = counts("lz", [event])
+    by_threshold = [counts("lz", [event], event_thresholds=[least])[0] for least in range(1, most + 1)]
+    assert sum(by_threshold) == total
+    assert by_threshold == sorted(by_threshold, reverse=True)
+
+
+def test_edges_are_beginnings_of_cycles_that_count() -> None:
+    level, edges = counts("lz", [INSTRUCTIONS] * 2, event_thresholds=[1, 1], edge="n,y")
+    idle, ends = counts("lz", [INSTRUCTIONS] * 2, event_thresholds=[1, 1], invert="y,y", edge="n,y")
+    assert 0 < edges < level and 0 < ends < idle
+    assert abs(edges - ends) <= 1  # after the one comes the other
+    assert counts("lz", [CYCLES], edge="y") == [1]
+
+
+def test_thresholds_count_by_function_and_in_samples() -> None:
+    command = [str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]]
+    ran = pfmon.run(command, events=[INSTRUCTIONS], stdout=pfmon.DEVNULL, event_thresholds=[4], per_function=True)
+    whole = ran.counts[0].value
+    assert sum(row.values[0] for row in ran.functions) == whole > 1000
+    sampled = pfmon.run(
+        command, events=[INSTRUCTIONS], stdout=pfmon.DEVNULL, event_thresholds=[4], long_smpl_periods=1000
+    )
+    assert len(sampled.samples) == whole // 1000
+
+
+def test_samples_of_misses_are_taken_where_misses_are_counted() -> None:
+    command = [str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]]
+    (misses,) = counts("lz", [REFERENCES])
+    ran = pfmon.run(command, events=[REFERENCES], stdout=pfmon.DEVNULL, long_smpl_periods=1)
+    assert len(ran.samples) == misses
+
+
+@pytest.mark.parametrize("event", [CYCLES, REFERENCES, MISPREDICTED])
+def test_live_counts_are_those_of_the_whole_run(event: str) -> None:
+    command = [str(EXAMPLES / "x86_64" / "sort"), *SMALL["sort"]]
+    (total,) = counts("sort", [event])
+    ran = pfmon.run(command, events=[event], stdout=pfmon.DEVNULL, long_smpl_periods=7)
+    assert len(ran.samples) == total // 7
+
+
+def test_event_sets_share_out_what_the_machine_records() -> None:
+    whole = counts("lz", [CYCLES, REFERENCES])
+    ran = pfmon.run(
+        [str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]],
+        events=[[CYCLES, REFERENCES], [INSTRUCTIONS, MISPREDICTED]],
+        stdout=pfmon.DEVNULL,
+        switch_timeout=1,
+        true_values=True,
+    )
+    assert [count.estimate.true for count in ran.counts[:2] if count.estimate] == whole
+
+
+def test_the_reference_clock_runs_at_its_own_frequency() -> None:
+    cycles, reference = counts("matmul", [CYCLES, "UNHALTED_REFERENCE_CYCLES"], set=["machine.reference=1200 MHz"])
+    assert reference == cycles // 2
+
+
+def test_a_machine_of_another_instruction_set_is_refused() -> None:
+    with pytest.raises(PfmonError, match="--pmu=ppc604e"):
+        counts("matmul", [CYCLES], machine="ppc604e")
+
+
+def test_the_breakdown_has_every_cycle() -> None:
+    ran = pfmon.run([str(EXAMPLES / "x86_64" / "lz"), *SMALL["lz"]], report="cpi", stdout=pfmon.DEVNULL)
+    assert ran.cpi is not None
+    assert ran.cpi.cycles == sum(ran.cpi.total(part) for part in ran.cpi.parts) == counts("lz", [CYCLES])[0]
+    assert ran.cpi.instructions == counts("lz", [INSTRUCTIONS])[0]

@@ -1,0 +1,44 @@
+"""Programs of the host that some tests need: which are here, and how the others come here."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+
+PACKAGES = {
+    "qemu-x86_64": "qemu-user",
+    "cc": "gcc",
+    "gdb": "gdb",
+    "valgrind": "valgrind",
+    "llvm-mc": "llvm",
+}
+"""Program -> Debian's package."""
+
+PERMISSION = "PFMON_TEST_PACKAGES"
+"""The variable of the environment that lets the tests install packages, if it is ``install``."""
+
+
+def missing(packages: Mapping[str, str] = PACKAGES) -> dict[str, str]:
+    """The programs that are not here, and their packages."""
+    return {program: package for program, package in packages.items() if shutil.which(program) is None}
+
+
+def install() -> None:
+    """Install what is missing, where that is allowed and possible; tests that need the rest are skipped."""
+    packages = sorted(set(missing().values()))
+    if not packages or os.environ.get(PERMISSION) != "install" or os.geteuid() or not shutil.which("apt-get"):
+        return
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "-qq", "update"], ["apt-get", "-qq", "install", "--no-install-recommends", *packages]):
+        done = subprocess.run([*command, "-y"], env=environment, capture_output=True, timeout=600, check=False)
+        if done.returncode:
+            return
+
+
+def header() -> list[str]:
+    """What the tests say of it when they begin."""
+    left = missing()
+    if not left:
+        return []
+    programs, packages = ", ".join(left), " ".join(sorted(set(left.values())))
+    return [f"not here: {programs}; tests that need them are skipped (packages: {packages}; {PERMISSION}=install)"]
