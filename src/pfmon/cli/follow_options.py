@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
-TITLE = "Children, and programs that the program executes (x86-64)"
+TITLE = "Children, and programs that the program executes (under qemu)"
 OPTIONS = [
     Option("follow-fork", "count the program's children and theirs"),
     Option("follow-vfork", "the same as --follow-fork"),
