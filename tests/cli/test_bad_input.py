@@ -50,8 +50,24 @@ def test_unreadable_file(program: Path) -> None:
 
 
 def test_not_an_elf(program: Path) -> None:
-    program.write_bytes(b"#!/bin/sh\necho hello\n")
+    program.write_bytes(b"echo hello\n")
     assert "not an ELF" in refused(*COUNT, str(program))
+
+
+def test_script_without_its_interpreter(program: Path) -> None:
+    program.write_bytes(b"#! /no/such/interpreter -x\necho hello\n")
+    assert "its interpreter '/no/such/interpreter' is not here" in declined(*COUNT, str(program))
+
+
+def test_script_that_is_not_executable(program: Path) -> None:
+    program.write_bytes(b"#!/bin/sh\necho hello\n")
+    program.chmod(0o644)
+    assert "not executable" in declined(*COUNT, str(program))
+
+
+def test_script_that_is_its_own_interpreter(program: Path) -> None:
+    program.write_bytes(b"#!" + os.fsencode(program) + b"\n")
+    assert "scripts interpret one another" in declined(*COUNT, str(program))
 
 
 def test_empty_file(program: Path) -> None:

@@ -6,6 +6,7 @@ from pfmon.cli import (
     baseline_options,
     branch_options,
     event_options,
+    follow_options,
     guest_options,
     insn_set_options,
     listing_options,
@@ -48,6 +49,7 @@ CONCERNS = (
     baseline_options,
     recording_options,
     guest_options,
+    follow_options,
     listing_options,
 )
 

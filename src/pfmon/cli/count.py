@@ -108,7 +108,8 @@ def _interval_printer(config: Config, results: Results) -> Callable[[Interval], 
 def _say_how_it_ended(done: Run, notes: Sequence[str]) -> None:
     if done.death:
         name = signal.Signals(done.death.signal).name if done.death.signal in list(signal.Signals) else ""
-        _say(f"the program was killed by signal {done.death.signal} ({name}): {done.death.text}, at {done.death.where}")
+        where = f", at {done.death.where}" if done.death.where else ""
+        _say(f"the program was killed by signal {done.death.signal} ({name}): {done.death.text}{where}")
     elif done.stopped == "timeout":
         _say("--session-timeout ended the program; the counts are those so far")
     elif done.stopped:
@@ -134,6 +135,10 @@ def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
         from pfmon.report.times import times_line
 
         text += times_line(done.times)
+    if done.tasks is not None and not config.aggregate_results:
+        from pfmon.report.tasks import task_text
+
+        text += task_text(done.tasks, config.number_style)
     if done.sampled and not config.smpl_print_counts:
         return text
     if config.true_values:

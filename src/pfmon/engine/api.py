@@ -15,6 +15,7 @@ from pfmon.stream.table import InstructionSet
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from pfmon.engine.settings import Settings
     from pfmon.program.image import Program
@@ -26,11 +27,57 @@ EI_DATA, E_MACHINE, BIG_ENDIAN = 5, 18, 2
 """Where an ELF header says the order of bytes and, in two of them, the machine (System V ABI, chapter 4)."""
 
 
+class Task(NamedTuple):
+    """One program in one process that is followed: from its beginning, by fork or by exec, to its end. ``process`` says
+    whose child it is: (1, 2) the second one of (1,), which is the process that was begun first; ``image`` is how many
+    programs the process executed before; ``command`` begins with the file that was executed; ``named``: it is the
+    program that was to be run, and no other one that was executed."""
+
+    process: tuple[int, ...]
+    image: int
+    pid: int
+    command: Sequence[str]
+    named: bool
+
+    @property
+    def name(self) -> str:
+        """``1.2``, or ``1.2:1`` for the program that it executed then."""
+        return ".".join(map(str, self.process)) + (f":{self.image}" if self.image else "")
+
+
+class Watch(Protocol):
+    """Who reads what one task retires, within ``running``."""
+
+    @property
+    def consumer(self) -> Consumer:
+        """The reader of its stream."""
+
+    @property
+    def running(self) -> AbstractContextManager[object]:
+        """Its stream comes within it."""
+
+    def ended(self, ending: Ending | None, retired: int) -> None:
+        """Everything was read; None: it executed another program, or was stopped."""
+
+
+class Follow(NamedTuple):
+    """What is counted of what the program starts: children, other programs that are executed; ``most`` processes at a
+    time. ``watch`` is asked for a reader of each task but the first, which runs as an engine in a thread of its own;
+    what it or the reader raises ends the run. ``first_ended`` is told of the first task (None: as `Watch.ended`)."""
+
+    forks: bool
+    execs: bool
+    most: int
+    watch: Callable[[Task, Engine], Watch]
+    first_ended: Callable[[Task, Ending | None], None]
+
+
 class Start(NamedTuple):
     """What is to be run. ``memory_limit`` is in bytes; ``processor`` is what the program is told that it runs on;
-    ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream; ``totals``: its
-    reader adds up how often blocks ran, so that their order and their conditions are nobody's concern;
-    ``on_notice`` gets what the user should know of the program, when it happens."""
+    ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream;
+    ``totals``: its reader adds up how often blocks ran, so that their order and their conditions are nobody's concern;
+    ``on_notice`` gets what the user should know of the program, when it happens; ``follow``: what of all that it
+    starts is counted, too."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -42,16 +89,18 @@ class Start(NamedTuple):
     addresses: bool = False
     totals: bool = False
     on_notice: Callable[[str], None] = lambda _: None
+    follow: Follow | None = None
 
 
 class Capabilities(NamedTuple):
     """What an engine can do. ``addresses``: its stream has, or can have, the addresses of memory accesses;
     ``performance_data``: it can ask what the program reads from performance data registers; ``apart``: the program runs
-    in a process of its own, beside whoever reads its stream."""
+    in a process of its own, beside whoever reads its stream; ``follows``: it can count what the program starts."""
 
     addresses: bool
     performance_data: bool
     apart: bool = False
+    follows: bool = False
 
 
 class Ending(NamedTuple):

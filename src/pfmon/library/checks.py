@@ -44,6 +44,14 @@ def check(options: Options, asks: bool = False) -> None:
     _check_sessions(options, asks)
     _check_recordings(options)
     sampling_counts_as_it_can(options)
+    _check_following(options)
+
+
+def _check_following(options: Options) -> None:
+    if options.follows or options.aggregate_results or options.follow_exec_exclude:
+        from pfmon.library.following import following_goes_alone  # most runs follow nothing
+
+        following_goes_alone(options)
 
 
 def checkpoint_excludes_irange(options: Options) -> None:

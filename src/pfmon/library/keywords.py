@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.checks import check, report_is_known
 from pfmon.library.machines import take_pmu
-from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_SEED, MOST_SKID, Options
+from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_PROCESSES, MOST_SEED, MOST_SKID, Options
 from pfmon.library.values import directory, milliseconds, seconds, size, variable, whole_number
 
 Path = str | os.PathLike[str]
@@ -81,6 +81,12 @@ class Keywords(TypedDict, total=False):
     etb: Names
     ip_ear: int
     report: str
+    follow_fork: bool
+    follow_exec: bool | str
+    follow_pthread: bool
+    follow_all: bool
+    follow_exec_exclude: str
+    follow_limit: int
     sysroot: Path
     timeout: float
     environment: Sequence[str] | Mapping[str, str | None]
@@ -277,8 +283,28 @@ def _report(option: str, value: object) -> str:
     return report_is_known(_text(option, value))
 
 
+def _follow_exec(options: Options, option: str, value: object) -> None:
+    """True, or a regular expression that the path of a program must match."""
+    from pfmon.library.following import pattern  # as the command does
+
+    options.follow_exec = True
+    if value is not True:
+        options.follow_exec_only = pattern(option, _text(option, value))
+
+
+def _follow_exec_exclude(option: str, value: object) -> str:
+    from pfmon.library.following import pattern
+
+    return pattern(option, _text(option, value))
+
+
+def _follow_all(options: Options, option: str, value: object) -> None:
+    options.follow_fork = options.follow_exec = options.follow_pthread = _flag(option, value)
+
+
 FLAGS = (
     *("all_threads", "system_wide", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
+    *("follow_fork", "follow_pthread"),
     *("true_values", "insecure", "dont_start", "unlimited", "per_function", "per_block"),
     *(
         "host_env",
@@ -320,6 +346,10 @@ TAKERS: dict[str, Taker] = {
     "checkpoint_func": _field("checkpoint_func", _address),
     "trigger_event": _field("trigger_event", _text),
     "report": _field("report", _report),
+    "follow_exec": _follow_exec,
+    "follow_all": _follow_all,
+    "follow_exec_exclude": _field("follow_exec_exclude", _follow_exec_exclude),
+    "follow_limit": _field("follow_limit", _number(lambda option, text: whole_number(option, text, 1, MOST_PROCESSES))),
     "sysroot": _field("sysroot", lambda option, value: directory(option, _text(option, value))),
     "timeout": _field("session_timeout", _number(seconds)),
     "environment": _environment,

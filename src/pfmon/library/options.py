@@ -8,6 +8,8 @@ MOST_SKID = 1 << 20
 """Cycles from an overflow to its interrupt."""
 MOST_DELAY = 255
 """Cycles of the IP-EAR's freeze behind that of the monitors (Montecito manual table 3-30)."""
+MOST_PROCESSES = 10_000
+"""At a time, of a program that is followed."""
 MOST_SEED = (1 << 31) - 2
 """Of the minimal standard generator."""
 
@@ -100,6 +102,18 @@ class Options:
 
     session_timeout: float | None = None
 
+    follow_fork: bool = False
+    follow_exec: bool = False
+    follow_pthread: bool = False
+    """Threads are counted together, in any case."""
+    follow_exec_only: str = ""
+    """A regular expression: of the programs that are executed, count those whose path matches."""
+    follow_exec_exclude: str = ""
+    """... and leave these out."""
+    follow_limit: int = 250
+    """Processes at a time."""
+    aggregate_results: bool = False
+
     record: str = ""
     replay: str = ""
     partial: bool = False
@@ -118,6 +132,11 @@ class Options:
     def sampled(self) -> bool:
         """Whether samples are taken."""
         return bool(self.long_smpl_periods or self.short_smpl_periods)
+
+    @property
+    def follows(self) -> bool:
+        """Whether what the program starts is counted, too."""
+        return self.follow_fork or self.follow_exec
 
     def __init__(self) -> None:
         self.machine_settings = []

@@ -12,7 +12,7 @@ from pfmon.library.checks import profile_needs_events, report_stands_alone, want
 from pfmon.library.files import Files
 from pfmon.library.machines import machine_of, take_pmu_of_program
 from pfmon.library.notes import privilege_notes, session_notes
-from pfmon.library.program import environment, find_program
+from pfmon.library.program import environment, find_program, interpreted
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
 from pfmon.library.symbols import symbols_of, with_symbol_file
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample, Sampling
+    from pfmon.session.tasks import Following
 
 
 def _nobody(_: object) -> None:
@@ -73,12 +74,13 @@ class Prepared:
             raise PfmonError("no program given")
         recording = api.replay(options.replay) if options.replay else None
         self.command = list(recording.command if recording else command)
-        instructions = recording.instruction_set if recording else _instruction_set(self.command[0])
+        words = self.command if recording else interpreted(self.command)
+        instructions = recording.instruction_set if recording else _instruction_set(words[0])
         take_pmu_of_program(options, instructions)
         self._ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
         if options.machine_settings:
             machine_of(options, self._ia32)  # whatever is wrong with them shows now
-        load = _loader(options, self.command, recording)
+        load = _loader(options, words, recording)
         self._load = load
         expand_events(options)
         symbols = symbols_of(load)
@@ -90,7 +92,7 @@ class Prepared:
         program = load() if needed else None
         if recording:
             recording.close()
-        self.session = Session(self._plan(program, asked.request, symbols), on_notice)
+        self.session = Session(self._plan(words, program, asked.request, symbols), on_notice)
         self.said = asked.said
         """Lines about ranges and matchers, as --verbose says them."""
         programmings = [one.programming for one in self.session.sets]
@@ -171,11 +173,11 @@ class Prepared:
             Machine(self._options.machine or self._options.pmu, self._options.machine_settings),
         )
 
-    def _plan(self, program: Program | None, wanted: Request, symbols: Symbols) -> Plan:
+    def _plan(self, words: Sequence[str], program: Program | None, wanted: Request, symbols: Symbols) -> Plan:
         options, ia32 = self._options, self._ia32  # the plan does not refer back to this
         return Plan(
             program=program,
-            arguments=[os.fsencode(word) for word in self.command],
+            arguments=[os.fsencode(word) for word in words],
             environment=[os.fsencode(entry) for entry in environment(options)],
             settings=Settings(
                 sysroot=options.sysroot,
@@ -211,7 +213,16 @@ class Prepared:
             partial=options.partial,
             sampling=_sampling(options),
             demangle=options.demangle,
+            following=_following(options),
         )
+
+
+def _following(options: Options) -> Following | None:
+    if not options.follows:
+        return None
+    from pfmon.library.following import following  # most runs follow nothing
+
+    return following(options)
 
 
 def _sampling(options: Options) -> Sampling | None:

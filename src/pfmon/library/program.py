@@ -8,8 +8,14 @@ from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pfmon.library.options import Options
 
+FIRST_LINE = 256
+"""Bytes of a script in which its interpreter must be named (execve(2))."""
+MOST_SCRIPTS = 5
+"""Scripts that interpret one another."""
 FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
 
 
@@ -36,6 +42,42 @@ def find_program(name: str) -> str:
 
     found = which(name)
     if found is None:
-        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""  # noqa: PTH110 - as typed
+        hint = f"; did you mean ./{name}?" if os.path.exists(name) else ""
         raise PfmonError(f"{name}: not found in PATH{hint}")
     return found
+
+
+def interpreted(command: Sequence[str]) -> list[str]:
+    """A command as the kernel executes it: in front of a script stands its interpreter, with one argument at the most.
+    PfmonError: the script cannot be executed, or its interpreter is not here."""
+    words = list(command)
+    for _ in range(MOST_SCRIPTS):
+        try:
+            path = find_program(words[0])
+        except PfmonError:  # said when it is loaded
+            return words
+        line = _first_line(path)
+        if line is None:
+            return words
+        if not os.access(path, os.X_OK):
+            raise PfmonError(f"{path}: is not executable")
+        interpreter, *rest = line.split(None, 1) or [""]
+        if not os.path.isfile(interpreter):
+            raise PfmonError(f"{path}: its interpreter {interpreter!r} is not here")
+        words = [interpreter, *rest, path, *words[1:]]
+    raise PfmonError(f"{command[0]}: scripts interpret one another, more than {MOST_SCRIPTS} deep")
+
+
+def _first_line(path: str) -> str | None:
+    """What stands behind #! in a file; None: it is no script."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has nothing to wait for
+    except (OSError, ValueError):
+        return None
+    try:
+        start = os.read(descriptor, FIRST_LINE)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return os.fsdecode(start[2:].partition(b"\n")[0]).strip(" \t") if start.startswith(b"#!") else None

@@ -24,6 +24,9 @@ class Run:
     interrupt, stop); ``retired`` instructions; ``times``: seconds of the host; ``programming``: registers, ranges,
     matchers, machine.
 
+    ``tasks`` (None without follow_fork, follow_exec, follow_all): what each program in each process came to
+    (session.tasks.TaskCounts); ``counts`` and ``retired`` are then those of all.
+
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``samples``
     (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): how often the sampled event happened
@@ -57,6 +60,7 @@ class Run:
         self.sampled = options.sampled
         self.samples = _samples(samples) if self.sampled else None
         self.exact = outcome.exact
+        self.tasks = None if outcome.tasks is None else tuple(outcome.tasks)
         self.programming = programming
         self.notes = tuple(notes)
         self.output = captured[0] if captured else None
@@ -76,7 +80,7 @@ class Run:
         without print_interval); header is null, or has date, hostname and system (--with-header); machine (name, and
         changes: FIGURE=VALUE) and programming as Record.to_dict has them; notes (texts); profile (null, or events,
         functions, blocks, annotated, each null where it was not asked for); report (null, or Cpi.to_dict); samples
-        (null, or Sample.to_dict of each)."""
+        (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
@@ -96,6 +100,7 @@ class Run:
             "profile": self._profile(),
             "report": self.cpi.to_dict() if self.cpi else None,
             "samples": None if self.samples is None else self.samples.to_dict(),
+            "tasks": None if self.tasks is None else [task.to_dict() for task in self.tasks],
         }
 
     def _profile(self) -> dict[str, Any] | None:

@@ -59,6 +59,8 @@ class Monitoring:
         self._nanoseconds = nanoseconds
         self._on_interval = on_interval
         self._turn = 0
+        self.totals: Sequence[int] = ()
+        """What each monitor of the first set has counted, once there are counts."""
         self._printed: list[int] = []
         self._reported = 0
         table = engine.table
@@ -145,6 +147,7 @@ class Monitoring:
     def counts(self) -> list[Count]:
         """What the events came to, set by set; the counters are loaded with what they counted."""
         totals = [group.take(self.seen(number)) for number, group in enumerate(self._groups)]
+        self.totals = totals[0]
         if len(self._groups) == 1:
             return self._groups[0].counts()
         active = [tally.instructions() for tally in self._tallies]

@@ -17,7 +17,7 @@ from pfmon.session.controls import Controls
 from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
-from pfmon.session.supported import check_addresses, check_controls, check_fits, check_machine_counts
+from pfmon.session.supported import check_addresses, check_controls, check_fits, check_follows, check_machine_counts
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
     from pfmon.session.sampling import Sample, Sampling
+    from pfmon.session.tasks import Following, TaskCounts, Tasks
 
 TIMED_OUT = 124
 """Exit status of a run that --session-timeout ended, as timeout(1) has it."""
@@ -51,7 +52,8 @@ class Plan(NamedTuple):
     None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
     that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
     whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
-    counts on one PMU all the time; ``demangle``: C++ names where counts come from."""
+    counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
+    what the program starts."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -74,6 +76,7 @@ class Plan(NamedTuple):
     partial: bool = False
     sampling: Sampling | None = None
     demangle: bool = True
+    following: Following | None = None
 
 
 class Times(NamedTuple):
@@ -87,7 +90,8 @@ class Times(NamedTuple):
 class Outcome(NamedTuple):
     """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
     ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
-    ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction."""
+    ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction;
+    ``tasks``: by task, if what the program starts was followed; the counts are then those of all."""
 
     status: int
     counts: list[Count]
@@ -101,6 +105,7 @@ class Outcome(NamedTuple):
     cpi: Cpi | None = None
     notices: Sequence[str] = ()
     exact: Mapping[int, int] | None = None
+    tasks: Sequence[TaskCounts] | None = None
 
 
 def event_groups(plan: Plan) -> list[EventSets]:
@@ -149,6 +154,7 @@ class Session:
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
         self._machine = _machine(plan) if self._wants_machine else None
+        self._tasks = self._make_tasks() if plan.following else None
         self.engine: Engine = self._open()
         self._check_engine()
         self._recording = self._record() if plan.record else None
@@ -159,6 +165,7 @@ class Session:
         try:
             check_fits(self.plan.model, self.engine.instruction_set)
             check_addresses(self._counts_addresses, self.engine)
+            check_follows(self.plan.following is not None, self.engine)
         except PfmonError:
             self.close()
             raise
@@ -184,7 +191,20 @@ class Session:
             addresses=self._wants_addresses,
             totals=self._adds_up,
             on_notice=self._notice,
+            follow=self._tasks.follow if self._tasks else None,
         )
+
+    def _make_tasks(self) -> Tasks:
+        from pfmon.session.tasks import Tasks  # most runs follow nothing
+
+        assert self.plan.following
+        return Tasks(self.plan.following, self._monitor)
+
+    def _monitor(self, engine: Engine) -> Monitoring | None:
+        """What counts another task: PMUs that are programmed in the same way."""
+        groups = event_groups(self.plan)
+        scale = self.plan.settings.nanoseconds_per_instruction
+        return Monitoring(groups, self.plan.controls, engine, scale, machine=self._machine) if groups else None
 
     def _notice(self, text: str) -> None:
         self._notices.append(text)
@@ -209,7 +229,7 @@ class Session:
         """Whether all that is wanted of the stream is how often each block ran."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        return always and len(self.groups) == 1 and not (plan.sampling or plan.record or plan.slow)
+        return always and len(self.groups) == 1 and not (plan.sampling or plan.record or plan.slow or plan.following)
 
     @property
     def _counts_addresses(self) -> bool:
@@ -297,11 +317,19 @@ class Session:
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen())
             monitoring.close()
-        return self._outcome(ending, times, counts, notes)._replace(
+        outcome = self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             listing=lines,
             cpi=observer.breakdown(self.plan) if observer else None,
         )
+        return self._of_all_tasks(outcome, monitoring.totals if monitoring else ()) if self._tasks else outcome
+
+    def _of_all_tasks(self, outcome: Outcome, totals: Sequence[int]) -> Outcome:
+        """The outcome of all tasks, from that of the first one, whose monitors counted ``totals``."""
+        assert self._tasks
+        self._tasks.add_first(outcome.retired, outcome.counts, totals)
+        counts = self._tasks.counts(self.groups[0], outcome.counts) if self.groups else []
+        return outcome._replace(counts=counts, retired=self._tasks.retired, tasks=self._tasks.in_order())
 
     def _outcome(self, ending: Ending | None, times: Times, counts: list[Count], notes: Sequence[str]) -> Outcome:
         if self._damage:

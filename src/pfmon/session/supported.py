@@ -68,6 +68,14 @@ def check_addresses(wanted: bool, engine: Engine) -> None:
         )
 
 
+def check_follows(wanted: bool, engine: Engine) -> None:
+    """PfmonError for following what a program starts, where it starts nothing that runs."""
+    if wanted and not engine.capabilities.follows:
+        raise PfmonError(
+            f"--follow-...: this is {PROCESSORS[engine.instruction_set].program}, which starts no other process here"
+        )
+
+
 def check_controls(model: PmuModel, controls: Controls) -> None:
     """PfmonError for what only programs for the Itaniums do: switch monitors with PSR.up, and read them with PSR.sp
     clear."""

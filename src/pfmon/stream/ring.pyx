@@ -56,6 +56,12 @@ cdef class Ring:
         if self.descriptor is not None:
             close(self.descriptor)
 
+    def close_descriptor(self):
+        """Nobody else will attach: the memory stays."""
+        if self.descriptor is not None:
+            close(self.descriptor)
+            self.descriptor = None
+
     @property
     def failure(self):
         """Why words were lost."""

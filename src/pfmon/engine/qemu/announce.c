@@ -137,6 +137,18 @@ static struct announcement *announce(const struct code_block *wanted) {
     return first;
 }
 
+/* A child goes on with another area, which will be in the place of this one: what was announced stands there, too. */
+bool copy_announcements(struct area *to) {
+    uint64_t bytes = (area_used + COMMIT - 1) & ~(uint64_t)(COMMIT - 1);
+    if (bytes > AREA_HEAD && madvise((char *)to + AREA_HEAD, bytes - AREA_HEAD, POPULATE) && errno != EINVAL)
+        return false;
+    memcpy((char *)to + AREA_HEAD, (const char *)area + AREA_HEAD, area_used - AREA_HEAD);
+    area_committed = bytes > AREA_HEAD ? bytes : AREA_HEAD;
+    to->inherited = area_used - AREA_HEAD;
+    __atomic_store_n(&to->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+    return true;
+}
+
 /* The block that consists of these instructions: one that was announced, or a new one. */
 struct announcement *block_of(const struct code_block *wanted) {
     uint64_t hash = hash_of(wanted->ip, wanted->sizes, wanted->length, wanted->bytes,

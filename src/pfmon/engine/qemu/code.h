@@ -19,7 +19,6 @@ struct target {                  /* an instruction set */
     const char *name;            /* qemu's */
     struct code (*code)(const uint8_t *bytes, size_t size);
     bool (*is_whole)(const uint8_t *bytes, size_t size);
-    int64_t executing[2];        /* the system calls that replace the program: execve, execveat */
 };
 
 const struct target *target_of(const char *name);            /* NULL: none of these */

@@ -53,12 +53,17 @@ cdef extern from "layout.h" nogil:
         uint32_t stopping
         uint32_t traced
         uint32_t totals
-        uint64_t executed
+        uint64_t begun
         uint64_t doubtful
         uint64_t doubtful_at
         uint32_t trouble
         uint32_t message_length
         char message[4000]
+        uint32_t task
+        uint32_t forks
+        uint64_t inherited
+        uint32_t status
+        char executed[256]
 
 cdef enum:
     CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands
@@ -116,9 +121,11 @@ cdef class Describer:
     cdef registers_function read_registers
     cdef const area* shared
     cdef uint64_t done           # bytes of announcements that were described
+    cdef BlockTable parent       # describes what was inherited
 
     cdef bint describe(self) noexcept nogil
     cdef bint enter(self, const announcement* it) noexcept nogil
+    cdef bint inherit(self, const announcement* it, uint64_t first) noexcept nogil
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef void dataflow(self, Operands* place) noexcept nogil

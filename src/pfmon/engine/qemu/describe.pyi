@@ -27,6 +27,7 @@ class Describer:
         architecture: int,
         mode: int,
     ) -> None: ...
+    def begin_as(self, parent: BlockTable) -> None: ...
 
 class X86Describer(Describer):
     """Describes x86 instructions."""

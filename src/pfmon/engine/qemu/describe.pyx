@@ -11,7 +11,7 @@ from libc.string cimport memcpy, memset
 from pfmon.errors import PfmonError
 
 from pfmon.stream.kinds cimport Kind
-from pfmon.stream.table cimport ALWAYS, AccessKind, BranchKind, enter_block, fresh_instruction, make_room
+from pfmon.stream.table cimport ALWAYS, AccessKind, BlockHead, BranchKind, Table, enter_block, fresh_instruction, make_room
 
 cdef extern from "<dlfcn.h>" nogil:
     void* dlopen(const char*, int)
@@ -150,6 +150,10 @@ cdef class Describer:
                 break
             self.registers[number] = registers(name.decode())
 
+    def begin_as(self, BlockTable parent):
+        """What a child's area inherits is described in its parent's table, at least the beginning of it."""
+        self.parent = parent
+
     cdef bint describe(self) noexcept nogil:
         """Enter all blocks that have been announced; False: there is no room."""
         cdef uint64_t announced = acquire(&self.shared.announced)
@@ -171,6 +175,8 @@ cdef class Describer:
         if not make_room(&self.table.c, 0, it.length):
             return False
         first = fresh_instruction(&self.table.c, 0)
+        if self.inherit(it, first):
+            return True
         for i in range(it.length):
             size = sizes[i] & SIZE_BITS
             self.instruction(&self.table.c.instructions[first + i], code, size, address)
@@ -181,6 +187,22 @@ cdef class Describer:
                 self.dataflow(<Operands*>(self.table.c.payloads + (first + i) * PAYLOAD_BYTES + CODE_BYTES))
             code += size
             address += size
+        enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
+        return True
+
+    cdef bint inherit(self, const announcement* it, uint64_t first) noexcept nogil:
+        """Enter one block as the parent's table has it; False: it has not."""
+        cdef const Table* parent
+        cdef const BlockHead* head
+        if self.parent is None or self.done >= self.shared.inherited:
+            return False
+        parent = &self.parent.c
+        if it.number >= acquire(&parent.header.bank[0].blocks):
+            return False
+        head = &parent.heads[it.number]
+        memcpy(&self.table.c.instructions[first], &parent.instructions[head.first], it.length * sizeof(BlockInstruction))
+        memcpy(self.table.c.payloads + first * PAYLOAD_BYTES, parent.payloads + head.first * PAYLOAD_BYTES,
+               it.length * PAYLOAD_BYTES)
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
         return True
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
-from importlib import import_module
 from threading import Lock, Thread, Timer
 
 from pfmon.engine.api import Capabilities, Ending, instruction_set_in
-from pfmon.engine.qemu.capstone_library import capstone_library
 from pfmon.engine.qemu.emulator import VERSIONS, emulator, plugin_path, version
-from pfmon.engine.qemu.reader import Reader
-from pfmon.engine.qemu.targets import PAYLOAD_BYTES, TARGETS
+from pfmon.engine.qemu.reading import FAULTS, TROUBLES, killed, reading
+from pfmon.engine.qemu.targets import TARGETS
 from pfmon.errors import PfmonError
-from pfmon.stream.table import BlockTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,45 +19,43 @@ if TYPE_CHECKING:
     from typing import Self
 
     from pfmon.engine.api import PerformanceData, Start
-    from pfmon.engine.qemu.describe import Describer
+    from pfmon.engine.qemu.tasks import Tasks
     from pfmon.stream.consumer import Consumer
 
-FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
-"""Signals that an instruction raises."""
+FOLLOWED = 2
+"""What the guest executed is followed (follow.h, enum executing)."""
 
 PATIENCE = 0.1
 """Seconds after which a guest is killed that does not stop by itself."""
-
-TROUBLES = {
-    1: "it has more than 256 threads at a time",
-    2: "it has more code than there is room for",
-    3: "memory ran out",
-}
-"""Why the plugin gave up (layout.h, enum trouble)."""
 
 
 class Guest:
     """One process of the host, in which qemu executes the program."""
 
-    capabilities = Capabilities(addresses=True, performance_data=False, apart=True)
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
 
     def __init__(self, wanted: Start) -> None:
         """Prepare everything; the process begins with the run. Raises PfmonError."""
         self._wanted = wanted
         self.instruction_set = instruction_set_in(wanted.program)
         self._emulator = emulator(self.instruction_set)
-        self.table = BlockTable(self.instruction_set, PAYLOAD_BYTES)
-        target = TARGETS[self.instruction_set]
-        describer: Describer = import_module(target.module).describer(
-            self.table, capstone_library(), target.architecture, target.mode
-        )
         self.traced = wanted.addresses
-        self._reader = Reader(describer, self.traced, wanted.totals and not self.traced)
+        self.table, self._reader = reading(
+            self.instruction_set, self.traced, totals=wanted.totals and not self.traced and wanted.follow is None
+        )
+        self._tasks = self._make_tasks() if wanted.follow else None
         self._process: Popen[bytes] | None = None
         self._handle = -1
         self._stopping = False
         self._killer: Timer | None = None
         self._lock = Lock()  # of the handle
+
+    def _make_tasks(self) -> Tasks:
+        from pfmon.engine.qemu.tasks import Tasks  # most runs follow nothing
+
+        wanted = self._wanted
+        assert wanted.follow
+        return Tasks(wanted.follow, self.instruction_set, self.traced, (self.table, self._reader), wanted.on_notice)
 
     @classmethod
     def start(cls, wanted: Start) -> Self:
@@ -96,8 +91,24 @@ class Guest:
             raise
         finally:
             watcher.join()
-        killed_by = max(0, -process.returncode)
-        ending = None if self._stopping else self._ending(killed_by, process.returncode)
+        if self._tasks and self._reader.executing == FOLLOWED:
+            return self._end_as_another(consumer, process.returncode)
+        ending = self._finish(consumer, process.returncode)
+        if self._tasks:
+            self._tasks.join(ending)
+        return ending
+
+    def _end_as_another(self, consumer: Consumer, status: int) -> Ending | None:
+        """The process went on as another program, whose end is that of the run."""
+        assert self._tasks
+        self._reader.finish(consumer, False, 0, None)
+        self._tasks.join(None)
+        return None if self._stopping else self._ending(max(0, -status), status)
+
+    def _finish(self, consumer: Consumer, status: int) -> Ending | None:
+        """The process has ended: give the consumer what is left, and say how."""
+        killed_by = max(0, -status)
+        ending = None if self._stopping else self._ending(killed_by, status)
         faulted = killed_by in FAULTS
         self._reader.finish(consumer, faulted, killed_by, None if ending is None else ending.status)
         self._check()
@@ -107,8 +118,14 @@ class Guest:
         from subprocess import Popen  # what only prepares a run does not wait for it
 
         wanted = self._wanted
-        files = (self._reader.ring.descriptor, self._reader.area_file)
-        plugin = f"{plugin_path()},ring={files[0]},area={files[1]},parent={os.getpid()}"
+        files: tuple[int, ...] = ()
+        plugin = plugin_path()
+        if self._tasks:
+            plugin += self._tasks.start()
+        else:
+            assert self._reader.ring.descriptor is not None
+            files = (self._reader.ring.descriptor, self._reader.area_file)
+            plugin += f",ring={files[0]},area={files[1]},parent={os.getpid()}"
         command: list[str | bytes] = [
             self._emulator,
             "-plugin",
@@ -139,11 +156,11 @@ class Guest:
     def _watch(self, process: Popen[bytes]) -> None:
         process.wait()
         self._reader.guest_died()
+        if self._tasks:
+            self._tasks.first_died()
 
     def _ending(self, killed_by: int, status: int) -> Ending:
-        if killed_by == 0:
-            return Ending(status)
-        return Ending(128 + killed_by, killed_by, signal.strsignal(killed_by) or f"signal {killed_by}")
+        return killed(killed_by) if killed_by else Ending(status)
 
     def _check(self) -> None:
         """PfmonError: what was counted is not what the program did. Says what else there is to say."""
@@ -158,7 +175,15 @@ class Guest:
             what = f"{found} did not run it with pfmon's plugin, which is for {VERSIONS}"
             raise PfmonError(f"{path}: {what}{': ' if text else ''}{text}")
         if self._reader.executing:
-            self._wanted.on_notice("the program executed another one; what that did was not counted")
+            self._wanted.on_notice(self._native())
+
+    def _native(self) -> str:
+        """What there is to say of a program that goes on as one that nobody counts."""
+        if self._wanted.follow is None:
+            return "the program executed another one; what that did was not counted"
+        from pfmon.engine.qemu.task import native  # as above
+
+        return native("the program", self._reader, self._wanted.follow.execs)
 
     def _where(self) -> str:
         """``0x401136 (main+0x10)``; empty where it is not known: who adds up blocks sees no order in them."""
@@ -178,6 +203,8 @@ class Guest:
         blocks, so that what was counted is what retired, unless it writes no stream for a while: it waits then."""
         self._stopping = True
         self._reader.request_stop()
+        if self._tasks:
+            self._tasks.stop()
         if self._handle >= 0 and self._killer is None:
             killer = Timer(PATIENCE, self._kill)
             killer.daemon = True
@@ -185,6 +212,8 @@ class Guest:
             self._killer = killer
 
     def _kill(self) -> None:
+        if self._tasks:
+            self._tasks.kill()
         with self._lock:
             if self._handle < 0:
                 return
@@ -202,6 +231,8 @@ class Guest:
         if self._process is not None and self._process.returncode is None:
             self._kill()
             self._process.wait()
+        if self._tasks:
+            self._tasks.close()
         if self._killer is not None:
             self._killer.cancel()
         with self._lock:

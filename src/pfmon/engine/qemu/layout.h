@@ -31,6 +31,7 @@ enum {
     AREA_HEAD = 1 << 22,         /* bytes before the first announcement */
     AREA_BYTES = 1 << 30,        /* of the whole area, which is sparse */
     MOST_MESSAGE = 4000,
+    MOST_PATH = 256,
     MOST_THREADS = 256,          /* at a time */
     MOST_TRANSLATED = 3 * 255,   /* instructions of a block */
     MOST_SLOTS = 2 * MOST_TRANSLATED
@@ -97,13 +98,18 @@ struct area {                    /* the head of the area */
     uint32_t stopping;           /* the reader wants no more than the buffers that are full */
     uint32_t traced;             /* ... and the addresses of accesses */
     uint32_t totals;             /* ... or no stream, but how often each block ran */
-    uint64_t executed;           /* blocks that have begun, if totals are wanted */
+    uint64_t begun;              /* blocks that have begun, if totals are wanted */
     uint64_t doubtful;           /* the last instruction of the block that began last of those of which no counter
                                     says that it retired, */
-    uint64_t doubtful_at;        /* ... and `executed` then */
+    uint64_t doubtful_at;        /* ... and `begun` then */
     uint32_t trouble;
     uint32_t message_length;
     char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */
+    uint32_t task;               /* the number of who is followed (tasks.py) */
+    uint32_t forks;              /* children that it has begun */
+    uint64_t inherited;          /* bytes of announcements that its parent has made */
+    uint32_t status;             /* EXITED, and the exit status */
+    char executed[MOST_PATH];    /* the program that it executed last */
 };
 
 #endif

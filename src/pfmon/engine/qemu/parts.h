@@ -3,6 +3,8 @@
 #ifndef PFMON_QEMU_PLUGIN_PARTS_H
 #define PFMON_QEMU_PLUGIN_PARTS_H
 
+#include <pthread.h>
+
 #include "code.h"
 #include "layout.h"
 
@@ -32,6 +34,10 @@ struct code_block {              /* instructions that follow each other in memor
 #pragma GCC visibility push(hidden)
 
 extern struct area *area;
+extern struct ring *ring;
+extern uint64_t *words;          /* the buffer that is filled */
+extern unsigned int threads;     /* that there were at a time */
+extern pthread_mutex_t lock;     /* of everything but the first thread, while that is alone */
 extern bool is_child;            /* this is a child of the program, which nobody reads */
 
 void give_up(enum trouble why);
@@ -47,12 +53,18 @@ uint32_t sum_of(const uint8_t *sizes, uint32_t length);
 uint32_t part_of(uint32_t length);
 const struct announcement *part_behind(const struct announcement *part);
 struct announcement *block_of(const struct code_block *wanted);
+bool copy_announcements(struct area *to);
 uint64_t *counters_of(const struct announcement *block);
 
 /* Counting without a stream (totals.c). */
 struct qemu_plugin_tb;
 uint32_t counters_for(uint32_t marks);
 void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, const struct code_block *wanted);
+
+/* Children (child.c). */
+void *map_file(int file, size_t bytes);
+void before_child(void);
+void in_child(void);
 
 /* Blocks that did not retire whole (settle.c). */
 bool settle(struct thread *thread, uint64_t next_ip);

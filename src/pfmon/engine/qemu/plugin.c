@@ -10,11 +10,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "follow.h"
 #include "parts.h"
 #include "qemu_plugin.h"
 
@@ -22,14 +21,15 @@ EXPORTED int qemu_plugin_version = 1;
 
 struct area *area;
 bool is_child;
-static struct ring *ring;
-static uint64_t *words;          /* the buffer that is filled */
+struct ring *ring;
+uint64_t *words;          /* the buffer that is filled */
 static struct thread *first;     /* the first of the program's threads, which is alone at first */
 static const struct target *target;
+unsigned int threads = 1;        /* that there were at a time */
 static bool threaded;             /* what is translated now may be executed by several threads */
 static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
 static bool flushed;              /* qemu has thrown away all translations before */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* of everything but `first`, while that is alone */
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* of everything but `first`, while that is alone */
 
 /* ---------------------------------------------------------------- giving up */
 
@@ -233,18 +233,23 @@ static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t 
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     struct thread *thread = &area->threads[cpu];
     const struct announcement *last = thread->last;
-    (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    const uint64_t arguments[] = {a1, a2, a3, a4, a5};
+    (void)id, (void)a6, (void)a7, (void)a8;
     pthread_mutex_lock(&lock);
     put_block(thread, last, 0);
     thread->last = &area->nothing;
     put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
-    area->executing = number == target->executing[0] || number == target->executing[1];
+    area->executing = executing_of(number);
+    if (following)
+        before_call(number, arguments);
     pthread_mutex_unlock(&lock);
 }
 
 static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, int64_t result) {
-    (void)id, (void)cpu, (void)number, (void)result;
-    area->executing = 0;
+    (void)id, (void)cpu, (void)result;
+    area->executing = NOT_EXECUTING;
+    if (following)
+        after_call(number);
 }
 
 static void take_part(plugin_id id);
@@ -265,6 +270,7 @@ static void on_thread(plugin_id id, unsigned int cpu) {
     if (cpu > 0 && !threaded && flushed)
         qemu_plugin_reset(id, on_reset);
     threaded |= cpu > 0;
+    threads = cpu >= threads ? cpu + 1 : threads;
 }
 
 /* qemu has thrown away all translations: with a second thread because from here on they have to do for several; with one
@@ -330,6 +336,8 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         return;
     if (length > MOST_TRANSLATED)
         give_up(AREA_FULL);
+    if (following && !guest_base)
+        guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)) - qemu_plugin_tb_vaddr(tb);
     pthread_mutex_lock(&lock);
     for (i = 0; i < length; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
@@ -369,33 +377,12 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
 
 /* ---------------------------------------------------------------- setting up */
 
-/* A child of the program goes on with memory of its own in the place of what is shared. */
-static void in_child(void) {
-    int i, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-    is_child = true;
-    if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED
-        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
-        _exit(127);
-    for (i = 0; i < MOST_THREADS; i++)
-        area->threads[i].last = &area->nothing;
-    pthread_mutex_init(&lock, NULL);
-}
-
 static ssize_t keep_message(void *own, const char *text, size_t size) {
     size_t room = MOST_MESSAGE - area->message_length, taken = size < room ? size : room;
     (void)own;
     memcpy(area->message + area->message_length, text, taken);
     area->message_length += (uint32_t)taken;
     return (ssize_t)size;
-}
-
-static void *map_file(int file, size_t bytes) {
-    struct stat status;
-    void *place;
-    if (fstat(file, &status) || (size_t)status.st_size != bytes)
-        return NULL;
-    place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    return place == MAP_FAILED ? NULL : place;
 }
 
 /* What the plugin wants to be told of. */
@@ -409,29 +396,39 @@ static void take_part(plugin_id id) {
 
 EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int argc, char **argv) {
     static cookie_io_functions_t keeping = {NULL, keep_message, NULL, NULL};
-    int ring_file = -1, area_file = -1, parent = 0, i;
+    struct files files = {-1, -1};
+    char name[64] = "";
+    int parent = 0, what = 0, i;
     FILE *messages;
     for (i = 0; i < argc; i++)
-        if (sscanf(argv[i], "ring=%d", &ring_file) + sscanf(argv[i], "area=%d", &area_file)
-                + sscanf(argv[i], "parent=%d", &parent) < 0)
+        if (sscanf(argv[i], "ring=%d", &files.ring) + sscanf(argv[i], "area=%d", &files.area)
+                + sscanf(argv[i], "parent=%d", &parent) + sscanf(argv[i], "reader=%63s", name)
+                + sscanf(argv[i], "follow=%d", &what) < 0)
             continue;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(127);              /* who wanted to read has gone */
     target = target_of(info->target);
-    ring = map_file(ring_file, sizeof(struct ring));
-    area = map_file(area_file, AREA_BYTES);
-    if (!target || !ring || !area || memcmp(ring->magic, "pfmonrng", 8))
+    if (!target || !know_target(info->target))
         return -1;
-    close(ring_file);
-    close(area_file);
+    if (*name) {
+        files = follow_start(name, what);
+        remember_command();
+    } else {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(127);          /* who wanted to read has gone */
+    }
+    ring = map_file(files.ring, sizeof(struct ring));
+    area = map_file(files.area, AREA_BYTES);
+    if (!ring || !area || memcmp(ring->magic, "pfmonrng", 8))
+        return -1;
+    close(files.ring);
+    close(files.area);
     words = ring->buffers[0].words;
     area->base = area;
     first = &area->threads[0];
     first->last = &area->nothing;
     forget_accesses(first);
     area->nothing.whole = LOOK;
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(before_child, NULL, in_child);
     messages = fopencookie(NULL, "w", keeping);
     if (messages) {
         setvbuf(messages, NULL, _IONBF, 0);

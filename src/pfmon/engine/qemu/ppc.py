@@ -9,6 +9,7 @@ Source: Power ISA, book I; PowerPC 604 manual, chapter 2.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from pfmon.engine.qemu.describe_ppc import PpcDescriber, PpcRule
 from pfmon.stream.kinds import Kind
@@ -152,6 +153,7 @@ def describer(table: BlockTable, library: str, architecture: int, mode: int) -> 
     return made
 
 
+@cache  # each process of a program that is followed asks for all
 def facts(name: str) -> tuple[int, int, int, int, int, int]:
     """Kinds, sort of branch, rule (describe_ppc.pxd), what happens in memory, bytes, and kinds of PowerPC alone, of a
     mnemonic."""

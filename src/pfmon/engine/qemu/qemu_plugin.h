@@ -51,6 +51,7 @@ void qemu_plugin_register_vcpu_syscall_ret_cb(plugin_id, on_return);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *);
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
 

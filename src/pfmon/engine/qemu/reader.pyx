@@ -40,6 +40,7 @@ cdef enum:
     MOMENT = 250_000_000         # nanoseconds
     MOST_LEFT = MOST_SLOTS + 16  # words that a block leaves
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
+    EXITED = 1 << 8              # beside an exit status (follow.h)
 
 
 cdef bint wait_a_moment(sem_t* semaphore) noexcept nogil:
@@ -93,8 +94,43 @@ cdef class Reader:
 
     @property
     def executing(self):
-        """Whether the guest went on as another program, which qemu does not execute."""
-        return bool(self.shared.executing)
+        """Whether the guest went on as another program: 1, which qemu does not execute; 2, which is followed."""
+        return self.shared.executing
+
+    @property
+    def executed(self):
+        """The program that it executed last, if programs are followed."""
+        return bytes(self.shared.executed)
+
+    @property
+    def exit_status(self):
+        """The exit status that the guest has given; None: it has given none."""
+        return self.shared.status & 0xFF if self.shared.status & EXITED else None
+
+    @property
+    def task(self):
+        """The number by which what it starts is told to be its own."""
+        return self.shared.task
+
+    @task.setter
+    def task(self, number):
+        self.shared.task = number
+
+    @property
+    def forks(self):
+        """Children that it has begun, if they are followed."""
+        return self.shared.forks
+
+    @forks.setter
+    def forks(self, number):
+        self.shared.forks = number
+
+    def close_files(self):
+        """The guest has what it was to be given: descriptors are few."""
+        self.ring.close_descriptor()
+        if self.area_file >= 0:
+            os.close(self.area_file)
+            self.area_file = -1
 
     @property
     def trouble(self):

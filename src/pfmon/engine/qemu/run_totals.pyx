@@ -28,7 +28,7 @@ cdef uint64_t give_totals(const area* shared, Describer describer, Consumer cons
     cdef Faults faults
     faults.died_at = faults.times = faults.block = faults.place = 0
     cdef const announcement* it
-    if faulted and shared.executed == shared.doubtful_at + 1:
+    if faulted and shared.begun == shared.doubtful_at + 1:
         faults.died_at = shared.doubtful
     while at < describer.done:
         it = <const announcement*>(<const uint8_t*>shared + AREA_HEAD + at)

@@ -21,11 +21,11 @@ static bool i386_is_whole(const uint8_t *bytes, size_t size) {
 }
 
 static const struct target targets[] = {
-    {"x86_64", x86_64_code, x86_64_is_whole, {59, 322}},
-    {"i386", i386_code, i386_is_whole, {11, 358}},
-    {"ppc64", ppc64_code, ppc_is_whole, {11, 362}},
-    {"ppc", ppc_code, ppc_is_whole, {11, 362}},
-    {"ppc64le", ppc64le_code, ppc_is_whole, {11, 362}},
+    {"x86_64", x86_64_code, x86_64_is_whole},
+    {"i386", i386_code, i386_is_whole},
+    {"ppc64", ppc64_code, ppc_is_whole},
+    {"ppc", ppc_code, ppc_is_whole},
+    {"ppc64le", ppc64le_code, ppc_is_whole},
 };
 
 const struct target *target_of(const char *name) {

@@ -13,16 +13,16 @@ uint32_t counters_for(uint32_t marks) {
     return marks + 2;
 }
 
-/* A block begins of whose last instruction no counter says that it retired; qemu calls before it adds to `executed`. If
+/* A block begins of whose last instruction no counter says that it retired; qemu calls before it adds to `begun`. If
    it is a string instruction, and nothing else has begun since it did before, this is another iteration. `own`: the
    block. */
 static void on_doubtful(unsigned int cpu, void *own) {
     const struct announcement *block = own;
     (void)cpu;
-    if (block->tail == REPEATED && area->doubtful == block->last_ip && area->executed == area->doubtful_at + 1)
+    if (block->tail == REPEATED && area->doubtful == block->last_ip && area->begun == area->doubtful_at + 1)
         counters_of(block)[block->counters - 1]++;
     area->doubtful = block->last_ip;
-    area->doubtful_at = area->executed;
+    area->doubtful_at = area->begun;
 }
 
 /* Have a translation block counted, which is `block`. */
@@ -31,7 +31,7 @@ void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, co
     struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, wanted->length - 1);
     uint32_t i;
     qemu_plugin_register_vcpu_tb_exec_inline(tb, ADD, counters, 1);
-    qemu_plugin_register_vcpu_tb_exec_inline(tb, ADD, &area->executed, 1);
+    qemu_plugin_register_vcpu_tb_exec_inline(tb, ADD, &area->begun, 1);
     for (i = 1; i < wanted->length; i++)
         if (wanted->sizes[i - 1] & MAY_FAULT)
             qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_tb_get_insn(tb, i), ADD, ++counters, 1);

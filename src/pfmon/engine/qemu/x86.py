@@ -9,6 +9,7 @@ Source: Intel SDM, volume 2, the instruction reference.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from pfmon.engine.qemu.describe import Rule, X86Describer
 from pfmon.stream.kinds import Kind
@@ -86,6 +87,7 @@ def describer(table: BlockTable, library: str, architecture: int, mode: int) -> 
     return X86Describer(table, library, facts, register, architecture, mode)
 
 
+@cache  # each process of a program that is followed asks for all
 def facts(name: str) -> tuple[int, int, int, int, int, int]:
     """Kinds, sort of branch, rule (describe.pxd), what happens to a first operand in memory, bytes of the access (0: as
     capstone says, or a pointer's), and kinds of x86 alone, of a mnemonic."""
@@ -128,6 +130,7 @@ FLAGS, X87, VECTORS, NO_REGISTER = 16, 17, 32, 255
 """Bits of the flags, of all x87 and MMX registers together, and of the first vector register."""
 
 
+@cache
 def register(name: str) -> int:
     """The bit that stands for a register and all of its parts; NO_REGISTER: nothing waits for it."""
     if match := re.fullmatch(r"r(\d+)[bwd]?", name):

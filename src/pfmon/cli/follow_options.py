@@ -1,0 +1,46 @@
+"""What of the things that a program starts is counted, too."""
+
+from __future__ import annotations
+
+from pfmon.cli.options import Option
+from pfmon.library.options import MOST_PROCESSES
+from pfmon.library.values import whole_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
+
+TITLE = "Children, and programs that the program executes (under qemu)"
+OPTIONS = [
+    Option("follow-fork", "count the program's children and theirs"),
+    Option("follow-vfork", "the same as --follow-fork"),
+    Option("follow-exec", "count programs that are executed; REGEX: if their path matches", "REGEX", optional=True),
+    Option("follow-exec-exclude", "do not count those whose path matches", "REGEX"),
+    Option("follow-pthread", "count threads, which are counted in any case: together, by process"),
+    Option("follow-all", "count all of these"),
+    Option("follow-limit", "end the run when there are more processes at a time than this (250)", "NUMBER"),
+    Option("aggregate-results", "print what all come to, and not what each does"),
+]
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    from pfmon.library.following import pattern  # most runs follow nothing
+
+    match given.name:
+        case "follow-fork" | "follow-vfork":
+            config.follow_fork = True
+        case "follow-pthread":
+            config.follow_pthread = True
+        case "follow-all":
+            config.follow_fork = config.follow_exec = config.follow_pthread = True
+        case "follow-exec":
+            config.follow_exec = True
+            config.follow_exec_only = pattern(given.name, given.value or "")
+        case "follow-exec-exclude":
+            config.follow_exec_exclude = pattern(given.name, given.value or "")
+        case "follow-limit":
+            config.follow_limit = whole_number(given.name, given.value or "", 1, MOST_PROCESSES)
+        case _:
+            config.aggregate_results = True

@@ -1,0 +1,68 @@
+/* A child of the program: what is shared with the reader must not be its parent's. */
+
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "follow.h"
+#include "parts.h"
+
+void *map_file(int file, size_t bytes) {
+    struct stat status;
+    void *place;
+    if (fstat(file, &status) || (size_t)status.st_size != bytes)
+        return NULL;
+    place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    return place == MAP_FAILED ? NULL : place;
+}
+
+/* A child of the program that nobody counts goes on with memory of its own in the place of what is shared. */
+static void in_lone_child(void) {
+    int i, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+    is_child = true;
+    follow_no_more();
+    if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED
+        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+        _exit(127);
+    for (i = 0; i < MOST_THREADS; i++)
+        area->threads[i].last = &area->nothing;
+}
+
+/* One that is followed goes on with files of its own. What was announced stands in them at the same places: code that
+   was translated before points there. */
+static void in_followed_child(void) {
+    struct files files = follow_child();
+    struct area *fresh = map_file(files.area, AREA_BYTES);
+    int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+    unsigned int i;
+    if (!fresh || !copy_announcements(fresh))
+        _exit(127);
+    fresh->base = area;
+    fresh->nothing = area->nothing;
+    if (mmap(ring, sizeof(struct ring), PROT_READ | PROT_WRITE, flags, files.ring, 0) == MAP_FAILED
+        || mmap(area, AREA_BYTES, PROT_READ | PROT_WRITE, flags, files.area, 0) == MAP_FAILED)
+        _exit(127);
+    munmap(fresh, AREA_BYTES);
+    close(files.ring);
+    close(files.area);
+    words = ring->buffers[0].words;
+    for (i = 0; i < threads; i++) {
+        area->threads[i].last = &area->nothing;
+        forget_accesses(&area->threads[i]);
+    }
+}
+
+void in_child(void) {
+    pthread_mutex_init(&lock, NULL);
+    if (following & FOLLOW_FORKS)
+        in_followed_child();
+    else
+        in_lone_child();
+}
+
+void before_child(void) {
+    if (following & FOLLOW_FORKS)
+        follow_fork();
+}

@@ -1,0 +1,148 @@
+/* Following: a child of the program, or a program that it executes, asks pfmon for files of its own (tasks.py).
+
+   It connects to a socket of pfmon's, which has a name without a file. The connection stays: its end, when pfmon is
+   dead or wants no more, makes the kernel kill the process (O_ASYNC). A child has its parent's until it has its own, so
+   that pfmon knows of every child before the last sign of its parent is gone. */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "follow.h"
+#include "parts.h"
+
+enum {
+    HIGHEST = 1024,              /* the connection gets a number below, and above those that programs use */
+    SPARE = 24                   /* ... by so much at the most */
+};
+
+struct question {                /* tasks.py, Question */
+    uint32_t kind;
+    uint32_t task;               /* who asks: ASK_CHILD the parent */
+    uint32_t number;             /* of the parent's children, from 1 on */
+};
+
+int following;
+static struct sockaddr_un reader;
+static socklen_t reader_length;
+static int line = -1;            /* the connection */
+static ino_t line_number;        /* ... is this file: the program may close it, and open another one there */
+static uint32_t forks;           /* the child that was begun last */
+
+static __attribute__((noreturn)) void die(void) {
+    kill(getpid(), SIGKILL);
+    for (;;)
+        pause();
+}
+
+static bool is_open(void) {
+    struct stat status;
+    return line >= 0 && fstat(line, &status) == 0 && status.st_ino == line_number && S_ISSOCK(status.st_mode);
+}
+
+/* Programs expect the lowest numbers to be free. */
+static int out_of_the_way(int file) {
+    struct rlimit limit;
+    int moved, lowest = HIGHEST;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGHEST)
+        lowest = (int)limit.rlim_cur;
+    moved = fcntl(file, F_DUPFD_CLOEXEC, lowest > SPARE ? lowest - SPARE : 0);
+    if (moved < 0)
+        return file;
+    close(file);
+    return moved;
+}
+
+/* From here on the end of the connection kills this process. */
+static void hold(int file) {
+    struct stat status;
+    struct pollfd now = {file, POLLIN, 0};
+    line = file;
+    if (fstat(line, &status) || fcntl(line, F_SETOWN, getpid()) || fcntl(line, F_SETSIG, SIGKILL)
+            || fcntl(line, F_SETFL, O_ASYNC) || poll(&now, 1, 0))
+        die();
+    line_number = status.st_ino;
+}
+
+/* The descriptors that come with an answer; false: there was none. */
+static bool receive(int file, struct files *files) {
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(struct files))];
+    } control;
+    char answer;
+    struct iovec part = {&answer, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    struct cmsghdr *head;
+    ssize_t got;
+    while ((got = recvmsg(file, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+        ;
+    head = CMSG_FIRSTHDR(&message);
+    if (got != 1 || !head || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof(struct files)))
+        return false;
+    memcpy(files, CMSG_DATA(head), sizeof(struct files));
+    return true;
+}
+
+/* Connects and asks; what pfmon gives. Who gets no answer must not go on: nobody would count what it does. */
+static struct files ask(enum ask kind, uint32_t task) {
+    struct question question = {kind, task, forks};
+    struct files files = {-1, -1};
+    int old = is_open() ? line : -1, file = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), failed;
+    if (file < 0)
+        die();
+    while ((failed = connect(file, (struct sockaddr *)&reader, reader_length)) < 0 && errno == EINTR)
+        ;
+    if (failed || send(file, &question, sizeof(question), MSG_NOSIGNAL) != sizeof(question))
+        die();
+    if (kind != ASK_LINE && !receive(file, &files))
+        die();
+    if (old >= 0)
+        close(old);
+    hold(out_of_the_way(file));
+    return files;
+}
+
+/* The program begins: `name` is that of pfmon's socket. */
+struct files follow_start(const char *name, int what) {
+    following = what;
+    reader.sun_family = AF_UNIX;
+    strncpy(reader.sun_path + 1, name, sizeof(reader.sun_path) - 2);
+    reader_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+    return ask(ASK_START, 0);
+}
+
+/* A child will begin. */
+void follow_fork(void) {
+    forks = ++area->forks;
+}
+
+/* This is a child, which sees its parent's area yet. */
+struct files follow_child(void) {
+    return ask(ASK_CHILD, area->task);
+}
+
+/* This is a child that is not followed. */
+void follow_no_more(void) {
+    if (is_open())
+        close(line);
+    line = -1;
+    following = 0;
+}
+
+/* A system call that may close files has returned. */
+void follow_keep(void) {
+    if (!is_open())
+        ask(ASK_LINE, area->task);
+}

@@ -1,0 +1,57 @@
+/* Following what the program starts (docs/qemu.md): children, and programs that it executes. */
+
+#ifndef PFMON_QEMU_FOLLOW_H
+#define PFMON_QEMU_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FOLLOW_FORKS = 1, FOLLOW_EXECS = 2 };
+
+enum ask {
+    ASK_START = 0,               /* a program begins */
+    ASK_CHILD = 1,               /* a child does */
+    ASK_LINE = 2                 /* a connection is wanted again */
+};
+
+enum executing {                 /* what becomes of a process whose program executes another */
+    NOT_EXECUTING = 0,
+    EXECUTES_NATIVELY = 1,       /* the host's processor executes it, and nobody counts */
+    EXECUTES_FOLLOWED = 2
+};
+
+enum { EXITED = 1 << 8 };        /* beside an exit status */
+
+struct files {                   /* descriptors */
+    int ring, area;
+};
+
+#pragma GCC visibility push(hidden)
+
+extern int following;            /* FOLLOW_...: what is */
+
+/* Connections (follow.c). */
+struct files follow_start(const char *name, int what);
+void follow_fork(void);
+struct files follow_child(void);
+void follow_no_more(void);
+void follow_keep(void);
+
+/* System calls (calls.c). */
+bool know_target(const char *name);
+uint64_t executing_of(int64_t number);
+void before_call(int64_t number, const uint64_t *arguments);
+void after_call(int64_t number);
+
+/* Programs that are executed (execute.c). */
+struct abi {                     /* how a target's programs lie in memory */
+    uint16_t machine;            /* e_machine */
+    bool is_64, big;
+};
+extern uint64_t guest_base;      /* what is added to the program's addresses */
+void remember_command(void);
+void execute(const struct abi *abi, int directory, uint64_t path, uint64_t arguments, uint64_t environment, int flags);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,49 @@
+"""What reads the stream of a process that qemu executes: its blocks, and the reader of what the plugin writes."""
+
+from __future__ import annotations
+
+import signal
+from functools import cache
+from importlib import import_module
+
+from pfmon.engine.api import Ending
+from pfmon.engine.qemu.capstone_library import capstone_library
+from pfmon.engine.qemu.reader import Reader
+from pfmon.engine.qemu.targets import PAYLOAD_BYTES, TARGETS
+from pfmon.stream.table import BlockTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.qemu.describe import Describer
+    from pfmon.stream.table import InstructionSet
+
+FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
+"""Signals that an instruction raises."""
+
+TROUBLES = {
+    1: "it has more than 256 threads at a time",
+    2: "it has more code than there is room for",
+    3: "memory ran out",
+}
+"""Why the plugin gave up (layout.h, enum trouble)."""
+
+
+def killed(number: int) -> Ending:
+    """How a program ended that a signal killed."""
+    return Ending(128 + number, number, signal.strsignal(number) or f"signal {number}")
+
+
+_library = cache(capstone_library)  # each process of a program asks for it
+
+
+def reading(
+    instruction_set: InstructionSet, traced: bool, parent: BlockTable | None = None, totals: bool = False
+) -> tuple[BlockTable, Reader]:
+    """A table of blocks and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the table
+    of the process that this one is a child of; ``totals``: only how often blocks ran. PfmonError."""
+    table = BlockTable(instruction_set, PAYLOAD_BYTES)
+    target = TARGETS[instruction_set]
+    describer: Describer = import_module(target.module).describer(table, _library(), target.architecture, target.mode)
+    if parent is not None:
+        describer.begin_as(parent)
+    return table, Reader(describer, traced, totals)

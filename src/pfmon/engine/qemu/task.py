@@ -1,0 +1,153 @@
+"""One task of a program that is followed, and the thread that reads what it retires."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from threading import Thread
+
+from pfmon.engine.api import Capabilities, Ending
+from pfmon.engine.qemu.reading import FAULTS, TROUBLES, killed, reading
+from pfmon.engine.qemu.targets import TARGETS
+from pfmon.errors import LostError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    from pfmon.engine import api
+    from pfmon.engine.api import PerformanceData, Watch
+    from pfmon.engine.qemu.reader import Reader
+    from pfmon.stream.consumer import Consumer
+    from pfmon.stream.table import BlockTable, InstructionSet
+
+    class Family(Protocol):
+        """Those that a task belongs to."""
+
+        def fail(self, error: BaseException) -> None:
+            """Something went wrong with one of them."""
+
+
+UNCAUGHT = re.compile(rb"uncaught target signal (\d+)")
+"""What qemu says when a signal kills the program."""
+
+
+class RunningTask:
+    """An engine that runs: its process was begun by another one."""
+
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
+
+    def __init__(
+        self,
+        family: Family,
+        task: api.Task,
+        instruction_set: InstructionSet,
+        traced: bool,
+        handle: int,
+        parent: BlockTable | None,
+        reader: tuple[BlockTable, Reader] | None,
+    ) -> None:
+        """``handle``: of the process; ``parent``: the table of the one whose child it is; ``reader``: a table and a
+        reader that has a thread already, None: this makes its own."""
+        self._family = family
+        self.task = task
+        self.instruction_set = instruction_set
+        self.traced = traced
+        self.handle = handle
+        self.table: BlockTable
+        self.reader: Reader
+        self.table, self.reader = reader or reading(instruction_set, traced, parent)
+        self._thread: Thread | None = None
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self.reader.retired
+
+    @property
+    def ip(self) -> int:
+        """The address of the block that the reader got last."""
+        return self.reader.ip
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """The program finds no PMU."""
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """Not for anybody else: it runs already."""
+        raise ValueError("a task runs as it is followed")
+
+    def stop(self) -> None:
+        """End it between two blocks."""
+        if reader := getattr(self, "reader", None):  # its thread may have ended, by an error
+            reader.request_stop()
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the instructions in a range of code, of those that were executed."""
+        from pfmon.engine.qemu.listing import listing  # as for the first process
+
+        return listing(self.table, TARGETS[self.instruction_set], first, beyond)
+
+    def close(self) -> None:
+        """Nothing: who follows it ends it."""
+
+    def begin(self, watch: Watch, on_notice: Callable[[str], None], execs: bool) -> None:
+        """Read its stream, in a thread. ``execs``: what it executes is to be followed."""
+        self._thread = Thread(target=self._read, args=(watch, on_notice, execs), name="pfmon task", daemon=True)
+        self._thread.start()
+
+    def died(self) -> None:
+        """Its process is dead, or goes on as another program."""
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle = -1
+        if reader := getattr(self, "reader", None):  # as above
+            reader.guest_died()
+
+    def join(self) -> None:
+        """Wait until everything was read."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _read(self, watch: Watch, on_notice: Callable[[str], None], execs: bool) -> None:
+        try:
+            with watch.running:
+                self.reader.read(watch.consumer)
+                ending = self._ending()
+                faulted = ending is not None and ending.signal in FAULTS
+                status = ending.status if ending else None
+                self.reader.finish(watch.consumer, faulted, ending.signal if ending else 0, status)
+            if self.reader.trouble:
+                raise LostError(f"{self._shown}: cannot be counted: {TROUBLES[self.reader.trouble]}")
+            if self.reader.executing == 1:
+                on_notice(self._notice(execs))
+            watch.ended(ending, self.reader.retired)
+        except BaseException as error:  # raised by who waits for all
+            self._family.fail(error)
+        finally:
+            del self.table, self.reader  # many may come after it
+
+    def _ending(self) -> Ending | None:
+        """How the program ended: as it said itself, or as qemu says; else nothing but SIGKILL is so sudden."""
+        if self.reader.executing:
+            return None
+        if self.reader.exit_status is not None:
+            return Ending(self.reader.exit_status)
+        said = UNCAUGHT.search(self.reader.message)
+        return killed(int(said[1]) if said else signal.SIGKILL)
+
+    @property
+    def _shown(self) -> str:
+        return f"task {self.task.name} ({self.task.command[0]})"
+
+    def _notice(self, execs: bool) -> str:
+        return native(self._shown, self.reader, execs)
+
+
+def native(who: str, reader: Reader, execs: bool) -> str:
+    """What there is to say when a program goes on as one that nobody counts."""
+    if not execs:
+        return f"{who} executed another program, which was not counted; --follow-exec counts it"
+    return f"{who} executed {os.fsdecode(reader.executed)}, which cannot be followed and was not counted"

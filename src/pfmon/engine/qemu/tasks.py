@@ -1,0 +1,319 @@
+"""The processes of a program that is followed: each has a ring, an area and a reader's thread of its own.
+
+Who begins, as a child or as a program that is executed, connects and gets its files (follow.c); it executes nothing
+before. The connection stays open as long as the process, or a child of its that is not connected yet, is there: when
+all processes are dead and all connections have ended, there is nobody left.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+import struct
+import time
+from contextlib import suppress
+from threading import Thread
+
+from pfmon.engine import api
+from pfmon.engine.qemu.task import RunningTask
+from pfmon.errors import LostError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pfmon.engine.api import Ending, Follow
+    from pfmon.engine.qemu.reader import Reader
+    from pfmon.stream.table import BlockTable, InstructionSet
+
+QUESTION = struct.Struct("=III")
+"""Kind, task and number of a child (follow.c)."""
+START, CHILD, LINE = range(3)
+"""Kinds of questions (follow.h, enum ask)."""
+FOLLOW_FORKS, FOLLOW_EXECS = 1, 2
+CREDENTIALS = struct.Struct("=iII")
+"""Process, user and group at the other end of a connection."""
+PATIENCE = 0.1
+"""Seconds after which processes are killed that do not stop by themselves."""
+WAITING = 128
+"""Connections that may wait for an answer."""
+
+
+class _Line:
+    """A connection; it has no task before it was asked for one."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.task: RunningTask | None = None
+
+
+class Tasks:
+    """All processes of one run. A thread answers them; what their readers raise is raised by `join`."""
+
+    def __init__(
+        self,
+        follow: Follow,
+        instruction_set: InstructionSet,
+        traced: bool,
+        first: tuple[BlockTable, Reader],
+        on_notice: Callable[[str], None],
+    ) -> None:
+        """``first``: table and reader of the process that is begun first, which has a thread already."""
+        self._follow = follow
+        self._instruction_set = instruction_set
+        self._traced = traced
+        self._first = first
+        self._on_notice = on_notice
+        self._tasks: list[RunningTask] = []
+        self._live: dict[int, RunningTask] = {}
+        self._lines: set[_Line] = set()
+        self._error: BaseException | None = None
+        self._stopping = self._killing = self._first_died = False
+        self._deadline: float | None = None
+        self._listener: socket.socket | None = None
+        self._thread: Thread | None = None
+        self._woken = self._wake = -1
+
+    # ------------------------------------------------------------ what the guest calls
+
+    def start(self) -> str:
+        """Be ready for the first process; what the plugin must be told."""
+        self._selector = selectors.DefaultSelector()
+        self._woken, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        name = f"pfmon-{os.urandom(16).hex()}"
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listener.bind(f"\0{name}")
+        self._listener.listen(WAITING)
+        self._listener.setblocking(False)
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._thread = Thread(target=self._serve, name="pfmon tasks", daemon=True)
+        self._thread.start()
+        what = FOLLOW_FORKS * self._follow.forks + FOLLOW_EXECS * self._follow.execs
+        return f",reader={name},follow={what}"
+
+    def first_died(self) -> None:
+        """The first process is dead."""
+        self._first_died = True
+        self._notify()
+
+    def stop(self) -> None:
+        """End all processes soon, each between two blocks if it writes a stream."""
+        self._stopping = True
+        self._notify()
+
+    def kill(self) -> None:
+        """End all processes at once."""
+        self._killing = True
+        self._notify()
+
+    def join(self, first: Ending | None) -> None:
+        """Wait until all have ended and everything was read; raises what went wrong. ``first``: how the first task
+        ended."""
+        if self._thread is not None:
+            self._thread.join()
+        for task in self._tasks:
+            task.join()
+        if self._error is not None:
+            raise self._error
+        if self._tasks:
+            self._follow.first_ended(self._tasks[0].task, first)
+
+    def close(self) -> None:
+        """End whoever is still there, and give back what this holds of the host."""
+        if self._thread is not None:
+            self.kill()
+            self._thread.join()
+            self._thread = None
+        for task in self._tasks:
+            task.join()
+        if self._wake >= 0:
+            self._stop_listening()
+            self._selector.close()
+            os.close(self._woken)
+            os.close(self._wake)
+            self._woken = self._wake = -1
+
+    def fail(self, error: BaseException) -> None:
+        """Something went wrong with a task: there will be no counts."""
+        self._error = self._error or error
+        self.kill()
+
+    def _notify(self) -> None:
+        if self._wake >= 0:
+            with suppress(BlockingIOError):  # it was notified and has not looked yet
+                os.write(self._wake, b"\0")
+
+    # ------------------------------------------------------------ the thread
+
+    def _serve(self) -> None:
+        try:
+            while not self._is_over():
+                wait = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+                for key, _ in self._selector.select(wait):
+                    self._take(key)
+                self._look_at_the_end()
+        except BaseException as error:  # raised by join
+            self._error = self._error or error
+            self._kill_all()
+            for task in self._live.values():
+                task.died()
+
+    def _take(self, key: selectors.SelectorKey) -> None:
+        """Something happened."""
+        if key.fd == self._woken:
+            with suppress(BlockingIOError):
+                os.read(self._woken, 4096)
+        elif isinstance(key.data, RunningTask):
+            self._died(key.data)
+        elif isinstance(key.data, _Line):
+            self._hear(key.data)
+        else:
+            self._accept()
+
+    def _accept(self) -> bool:
+        """Take a connection; False: there is none."""
+        if self._listener is None:
+            return False
+        try:
+            connection, _ = self._listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return False
+        connection.setblocking(False)
+        line = _Line(connection)
+        self._lines.add(line)
+        self._selector.register(connection, selectors.EVENT_READ, line)
+        return True
+
+    def _hear(self, line: _Line) -> None:
+        """A question, or the end of a connection."""
+        if line not in self._lines:
+            return
+        try:
+            said = line.connection.recv(QUESTION.size)
+        except BlockingIOError:
+            return
+        except ConnectionResetError:
+            said = b""
+        process, user, _ = CREDENTIALS.unpack(
+            line.connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+        )
+        if len(said) != QUESTION.size or line.task or os.geteuid() not in (0, user):
+            self._hang_up(line)
+            return
+        self._answer(line, process, *QUESTION.unpack(said))
+
+    def _answer(self, line: _Line, pid: int, kind: int, asker: int, number: int) -> None:
+        """Give a process its files. One that gets none ends."""
+        known = self._tasks[asker] if asker < len(self._tasks) else None
+        if kind == LINE and known:
+            line.task = known
+        elif self._stopping or self._killing:
+            self._hang_up(line)
+        elif kind == CHILD and known:
+            self._begin(line, pid, (*known.task.process, number), known)
+        elif kind == START and pid in self._live:
+            self._become(line, pid, self._live[pid])
+        elif kind == START and not self._tasks:
+            self._begin(line, pid, (1,), None)
+        else:
+            self._hang_up(line)
+
+    def _begin(self, line: _Line, pid: int, process: tuple[int, ...], parent: RunningTask | None) -> None:
+        """A process begins."""
+        if len(self._live) >= self._follow.most:
+            self.fail(
+                LostError(
+                    f"the program has more than {self._follow.most} processes at a time: all were ended, and there "
+                    "are no counts; --follow-limit=NUMBER allows more"
+                )
+            )
+            return
+        command = parent.task.command if parent else _command(pid)
+        table = getattr(parent, "table", None)  # its thread may have ended
+        self._add(line, api.Task(process, 0, pid, command, parent is None or parent.task.named), 0, table)
+
+    def _become(self, line: _Line, pid: int, before: RunningTask) -> None:
+        """A process goes on as another program."""
+        task, forks = before.task, before.reader.forks
+        self._died(before)
+        self._add(line, api.Task(task.process, task.image + 1, pid, _command(pid), named=False), forks, None)
+
+    def _add(self, line: _Line, task: api.Task, forks: int, parent: BlockTable | None) -> None:
+        try:
+            handle = os.pidfd_open(task.pid)
+        except ProcessLookupError:  # it was killed before it did anything
+            self._hang_up(line)
+            return
+        number = len(self._tasks)
+        reader = None if number else self._first
+        added = RunningTask(self, task, self._instruction_set, self._traced, handle, parent, reader)
+        added.reader.task, added.reader.forks = number, forks
+        self._tasks.append(added)
+        self._live[task.pid] = added
+        line.task = added
+        self._selector.register(handle, selectors.EVENT_READ, added)
+        if number:
+            added.begin(self._follow.watch(task, added), self._on_notice, self._follow.execs)
+        assert added.reader.ring.descriptor is not None
+        with suppress(OSError):  # it is dead by now
+            socket.send_fds(line.connection, [b"\0"], [added.reader.ring.descriptor, added.reader.area_file])
+        added.reader.close_files()
+
+    def _died(self, task: RunningTask) -> None:
+        """A process is dead, or goes on as another program."""
+        if task.handle < 0:
+            return
+        self._selector.unregister(task.handle)
+        del self._live[task.task.pid]
+        task.died()
+
+    def _hang_up(self, line: _Line) -> None:
+        """End a connection: that ends the process, if it has not ended."""
+        self._lines.discard(line)
+        self._selector.unregister(line.connection)
+        line.connection.close()
+
+    # ------------------------------------------------------------ the end
+
+    def _is_over(self) -> bool:
+        """Nobody is left, and nobody can come."""
+        if not (self._tasks or self._first_died) or self._live or self._lines:
+            return False
+        return not self._accept()
+
+    def _look_at_the_end(self) -> None:
+        """Do what was asked for from other threads."""
+        now = time.monotonic()
+        if self._killing or (self._deadline is not None and now >= self._deadline):
+            self._kill_all()
+        elif self._stopping and self._deadline is None:
+            self._deadline = now + PATIENCE
+            self._stop_listening()
+            for task in self._live.values():
+                task.stop()
+
+    def _stop_listening(self) -> None:
+        """Who begins now finds nobody, and ends."""
+        if self._listener is not None:
+            self._selector.unregister(self._listener)
+            self._listener.close()
+            self._listener = None
+
+    def _kill_all(self) -> None:
+        self._deadline = None
+        self._stop_listening()
+        for task in self._live.values():
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(task.handle, signal.SIGKILL)
+        for line in list(self._lines):
+            self._hang_up(line)
+
+
+def _command(pid: int) -> list[str]:
+    """The program that qemu executes in a process, and its arguments."""
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        words = file.read().split(b"\0")[:-1]
+    return [os.fsdecode(word) for word in words[words.index(b"--") + 1 :]]

@@ -1,0 +1,82 @@
+"""Which of a program's children, and of the programs that it executes, are counted."""
+
+from __future__ import annotations
+
+import re
+
+from pfmon.errors import BadValueError, PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.library.options import Options
+    from pfmon.session.tasks import Following
+
+FILES_A_PROCESS = 4
+"""Descriptors that pfmon needs for each process."""
+OTHER_FILES = 100
+
+
+def pattern(option: str, text: str) -> str:
+    """A regular expression."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise BadValueError(f"--{option}={text}: {error}; a regular expression is wanted") from None
+    return text
+
+
+def following_goes_alone(options: Options) -> None:
+    """PfmonError for what looks at one process and does not go with following others."""
+    said = {
+        "--aggregate-results": options.aggregate_results,
+        "--follow-exec-exclude": options.follow_exec_exclude,
+    }
+    for option, used in said.items():
+        if used and not options.follows:
+            raise PfmonError(f"{option} is about what the program starts: give --follow-all, or --follow-fork or -exec")
+    if not options.follows:
+        return
+    for option, used in {
+        "--record": options.record,
+        "--replay": options.replay,
+        "--long-smpl-periods and --short-smpl-periods": options.sampled,
+        "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
+        "--report": options.report,
+        "--print-interval": options.print_interval is not None,
+        "several event sets (-e)": len(options.set_sizes) > 1,
+        "--trigger-event": options.trigger_event,
+        **{f"--{name}": True for name in options.triggers},
+    }.items():
+        if used:
+            raise PfmonError(f"{option}: about one process alone; leave out --follow-..., which counts several")
+    ranges = {"--irange": options.irange, "--drange": options.drange, "--checkpoint-func": options.checkpoint_func}
+    for option, used in ranges.items():
+        if used and options.follow_exec:
+            raise PfmonError(f"{option}: addresses are those of one program, and --follow-exec counts others")
+
+
+def following(options: Options) -> Following | None:
+    """What is to be followed. PfmonError: there may not be so many open files."""
+    if not options.follows:
+        return None
+    import resource
+
+    from pfmon.session.tasks import Following  # most runs follow nothing
+
+    needed = FILES_A_PROCESS * options.follow_limit + OTHER_FILES
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if allowed != resource.RLIM_INFINITY and needed > allowed:
+        most = max(1, (allowed - OTHER_FILES) // FILES_A_PROCESS)
+        if options.follow_limit != type(options).follow_limit:
+            raise BadValueError(
+                f"--follow-limit={options.follow_limit}: takes {needed} open files, and {allowed} are allowed "
+                f"(ulimit -n); at most {most} processes then"
+            )
+        options.follow_limit = most
+    return Following(
+        options.follow_fork,
+        options.follow_exec,
+        options.follow_limit,
+        options.follow_exec_only,
+        options.follow_exec_exclude,
+    )

@@ -1,0 +1,152 @@
+"""--follow-...: what the command prints of several processes, and what does not go together."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from answers import declined
+from command import example, pfmon
+
+EVENT = "INSTRUCTIONS_RETIRED"
+QEMU = pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is not here (package qemu-user)")
+SHELL = ("/bin/sh", "-c", "/bin/true; exec /bin/false")
+
+
+@QEMU
+def test_tasks_are_printed_and_then_all() -> None:
+    done = pfmon("--follow-all", "-e", EVENT, *SHELL)
+    assert done.returncode == 1
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0::2] == [
+        "# 1 /bin/sh -c '/bin/true; exec /bin/false'",
+        "# 1:1 /bin/false (exit status 1)",
+        "# 1.1 /bin/sh -c '/bin/true; exec /bin/false'",
+        "# 1.1:1 /bin/true",
+        "# all 4 tasks",
+    ]
+    counts = [int(line.removesuffix(EVENT)) for line in lines[1::2]]
+    assert counts[-1] == sum(counts[:-1]) > 0
+
+
+@QEMU
+def test_aggregate_results_is_what_all_come_to() -> None:
+    done = pfmon("--follow-all", "--aggregate-results", "-e", EVENT, *SHELL)
+    assert done.stdout == "\n".join(pfmon("--follow-all", "-e", EVENT, *SHELL).stdout.splitlines()[-1:]) + "\n"
+
+
+@QEMU
+def test_derived_events_are_of_the_sums() -> None:
+    done = json.loads(pfmon("--follow-all", "--json", "-e", f"{EVENT},BRANCH_INSTRUCTIONS_RETIRED", *SHELL).stdout)
+    for place in range(2):
+        assert done["events"][place]["count"] == sum(task["events"][place]["count"] for task in done["tasks"])
+
+
+@QEMU
+def test_json_has_tasks_with_processes() -> None:
+    done = json.loads(pfmon("--follow-all", "--json", "-e", EVENT, *SHELL).stdout)
+    assert [task["task"] for task in done["tasks"]] == ["1", "1:1", "1.1", "1.1:1"]
+    assert [task["exit_status"] for task in done["tasks"]] == [None, 1, None, 0]
+    processes = [task["pid"] for task in done["tasks"]]
+    assert processes[0] == processes[1] != processes[2] == processes[3]
+    assert done["instructions"] == done["events"][0]["count"] == sum(task["instructions"] for task in done["tasks"])
+    assert done["tasks"][3]["command"] == ["/bin/true"]
+    assert json.loads(pfmon("--json", "-e", EVENT, "/bin/true").stdout)["tasks"] is None
+
+
+@QEMU
+def test_processes_without_events_just_run() -> None:
+    done = pfmon("--follow-all", "/bin/sh", "-c", "echo one; /bin/echo two; exit 3")
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout.startswith("one\ntwo\n# 1 ")
+
+
+@QEMU
+def test_threads_are_counted_in_any_case() -> None:
+    assert pfmon("--follow-pthread", "-e", EVENT, "/bin/true").stdout == pfmon("-e", EVENT, "/bin/true").stdout
+
+
+@QEMU
+def test_long_command_is_cut_in_text() -> None:
+    done = pfmon("--follow-all", "-e", EVENT, "/bin/true", "x" * 500, "a\nb")
+    assert re.fullmatch(r"# 1 /bin/true x{90}\.\.\.", done.stdout.splitlines()[0])
+
+
+@QEMU
+def test_command_that_is_no_text_is_shown() -> None:
+    done = pfmon("--follow-all", "-e", EVENT, "/bin/sh", "-c", "/bin/true $(printf '\\377')")
+    assert "# 1.2:1 /bin/true '\ufffd'" in done.stdout
+
+
+@QEMU
+def test_pattern_is_attached_to_its_option() -> None:
+    done = pfmon("--follow-fork", "--follow-exec=true$", "-e", EVENT, *SHELL)
+    assert [line.split()[1] for line in done.stdout.splitlines() if line.startswith("#")] == [
+        "1",
+        "1.1",
+        "1.1:1",
+        "all",
+    ]
+
+
+@QEMU
+def test_timeout_ends_all_processes() -> None:
+    done = pfmon("--follow-all", "--session-timeout=1", "-e", EVENT, "/bin/sh", "-c", "sleep 100 & sleep 100; true")
+    assert done.returncode == 124
+    assert done.stderr == "pfmon: --session-timeout ended the program; the counts are those so far\n"
+    assert done.stdout.splitlines()[-2] == "# all 5 tasks"
+
+
+@QEMU
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--per-function",),
+        ("--print-interval=1",),
+        ("--long-smpl-periods=100000",),
+        ("--irange=0x1000-0x2000",),
+        ("--trigger-code-start-addresses=0x1000",),
+        ("--record=/tmp/never",),
+    ],
+    ids=lambda option: option[0].partition("=")[0],
+)
+def test_what_looks_at_one_process_is_refused(option: tuple[str, ...]) -> None:
+    said = declined("--follow-all", *option, "-e", EVENT, "/bin/true")
+    assert option[0].partition("=")[0] in said and "follow" in said
+
+
+def test_bad_pattern() -> None:
+    assert "--follow-exec=(: " in declined("--follow-exec=(", "-e", EVENT, "/bin/true")
+
+
+def test_aggregate_results_alone() -> None:
+    assert "give --follow-all" in declined("--aggregate-results", "-e", EVENT, "/bin/true")
+
+
+def test_more_processes_than_open_files() -> None:
+    command = [sys.executable, "-m", "pfmon", "--follow-all", "--follow-limit=300", "-e", EVENT, "/bin/true"]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -n 500; exec "$@"', "sh", *command], capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr.endswith("takes 1300 open files, and 500 are allowed (ulimit -n); at most 100 processes then\n")
+
+
+def test_ia64_programs_start_no_other_process() -> None:
+    assert "--follow-" in declined("--follow-all", "-e", "ia64_inst_retired", example("fib"))
+
+
+@QEMU
+def test_script_in_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "a-script"
+    script.write_text('#!/bin/sh -e\necho "$0" "$1"; false; echo never\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    done = pfmon("-e", EVENT, "a-script", "word")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0] == f"{script} word"
+    assert "INSTRUCTIONS_RETIRED" in done.stdout
