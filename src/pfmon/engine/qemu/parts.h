@@ -59,7 +59,8 @@ uint64_t *counters_of(const struct announcement *block);
 /* Counting without a stream (totals.c). */
 struct qemu_plugin_tb;
 uint32_t counters_for(uint32_t marks);
-void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, const struct code_block *wanted);
+void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, const struct code_block *wanted,
+                 bool without_list);
 
 /* Children (child.c). */
 void *map_file(int file, size_t bytes);

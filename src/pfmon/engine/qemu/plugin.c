@@ -289,10 +289,15 @@ static void mark(struct qemu_plugin_insn *instruction, uint64_t passed) {
         qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &first->progress, passed);
 }
 
-/* qemu 7 follows a thread's last list of accesses to be told of even when it has freed it, with all translations. So
-   nothing that a second thread executes before that has such a list: there the accesses count as made. */
+/* qemu 7 follows a thread's last list of accesses to be told of even when it has freed it, with all translations, and
+   calls and returns through registers leave theirs behind. So nothing that a second thread may execute before the
+   translations are thrown away for its sake has such a list: there the accesses count as made. */
+static bool leaves_no_list(void) {
+    return threaded ? !anew : flushed;
+}
+
 static void mark_accesses(struct qemu_plugin_insn *instruction, uint8_t accesses) {
-    if (threaded && !anew)
+    if (leaves_no_list())
         mark(instruction, accesses * ACCESS);
     else if (threaded)
         qemu_plugin_register_vcpu_mem_cb(instruction, on_counted_access, NO_REGISTERS, READS | WRITES, NULL);
@@ -366,7 +371,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);
     wanted.counters = totals ? counters_for(marks) : 0;
     if (totals) {
-        count_block(tb, block_of(&wanted), &wanted);
+        count_block(tb, block_of(&wanted), &wanted, leaves_no_list());
         pthread_mutex_unlock(&lock);
         return;
     }

@@ -25,8 +25,9 @@ static void on_doubtful(unsigned int cpu, void *own) {
     area->doubtful_at = area->begun;
 }
 
-/* Have a translation block counted, which is `block`. */
-void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, const struct code_block *wanted) {
+/* Have a translation block counted, which is `block`; `without_list`: its last accesses count as made (plugin.c). */
+void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, const struct code_block *wanted,
+                 bool without_list) {
     uint64_t *counters = counters_of(block), *tail = counters + block->counters - 1;
     struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, wanted->length - 1);
     uint32_t i;
@@ -37,6 +38,8 @@ void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, co
             qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_tb_get_insn(tb, i), ADD, ++counters, 1);
     if (wanted->end.tail == REPEATED || (wanted->end.tail == SUCCESSOR && !wanted->end.slots))
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_doubtful, NO_REGISTERS, (void *)block);
+    else if (wanted->end.tail == COUNTED && wanted->end.accesses && without_list)
+        qemu_plugin_register_vcpu_insn_exec_inline(last, ADD, tail, wanted->end.accesses);
     else if (wanted->end.tail == COUNTED ? wanted->end.accesses : wanted->end.tail == SUCCESSOR)
         qemu_plugin_register_vcpu_mem_inline(last, READS | WRITES, ADD, tail, 1);
 }
