@@ -1,6 +1,6 @@
 """How much longer qemu takes with pfmon's plugin: examples, retired instructions counted, nothing else.
 
-    python benchmarks/qemu.py [--repeat N] [--architecture x86_64|i386|ppc64] [PROGRAM ARGUMENT ...]
+    python benchmarks/qemu.py [--repeat N] [--stream] [--architecture x86_64|i386|ppc64] [PROGRAM ARGUMENT ...]
 
 Processor time of all that takes part: qemu without the plugin; qemu with it, and the thread of pfmon that adds up. Each
 is the least of N runs, taken in turns. The goal is a ratio of two.
@@ -54,13 +54,15 @@ def alone(command: Sequence[str]) -> tuple[float, float]:
     return processor_time() - before, time.perf_counter() - began
 
 
-def counted(command: Sequence[str]) -> tuple[float, float, int]:
+def counted(command: Sequence[str], stream: bool) -> tuple[float, float, int]:
     """Processor and elapsed time with the plugin and who reads, and how many instructions retired."""
     before, began = processor_time(), time.perf_counter()
     with Path(os.devnull).open("w") as nowhere:
         settings = Settings(standard_files=(0, nowhere.fileno(), nowhere.fileno()))
         words = [os.fsencode(word) for word in command]
-        guest = api.start(api.Start(image.load(command[0]), words, [], settings, 1 << 30, "intel_v2"))
+        guest = api.start(
+            api.Start(image.load(command[0]), words, [], settings, 1 << 30, "intel_v2", totals=not stream)
+        )
         guest.run(Tally(guest.table))
         guest.close()
     return processor_time() - before, time.perf_counter() - began, guest.retired
@@ -70,6 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--architecture", choices=["x86_64", "i386", "ppc64"], default="x86_64")
+    parser.add_argument("--stream", action="store_true", help="with the stream that samples and triggers need")
     parser.add_argument("command", nargs="*")
     arguments = parser.parse_args()
     commands = (
@@ -81,7 +84,7 @@ def main() -> None:
     print(f"{'program':12}{'million':>9}{'qemu':>8}{'counted':>9}{'ratio':>7}{'elapsed':>9}{'ratio':>7}")
     product = 1.0
     for command in commands:
-        turns = [(alone(command), counted(command)) for _ in range(arguments.repeat)]
+        turns = [(alone(command), counted(command, arguments.stream)) for _ in range(arguments.repeat)]
         plain, plain_elapsed = (min(turn[0][i] for turn in turns) for i in range(2))
         ours, elapsed = (min(turn[1][i] for turn in turns) for i in range(2))
         product *= ours / plain
