@@ -2,9 +2,9 @@
 
     python benchmarks/out_of_order.py [--repeat N] [PROGRAM ARGUMENT ...]
 
-Elapsed and processor time of whole commands: qemu alone; `pfmon` with cycles, last-level cache and branch events on as
-many counters as these need (--unlimited); `valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes`. Each is the
-least of N runs, taken in turns. The goal is half of cachegrind's elapsed time as the geometric mean, and none above 0.8.
+Elapsed and processor time of whole commands: qemu alone; `pfmon` with cycles, last-level cache and branch events;
+`valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes`. Each is the least of N runs, taken in turns. The goal is
+half of cachegrind's elapsed time as the geometric mean, and none above 0.8.
 """
 
 import argparse

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pfmon import pmu
 from pfmon.errors import PfmonError
+from pfmon.pmu import get as pmu_model
 from pfmon.pmu.decode import decode_text, parse_registers
 from pfmon.pmu.pal import perf_mon_info
 from pfmon.pmu.request import RangeRequest
@@ -174,3 +175,23 @@ def test_dump_of_an_ip_ear_has_cycles() -> None:
         "PMD48: 0x0000000000001230, 19 cycles after the one before, pipeline flushed",
         "PMD49: 0x0000000000012000, 15 cycles after the one before, early freeze, 5 of the delay left",
     ]
+
+
+@pytest.mark.parametrize(
+    ("pmu", "dump", "name"),
+    [
+        ("intel_v2", "0x186=0x4100c0,0x38f=1", "ia32_perfevtsel0"),
+        ("intel_v2", "0x38D=0x2 0x38f=0x100000000", "ia32_fixed_ctr_ctrl"),
+        ("intel_v1", "0x187=0x4100c4", "ia32_perfevtsel1"),
+        ("ppc604e", "952=0x80000000 956=0x1", "mmcr0"),
+    ],
+)
+def test_registers_of_a_dump_are_known_by_number(pmu: str, dump: str, name: str) -> None:
+    """Intel SDM volume 3 table B-3; PowerPC 604 manual section 9.1."""
+    assert decode_text(pmu_model(pmu), dump).startswith(f"{name} = ")
+
+
+@pytest.mark.parametrize(("pmu", "dump"), [("intel_v1", "0x38f=1"), ("intel_v2", "0x188=0"), ("itanium2", "4=0")])
+def test_numbers_of_other_registers_are_refused(pmu: str, dump: str) -> None:
+    with pytest.raises(PfmonError, match="no register of number"):
+        decode_text(pmu_model(pmu), dump)

@@ -8,7 +8,8 @@ from pfmon.errors import BadValueError
 from pfmon.pmu.capture_words import capture_words
 from pfmon.pmu.intel import IntelDecoder
 from pfmon.pmu.monitors import read_counters
-from pfmon.pmu.msr_file import CONTROL, counter_name, select_register
+from pfmon.pmu.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
+from pfmon.pmu.powerpc import SPR_NUMBERS
 from pfmon.pmu.register import WORD
 from pfmon.pmu.values import RegisterValues
 
@@ -45,11 +46,27 @@ def parse_registers(text: str) -> dict[str, int]:
 
 def decode_text(model: PmuModel, text: str) -> str:
     """Register values explained (`--decode pmc8=0x...`); several together also as a whole."""
-    values = parse_registers(text)
+    values = {named(model, name): value for name, value in parse_registers(text).items()}
     parts = [register_text(model, name, value) for name, value in values.items()]
     if len(values) > 1:
         parts += summary(model, {model.registers[name].name: value for name, value in values.items()})
     return "\n".join(parts)
+
+
+def named(model: PmuModel, name: str) -> str:
+    """The name of a register that is given by name or, as dumps have them, by number: an MSR's address, an SPR's
+    number. BadValueError: the PMU has none of that number."""
+    try:
+        number = int(name, 0)
+    except ValueError:
+        return name
+    numbers = {"x86": MSR_ADDRESSES, "ppc": SPR_NUMBERS}.get(model.architecture, {})
+    known = {value: key for key, value in numbers.items() if key in model.registers}
+    if number not in known:
+        form = hex if model.architecture == "x86" else str
+        have = ", ".join(f"{form(value)} ({key})" for value, key in sorted(known.items()))
+        raise BadValueError(f"{model.name} has no register of number {name}" + (f"; there are: {have}" if have else ""))
+    return known[number]
 
 
 def register_text(model: PmuModel, name: str, value: int) -> str:
