@@ -464,6 +464,18 @@ def test_fork_bomb_ends_at_the_limit(tmp_path: Path) -> None:
     assert until(lambda: not emulated(str(bomb)))
 
 
+@pytest.mark.parametrize("where", ["__init__", "ended"])
+def test_task_that_cannot_be_counted_ends_the_run(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise pfmon.LostError("there was no room")
+
+    mark = f"mark-{tmp_path.name}-{os.getpid()}"
+    monkeypatch.setattr(f"pfmon.session.tasks._Watch.{where}", fail)
+    with pytest.raises(pfmon.LostError, match="there was no room"):
+        follow("/bin/sh", "-c", f'sh -c "sleep 100; true" {mark} & (sleep 0.1); sleep 100; true')
+    assert until(lambda: not emulated(mark))
+
+
 def test_many_children_one_after_the_other_are_within_the_limit(tmp_path: Path) -> None:
     program = compile_c(
         tmp_path,
