@@ -1,5 +1,6 @@
 """Children, and programs that are executed, under qemu: each is counted by itself, and nothing is left behind."""
 
+import gc
 import os
 import shutil
 import signal
@@ -474,6 +475,24 @@ def test_task_that_cannot_be_counted_ends_the_run(where: str, tmp_path: Path, mo
     with pytest.raises(pfmon.LostError, match="there was no room"):
         follow("/bin/sh", "-c", f'sh -c "sleep 100; true" {mark} & (sleep 0.1); sleep 100; true')
     assert until(lambda: not emulated(mark))
+
+
+@pytest.mark.parametrize("followed", [True, False], ids=["followed", "alone"])
+def test_memory_is_given_back_without_the_collector(followed: bool, tmp_path: Path) -> None:
+    def mapped() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+    program = assemble(tmp_path, FORKING.format(call=57))
+    follow(program, follow_all=followed)
+    gc.collect()
+    gc.disable()
+    try:
+        before, files = mapped(), len(list(Path("/proc/self/fd").iterdir()))
+        follow(program, follow_all=followed)
+        assert mapped() - before < 1 << 30
+        assert len(list(Path("/proc/self/fd").iterdir())) == files
+    finally:
+        gc.enable()
 
 
 def test_many_children_one_after_the_other_are_within_the_limit(tmp_path: Path) -> None:

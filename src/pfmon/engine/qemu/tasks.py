@@ -141,6 +141,7 @@ class Tasks:
             os.close(self._woken)
             os.close(self._wake)
             self._woken = self._wake = -1
+        self._tasks, self._live = [], {}  # they refer back to this
 
     def fail(self, error: BaseException) -> None:
         """Something went wrong with a task: there will be no counts."""
