@@ -45,6 +45,7 @@ def guest(
     files: tuple[int, int, int] | None = None,
     notices: list[str] | None = None,
     addresses: bool = False,
+    totals: bool = False,
 ) -> Guest:
     """A program that has not begun."""
     words = [os.fsencode(word) for word in command]
@@ -58,6 +59,7 @@ def guest(
         processor="intel_v2",
         slow=slow,
         addresses=addresses,
+        totals=totals,
         on_notice=[].append if notices is None else notices.append,
     )
     engine = api.start(wanted)
@@ -73,12 +75,21 @@ def run(
     files: tuple[int, int, int] | None = None,
     notices: list[str] | None = None,
     addresses: bool = False,
+    totals: bool = False,
 ) -> Ran:
     """Run a program to its end, ``addresses`` of its accesses in the stream or not; its standard output goes nowhere
     unless ``files`` says where."""
     with Path(os.devnull).open("w") as nowhere:
         files = files or (0, nowhere.fileno(), nowhere.fileno())
-        one = guest(command, slow=slow, environment=environment, files=files, notices=notices, addresses=addresses)
+        one = guest(
+            command,
+            slow=slow,
+            environment=environment,
+            files=files,
+            notices=notices,
+            addresses=addresses,
+            totals=totals,
+        )
         tally, recorder = Tally(one.table, addresses), Recorder()
         ending = one.run(Tee(tally, recorder))
         one.close()
@@ -125,6 +136,15 @@ def accesses(ran: Ran) -> Iterator[Access]:
                     indices.append(index)
                     at += 1
     yield from made
+
+
+def counted(command: Sequence[str | Path]) -> Ran:
+    """Run a program twice: with a stream, and with nothing but totals, which come to the same."""
+    ran, totals = run(command), run(command, totals=True)
+    assert ran.ending and totals.ending and totals.ending.where in ("", ran.ending.where)
+    assert totals.ending[:3] == ran.ending[:3]
+    assert (totals.retired, totals.tally.instructions()) == (ran.retired, ran.tally.instructions())
+    return ran
 
 
 def assemble(directory: Path, text: str, *options: str) -> Path:

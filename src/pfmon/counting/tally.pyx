@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport accesses_of
-from pfmon.stream.words cimport MARK_KINDS
+from pfmon.stream.words cimport MARK_KINDS, Mark, mark_kind, mark_value
 
 from pfmon.stream.marks import MarkSite, MarkTotals
 
@@ -87,7 +87,10 @@ cdef class Tally(Consumer):
             word = words[i]
             i += 1
             if word >> 63:
-                self.add_mark(word, last)
+                if mark_kind(word) == Mark.TIMES:
+                    self.add_runs_of(last, mark_value(word))
+                else:
+                    self.add_mark(word, last)
                 continue
             last = word & BLOCK_MASK
             place = &self.words[word_place(word)]

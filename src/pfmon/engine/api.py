@@ -75,6 +75,7 @@ class Follow(NamedTuple):
 class Start(NamedTuple):
     """What is to be run. ``memory_limit`` is in bytes; ``processor`` is what the program is told that it runs on;
     ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream;
+    ``totals``: its reader adds up how often blocks ran, so that their order and their conditions are nobody's concern;
     ``on_notice`` gets what the user should know of the program, when it happens; ``follow``: what of all that it
     starts is counted, too."""
 
@@ -86,6 +87,7 @@ class Start(NamedTuple):
     processor: str
     slow: bool = False
     addresses: bool = False
+    totals: bool = False
     on_notice: Callable[[str], None] = lambda _: None
     follow: Follow | None = None
 

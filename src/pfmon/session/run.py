@@ -190,6 +190,7 @@ class Session:
             processor=plan.model.name,
             slow=plan.slow,
             addresses=self._wants_addresses,
+            totals=self._adds_up,
             on_notice=self._notice,
             follow=self._tasks.follow if self._tasks else None,
         )
@@ -217,6 +218,13 @@ class Session:
     @property
     def _wants_addresses(self) -> bool:
         return bool(self.plan.record) or self._counts_addresses
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether all that is wanted of the stream is how often each block ran."""
+        plan = self.plan
+        always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
+        return always and len(self.groups) == 1 and not (plan.sampling or plan.record or plan.slow or plan.following)
 
     @property
     def _counts_addresses(self) -> bool:

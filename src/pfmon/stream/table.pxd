@@ -118,6 +118,8 @@ cdef struct Table:               # a table as a process sees it
 
 cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil
+# The first instructions of a block of bank 0, entered as a block of their own; 0: there is no room.
+cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t cut) noexcept nogil
 cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut) noexcept nogil
 
 

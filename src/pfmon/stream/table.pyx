@@ -102,6 +102,16 @@ cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t len
     return number
 
 
+cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t cut) noexcept nogil:
+    cdef uint64_t fresh, first = table.heads[block].first, bytes = table.header.payload_bytes
+    if not make_room(table, 0, length):
+        return 0
+    fresh = fresh_instruction(table, 0)
+    memcpy(&table.instructions[fresh], &table.instructions[first], length * sizeof(BlockInstruction))
+    memcpy(table.payloads + fresh * bytes, table.payloads + first * bytes, length * bytes)
+    return enter_block(table, 0, table.heads[block].ip, length, cut)
+
+
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil:
     """Whether this describes a block; readers rely on it. Conditions are numbered in the order of the instructions; an
     instruction with one makes one access."""

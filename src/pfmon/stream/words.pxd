@@ -32,9 +32,10 @@ cpdef enum Mark:                 # kinds of marks
                                  # bits 53-55 are the region, bits 0-52 the rest (bits 53-60 of user addresses are 0)
     STRING = 14                  # traced streams: a string instruction repeated; value: bytes from the lowest of its
                                  # accesses, whose addresses the block has, to the highest
+    TIMES = 15                   # only for who adds up: the block before ran so many times more
 
 cdef enum:
-    MARK_KINDS = 15
+    MARK_KINDS = 16
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

@@ -58,8 +58,12 @@ static uint64_t room_of(uint32_t length, uint32_t bytes) {
     return (sizeof(struct announcement) + length + bytes + 7) & ~(uint64_t)7;
 }
 
+uint64_t *counters_of(const struct announcement *block) {
+    return (uint64_t *)((char *)block + room_of(block->length, block->bytes));
+}
+
 const struct announcement *part_behind(const struct announcement *part) {
-    return (const struct announcement *)((const char *)part + room_of(part->length, part->bytes));
+    return (const struct announcement *)(counters_of(part) + part->counters);
 }
 
 uint32_t sum_of(const uint8_t *sizes, uint32_t length) {
@@ -103,7 +107,8 @@ static struct announcement *announce(const struct code_block *wanted) {
     struct announcement *first = NULL;
     for (part = 0; part < parts; part++) {
         uint32_t length = part_of(wanted->length - done), bytes = sum_of(wanted->sizes + done, length);
-        struct announcement *it = area_room(room_of(length, bytes));
+        uint32_t counters = part == 0 ? wanted->counters : 0;
+        struct announcement *it = area_room(room_of(length, bytes) + counters * sizeof(uint64_t));
         memset(it, 0, sizeof(struct announcement));
         it->number = numbers++;
         it->ip = wanted->ip + done_bytes;
@@ -118,10 +123,12 @@ static struct announcement *announce(const struct code_block *wanted) {
         it->cut = (uint8_t)wanted->cut;
         it->tail = wanted->end.tail;
         it->accesses = wanted->end.accesses;
+        it->counters = counters;
         it->slots = slots_of(wanted->sizes + done, length);
         memcpy(sizes_of(it), wanted->sizes + done, length);
         memcpy(sizes_of(it) + length, wanted->bytes + done_bytes, bytes);
-        area_used += room_of(length, bytes);
+        memset(counters_of(it), 0, counters * sizeof(uint64_t));
+        area_used += room_of(length, bytes) + counters * sizeof(uint64_t);
         first = first ? first : it;
         done += length;
         done_bytes += bytes;

@@ -20,6 +20,7 @@ cdef extern from "layout.h" nogil:
     struct announcement:
         uint64_t number
         uint64_t ip
+        uint64_t last_ip
         uint64_t whole
         uint32_t instructions
         uint32_t bytes
@@ -29,6 +30,7 @@ cdef extern from "layout.h" nogil:
         uint8_t tail
         uint8_t accesses
         uint16_t slots
+        uint32_t counters
 
     struct string:
         uint64_t first
@@ -50,6 +52,10 @@ cdef extern from "layout.h" nogil:
         const area* base
         uint32_t stopping
         uint32_t traced
+        uint32_t totals
+        uint64_t begun
+        uint64_t doubtful
+        uint64_t doubtful_at
         uint32_t trouble
         uint32_t message_length
         char message[4000]
@@ -91,9 +97,14 @@ cpdef enum Rule:                 # what is to be known of an instruction's opera
     FETCHES = 5                  # prefetches
 
 
+cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:
+    """The counters behind an announcement."""
+    return <const uint64_t*>(<const uint8_t*>it + ((sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7))
+
+
 cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
     """Bytes that an announcement takes in the area."""
-    return (sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7
+    return <uint64_t>(<const uint8_t*>(counters_of(it) + it.counters) - <const uint8_t*>it)
 
 
 ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil

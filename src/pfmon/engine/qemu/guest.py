@@ -40,7 +40,9 @@ class Guest:
         self.instruction_set = instruction_set_in(wanted.program)
         self._emulator = emulator(self.instruction_set)
         self.traced = wanted.addresses
-        self.table, self._reader = reading(self.instruction_set, self.traced)
+        self.table, self._reader = reading(
+            self.instruction_set, self.traced, totals=wanted.totals and not self.traced and wanted.follow is None
+        )
         self._tasks = self._make_tasks() if wanted.follow else None
         self._process: Popen[bytes] | None = None
         self._handle = -1
@@ -184,7 +186,9 @@ class Guest:
         return native("the program", self._reader, self._wanted.follow.execs)
 
     def _where(self) -> str:
-        """``0x401136 (main+0x10)``"""
+        """``0x401136 (main+0x10)``; empty where it is not known: who adds up blocks sees no order in them."""
+        if not self._reader.ip:
+            return ""
         from pfmon.program.symbols import SymbolTable  # only a program that dies needs symbols
 
         for image in (self._wanted.program.image, self._wanted.program.interpreter):

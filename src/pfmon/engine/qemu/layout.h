@@ -57,7 +57,7 @@ enum {
     SIZE_BITS = 0x1F
 };
 
-struct announcement {            /* then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes */
+struct announcement {            /* then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes; counters */
     uint64_t number;             /* of the block in the stream */
     uint64_t ip, last_ip, next_ip;   /* its own address, that of its last instruction, and what follows it in memory */
     uint64_t whole;              /* what it adds to `progress` when it retires whole, if no more is to be done then */
@@ -70,6 +70,8 @@ struct announcement {            /* then: `length` sizes, a byte each, and `byte
     uint8_t tail;
     uint8_t accesses;            /* of its last instruction, if they are counted */
     uint16_t slots;              /* addresses of this part */
+    uint32_t counters;           /* ... and, of a first part, counters (totals.c); 0: its runs are in the stream */
+    uint32_t spare;
 };
 
 struct string {                  /* the bytes that the iterations of a string instruction have accessed */
@@ -95,6 +97,11 @@ struct area {                    /* the head of the area */
     const struct area *base;     /* where the guest's process sees the area */
     uint32_t stopping;           /* the reader wants no more than the buffers that are full */
     uint32_t traced;             /* ... and the addresses of accesses */
+    uint32_t totals;             /* ... or no stream, but how often each block ran */
+    uint64_t begun;              /* blocks that have begun, if totals are wanted */
+    uint64_t doubtful;           /* the last instruction of the block that began last of those of which no counter
+                                    says that it retired, */
+    uint64_t doubtful_at;        /* ... and `begun` then */
     uint32_t trouble;
     uint32_t message_length;
     char message[MOST_MESSAGE];  /* what qemu itself wanted to say on standard error */

@@ -26,6 +26,7 @@ struct code_block {              /* instructions that follow each other in memor
     uint32_t length;
     int cut;
     struct code end;             /* its last instruction */
+    uint32_t counters;
     uint8_t sizes[MOST_TRANSLATED];
     uint8_t bytes[MOST_TRANSLATED * 15];
 };
@@ -53,6 +54,13 @@ uint32_t part_of(uint32_t length);
 const struct announcement *part_behind(const struct announcement *part);
 struct announcement *block_of(const struct code_block *wanted);
 bool copy_announcements(struct area *to);
+uint64_t *counters_of(const struct announcement *block);
+
+/* Counting without a stream (totals.c). */
+struct qemu_plugin_tb;
+uint32_t counters_for(uint32_t marks);
+void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, const struct code_block *wanted,
+                 bool without_list);
 
 /* Children (child.c). */
 void *map_file(int file, size_t bytes);

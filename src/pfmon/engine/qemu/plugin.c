@@ -28,6 +28,7 @@ static const struct target *target;
 unsigned int threads = 1;        /* that there were at a time */
 static bool threaded;             /* what is translated now may be executed by several threads */
 static bool anew;                 /* ... and so may all that was translated: nothing from before is left */
+static bool flushed;              /* qemu has thrown away all translations before */
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* of everything but `first`, while that is alone */
 
 /* ---------------------------------------------------------------- giving up */
@@ -251,6 +252,14 @@ static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, in
         after_call(number);
 }
 
+static void take_part(plugin_id id);
+
+/* All translations are gone, and all that the plugin wanted to be told of. */
+static void on_reset(plugin_id id) {
+    anew = true;
+    take_part(id);
+}
+
 /* A thread begins. qemu translates everything anew when a program gets its second one, but not at once. */
 static void on_thread(plugin_id id, unsigned int cpu) {
     (void)id;
@@ -258,15 +267,19 @@ static void on_thread(plugin_id id, unsigned int cpu) {
         give_up(TOO_MANY_THREADS);
     area->threads[cpu].last = &area->nothing;
     forget_accesses(&area->threads[cpu]);
+    if (cpu > 0 && !threaded && flushed)
+        qemu_plugin_reset(id, on_reset);
     threaded |= cpu > 0;
     threads = cpu >= threads ? cpu + 1 : threads;
 }
 
-/* qemu has thrown away all translations: now, most likely, because from here on they have to do for several threads, or
-   for memory that is shared with another process. In the second case it will not do so again when a thread begins. */
+/* qemu has thrown away all translations: with a second thread because from here on they have to do for several; with one
+   because the program shares memory with others, after which it will not do so again when a thread begins, or because
+   there was no room for more. */
 static void on_flush(plugin_id id) {
     (void)id;
-    threaded = anew = true;
+    flushed = true;
+    anew |= threaded;
 }
 
 static void mark(struct qemu_plugin_insn *instruction, uint64_t passed) {
@@ -276,10 +289,15 @@ static void mark(struct qemu_plugin_insn *instruction, uint64_t passed) {
         qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, &first->progress, passed);
 }
 
-/* qemu 7 follows a thread's last list of accesses to be told of even when it has freed it, with all translations. So
-   nothing that a second thread executes before that has such a list: there the accesses count as made. */
+/* qemu 7 follows a thread's last list of accesses to be told of even when it has freed it, with all translations, and
+   calls and returns through registers leave theirs behind. So nothing that a second thread may execute before the
+   translations are thrown away for its sake has such a list: there the accesses count as made. */
+static bool leaves_no_list(void) {
+    return threaded ? !anew : flushed;
+}
+
 static void mark_accesses(struct qemu_plugin_insn *instruction, uint8_t accesses) {
-    if (threaded && !anew)
+    if (leaves_no_list())
         mark(instruction, accesses * ACCESS);
     else if (threaded)
         qemu_plugin_register_vcpu_mem_cb(instruction, on_counted_access, NO_REGISTERS, READS | WRITES, NULL);
@@ -315,8 +333,9 @@ static uint32_t length_of(const struct qemu_plugin_tb *tb) {
    first instruction that is not known to have retired. */
 static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     static struct code_block wanted;
-    uint32_t length = length_of(tb), i, count = 0, marked = 0, slot = 0;
+    uint32_t length = length_of(tb), i, count = 0, marked = 0, marks = 0, slot = 0;
     struct code code = {false, false, CERTAIN, 0, 0};
+    bool totals = area->totals && !threaded;
     (void)id;
     if (length == 0)
         return;
@@ -329,8 +348,10 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
         if (code.may_fault) {    /* the one before */
-            mark(instruction, i - marked);
+            if (!totals)
+                mark(instruction, i - marked);
             marked = i;
+            marks++;
         }
         memcpy(wanted.bytes + count, qemu_plugin_insn_data(instruction), size);
         code = target->code(wanted.bytes + count, size);
@@ -339,7 +360,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         if (area->traced && code.slots)
             trace(instruction, &code, i == length - 1, slot);
         slot += code.slots;
-        if (i == length - 1 && code.tail == COUNTED && code.accesses > 0)
+        if (!totals && i == length - 1 && code.tail == COUNTED && code.accesses > 0)
             mark_accesses(instruction, code.accesses);
     }
     wanted.ip = qemu_plugin_tb_vaddr(tb);
@@ -348,6 +369,12 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     wanted.end = code;
     wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
         + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);
+    wanted.counters = totals ? counters_for(marks) : 0;
+    if (totals) {
+        count_block(tb, block_of(&wanted), &wanted, leaves_no_list());
+        pthread_mutex_unlock(&lock);
+        return;
+    }
     qemu_plugin_register_vcpu_tb_exec_cb(tb, threaded ? on_block_of_thread : area->traced ? on_traced_block : on_block,
                                          NO_REGISTERS, block_of(&wanted));
     pthread_mutex_unlock(&lock);
@@ -361,6 +388,15 @@ static ssize_t keep_message(void *own, const char *text, size_t size) {
     memcpy(area->message + area->message_length, text, taken);
     area->message_length += (uint32_t)taken;
     return (ssize_t)size;
+}
+
+/* What the plugin wants to be told of. */
+static void take_part(plugin_id id) {
+    qemu_plugin_register_vcpu_init_cb(id, on_thread);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+    qemu_plugin_register_flush_cb(id, on_flush);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
 }
 
 EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int argc, char **argv) {
@@ -403,10 +439,6 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
         setvbuf(messages, NULL, _IONBF, 0);
         stderr = messages;       /* qemu's own words are not the program's */
     }
-    qemu_plugin_register_vcpu_init_cb(id, on_thread);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-    qemu_plugin_register_flush_cb(id, on_flush);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_return);
+    take_part(id);
     return 0;
 }

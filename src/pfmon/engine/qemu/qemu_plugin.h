@@ -34,10 +34,12 @@ typedef void (*on_call)(plugin_id, unsigned int cpu, int64_t number, uint64_t, u
                         uint64_t, uint64_t, uint64_t);
 typedef void (*on_return)(plugin_id, unsigned int cpu, int64_t number, int64_t result);
 
+void qemu_plugin_reset(plugin_id, on_event);
 void qemu_plugin_register_vcpu_init_cb(plugin_id, on_cpu);
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, on_translation);
 void qemu_plugin_register_flush_cb(plugin_id, on_event);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, on_execution, int registers, void *own);
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, int operation, void *place, uint64_t value);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, on_execution, int registers, void *own);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, on_access, int registers, int accesses, void *own);
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *, int operation, void *place, uint64_t value);

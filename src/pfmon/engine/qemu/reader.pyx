@@ -13,10 +13,10 @@ from libc.string cimport memcpy
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.ring cimport BUFFER_WORDS, BUFFERS, Buffer, Ring, Shared, sem_post, sem_t
-from pfmon.stream.table cimport (BANK_BLOCKS, BlockHead, BlockInstruction, Cut, enter_block, fresh_instruction, made_by,
-                                 make_room)
+from pfmon.stream.table cimport (BANK_BLOCKS, BlockHead, BlockInstruction, Cut, copy_start, made_by)
 from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_word
 
+from pfmon.engine.qemu.run_totals cimport give_totals
 from pfmon.engine.qemu.describe cimport (AREA_BYTES, COUNTED, MAY_FAULT, MOST_SLOTS, MOST_THREADS, PAYLOAD_BYTES,
                                          REPEATED, SUCCESSOR, Describer, announcement, area, room_of, string)
 
@@ -55,7 +55,8 @@ cdef bint wait_a_moment(sem_t* semaphore) noexcept nogil:
 
 
 cdef class Reader:
-    """Reads what one guest retires, with the addresses of its accesses if ``traced``; ``ring`` and ``area_file`` are what
+    """Reads what one guest retires, with the addresses of its accesses if ``traced``, or only
+    how often blocks ran if ``totals``; ``ring`` and ``area_file`` are what
     the plugin is told. MemoryError."""
 
     cdef readonly Ring ring
@@ -65,7 +66,7 @@ cdef class Reader:
     cdef bint dead
     cdef readonly uint64_t ip    # of the block that was given last, if it is not traced; of the instruction that faulted
 
-    def __cinit__(self, Describer describer, bint traced=False):
+    def __cinit__(self, Describer describer, bint traced=False, bint totals=False):
         cdef void* place
         self.area_file = -1
         self.ring = Ring()
@@ -76,7 +77,7 @@ cdef class Reader:
         if place == MAP_FAILED:
             raise MemoryError("there is no room for the announcements of blocks")
         self.shared = <area*>place
-        self.shared.traced = traced
+        self.shared.traced, self.shared.totals = traced, totals
         describer.shared = self.shared
 
     def __dealloc__(self):
@@ -203,6 +204,8 @@ cdef class Reader:
                     self.give(consumer, words, count)
                     count = 0
         self.give(consumer, words, count)
+        if self.shared.totals:
+            self.shared.retired += give_totals(self.shared, self.describer, consumer, faulted, &where)
         if where:
             self.ip = where
         if faulted:
@@ -275,7 +278,7 @@ cdef class Reader:
     cdef uint64_t cut(self, int thread, uint64_t* words, uint64_t count, uint64_t first, uint64_t retired,
                       uint64_t* where):
         """Put the words of the first instructions of a block in the place of its own; how many words there are then."""
-        cdef uint64_t number = first, fresh, slot = 0
+        cdef uint64_t number = first, slot = 0
         cdef uint32_t length
         while True:
             length = self.describer.table.c.heads[number].length
@@ -285,15 +288,8 @@ cdef class Reader:
             number += 1
             retired -= length
         where[0] = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
-        if retired and make_room(&self.describer.table.c, 0, <uint32_t>retired):
-            fresh = fresh_instruction(&self.describer.table.c, 0)
-            memcpy(&self.describer.table.c.instructions[fresh],
-                   &self.describer.table.c.instructions[self.describer.table.c.heads[number].first],
-                   retired * sizeof(BlockInstruction))
-            memcpy(self.describer.table.c.payloads + fresh * PAYLOAD_BYTES,
-                   self.describer.table.c.payloads + self.describer.table.c.heads[number].first * PAYLOAD_BYTES,
-                   retired * PAYLOAD_BYTES)
-            number = enter_block(&self.describer.table.c, 0, self.describer.table.c.heads[number].ip,
-                                 <uint32_t>retired, Cut.FAULT)
+        if retired:
+            number = copy_start(&self.describer.table.c, number, <uint32_t>retired, Cut.FAULT)
+        if retired and number:
             count = self.put(thread, words, count, number, &slot)
         return count

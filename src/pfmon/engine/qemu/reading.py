@@ -37,13 +37,13 @@ _library = cache(capstone_library)  # each process of a program asks for it
 
 
 def reading(
-    instruction_set: InstructionSet, traced: bool, parent: BlockTable | None = None
+    instruction_set: InstructionSet, traced: bool, parent: BlockTable | None = None, totals: bool = False
 ) -> tuple[BlockTable, Reader]:
     """A table of blocks and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the table
-    of the process that this one is a child of. PfmonError."""
+    of the process that this one is a child of; ``totals``: only how often blocks ran. PfmonError."""
     table = BlockTable(instruction_set, PAYLOAD_BYTES)
     target = TARGETS[instruction_set]
     describer: Describer = import_module(target.module).describer(table, _library(), target.architecture, target.mode)
     if parent is not None:
         describer.begin_as(parent)
-    return table, Reader(describer, traced)
+    return table, Reader(describer, traced, totals)
