@@ -1,5 +1,6 @@
 """Children, and programs that are executed, under qemu: each is counted by itself, and nothing is left behind."""
 
+import gc
 import os
 import shutil
 import signal
@@ -371,7 +372,7 @@ def test_child_that_is_killed_has_counts(tmp_path: Path) -> None:
     run = follow("/bin/sh", "-c", 'sh -c "while :; do :; done" & sleep 0.3; kill -9 $!; wait $!; exit $?')
     assert run.status == 137
     assert [task.signal for task in run.tasks or () if task.signal] == [signal.SIGKILL]
-    assert min(counted(run).values()) > 0
+    assert min(task.retired for task in run.tasks or ()) > 0
 
 
 def test_each_task_has_a_machine_of_its_own(tmp_path: Path) -> None:
@@ -401,7 +402,8 @@ def test_pipeline_counts_as_its_programs_do_alone() -> None:
         with os.fdopen(reading) as numbers:
             alone = pfmon.run([path, *words], events=[EVENT], capture=True, stdin=numbers)
         assert found[name] == pytest.approx(alone.retired, rel=0.05), name
-    assert counted(follow("/bin/sh", "-c", "seq 1 100 | sort -n | tail -1")) == counted(run)
+    again = follow("/bin/sh", "-c", "seq 1 100 | sort -n | tail -1")
+    assert found == {Path(task.command[0]).name: task.retired for task in again.tasks or () if ":" in task.name}
 
 
 # ---------------------------------------------------------------- nothing is left behind
@@ -451,7 +453,8 @@ def test_stop_ends_all_processes_with_their_counts(tmp_path: Path) -> None:
         Timer(1, prepared.stop).start()
         run = prepared.run()
     assert run.stopped == "stop"
-    assert sorted(counted(run)) == ["1", "1.1", "1.1:1", "1.2", "1.2:1"]
+    assert sorted(tasks(run)) == ["1", "1.1", "1.1:1", "1.2", "1.2:1"]
+    assert tasks(run)["1.1:1"].retired > 1_000_000
     assert not emulated(mark)
 
 
@@ -460,6 +463,36 @@ def test_fork_bomb_ends_at_the_limit(tmp_path: Path) -> None:
     with pytest.raises(pfmon.PfmonError, match="more than 20 processes at a time: all were ended"):
         follow(bomb, follow_limit=20)
     assert until(lambda: not emulated(str(bomb)))
+
+
+@pytest.mark.parametrize("where", ["__init__", "ended"])
+def test_task_that_cannot_be_counted_ends_the_run(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise pfmon.LostError("there was no room")
+
+    mark = f"mark-{tmp_path.name}-{os.getpid()}"
+    monkeypatch.setattr(f"pfmon.session.tasks._Watch.{where}", fail)
+    with pytest.raises(pfmon.LostError, match="there was no room"):
+        follow("/bin/sh", "-c", f'sh -c "sleep 100; true" {mark} & (sleep 0.1); sleep 100; true')
+    assert until(lambda: not emulated(mark))
+
+
+@pytest.mark.parametrize("followed", [True, False], ids=["followed", "alone"])
+def test_memory_is_given_back_without_the_collector(followed: bool, tmp_path: Path) -> None:
+    def mapped() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+    program = assemble(tmp_path, FORKING.format(call=57))
+    follow(program, follow_all=followed)
+    gc.collect()
+    gc.disable()
+    try:
+        before, files = mapped(), len(list(Path("/proc/self/fd").iterdir()))
+        follow(program, follow_all=followed)
+        assert mapped() - before < 1 << 30
+        assert len(list(Path("/proc/self/fd").iterdir())) == files
+    finally:
+        gc.enable()
 
 
 def test_many_children_one_after_the_other_are_within_the_limit(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import resource
 import signal
 import time
 from contextlib import contextmanager, nullcontext
+from functools import partial
 
 from pfmon.counting.tally import Tally
 from pfmon.engine import api
@@ -198,13 +199,7 @@ class Session:
         from pfmon.session.tasks import Tasks  # most runs follow nothing
 
         assert self.plan.following
-        return Tasks(self.plan.following, self._monitor)
-
-    def _monitor(self, engine: Engine) -> Monitoring | None:
-        """What counts another task: PMUs that are programmed in the same way."""
-        groups = event_groups(self.plan)
-        scale = self.plan.settings.nanoseconds_per_instruction
-        return Monitoring(groups, self.plan.controls, engine, scale, machine=self._machine) if groups else None
+        return Tasks(self.plan.following, partial(_monitor, self.plan, self._machine))
 
     def _notice(self, text: str) -> None:
         self._notices.append(text)
@@ -384,6 +379,13 @@ class Session:
 
 def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
     return monitoring.running if monitoring else nullcontext()
+
+
+def _monitor(plan: Plan, machine: MachineFigures | None, engine: Engine) -> Monitoring | None:
+    """What counts another task: PMUs that are programmed in the same way."""
+    groups = event_groups(plan)
+    scale = plan.settings.nanoseconds_per_instruction
+    return Monitoring(groups, plan.controls, engine, scale, machine=machine) if groups else None
 
 
 def _machine(plan: Plan) -> MachineFigures:

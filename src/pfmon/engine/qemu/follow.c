@@ -1,8 +1,9 @@
 /* Following: a child of the program, or a program that it executes, asks pfmon for files of its own (tasks.py).
 
-   It connects to a socket of pfmon's, which has a name without a file. The connection stays: its end, when pfmon is
-   dead or wants no more, makes the kernel kill the process (O_ASYNC). A child has its parent's until it has its own, so
-   that pfmon knows of every child before the last sign of its parent is gone. */
+   It connects to a socket of pfmon's, which has a name without a file. With its question goes one end of a pair of
+   sockets, the line, of which it keeps the other: when that of pfmon's closes, as pfmon is dead or wants no more, the
+   kernel kills the process (O_ASYNC). Nothing is ever said on the line: that would kill, too. A child has its parent's
+   line until it has its own, so that pfmon knows of every child before the last sign of its parent is gone. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +23,7 @@
 #include "parts.h"
 
 enum {
-    HIGHEST = 1024,              /* the connection gets a number below, and above those that programs use */
+    HIGHEST = 1024,              /* the line gets a number below, and above those that programs use */
     SPARE = 24                   /* ... by so much at the most */
 };
 
@@ -35,7 +36,7 @@ struct question {                /* tasks.py, Question */
 int following;
 static struct sockaddr_un reader;
 static socklen_t reader_length;
-static int line = -1;            /* the connection */
+static int line = -1;
 static ino_t line_number;        /* ... is this file: the program may close it, and open another one there */
 static uint32_t forks;           /* the child that was begun last */
 
@@ -63,23 +64,40 @@ static int out_of_the_way(int file) {
     return moved;
 }
 
-/* From here on the end of the connection kills this process. */
+/* From here on the end of the line kills this process. */
 static void hold(int file) {
     struct stat status;
     struct pollfd now = {file, POLLIN, 0};
     line = file;
     if (fstat(line, &status) || fcntl(line, F_SETOWN, getpid()) || fcntl(line, F_SETSIG, SIGKILL)
-            || fcntl(line, F_SETFL, O_ASYNC) || poll(&now, 1, 0))
+            || fcntl(line, F_SETFL, O_ASYNC) || poll(&now, 1, 0) == 1)
         die();
     line_number = status.st_ino;
 }
 
+union control {                  /* room for descriptors in a message */
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(struct files))];
+};
+
+static bool send_question(int file, const struct question *question, int end) {
+    union control control = {0};
+    struct iovec part = {(void *)question, sizeof(*question)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                             .msg_controllen = CMSG_SPACE(sizeof(int))};
+    ssize_t sent;
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(&control.head), &end, sizeof(int));
+    while ((sent = sendmsg(file, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+        ;
+    return sent == sizeof(*question);
+}
+
 /* The descriptors that come with an answer; false: there was none. */
 static bool receive(int file, struct files *files) {
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(struct files))];
-    } control;
+    union control control;
     char answer;
     struct iovec part = {&answer, 1};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
@@ -95,22 +113,31 @@ static bool receive(int file, struct files *files) {
     return true;
 }
 
-/* Connects and asks; what pfmon gives. Who gets no answer must not go on: nobody would count what it does. */
-static struct files ask(enum ask kind, uint32_t task) {
-    struct question question = {kind, task, forks};
-    struct files files = {-1, -1};
-    int old = is_open() ? line : -1, file = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), failed;
+static int connected(void) {
+    int file = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), failed;
     if (file < 0)
         die();
     while ((failed = connect(file, (struct sockaddr *)&reader, reader_length)) < 0 && errno == EINTR)
         ;
-    if (failed || send(file, &question, sizeof(question), MSG_NOSIGNAL) != sizeof(question))
+    if (failed)
         die();
+    return file;
+}
+
+/* Asks; what pfmon gives. Who gets no answer must not go on: nobody would count what it does. */
+static struct files ask(enum ask kind, uint32_t task) {
+    struct question question = {kind, task, forks};
+    struct files files = {-1, -1};
+    int old = is_open() ? line : -1, ends[2], file = connected();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || !send_question(file, &question, ends[1]))
+        die();
+    close(ends[1]);
     if (kind != ASK_LINE && !receive(file, &files))
         die();
+    close(file);
     if (old >= 0)
         close(old);
-    hold(out_of_the_way(file));
+    hold(out_of_the_way(ends[0]));
     return files;
 }
 

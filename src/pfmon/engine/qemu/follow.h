@@ -11,7 +11,7 @@ enum { FOLLOW_FORKS = 1, FOLLOW_EXECS = 2 };
 enum ask {
     ASK_START = 0,               /* a program begins */
     ASK_CHILD = 1,               /* a child does */
-    ASK_LINE = 2                 /* a connection is wanted again */
+    ASK_LINE = 2                 /* a line is wanted again */
 };
 
 enum executing {                 /* what becomes of a process whose program executes another */
@@ -30,7 +30,7 @@ struct files {                   /* descriptors */
 
 extern int following;            /* FOLLOW_...: what is */
 
-/* Connections (follow.c). */
+/* Questions and lines (follow.c). */
 struct files follow_start(const char *name, int what);
 void follow_fork(void);
 struct files follow_child(void);

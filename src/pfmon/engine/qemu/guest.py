@@ -203,8 +203,8 @@ class Guest:
         blocks, so that what was counted is what retired, unless it writes no stream for a while: it waits then."""
         self._stopping = True
         self._reader.request_stop()
-        if self._tasks:
-            self._tasks.stop()
+        if tasks := self._tasks:
+            tasks.stop()
         if self._handle >= 0 and self._killer is None:
             killer = Timer(PATIENCE, self._kill)
             killer.daemon = True
@@ -212,8 +212,8 @@ class Guest:
             self._killer = killer
 
     def _kill(self) -> None:
-        if self._tasks:
-            self._tasks.kill()
+        if tasks := self._tasks:  # another thread may close this
+            tasks.kill()
         with self._lock:
             if self._handle < 0:
                 return
@@ -227,15 +227,21 @@ class Guest:
         return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 
     def close(self) -> None:
-        """End the guest if it still runs."""
+        """End the guest if it still runs, and let go of who wanted it: memory does not wait for the collector."""
         if self._process is not None and self._process.returncode is None:
             self._kill()
             self._process.wait()
         if self._tasks:
             self._tasks.close()
+            self._tasks = None
+        self._wanted = self._wanted._replace(on_notice=_nobody, follow=None)
         if self._killer is not None:
             self._killer.cancel()
         with self._lock:
             if self._handle >= 0:
                 os.close(self._handle)
                 self._handle = -1
+
+
+def _nobody(_: str) -> None:
+    pass

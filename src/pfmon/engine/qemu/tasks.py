@@ -1,8 +1,8 @@
 """The processes of a program that is followed: each has a ring, an area and a reader's thread of its own.
 
-Who begins, as a child or as a program that is executed, connects and gets its files (follow.c); it executes nothing
-before. The connection stays open as long as the process, or a child of its that is not connected yet, is there: when
-all processes are dead and all connections have ended, there is nobody left.
+Who begins, as a child or as a program that is executed, connects and asks for its files (follow.c); it executes nothing
+before. With the question comes one end of its line, whose other end is open as long as the process, or a child of its
+that has no line yet, is there: when all processes are dead and all lines have ended, there is nobody left.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from threading import Thread
 from pfmon.engine import api
 from pfmon.engine.qemu.task import RunningTask
 from pfmon.errors import LostError
+from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,12 +42,16 @@ WAITING = 128
 """Connections that may wait for an answer."""
 
 
-class _Line:
-    """A connection; it has no task before it was asked for one."""
+class _Asker(NamedTuple):
+    """A connection of a process that asks."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
-        self.task: RunningTask | None = None
+    connection: socket.socket
+
+
+class _Line(NamedTuple):
+    """The end of the line of a process."""
+
+    end: socket.socket
 
 
 class Tasks:
@@ -68,6 +73,7 @@ class Tasks:
         self._on_notice = on_notice
         self._tasks: list[RunningTask] = []
         self._live: dict[int, RunningTask] = {}
+        self._askers: set[_Asker] = set()
         self._lines: set[_Line] = set()
         self._error: BaseException | None = None
         self._stopping = self._killing = self._first_died = False
@@ -135,6 +141,7 @@ class Tasks:
             os.close(self._woken)
             os.close(self._wake)
             self._woken = self._wake = -1
+        self._tasks, self._live = [], {}  # they refer back to this
 
     def fail(self, error: BaseException) -> None:
         """Something went wrong with a task: there will be no counts."""
@@ -168,8 +175,10 @@ class Tasks:
                 os.read(self._woken, 4096)
         elif isinstance(key.data, RunningTask):
             self._died(key.data)
-        elif isinstance(key.data, _Line):
+        elif isinstance(key.data, _Asker):
             self._hear(key.data)
+        elif isinstance(key.data, _Line):
+            self._hang_up(key.data)
         else:
             self._accept()
 
@@ -182,46 +191,61 @@ class Tasks:
         except (BlockingIOError, ConnectionAbortedError):
             return False
         connection.setblocking(False)
-        line = _Line(connection)
-        self._lines.add(line)
-        self._selector.register(connection, selectors.EVENT_READ, line)
+        asker = _Asker(connection)
+        self._askers.add(asker)
+        self._selector.register(connection, selectors.EVENT_READ, asker)
         return True
 
-    def _hear(self, line: _Line) -> None:
-        """A question, or the end of a connection."""
-        if line not in self._lines:
+    def _hear(self, asker: _Asker) -> None:
+        """A question, or the end of a connection. There is one question, so the connection ends."""
+        if asker not in self._askers:
             return
         try:
-            said = line.connection.recv(QUESTION.size)
+            said, ends, _, _ = socket.recv_fds(asker.connection, QUESTION.size, 1)
         except BlockingIOError:
             return
         except ConnectionResetError:
-            said = b""
+            said, ends = b"", []
         process, user, _ = CREDENTIALS.unpack(
-            line.connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+            asker.connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
         )
-        if len(said) != QUESTION.size or line.task or os.geteuid() not in (0, user):
-            self._hang_up(line)
-            return
-        self._answer(line, process, *QUESTION.unpack(said))
-
-    def _answer(self, line: _Line, pid: int, kind: int, asker: int, number: int) -> None:
-        """Give a process its files. One that gets none ends."""
-        known = self._tasks[asker] if asker < len(self._tasks) else None
-        if kind == LINE and known:
-            line.task = known
-        elif self._stopping or self._killing:
-            self._hang_up(line)
-        elif kind == CHILD and known:
-            self._begin(line, pid, (*known.task.process, number), known)
-        elif kind == START and pid in self._live:
-            self._become(line, pid, self._live[pid])
-        elif kind == START and not self._tasks:
-            self._begin(line, pid, (1,), None)
+        line = self._hold(ends[0]) if ends else None
+        if len(said) == QUESTION.size and line and os.geteuid() in (0, user):
+            answered = self._answer(asker, process, *QUESTION.unpack(said))
         else:
+            answered = False
+        self._end(asker)
+        if line and not answered:
             self._hang_up(line)
 
-    def _begin(self, line: _Line, pid: int, process: tuple[int, ...], parent: RunningTask | None) -> None:
+    def _end(self, asker: _Asker) -> None:
+        """End a connection."""
+        self._askers.discard(asker)
+        self._selector.unregister(asker.connection)
+        asker.connection.close()
+
+    def _hold(self, end: int) -> _Line:
+        """Wait for the end of a line."""
+        os.set_inheritable(end, False)
+        line = _Line(socket.socket(fileno=end))
+        self._lines.add(line)
+        self._selector.register(line.end, selectors.EVENT_READ, line)
+        return line
+
+    def _answer(self, asker: _Asker, pid: int, kind: int, asking: int, number: int) -> bool:
+        """Give a process its files. False: it gets none, and ends."""
+        known = self._tasks[asking] if asking < len(self._tasks) else None
+        if kind == LINE and known:
+            return not self._killing
+        if self._stopping or self._killing:
+            return False
+        if kind == CHILD and known:
+            return self._begin(asker, pid, (*known.task.process, number), known)
+        if kind == START and pid in self._live:
+            return self._become(asker, pid, self._live[pid])
+        return kind == START and not self._tasks and self._begin(asker, pid, (1,), None)
+
+    def _begin(self, asker: _Asker, pid: int, process: tuple[int, ...], parent: RunningTask | None) -> bool:
         """A process begins."""
         if len(self._live) >= self._follow.most:
             self.fail(
@@ -230,37 +254,37 @@ class Tasks:
                     "are no counts; --follow-limit=NUMBER allows more"
                 )
             )
-            return
+            return False
         command = parent.task.command if parent else _command(pid)
         table = getattr(parent, "table", None)  # its thread may have ended
-        self._add(line, api.Task(process, 0, pid, command, parent is None or parent.task.named), 0, table)
+        return self._add(asker, api.Task(process, 0, pid, command, parent is None or parent.task.named), 0, table)
 
-    def _become(self, line: _Line, pid: int, before: RunningTask) -> None:
+    def _become(self, asker: _Asker, pid: int, before: RunningTask) -> bool:
         """A process goes on as another program."""
         task, forks = before.task, before.reader.forks
         self._died(before)
-        self._add(line, api.Task(task.process, task.image + 1, pid, _command(pid), named=False), forks, None)
+        then = api.Task(task.process, task.image + 1, pid, _command(pid), named=False)
+        return self._add(asker, then, forks, None)
 
-    def _add(self, line: _Line, task: api.Task, forks: int, parent: BlockTable | None) -> None:
+    def _add(self, asker: _Asker, task: api.Task, forks: int, parent: BlockTable | None) -> bool:
         try:
             handle = os.pidfd_open(task.pid)
         except ProcessLookupError:  # it was killed before it did anything
-            self._hang_up(line)
-            return
+            return False
         number = len(self._tasks)
         reader = None if number else self._first
         added = RunningTask(self, task, self._instruction_set, self._traced, handle, parent, reader)
         added.reader.task, added.reader.forks = number, forks
         self._tasks.append(added)
         self._live[task.pid] = added
-        line.task = added
         self._selector.register(handle, selectors.EVENT_READ, added)
         if number:
             added.begin(self._follow.watch(task, added), self._on_notice, self._follow.execs)
         assert added.reader.ring.descriptor is not None
         with suppress(OSError):  # it is dead by now
-            socket.send_fds(line.connection, [b"\0"], [added.reader.ring.descriptor, added.reader.area_file])
+            socket.send_fds(asker.connection, [b"\0"], [added.reader.ring.descriptor, added.reader.area_file])
         added.reader.close_files()
+        return True
 
     def _died(self, task: RunningTask) -> None:
         """A process is dead, or goes on as another program."""
@@ -271,16 +295,17 @@ class Tasks:
         task.died()
 
     def _hang_up(self, line: _Line) -> None:
-        """End a connection: that ends the process, if it has not ended."""
-        self._lines.discard(line)
-        self._selector.unregister(line.connection)
-        line.connection.close()
+        """End a line: that ends the process, if it has not ended."""
+        if line in self._lines:
+            self._lines.discard(line)
+            self._selector.unregister(line.end)
+            line.end.close()
 
     # ------------------------------------------------------------ the end
 
     def _is_over(self) -> bool:
         """Nobody is left, and nobody can come."""
-        if not (self._tasks or self._first_died) or self._live or self._lines:
+        if not (self._tasks or self._first_died) or self._live or self._lines or self._askers:
             return False
         return not self._accept()
 
@@ -310,6 +335,8 @@ class Tasks:
                 signal.pidfd_send_signal(task.handle, signal.SIGKILL)
         for line in list(self._lines):
             self._hang_up(line)
+        for asker in list(self._askers):
+            self._end(asker)
 
 
 def _command(pid: int) -> list[str]:
