@@ -103,7 +103,13 @@ def is_count(value: object) -> bool:
 
 
 def differences(before: Baseline, now: Baseline) -> Iterator[str]:
-    """Why counts are not to be compared: they are not of the same. ``now``'s values do not matter, only its events."""
+    """Why counts are not to be compared, in a line each: they are not of the same. ``now``'s values do not matter,
+    only its events."""
+    for reason in _differences(before, now):
+        yield " ".join(reason.splitlines())  # whatever the words of a file have in them
+
+
+def _differences(before: Baseline, now: Baseline) -> Iterator[str]:
     if [without_folder(word) for word in before.command] != [without_folder(word) for word in now.command]:
         yield f"it is of {' '.join(before.command)}, and this is {' '.join(now.command)}"
     if before.pmu != now.pmu:
