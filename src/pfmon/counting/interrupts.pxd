@@ -13,6 +13,7 @@ cdef class Interrupts(BlockIncrements):
     cdef readonly uint64_t retired
     cdef int64_t counted[MOST_MONITORS]
     cdef int64_t left[MOST_MONITORS]     # increments until the counter wraps
+    cdef uint64_t off            # monitors whose counters do not count now: they wait for another one
     cdef uint64_t last
     cdef Captures captures       # or None
     # between an overflow and its interrupt

@@ -18,12 +18,18 @@ cdef class Interrupts(BlockIncrements):
         """Whether no counter wraps."""
         cdef uint32_t m
         for m in range(self.monitors):
-            if sums[m] >= self.left[m]:
+            if sums[m] >= self.left[m] and not (self.off >> m) & 1:
                 return False
         return True
 
     cdef void commit(self, const int64_t* sums) noexcept nogil:
         cdef uint32_t m
+        if self.off:
+            for m in range(self.monitors):
+                if not (self.off >> m) & 1:
+                    self.counted[m] += sums[m]
+                    self.left[m] -= sums[m]
+            return
         for m in range(self.monitors):
             self.counted[m] += sums[m]
             self.left[m] -= sums[m]
@@ -36,7 +42,7 @@ cdef class Interrupts(BlockIncrements):
         if self.frozen:
             return False
         for m in range(self.monitors):
-            if sums[m] >= self.left[m]:
+            if sums[m] >= self.left[m] and not (self.off >> m) & 1:
                 wrapped |= <uint64_t>1 << m
         self.commit(sums)
         if wrapped and not self.skid:

@@ -76,6 +76,10 @@ cdef class Live(Interrupts):
         """Whether nothing counts from here on."""
         self.frozen = frozen
 
+    def hold_off(self, uint64_t monitors):
+        """The counters of these monitors, a bit each, do not count from here on, until others are said."""
+        self.off = monitors
+
     # --- the stream (without a machine), and a machine's blocks
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
@@ -106,7 +110,7 @@ cdef class Live(Interrupts):
         cdef uint64_t i = 0, next_block, word, marks, retired = self.retired, last = self.last
         cdef int64_t left = self.left[0], begin = left
         cdef const uint64_t* entry
-        cdef bint single = self.monitors == 1
+        cdef bint single = self.monitors == 1 and not self.off
         while i < count:
             word = words[i]
             if word >> 63:                   # of the block before, and nobody counts it; or of none that is here

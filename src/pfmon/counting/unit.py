@@ -57,7 +57,7 @@ class CountingUnit:
         self.owner = 0
         """Its number among the PMUs of a run: what each captures is told apart by it."""
         self.monitors: tuple[Monitor, ...] = tuple(
-            monitor for monitor in monitors(model, registers) if registers.enabled(monitor.pmd)
+            monitor for monitor in monitors(model, registers) if registers.may_count(monitor.pmd)
         )
         self._qualifier = Qualifier(model, registers.contents())
         self.data_ranges = self._qualifier.data_ranges()

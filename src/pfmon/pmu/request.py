@@ -133,6 +133,8 @@ class Request(NamedTuple):
     ip_ear: IpEarRequest | None = None
     controls: Mapping[str, int] = {}
     check_ears: bool = True
+    preload: Mapping[str, int] = {}
+    """What counters hold when counting begins, by their names in small letters."""
 
 
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:

@@ -19,9 +19,9 @@ class VirtualCounters:
         self.registers = registers
         self.programming = programming
         self._overflows = dict.fromkeys(programming.counters, 0)
+        registers.hold(dict.fromkeys(programming.counters, 0))
         for name, value in programming.writes.items():
             registers.write(name, value)
-        registers.hold(dict.fromkeys(programming.counters, 0))
         registers.run_program()
 
     def add(self, monitor: Monitor, increment: int) -> None:

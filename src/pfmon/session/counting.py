@@ -83,6 +83,7 @@ class Counting:
         for event in wanted.events:
             check_countable(model, model.events[event.name])
         check_supported(wanted)
+        self.controls = wanted.controls
         self.programming: Programming = model.fulfil(wanted)
         for monitor in self.programming.monitors:
             check_monitor(model, monitor)

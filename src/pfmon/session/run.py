@@ -148,6 +148,10 @@ class Session:
         check_controls(plan.model, plan.controls)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
+        if self._steered:
+            from pfmon.session.steering import check_steered  # few runs need it
+
+            check_steered(plan)
         self._machine = _machine(plan) if self._wants_machine else None
         self.engine: Engine = self._open()
         self._check_engine()
@@ -210,6 +214,11 @@ class Session:
         return self._wants_machine or data_triggers or any(group.wants_addresses for group in self.groups)
 
     @property
+    def _steered(self) -> bool:
+        """Whether counters start or stop others, so that they have to count live."""
+        return any(one.counters.registers.steered for one in self.sets)
+
+    @property
     def sets(self) -> list[Counting]:
         """All programmed PMUs."""
         return [one for group in self.groups for one in group.sets]
@@ -222,7 +231,8 @@ class Session:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
         ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream."""
         try:
-            return self._run_sampled(on_samples) if self.plan.sampling else self._run(on_interval)
+            live = self.plan.sampling or self._steered
+            return self._run_sampled(on_samples) if live else self._run(on_interval)
         finally:
             self.close()
 
@@ -237,9 +247,10 @@ class Session:
 
     def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> Outcome:
         from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
+        from pfmon.session.sampling import Sampling
 
-        plan, sampling = self.plan, self.plan.sampling
-        assert sampling is not None
+        plan = self.plan
+        sampling = plan.sampling or Sampling((None,) * sum(group.monitors for group in self.groups))
         sampled = SampledRun(
             *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
             *(plan.controls, plan.settings.nanoseconds_per_instruction),

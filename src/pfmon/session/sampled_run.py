@@ -17,6 +17,7 @@ from pfmon.session.counting import Estimate, Seen
 from pfmon.session.gating import event_start, gate, unreached
 from pfmon.session.monitoring import nothing_is_lost, scaled
 from pfmon.session.sampling import Sample
+from pfmon.session.steering import listener
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.tee import Tee
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Count, Counting
     from pfmon.session.machine_run import MachineRun
     from pfmon.session.sampling import Period, Sampling
+    from pfmon.session.steering import Driver, Interrupted
 
 
 class _Set(NamedTuple):
@@ -42,6 +44,7 @@ class _Set(NamedTuple):
     counting: Counting
     periods: Sequence[Period | None]
     unit: LiveUnit
+    told: Sampler | Driver | Interrupted
 
     def values(self) -> list[int]:
         """What its counters have counted, in all."""
@@ -116,8 +119,9 @@ class SampledRun:
         counters = [(monitor.pmd, loads[monitor.pmd]) for monitor in counting.unit.monitors]
         unsampled = {pmd for pmd, period in loads.items() if period is None}
         sampler = Sampler(self._listener, counters, registers.bank.width, sampling.reset, number)
+        told = listener(counting, periods, sampler)
         unit = LiveUnit(
-            *(self._model, registers, self._engine.table, self._traced, sampler),
+            *(self._model, registers, self._engine.table, self._traced, told),
             records=self._machine.records([number]) if self._machine else None,
             calls=self._calls,
             skid=sampling.skid,
@@ -125,7 +129,9 @@ class SampledRun:
             event_set=number if self._gated else None,
             held=[pmd for pmd in held if pmd not in unsampled],
         )
-        return _Set(counting, periods, unit)
+        if not isinstance(told, Sampler):
+            told.start(unit)
+        return _Set(counting, periods, unit, told)
 
     def _make_live(self) -> LiveSets:
         """All event sets, shown the machine's records if there is one."""
@@ -228,4 +234,6 @@ class SampledRun:
         """What there is to say of the samples."""
         lost = self._listener.lost if isinstance(self._listener, SampleBuffer) else 0
         said = [f"--saturate-smpl-buffer: {lost} samples more were not taken"] if lost else []
+        for one in self._sets:
+            said += [] if isinstance(one.told, Sampler) else one.told.notes()
         return said + unreached(self._controls, self._gate) + (self._start.note() if self._start else [])
