@@ -45,6 +45,11 @@ cdef class Interrupts(BlockIncrements):
             if sums[m] >= self.left[m] and not (self.off >> m) & 1:
                 wrapped |= <uint64_t>1 << m
         self.commit(sums)
+        if wrapped & self.trigger:
+            self.triggered = True
+            if not self.within:
+                self.set_off()
+            return False
         if wrapped and not self.skid:
             self.call(wrapped, address, self.retired)
         elif wrapped:
@@ -53,6 +58,12 @@ cdef class Interrupts(BlockIncrements):
             self.sliding = self.frozen = True
             return True
         return False
+
+    cdef void set_off(self) noexcept nogil:
+        """Who does not count: all but the trigger, and when it has come the trigger and those that wait for others."""
+        self.off = self.waiting_for_others
+        if self.trigger:
+            self.off = self.off | self.trigger if self.triggered else ~self.trigger
 
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
         """The interrupt."""

@@ -51,6 +51,7 @@ cdef class LiveInOrder(Live):
         self.take_what_happened(block, BEFORE)
         for i in range(head.length):
             self.retired += 1
+            self.within = True
             self.take_what_happened(block, i)
             memset(sums, 0, self.monitors * sizeof(int64_t))
             self.add_instruction(block.words[0], i, 0, sums)
@@ -59,6 +60,9 @@ cdef class LiveInOrder(Live):
                     self.add_mark(number, block.words[0], block.words + 1, block.marks, block.mark_count, k, sums)
             self.add_cycle(block, i, sums)
             self.step(sums, self.table.c.instructions[head.first + i].address)
+            self.within = False
+            if self.trigger and self.triggered:
+                self.set_off()
         memset(sums, 0, self.monitors * sizeof(int64_t))
         for k in range(block.mark_count):
             if mark_instruction(block.marks[k]) >= head.length:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pfmon.counting.unit import MachineRecords
     from pfmon.pmu.file import RegisterFile
     from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.programming import Monitor
     from pfmon.stream.table import BlockTable
 
 
@@ -60,10 +61,12 @@ class LiveUnit:
         seed: int = 1,
         event_set: int | None = None,
         held: Sequence[int] = (),
+        trigger: tuple[Monitor, int] | None = None,
     ) -> None:
         """``calls``: the calls that the program is in, which overflows are to tell; ``skid``: cycles from an overflow
         to its interrupt; ``seed``: of the data EAR's choice among loads; ``event_set``: its number among several, whose
-        `consumer` the caller shows (LiveSets); ``held``: numbers of PMDs that a sampler is to have in every sample.
+        `consumer` the caller shows (LiveSets); ``held``: numbers of PMDs that a sampler is to have in every sample;
+        ``trigger``: nothing counts until this has counted so much.
         PfmonError when a counter cannot count what it is set to."""
         self._calls = calls
         self._event_set = event_set or 0
@@ -76,7 +79,8 @@ class LiveUnit:
         if sampler:
             sampler.extra = self.beside
         self._records = records
-        self._unit = CountingUnit(model, registers)
+        self._guests = [trigger[0]] if trigger else []
+        self._unit = CountingUnit(model, registers, self._guests)
         self._skid, self._seed = skid, seed
         self._programmed = registers.configured
         self._values = CaptureRegisters(model) if model.programmer.data_ear_pmds else None
@@ -92,6 +96,7 @@ class LiveUnit:
             self._captures,
             skid,
             sampler,
+            trigger[1] if trigger else None,
         )
         self._taken = [0] * len(self._unit.monitors)
         if not sampler:
@@ -167,7 +172,7 @@ class LiveUnit:
         """What a PMD holds while a sampler counts, or at an overflow that a listener is told."""
         if self._listener:
             return self.registers.count(number)
-        for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=True):
+        for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=False):
             if monitor.pmd == number:
                 return -left & ((1 << self.registers.bank.width) - 1)
         name = self.registers.data_register(number)
@@ -202,7 +207,7 @@ class LiveUnit:
         """Take what the registers say: the configuration if it was changed, how far each counter is from its end."""
         if self.registers.configured != self._programmed:
             self._programmed = self.registers.configured
-            self._unit = CountingUnit(self._model, self.registers)
+            self._unit = CountingUnit(self._model, self.registers, self._guests)
             self._captures = self._unit.captures(self._table, self._seed)
             self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles(), self._captures)
             if self._records:

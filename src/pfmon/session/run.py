@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
     from pfmon.session.counting import Count, Counting
     from pfmon.session.cpi import Cpi
+    from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.monitoring import Interval
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
@@ -148,10 +149,11 @@ class Session:
         check_controls(plan.model, plan.controls)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
-        if self._steered:
-            from pfmon.session.steering import check_steered  # few runs need it
+        self._trigger = _machine_trigger(plan)
+        if self._steered or self._trigger:
+            from pfmon.session.steering import BY_CONTROLS, BY_EVENT, check_live  # few runs need it
 
-            check_steered(plan)
+            check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
         self._machine = _machine(plan) if self._wants_machine else None
         self.engine: Engine = self._open()
         self._check_engine()
@@ -201,7 +203,9 @@ class Session:
     @property
     def _wants_machine(self) -> bool:
         skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
-        return self.plan.report or skids or any(group.wants_machine for group in self.groups)
+        return (
+            self.plan.report or skids or self._trigger is not None or any(group.wants_machine for group in self.groups)
+        )
 
     @property
     def _wants_addresses(self) -> bool:
@@ -231,7 +235,7 @@ class Session:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
         ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream."""
         try:
-            live = self.plan.sampling or self._steered
+            live = self.plan.sampling or self._steered or self._trigger
             return self._run_sampled(on_samples) if live else self._run(on_interval)
         finally:
             self.close()
@@ -253,7 +257,7 @@ class Session:
         sampling = plan.sampling or Sampling((None,) * sum(group.monitors for group in self.groups))
         sampled = SampledRun(
             *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
-            *(plan.controls, plan.settings.nanoseconds_per_instruction),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger),
         )
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         sampled.finish()
@@ -368,6 +372,15 @@ def _machine(plan: Plan) -> MachineFigures:
 
     check_machine_counts(plan.slow)
     return plan.machine() if plan.machine else load(OF_PMU[plan.model.name])
+
+
+def _machine_trigger(plan: Plan) -> MachineTrigger | None:
+    """The event that starts counting, if the machine decides when it happens."""
+    if plan.controls.event_trigger is None:
+        return None
+    from pfmon.session.event_trigger import machine_trigger  # most runs have none
+
+    return machine_trigger(plan.model, plan.controls.event_trigger)
 
 
 def _now() -> tuple[float, float, float]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.session.controls import Controls
     from pfmon.session.counting import Count, Counting
+    from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.machine_run import MachineRun
     from pfmon.session.sampling import Period, Sampling
     from pfmon.session.steering import Driver, Interrupted
@@ -74,13 +75,15 @@ class SampledRun:
         traced: bool,
         controls: Controls,
         nanoseconds: int = 1,
+        trigger: MachineTrigger | None = None,
     ) -> None:
         """``figures``: of the machine that the program runs on, if an event needs one; ``traced``: whether the stream
-        has addresses; ``nanoseconds``: what an instruction takes."""
+        has addresses; ``nanoseconds``: what an instruction takes; ``trigger``: of a single event set."""
         self._model = model
         self._engine = engine
         self._sampling = sampling
-        self._controls = controls
+        self._controls = controls = controls._replace(event_trigger=None) if trigger else controls
+        self._trigger = trigger
         self._traced = traced
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
         self._gated = len(sets) > 1 or controls.gates
@@ -128,6 +131,7 @@ class SampledRun:
             seed=self._controls.ear_seed,
             event_set=number if self._gated else None,
             held=[pmd for pmd in held if pmd not in unsampled],
+            trigger=(self._trigger.monitor, self._trigger.times) if self._trigger else None,
         )
         if not isinstance(told, Sampler):
             told.start(unit)
@@ -236,4 +240,6 @@ class SampledRun:
         said = [f"--saturate-smpl-buffer: {lost} samples more were not taken"] if lost else []
         for one in self._sets:
             said += [] if isinstance(one.told, Sampler) else one.told.notes()
+        if self._trigger:
+            said += self._trigger.note(self._sets[0].unit.consumer.triggered)
         return said + unreached(self._controls, self._gate) + (self._start.note() if self._start else [])

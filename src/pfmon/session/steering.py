@@ -14,7 +14,7 @@ from pfmon.pmu.spr_file import NEGATIVE, SprFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pfmon.counting.live_unit import LiveUnit
     from pfmon.counting.sampler import Sampler
@@ -91,6 +91,10 @@ class Driver:
         return []
 
 
+BY_CONTROLS = "--preload, or --controls with which counters wait or stop"
+BY_EVENT = "--trigger-event, if the machine decides when that happens"
+
+
 def listener(counting: Counting, periods: Sequence[Period | None], sampler: Sampler) -> Sampler | Driver | Interrupted:
     """What is told when a counter overflows: the sampler itself, unless registers are to decide. PfmonError: a counter
     that is to be sampled is not to interrupt."""
@@ -118,19 +122,29 @@ def check_periods(counting: Counting, periods: Sequence[Period | None]) -> None:
             raise PfmonError(f"--preload: PMC{pmd} has a period, with which it is loaded")
 
 
-def check_steered(plan: Plan) -> None:
-    """PfmonError for what does not go with counters that start and stop others."""
-    sampling = plan.sampling
-    refused: Mapping[str, bool] = {
+def counts_at_the_end(signal: str) -> bool:
+    """Whether it follows a clock that does not count live."""
+    from pfmon.signals import machine
+
+    return signal in machine.meanings() and "CLOCK" in machine.meanings()[signal].terms
+
+
+def check_live(plan: Plan, sets: Sequence[Counting], why: str) -> None:
+    """PfmonError for what does not go with counters that have to count live, of one event set."""
+    sampling, controls = plan.sampling, plan.controls
+    refused: dict[str, bool] = {
         "--unlimited": plan.unlimited,
         "several event sets": len(plan.set_sizes) > 1,
         "--per-function and its like": plan.profile,
-        "--print-interval": plan.controls.interval is not None,
+        "--print-interval": controls.interval is not None,
+        "--trigger-code and --trigger-data": why == BY_EVENT and bool(controls.triggers),
         "--smpl-truth": bool(sampling and sampling.truth),
         "--smpl-skid": bool(sampling and sampling.skid),
     }
+    at_the_end = [
+        monitor.event.name for one in sets for monitor in one.unit.monitors if counts_at_the_end(monitor.signal)
+    ]
+    refused |= {f"{name}, which counts at the end of the run,": True for name in at_the_end}
     for option, used in refused.items():
         if used:
-            raise PfmonError(
-                f"{option}: this does not go with --preload, or --controls with which counters wait or stop"
-            )
+            raise PfmonError(f"{option}: this does not go with {why}")
