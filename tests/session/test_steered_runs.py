@@ -178,6 +178,14 @@ def test_cycles_from_an_instruction_to_the_next_miss(unit: str, nop: int, tmp_pa
     assert values(done) == [load - 1, 1, (load - 1) // WIDTH - after // WIDTH]
 
 
+@PPC_ASSEMBLER
+def test_a_sample_of_a_miss_has_the_address_of_its_load(tmp_path: Path) -> None:
+    program = [str(ppc_program(tmp_path, WARM))]
+    loads = {address for block in executed(program, tmp_path) for address, word in block if word >> 26 == 32}
+    samples = ran(program, [MISSES], long_smpl_periods=1).samples
+    assert [sample.iip for sample in samples] == [*loads] * 5
+
+
 def padding(directory: Path) -> int:
     """Nops that the assembler put before the aligned loop."""
     command = [str(ppc_program(directory, WARM))]
