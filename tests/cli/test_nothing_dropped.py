@@ -54,6 +54,7 @@ OPTIONS = {
     "invert": Tried(("--event-thresholds=1", "--invert=y"), ("--event-thresholds=1",)),
     "edge": Tried(("--edge=y",)),
     "controls": Tried(("--controls=enint=1",), shows=ALL),
+    "preload": Tried(("--preload=pmc1=0x7fffffff",), shows=ALL),
     "user-level": Tried(("-u",), shows=levels(8)),
     "kernel-level": Tried(("-k",), shows=levels(1)),
     "level-0": Tried(("-0",), shows=levels(1)),

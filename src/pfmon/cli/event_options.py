@@ -23,6 +23,7 @@ OPTIONS = [
     Option("invert", "Intel: count cycles with fewer than the threshold, y or n for each event of -e", "y|n,..."),
     Option("edge", "Intel: count beginnings instead of cycles, y or n for each event of -e", "y|n,..."),
     Option("controls", "Intel, PowerPC: set fields of the control registers", "FIELD=VALUE,..."),
+    Option("preload", "PowerPC: what counters hold when counting begins", "COUNTER=VALUE,..."),
 ]
 LISTS = {"event-thresholds": "event_thresholds", "invert": "invert", "edge": "edge"}
 
@@ -40,7 +41,9 @@ def apply(config: Config, given: Given) -> None:
         case "all-threads":
             config.all_threads = True
         case "controls":
-            config.controls.update(_controls(text))
+            config.controls.update(_numbers(given.name, text, "FIELD"))
+        case "preload":
+            config.preload.update(_numbers(given.name, text, "COUNTER"))
         case _:
             if getattr(config, LISTS[given.name]):
                 raise PfmonError(f"--{given.name} is given twice; it takes one value an event, separated by commas")
@@ -55,12 +58,12 @@ def _take_events(config: Config, text: str) -> None:
     config.set_sizes.append(len(names))
 
 
-def _controls(text: str) -> dict[str, int]:
-    """Fields and their values from `pmctrigger=1,threshold=20`."""
+def _numbers(option: str, text: str, what: str) -> dict[str, int]:
+    """Names and their values from `pmctrigger=1,threshold=20`."""
     values = {}
     for item in text.split(","):
         name, equals, value = item.strip().partition("=")
         if not name or not equals:
-            raise PfmonError(f"--controls={text}: FIELD=VALUE,... is wanted")
-        values[name.lower()] = whole_number(f"controls={name}", value)
+            raise PfmonError(f"--{option}={text}: {what}=VALUE,... is wanted")
+        values[name.lower()] = whole_number(f"{option}={name}", value)
     return values

@@ -13,6 +13,11 @@ cdef class Interrupts(BlockIncrements):
     cdef readonly uint64_t retired
     cdef int64_t counted[MOST_MONITORS]
     cdef int64_t left[MOST_MONITORS]     # increments until the counter wraps
+    cdef uint64_t off            # monitors whose counters do not count now: they wait for another one
+    cdef uint64_t waiting_for_others     # ... once the trigger has come
+    cdef uint64_t trigger        # a monitor's bit, without a counter of the PMU: all others wait for it; 0: there is none
+    cdef readonly bint triggered # it has come
+    cdef bint within             # an instruction, and what happened to it: counting begins behind it
     cdef uint64_t last
     cdef Captures captures       # or None
     # between an overflow and its interrupt
@@ -39,6 +44,7 @@ cdef class Interrupts(BlockIncrements):
     cdef void commit(self, const int64_t* sums) noexcept nogil
     cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil
     cdef uint64_t place_of(self, uint32_t item) noexcept nogil
+    cdef void set_off(self) noexcept nogil
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil
     cdef void slide(self, const BlockItems* block, uint32_t first, uint32_t used, uint32_t behind) noexcept nogil
     cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,

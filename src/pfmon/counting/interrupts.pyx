@@ -18,12 +18,18 @@ cdef class Interrupts(BlockIncrements):
         """Whether no counter wraps."""
         cdef uint32_t m
         for m in range(self.monitors):
-            if sums[m] >= self.left[m]:
+            if sums[m] >= self.left[m] and not (self.off >> m) & 1:
                 return False
         return True
 
     cdef void commit(self, const int64_t* sums) noexcept nogil:
         cdef uint32_t m
+        if self.off:
+            for m in range(self.monitors):
+                if not (self.off >> m) & 1:
+                    self.counted[m] += sums[m]
+                    self.left[m] -= sums[m]
+            return
         for m in range(self.monitors):
             self.counted[m] += sums[m]
             self.left[m] -= sums[m]
@@ -36,9 +42,14 @@ cdef class Interrupts(BlockIncrements):
         if self.frozen:
             return False
         for m in range(self.monitors):
-            if sums[m] >= self.left[m]:
+            if sums[m] >= self.left[m] and not (self.off >> m) & 1:
                 wrapped |= <uint64_t>1 << m
         self.commit(sums)
+        if wrapped & self.trigger:
+            self.triggered = True
+            if not self.within:
+                self.set_off()
+            return False
         if wrapped and not self.skid:
             self.call(wrapped, address, self.retired)
         elif wrapped:
@@ -47,6 +58,12 @@ cdef class Interrupts(BlockIncrements):
             self.sliding = self.frozen = True
             return True
         return False
+
+    cdef void set_off(self) noexcept nogil:
+        """Who does not count: all but the trigger, and when it has come the trigger and those that wait for others."""
+        self.off = self.waiting_for_others
+        if self.trigger:
+            self.off = self.off | self.trigger if self.triggered else ~self.trigger
 
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
         """The interrupt."""

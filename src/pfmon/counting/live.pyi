@@ -12,6 +12,7 @@ class Live(Items):
     """A countdown to the next overflow of each counter."""
 
     retired: int
+    triggered: bool
     error: BaseException | None
 
     def __init__(
@@ -26,6 +27,7 @@ class Live(Items):
         captures: Captures | None = None,
         skid: int = 0,
         sampler: Sampler | None = None,
+        times: int | None = None,
     ) -> None: ...
     def program(
         self,
@@ -37,4 +39,5 @@ class Live(Items):
     def counts(self) -> list[int]: ...
     def left_of(self) -> list[int]: ...
     def load(self, monitor: int, left: int | None) -> None: ...
+    def hold_off(self, monitors: int) -> None: ...
     def freeze(self, frozen: bool) -> None: ...

@@ -35,34 +35,40 @@ cdef class Live(Interrupts):
     retired, itself included. It sets `load` and `freeze` as the PMU is then. ``calls`` is as the block found it when
     on_overflow is called, ``captures`` (of the watch that the machine tells) as it is there. ``skid``: on_overflow is
     called so many cycles later, with the bundle that the program is at then; nothing counts in between. ``sampler`` takes
-    overflows instead of on_overflow, and loads the counters."""
+    overflows instead of on_overflow, and loads the counters. ``times``: the last monitor is a trigger, for which all others
+    wait until it has counted so much."""
 
     def __cinit__(self, BlockTable table, Increments increments, bint traced, on_overflow, ranges=None,
                   CycleCounts cycles=None, CallStack calls=None, Captures captures=None,
-                  int64_t skid=0, Sampler sampler=None):
+                  int64_t skid=0, Sampler sampler=None, times=None):
         self.table, self.traced, self.on_overflow, self.calls = table, traced, on_overflow, calls
         self.least_skid, self.sampler = skid, sampler
         self.last = NO_BLOCK
+        if times is not None:
+            self.trigger = <uint64_t>1 << (increments.monitors - 1)
         self.program(increments, ranges, cycles, captures)
+        if times is not None:
+            self.left[self.monitors - 1], self.counted[self.monitors - 1] = times, 0
 
     def program(self, Increments increments, ranges=None, CycleCounts cycles=None, Captures captures=None):
         """Count with other monitors from here on; all counts begin at 0. ValueError: more than there is room for, or
         data ranges without addresses in the stream."""
-        cdef uint32_t m
+        cdef uint32_t m, counters = increments.monitors - (self.trigger != 0)
         self.captures = captures
-        if self.sampler is not None and increments.monitors != self.sampler.count:
+        if self.sampler is not None and counters != self.sampler.count:
             raise ValueError("the sampler has other counters")
         self.skid = max(self.least_skid, captures.delay if captures is not None else 0)
         self.describe(increments, ranges, cycles)
-        for m in range(self.monitors):
+        for m in range(counters):
             self.left[m] = self.sampler.load(m, False) if self.sampler is not None else NEVER
             self.counted[m] = 0
+        self.set_off()
 
     # --- the counters
 
     def counts(self):
         """What every monitor has counted so far."""
-        return [self.counted[m] for m in range(self.monitors)]
+        return [self.counted[m] for m in range(self.monitors - (self.trigger != 0))]
 
     def left_of(self):
         """How many increments before each monitor's counter wraps."""
@@ -75,6 +81,11 @@ cdef class Live(Interrupts):
     def freeze(self, bint frozen):
         """Whether nothing counts from here on."""
         self.frozen = frozen
+
+    def hold_off(self, uint64_t monitors):
+        """The counters of these monitors, a bit each, do not count from here on, until others are said."""
+        self.waiting_for_others = monitors
+        self.set_off()
 
     # --- the stream (without a machine), and a machine's blocks
 
@@ -106,7 +117,7 @@ cdef class Live(Interrupts):
         cdef uint64_t i = 0, next_block, word, marks, retired = self.retired, last = self.last
         cdef int64_t left = self.left[0], begin = left
         cdef const uint64_t* entry
-        cdef bint single = self.monitors == 1
+        cdef bint single = self.monitors == 1 and not self.off
         while i < count:
             word = words[i]
             if word >> 63:                   # of the block before, and nobody counts it; or of none that is here

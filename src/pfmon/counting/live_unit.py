@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pfmon.counting.unit import MachineRecords
     from pfmon.pmu.file import RegisterFile
     from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.programming import Monitor
     from pfmon.stream.table import BlockTable
 
 
@@ -60,10 +61,12 @@ class LiveUnit:
         seed: int = 1,
         event_set: int | None = None,
         held: Sequence[int] = (),
+        trigger: tuple[Monitor, int] | None = None,
     ) -> None:
         """``calls``: the calls that the program is in, which overflows are to tell; ``skid``: cycles from an overflow
         to its interrupt; ``seed``: of the data EAR's choice among loads; ``event_set``: its number among several, whose
-        `consumer` the caller shows (LiveSets); ``held``: numbers of PMDs that a sampler is to have in every sample.
+        `consumer` the caller shows (LiveSets); ``held``: numbers of PMDs that a sampler is to have in every sample;
+        ``trigger``: nothing counts until this has counted so much.
         PfmonError when a counter cannot count what it is set to."""
         self._calls = calls
         self._event_set = event_set or 0
@@ -74,14 +77,15 @@ class LiveUnit:
         sampler = listener if isinstance(listener, Sampler) else None
         self._listener = None if isinstance(listener, Sampler) else listener
         if sampler:
-            sampler.extra = self._beside if held or calls else None
+            sampler.extra = self.beside
         self._records = records
-        self._unit = CountingUnit(model, registers)
+        self._guests = [trigger[0]] if trigger else []
+        self._unit = CountingUnit(model, registers, self._guests)
         self._skid, self._seed = skid, seed
         self._programmed = registers.configured
         self._values = CaptureRegisters(model) if model.programmer.data_ear_pmds else None
         self._captures = self._unit.captures(table, seed)
-        self.consumer = Live(
+        self.consumer = self._countdown(records)(
             table,
             self._exact(),
             traced,
@@ -92,6 +96,7 @@ class LiveUnit:
             self._captures,
             skid,
             sampler,
+            trigger[1] if trigger else None,
         )
         self._taken = [0] * len(self._unit.monitors)
         if not sampler:
@@ -100,6 +105,17 @@ class LiveUnit:
             if event_set is None:
                 records.machine.show(self.consumer)
             self._tell(records)
+
+    def _countdown(self, records: MachineRecords | None) -> type[Live]:
+        """What counts: an out-of-order machine says of each instruction what happened to it."""
+        if records is None or self._skid:
+            return Live
+        from pfmon.counting.live_in_order import LiveInOrder
+        from pfmon.machine.figures import OUT_OF_ORDER
+
+        if records.figures.core != OUT_OF_ORDER:
+            return Live
+        return LiveInOrder
 
     def _tell(self, records: MachineRecords) -> None:
         """Have the machine tell what it decides: captures, and cycles to counters with conditions on them."""
@@ -138,6 +154,11 @@ class LiveUnit:
         if self._captures:
             self._captures.clear()
 
+    @property
+    def beside(self) -> Callable[[], tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] | None:
+        """What gives what a sample has besides counts; None: there is nothing."""
+        return self._beside if self._held or self._calls else None
+
     def _beside(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
         """What a sample has besides counts: the registers that are held, and the calls that the program is in. A driver
         clears what captures when it has read it."""
@@ -148,8 +169,10 @@ class LiveUnit:
         return registers, self._calls.sites() if self._calls else ()
 
     def register(self, number: int) -> int:
-        """What a PMD holds while a sampler counts."""
-        for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=True):
+        """What a PMD holds while a sampler counts, or at an overflow that a listener is told."""
+        if self._listener:
+            return self.registers.count(number)
+        for monitor, left in zip(self._unit.monitors, self.consumer.left_of(), strict=False):
             if monitor.pmd == number:
                 return -left & ((1 << self.registers.bank.width) - 1)
         name = self.registers.data_register(number)
@@ -184,15 +207,18 @@ class LiveUnit:
         """Take what the registers say: the configuration if it was changed, how far each counter is from its end."""
         if self.registers.configured != self._programmed:
             self._programmed = self.registers.configured
-            self._unit = CountingUnit(self._model, self.registers)
+            self._unit = CountingUnit(self._model, self.registers, self._guests)
             self._captures = self._unit.captures(self._table, self._seed)
             self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles(), self._captures)
             if self._records:
                 self._tell(self._records)
             self._taken = [0] * len(self._unit.monitors)
         self.consumer.freeze(self.registers.frozen)
+        waiting = 0
         for number, monitor in enumerate(self._unit.monitors):
             self.consumer.load(number, self.registers.headroom(monitor.pmd))
+            waiting |= (not self.registers.enabled(monitor.pmd)) << number
+        self.consumer.hold_off(waiting)
 
     def _exact(self) -> Increments:
         return self._unit.increments()

@@ -69,6 +69,26 @@ cdef class Sampler:
                 left[m] = self.load(m, full)
         return self.listener.error is None
 
+    def loads(self):
+        """For each counter how many events it counts at first until it overflows; None: it has no period."""
+        return [self.load(m, False) if self.counters[m].sampled else None for m in range(self.count)]
+
+    def sample(self, monitors, uint64_t address, uint64_t retired, counted):
+        """The counters of these monitors have overflowed, which had all counted so much: by monitor how many events come
+        until the next time. Raises what the listener raised."""
+        cdef int64_t counts[MOST_COUNTERS]
+        cdef int64_t left[MOST_COUNTERS]
+        cdef uint64_t wrapped = 0
+        cdef uint32_t m
+        for m in range(self.count):
+            counts[m] = counted[m]
+        for m in monitors:
+            wrapped |= <uint64_t>1 << m
+        self.overflow(wrapped, address, retired, counts, left)
+        if self.listener.error is not None:
+            raise self.listener.error
+        return {m: left[m] for m in monitors}
+
     cdef bint ask(self) noexcept nogil:
         """What Python adds to the sample; False: that failed."""
         with gil:

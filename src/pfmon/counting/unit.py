@@ -53,11 +53,12 @@ def stack_rate(figures: MachineFigures) -> int:
 class CountingUnit:
     """Counts as the registers of a PMU say; PfmonError when one of its counters cannot count what it is set to."""
 
-    def __init__(self, model: PmuModel, registers: RegisterFile) -> None:
+    def __init__(self, model: PmuModel, registers: RegisterFile, guests: Sequence[Monitor] = ()) -> None:
+        """``guests``: monitors that are evaluated like those of the registers, and behind them."""
         self.owner = 0
         """Its number among the PMUs of a run: what each captures is told apart by it."""
         self.monitors: tuple[Monitor, ...] = tuple(
-            monitor for monitor in monitors(model, registers) if registers.enabled(monitor.pmd)
+            monitor for monitor in monitors(model, registers) if registers.may_count(monitor.pmd)
         )
         self._qualifier = Qualifier(model, registers.contents())
         self.data_ranges = self._qualifier.data_ranges()
@@ -65,7 +66,8 @@ class CountingUnit:
             self._take_ia32()
         self.capturing = capture_setting(model, registers.contents())
         self._events = model.events
-        for monitor in self.monitors:
+        self.everyone = (*self.monitors, *guests)
+        for monitor in self.everyone:
             check_monitor(model, monitor)
         self._looks: list[Look] | None = None
         self._exact: Increments | None = None
@@ -125,11 +127,11 @@ class CountingUnit:
     def increments(self) -> Increments:
         """What architecture decides, compiled; monitors of other signals add nothing."""
         if self._exact is None:
-            exact = [not counts_machine(monitor) for monitor in self.monitors]
+            exact = [not counts_machine(monitor) for monitor in self.everyone]
             self._exact = Increments(
                 [
                     Weighed(monitor.signal if own else "", self._filter(monitor.event), self._ranged(monitor.event))
-                    for monitor, own in zip(self.monitors, exact, strict=True)
+                    for monitor, own in zip(self.everyone, exact, strict=True)
                 ]
             )
         return self._exact
@@ -189,7 +191,7 @@ class CountingUnit:
                     monitor.mesi if monitor.event.mesi else None,
                     self.owner,
                 )
-                for number, monitor in enumerate(self.monitors)
+                for number, monitor in enumerate(self.everyone)
             ]
         return self._looks
 
@@ -198,7 +200,7 @@ class CountingUnit:
         return Increments(
             [
                 Weighed(look.signal, self._filter(monitor.event), look.ranged)
-                for monitor, look in zip(self.monitors, self.looks(), strict=True)
+                for monitor, look in zip(self.everyone, self.looks(), strict=True)
             ]
         )
 

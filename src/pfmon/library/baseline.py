@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 QUALIFYING = (
     *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge"),
-    *("levels", "insn_set", "all_threads", "check_qualifiers", "controls"),
+    *("levels", "insn_set", "all_threads", "check_qualifiers", "controls", "preload"),
     *("irange", "drange", "checkpoint_func", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
     *("opcode_matches", "branch_filters", "ip_ear", "triggers", "trigger_flags", "trigger_event"),
     *("insecure", "dont_start"),

@@ -30,6 +30,7 @@ class Keywords(TypedDict, total=False):
     no_qual_check: bool
     all_threads: bool
     controls: Mapping[str, int]
+    preload: Mapping[str, int]
     levels: str
     priv_levels: Names
     system_wide: bool
@@ -206,10 +207,20 @@ def _pmu(options: Options, option: str, value: object) -> None:
 
 def _controls(options: Options, option: str, value: object) -> None:
     """Fields of control registers."""
+    _numbers(options.controls, option, value, '{"freeze_perfmon_on_pmi": 1}')
+
+
+def _preload(options: Options, option: str, value: object) -> None:
+    """What counters hold when counting begins."""
+    _numbers(options.preload, option, value, '{"pmc1": 0x7ffffc18}')
+
+
+def _numbers(to: dict[str, int], option: str, value: object, example: str) -> None:
+    """Numbers by name, whatever the case of that."""
     if not isinstance(value, Mapping):
-        raise _bad(option, value, 'a mapping such as {"freeze_perfmon_on_pmi": 1}')
+        raise _bad(option, value, f"a mapping such as {example}")
     for name, field in value.items():
-        options.controls[_text(option, name).lower()] = whole_number(f"{option}={name}", str(field))
+        to[_text(option, name).lower()] = whole_number(f"{option}={name}", str(field))
 
 
 def _events(options: Options, option: str, value: object) -> None:
@@ -337,6 +348,7 @@ TAKERS: dict[str, Taker] = {
     "pmu": _pmu,
     "set": _settings,
     "controls": _controls,
+    "preload": _preload,
     "events": _events,
     "no_qual_check": _field("check_qualifiers", _unflag),
     "no_demangle": _field("demangle", _unflag),

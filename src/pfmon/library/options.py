@@ -45,6 +45,8 @@ class Options:
     check_qualifiers: bool = True
     controls: dict[str, int]
     """Fields of control registers (Intel, PowerPC)."""
+    preload: dict[str, int]
+    """What counters hold when counting begins (PowerPC)."""
 
     irange: str = ""
     drange: str = ""
@@ -143,6 +145,7 @@ class Options:
         self.events = []
         self.set_sizes = []
         self.controls = {}
+        self.preload = {}
         self.opcode_matches = {}
         self.branch_filters = []
         self.idle_options = []

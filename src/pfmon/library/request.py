@@ -83,6 +83,7 @@ def request(options: Options, model: PmuModel, symbols: Symbols = NO_SYMBOLS) ->
             branch_buffer=_branch_buffer(options, model),
             ip_ear=None if options.ip_ear is None else IpEarRequest(options.ip_ear),
             controls=options.controls,
+            preload=options.preload,
         ),
         said,
         warnings,

@@ -200,15 +200,16 @@ def _pair_text(index: int, address: int, value: int, fine: bool) -> str:
 def programming_text(programming: Programming) -> str:
     """All registers of a programming with the meaning of the counters, then its ranges (`--verbose`)."""
     by_pmc = {f"pmc{monitor.pmc}": monitor for monitor in programming.monitors}
+    selects = by_pmc if get(programming.pmu).architecture == "ia64" else {}  # elsewhere PMCs count
     lines = [
-        f"[{name}=0x{value:x}{_monitor_text(by_pmc[name]) if name in by_pmc else ']'}"
+        f"[{name}=0x{value:x}{_monitor_text(selects[name]) if name in selects else ']'}"
         for name, value in programming.writes.items()
         if not name.startswith(("ibr", "dbr"))
     ]
     lines += [
         f"{get(programming.pmu).data_name(monitor.pmd)} {monitor.event.name}"
         for name, monitor in by_pmc.items()
-        if name not in programming.writes
+        if name not in programming.writes or name not in selects
     ]
     lines += [range_text(r) for r in (programming.irange, programming.drange) if r]
     return "\n".join(lines)

@@ -15,7 +15,7 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from pfmon.pmu.register import RegisterSet
 
@@ -75,9 +75,24 @@ class RegisterFile(ABC):
     def enabled(self, pmd: int) -> bool:
         """Whether the counter counts in the current state."""
 
+    def may_count(self, pmd: int) -> bool:
+        """Whether the counter counts in the current state, now or when another one lets it."""
+        return self.enabled(pmd)
+
+    @property
+    def steered(self) -> bool:
+        """Whether counters begin or stop to count by what others have counted, so that a run has to follow them."""
+        return False
+
     @abstractmethod
     def run_program(self) -> None:
         """The state in which a monitored program runs."""
+
+    def enable_interrupts(  # noqa: B027  # most PMUs' programmings do
+        self, counters: Collection[int], controls: Mapping[str, int]
+    ) -> None:
+        """Let counters that are sampled raise their interrupt, where their configuration does not say so anyway.
+        PfmonError: one of ``controls`` forbids it."""
 
     @abstractmethod
     def set_secure(self, secure: bool) -> None:

@@ -108,6 +108,7 @@ class PmuModel:
         ip_ear: IpEarRequest | None = None,
         controls: Mapping[str, int] | None = None,
         check_ears: bool = True,
+        preload: Mapping[str, int] | None = None,
     ) -> Programming:
         """Register values that count the events; PfmonError, naming the rule, when that cannot be.
 
@@ -116,7 +117,8 @@ class PmuModel:
         `check_qualifiers` False accepts events that a range or opcode matcher does not constrain,
         `check_thresholds` False any threshold that fits its field, `check_ears` False events that stand for different
         settings of one event address register. `controls` are further fields of control
-        registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount`, ...).
+        registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount`, ...);
+        `preload` is what counters hold when counting begins, by name (PowerPC: `pmc1`, ...).
 
         >>> from pfmon.pmu import get
         >>> made = get("montecito").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])
@@ -140,6 +142,7 @@ class PmuModel:
             ip_ear,
             controls or {},
             check_ears,
+            preload or {},
         )
         return self.fulfil(request)
 

@@ -3,32 +3,30 @@
 `ppc604e` is what the PowerPC 604e implements of the disclosure: PMC1INTCONTROL for PMC1, PMCINTCONTROL and
 PMCTRIGGER for PMC2 to PMC4 together. `ibm1994` is the disclosure's own general form: one PMCnINTCONTROL for
 each counter, one PMCnCOUNTCTL for each but the first, all in MMCR0 (above the 604e's 32 bits of it: the text gives no
-positions). Counters have 32 bits; one whose first bit is set is negative, which is what signals interrupts and triggers
-counting.
+positions). The registers at work are in spr_file.py.
 """
 
 from __future__ import annotations
 
 from pfmon.errors import BadValueError, RuleError
-from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.monitors import CounterDecoder, Reading, Unknown
 from pfmon.pmu.programmer import Programmer
 from pfmon.pmu.programming import Monitor
 from pfmon.pmu.qualify import Unqualified
+from pfmon.pmu.spr_file import UNTIL_NEGATIVE, UNTIL_NEGATIVE_OR_SIGNALLED, WIDTH, GeneralSprFile, SprFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import ClassVar, NoReturn
 
     from pfmon.pmu.event import Event
-    from pfmon.pmu.file import CounterBank
+    from pfmon.pmu.file import RegisterFile
     from pfmon.pmu.qualify import Qualification
     from pfmon.pmu.register import RegisterSet
     from pfmon.pmu.request import EventRequest
 
 COUNTERS = (1, 2, 3, 4)
-WIDTH = 32
-NEGATIVE = 1 << 31
 SECTION = "PowerPC 604 manual section 9.1.1"
 SPR_NUMBERS = {
     "mmcr0": 952,
@@ -41,143 +39,6 @@ SPR_NUMBERS = {
     "sda": 959,
 }
 SELECT = {1: "mmcr0", 2: "mmcr0", 3: "mmcr1", 4: "mmcr1"}
-UNTIL_NEGATIVE = 1
-UNTIL_NEGATIVE_OR_SIGNALLED = 2
-
-
-class SprFile(RegisterFile):
-    """The monitor's special-purpose registers and the MSR bits it looks at; `ppc604e`.
-
-    `signalled` stays set from the interrupt until MMCR0 is written.
-    """
-
-    def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
-        super().__init__(registers, bank)
-        self.signalled = False
-
-    def read(self, name: str, cpl: int = 0) -> int:
-        """mfspr: supervisor state only."""
-        spr_access_needs_supervisor_state(cpl)
-        return self._held[self.registers[name].name]
-
-    def write(self, name: str, value: int, cpl: int = 0) -> None:
-        """mtspr: supervisor state only, 32 bits, or as many as the register has. Writing MMCR0 ends the state after an
-        interrupt."""
-        spr_access_needs_supervisor_state(cpl)
-        register = self.registers[name]
-        width = max(32, *(field.low + field.width for field in register.fields))
-        if not 0 <= value < 1 << width:
-            raise BadValueError(f"{register.name} = {value:#x} is not a {width}-bit value", "registers_have_a_width")
-        self._held[register.name] = register.accept(value)
-        if register.name in ("mmcr0", "mmcr1"):
-            self.configured += 1
-        if register.name == "mmcr0":
-            self.signalled = False
-
-    def data_register(self, number: int) -> str | None:
-        """The PMCs are what counts."""
-        return f"pmc{number}" if number in self.bank.numbers else None
-
-    def read_data(self, number: int, cpl: int) -> int:
-        """mfspr of a counter."""
-        return self.read(self._data(number), cpl)
-
-    def run_program(self) -> None:
-        """The state in which a monitored program runs: MSR.pr, the problem state."""
-        self.set_field("msr", "pr", 1)
-
-    def set_secure(self, secure: bool) -> None:
-        """The counters are for supervisor state in any case."""
-
-    def negative(self, counter: int) -> bool:
-        """Whether a counter's first bit is set."""
-        return bool(self._held[f"pmc{counter}"] & NEGATIVE)
-
-    def signals(self, counter: int) -> bool:
-        """Whether a negative counter signals the interrupt."""
-        return bool(self.field("mmcr0", "pmc1intcontrol" if counter == 1 else "pmcintcontrol"))
-
-    def waits(self, counter: int) -> bool:
-        """Whether a counter still waits for its trigger."""
-        return bool(counter > 1 and self.field("mmcr0", "pmctrigger") and not self.negative(1) and not self.signalled)
-
-    @property
-    def frozen(self) -> bool:
-        """Whether nothing counts: DIS, or DISCOUNT after the interrupt."""
-        return bool(self.field("mmcr0", "dis") or (self.signalled and self.field("mmcr0", "discount")))
-
-    def stop(self) -> None:
-        """MMCR0.DIS."""
-        self.set_field("mmcr0", "dis", 1)
-
-    def enabled(self, pmd: int) -> bool:
-        """Whether a counter counts in the current state (MSR.pr, MSR.pm, triggers)."""
-        control = self.registers["mmcr0"].decode(self._held["mmcr0"])
-        user, marked = self.field("msr", "pr"), self.field("msr", "pm")
-        state = control["du"] if user else control["dp"]
-        mark = control["dms"] if marked else control["dmr"]
-        return not (self.frozen or state or mark or self.waits(pmd))
-
-    def headroom(self, pmd: int) -> int:
-        """The increments after which the counter changes its sign bit: becomes negative, or wraps."""
-        count = self.count(pmd)
-        return NEGATIVE - count if count < NEGATIVE else (1 << WIDTH) - count
-
-    def add(self, pmd: int, increment: int) -> bool:
-        """Add to a counter; True when it becomes negative or wraps. `enabled` is the caller's to ask."""
-        crossed = self._advance(pmd, increment)
-        self._overflow(pmd)
-        return crossed
-
-    def _advance(self, pmd: int, increment: int) -> bool:
-        """Whether the counter became negative or wrapped."""
-        crossed = increment >= self.headroom(pmd)
-        self._held[f"pmc{pmd}"] = (self.count(pmd) + increment) % (1 << WIDTH)
-        return crossed
-
-    def _overflow(self, pmd: int) -> None:
-        """A negative counter signals its interrupt, if it has one, for as long as it is negative."""
-        if self.negative(pmd) and self.signals(pmd):
-            self._signal()
-
-    def time_base_rise(self) -> None:
-        """The time base bit of RTCSELECT rose: signals the interrupt with INTONBITTRANS."""
-        if self.field("mmcr0", "intonbittrans"):
-            self._signal()
-
-    def _signal(self) -> None:
-        """Signal the interrupt if ENINT allows it; ENINT is cleared by that."""
-        enable = self.registers["mmcr0"].field("enint").mask
-        if self._held["mmcr0"] & enable:
-            self._held["mmcr0"] &= ~enable
-            self.signalled = self.interrupt = True
-
-    def sample(self, instruction: int, data: int) -> None:
-        """The addresses that SIA and SDA hold for the interrupt that was signalled."""
-        self._held["sia"] = self.registers["sia"].accept(instruction)
-        self._held["sda"] = self.registers["sda"].accept(data)
-
-    def take_overflows(self) -> list[int]:
-        """The counters that are negative; the interrupt is taken."""
-        self.interrupt = False
-        return [counter for counter in self.bank.numbers if self.negative(counter)]
-
-
-class GeneralSprFile(SprFile):
-    """The disclosure's general form; `ibm1994`."""
-
-    def signals(self, counter: int) -> bool:
-        """Every counter has its own PMCnINTCONTROL."""
-        return bool(self.field("mmcr0", f"pmc{counter}intcontrol"))
-
-    def waits(self, counter: int) -> bool:
-        """PMCnCOUNTCTL: until PMC1 is negative, or until then or the interrupt."""
-        if counter == 1:
-            return False
-        control = self.field("mmcr0", f"pmc{counter}countctl")
-        if control == UNTIL_NEGATIVE:
-            return not self.negative(1)
-        return control == UNTIL_NEGATIVE_OR_SIGNALLED and not (self.negative(1) or self.signalled)
 
 
 class PowerPcDecoder(CounterDecoder):
@@ -218,7 +79,7 @@ class PowerPc604eProgrammer(Programmer):
     counters = COUNTERS
     width = WIDTH
     counter_source = "PowerPC 604 manual tables 9-2 and 9-3"
-    features = ("controls",)
+    features = ("controls", "preload")
     register_file: ClassVar[type[RegisterFile]] = SprFile
     decoder: ClassVar[type[CounterDecoder]] = PowerPcDecoder
     qualification: ClassVar[type[Qualification]] = Unqualified
@@ -252,14 +113,21 @@ class PowerPc604eProgrammer(Programmer):
         self.writes[name] = self.writes.get(name, 0) | field.put(name, monitor.event.code)
 
     def program_features(self) -> None:
-        """State and controls. MMCR1 is written before MMCR0, with which counting begins."""
+        """State and controls. MMCR1 and the counters are written before MMCR0, with which counting begins."""
         plm = self.request.plm
         controls = {"dp": int(not plm & 1), "du": int(not plm & 8), **self.request.controls}
         values = {name: self.writes.pop(name, 0) for name in ("mmcr1", "mmcr0")}
         for control, content in controls.items():
             name = self.register_of(control)
+            self.check_control(control, content)
             values[name] |= self.registers[name].field(control).put(name, content)
-        self.writes.update(values)
+        for name, value in self.request.preload.items():
+            counters_in_use_are_loaded(name, value, self.pmds)
+        self.writes.update({"mmcr1": values["mmcr1"], **self.request.preload, "mmcr0": values["mmcr0"]})
+
+    def check_control(self, control: str, content: int) -> None:
+        """That a control may be set so."""
+        counters_count_what_events_say(control)
 
     def register_of(self, control: str) -> str:
         """The register with a control field; the error names all of them."""
@@ -279,14 +147,10 @@ class Ibm1994Programmer(PowerPc604eProgrammer):
     counter_source = "IPCOM000113677D"
     register_file: ClassVar[type[RegisterFile]] = GeneralSprFile
 
-
-def spr_access_needs_supervisor_state(cpl: int) -> None:
-    """mfspr and mtspr of these registers are privileged (program interrupt otherwise)."""
-    if cpl:
-        raise BadValueError(
-            "the performance monitor's registers are for supervisor state (privilege level 0)",
-            "spr_access_needs_supervisor_state",
-        )
+    def check_control(self, control: str, content: int) -> None:
+        """PMCnCOUNTCTL is a control of its own."""
+        super().check_control(control, content)
+        countctl_says_what_a_counter_waits_for(control, content)
 
 
 def controls_are_fields_of_mmcr0_and_mmcr1(control: str, registers: RegisterSet) -> NoReturn:
@@ -297,6 +161,40 @@ def controls_are_fields_of_mmcr0_and_mmcr1(control: str, registers: RegisterSet)
         f"no control {control!r}; there are {', '.join(known)}",
         SECTION,
     )
+
+
+def counters_count_what_events_say(control: str) -> None:
+    """PMCnSELECT is written for the events (PowerPC 604 manual table 9-1)."""
+    if control.startswith("pmc") and control.endswith("select"):
+        raise RuleError(
+            "counters_count_what_events_say", f"--controls={control}: -e says which event a counter counts", SECTION
+        )
+
+
+def countctl_says_what_a_counter_waits_for(control: str, content: int) -> None:
+    """PMCnCOUNTCTL: nothing, PMC1, or PMC1 and the interrupt (IPCOM000113677D: "until the PMC1 counter is negative or
+    an interrupt is signalled" for PMC2 of its example, "until the PMC1 counter is negative" for PMC3)."""
+    if control.endswith("countctl") and content > UNTIL_NEGATIVE_OR_SIGNALLED:
+        raise RuleError(
+            "countctl_says_what_a_counter_waits_for",
+            f"{control}={content}: 0 counts always, {UNTIL_NEGATIVE} waits until PMC1 is negative, "
+            f"{UNTIL_NEGATIVE_OR_SIGNALLED} until then or the interrupt",
+            "IPCOM000113677D",
+        )
+
+
+def counters_in_use_are_loaded(name: str, value: int, used: Sequence[int]) -> None:
+    """What is loaded is a counter that counts something, with 32 bits (PowerPC 604 manual section 9.1)."""
+    counters = [f"pmc{number}" for number in used]
+    if name not in counters:
+        raise BadValueError(
+            f"--preload: {name.upper()} counts no event; {', '.join(counters).upper() or 'none'} do",
+            "counters_in_use_are_loaded",
+        )
+    if not 0 <= value < 1 << WIDTH:
+        raise BadValueError(
+            f"--preload={name.upper()}={value:#x}: counters have {WIDTH} bits", "counters_in_use_are_loaded"
+        )
 
 
 def threshold_is_a_control_of_mmcr0(event: Event, threshold: int) -> None:

@@ -128,7 +128,7 @@ class Programmer(ABC):
         """That the PMU has every feature asked for."""
         wanted = [name for name in FEATURES if getattr(self.request, name) is not None]
         wanted += ["opcodes"] if any(self.request.opcodes) else []
-        wanted += ["controls"] if self.request.controls else []
+        wanted += [name for name in ("controls", "preload") if getattr(self.request, name)]
         wanted += ["privileged monitors (--system-wide)"] if self.request.system_wide else []
         for name in wanted:
             feature_must_exist(name, self.features, self.pmu)

@@ -134,6 +134,8 @@ class Request(NamedTuple):
     controls: Mapping[str, int] = {}
     check_ears: bool = True
     ia32_program: bool = False
+    preload: Mapping[str, int] = {}
+    """What counters hold when counting begins, by their names in small letters."""
 
 
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:

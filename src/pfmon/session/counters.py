@@ -20,9 +20,9 @@ class VirtualCounters:
         self.registers = registers
         self.programming = programming
         self._overflows = dict.fromkeys(programming.counters, 0)
+        registers.hold(dict.fromkeys(programming.counters, 0))
         for name, value in programming.writes.items():
             registers.write(name, value)
-        registers.hold(dict.fromkeys(programming.counters, 0))
         registers.run_program()
         if ia32:
             registers.set_field("psr", "is", 1)

@@ -86,6 +86,7 @@ class Counting:
             if request.ia32_program:
                 check_ia32(model, model.events[event.name])
         check_supported(wanted)
+        self.controls = wanted.controls
         self.programming: Programming = model.fulfil(wanted)
         for monitor in self.programming.monitors:
             check_monitor(model, monitor)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
     from pfmon.session.counting import Count, Counting
     from pfmon.session.cpi import Cpi
+    from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.monitoring import Interval
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
@@ -154,6 +155,11 @@ class Session:
         check_controls(plan.model, plan.controls)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
+        self._trigger = _machine_trigger(plan)
+        if self._steered or self._trigger:
+            from pfmon.session.steering import BY_CONTROLS, BY_EVENT, check_live  # few runs need it
+
+            check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
         self._machine = _machine(plan) if self._wants_machine else None
         self._tasks = self._make_tasks() if plan.following else None
         self.engine: Engine = self._open()
@@ -213,7 +219,9 @@ class Session:
     @property
     def _wants_machine(self) -> bool:
         skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
-        return self.plan.report or skids or any(group.wants_machine for group in self.groups)
+        return (
+            self.plan.report or skids or self._trigger is not None or any(group.wants_machine for group in self.groups)
+        )
 
     @property
     def _wants_addresses(self) -> bool:
@@ -224,13 +232,19 @@ class Session:
         """Whether all that is wanted of the stream is how often each block ran."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        return always and len(self.groups) == 1 and not (plan.sampling or plan.record or plan.slow or plan.following)
+        live = plan.sampling or self._steered or plan.following
+        return always and len(self.groups) == 1 and not (live or plan.record or plan.slow)
 
     @property
     def _counts_addresses(self) -> bool:
         """Whether what counts wants addresses in its stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
         return self._wants_machine or data_triggers or any(group.wants_addresses for group in self.groups)
+
+    @property
+    def _steered(self) -> bool:
+        """Whether counters start or stop others, so that they have to count live."""
+        return any(one.counters.registers.steered for one in self.sets)
 
     @property
     def sets(self) -> list[Counting]:
@@ -245,7 +259,8 @@ class Session:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
         ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream."""
         try:
-            return self._run_sampled(on_samples) if self.plan.sampling else self._run(on_interval)
+            live = self.plan.sampling or self._steered or self._trigger
+            return self._run_sampled(on_samples) if live else self._run(on_interval)
         finally:
             self.close()
 
@@ -260,12 +275,13 @@ class Session:
 
     def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> Outcome:
         from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
+        from pfmon.session.sampling import Sampling
 
-        plan, sampling = self.plan, self.plan.sampling
-        assert sampling is not None
+        plan = self.plan
+        sampling = plan.sampling or Sampling((None,) * sum(group.monitors for group in self.groups))
         sampled = SampledRun(
             *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
-            *(plan.controls, plan.settings.nanoseconds_per_instruction),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger),
         )
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         sampled.finish()
@@ -395,6 +411,15 @@ def _machine(plan: Plan) -> MachineFigures:
 
     check_machine_counts(plan.slow)
     return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.request.ia32_program))
+
+
+def _machine_trigger(plan: Plan) -> MachineTrigger | None:
+    """The event that starts counting, if the machine decides when it happens."""
+    if plan.controls.event_trigger is None:
+        return None
+    from pfmon.session.event_trigger import machine_trigger  # most runs have none
+
+    return machine_trigger(plan.model, plan.controls.event_trigger)
 
 
 def _now() -> tuple[float, float, float]:

@@ -17,6 +17,7 @@ from pfmon.session.counting import Estimate, Seen
 from pfmon.session.gating import event_start, gate, unreached
 from pfmon.session.monitoring import nothing_is_lost, scaled
 from pfmon.session.sampling import Sample
+from pfmon.session.steering import listener
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.tee import Tee
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.session.controls import Controls
     from pfmon.session.counting import Count, Counting
+    from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.machine_run import MachineRun
     from pfmon.session.sampling import Period, Sampling
+    from pfmon.session.steering import Driver, Interrupted
 
 
 class _Set(NamedTuple):
@@ -42,6 +45,7 @@ class _Set(NamedTuple):
     counting: Counting
     periods: Sequence[Period | None]
     unit: LiveUnit
+    told: Sampler | Driver | Interrupted
 
     def values(self) -> list[int]:
         """What its counters have counted, in all."""
@@ -71,13 +75,15 @@ class SampledRun:
         traced: bool,
         controls: Controls,
         nanoseconds: int = 1,
+        trigger: MachineTrigger | None = None,
     ) -> None:
         """``figures``: of the machine that the program runs on, if an event needs one; ``traced``: whether the stream
-        has addresses; ``nanoseconds``: what an instruction takes."""
+        has addresses; ``nanoseconds``: what an instruction takes; ``trigger``: of a single event set."""
         self._model = model
         self._engine = engine
         self._sampling = sampling
-        self._controls = controls
+        self._controls = controls = controls._replace(event_trigger=None) if trigger else controls
+        self._trigger = trigger
         self._traced = traced
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
         self._gated = len(sets) > 1 or controls.gates
@@ -116,16 +122,20 @@ class SampledRun:
         counters = [(monitor.pmd, loads[monitor.pmd]) for monitor in counting.unit.monitors]
         unsampled = {pmd for pmd, period in loads.items() if period is None}
         sampler = Sampler(self._listener, counters, registers.bank.width, sampling.reset, number)
+        told = listener(counting, periods, sampler)
         unit = LiveUnit(
-            *(self._model, registers, self._engine.table, self._traced, sampler),
+            *(self._model, registers, self._engine.table, self._traced, told),
             records=self._machine.records([number]) if self._machine else None,
             calls=self._calls,
             skid=sampling.skid,
             seed=self._controls.ear_seed,
             event_set=number if self._gated else None,
             held=[pmd for pmd in held if pmd not in unsampled],
+            trigger=(self._trigger.monitor, self._trigger.times) if self._trigger else None,
         )
-        return _Set(counting, periods, unit)
+        if not isinstance(told, Sampler):
+            told.start(unit)
+        return _Set(counting, periods, unit, told)
 
     def _make_live(self) -> LiveSets:
         """All event sets, shown the machine's records if there is one."""
@@ -228,4 +238,8 @@ class SampledRun:
         """What there is to say of the samples."""
         lost = self._listener.lost if isinstance(self._listener, SampleBuffer) else 0
         said = [f"--saturate-smpl-buffer: {lost} samples more were not taken"] if lost else []
+        for one in self._sets:
+            said += [] if isinstance(one.told, Sampler) else one.told.notes()
+        if self._trigger:
+            said += self._trigger.note(self._sets[0].unit.consumer.triggered)
         return said + unreached(self._controls, self._gate) + (self._start.note() if self._start else [])

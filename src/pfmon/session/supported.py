@@ -39,8 +39,8 @@ PROGRAMS = {"ia64": "IA-64", "x86": "x86", "ppc": "PowerPC"}
 """What the processors of an architecture run."""
 
 
-GATES = ("dis", "du", "dmr", "discount", "intonbittrans", "pmctrigger", "countctl")
-"""Ends of names of the PowerPC's controls that stop or start counters."""
+IDLE = ("dis", "du", "dmr")
+"""The PowerPC's controls with which nothing counts in a program, which runs in user state and is not marked."""
 
 
 IA32_PMUS = ("itanium", "itanium2")
@@ -85,24 +85,21 @@ def check_controls(model: PmuModel, controls: Controls) -> None:
 
 
 def check_supported(request: Request) -> None:
-    """PfmonError for what the counting path does not honour."""
+    """PfmonError for what the counting path does not honour, or with which it would count nothing."""
+    if idle := [name for name in IDLE if request.controls.get(name)]:
+        raise PfmonError(
+            f"--controls={','.join(idle)}: nothing counts then while a program runs (user state, MSR.pm clear)"
+        )
     for option, used in {
         "a privilege mask without level 3 (programs run at level 3 alone)": not all(
             level & PLM_USER for level in _levels(request)
         ),
         "--system-wide": request.system_wide,
-        f"--controls={','.join(_gated_counters(request))} (counters that count at times)": bool(
-            _gated_counters(request)
-        ),
+        "--controls=intonbittrans (the time base is not followed)": bool(request.controls.get("intonbittrans")),
         "--btb-ds (what is captured instead of targets is not documented)": _captures_details(request),
     }.items():
         if used:
             raise PfmonError(f"{option}: runs do not honour it in this version; --check-events-only programs it")
-
-
-def _gated_counters(request: Request) -> list[str]:
-    """The controls that let counters count only at times (MMCR0 of the PowerPC 604e and of IBM's disclosure)."""
-    return [name for name, value in request.controls.items() if value and name.endswith(GATES)]
 
 
 def _captures_details(request: Request) -> bool:

@@ -1,6 +1,6 @@
 """PowerPC instructions of announced blocks; see describe_ppc.pyx."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.stream.table cimport BlockInstruction
 
@@ -26,6 +26,11 @@ cdef class PpcDescriber(Describer):
     cdef bint big_endian
     cdef Undecoded undecoded[MOST_UNDECODED]
     cdef uint32_t undecoded_count
+    cdef uint32_t word           # the instruction that was described last
+    cdef uint8_t shift[64]       # by primary opcode: where the extended one is,
+    cdef uint16_t mask[64]       # ... and its bits
+    cdef uint32_t* forms         # ppc_operands.Use, by primary and extended opcode
 
+    cdef int make_room_for_forms(self) except -1
     cdef uint32_t word_of(self, const uint8_t* code) noexcept nogil
     cdef const Facts* find(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil

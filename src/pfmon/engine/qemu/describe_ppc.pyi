@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
 from pfmon.engine.qemu.describe import Describer
@@ -14,3 +14,4 @@ class PpcDescriber(Describer):
     """Describes PowerPC instructions."""
 
     def take_undecoded(self, rows: Iterable[tuple[int, int, tuple[int, int, int, int, int, int]]]) -> None: ...
+    def take_forms(self, extensions: Mapping[int, tuple[int, int]], rows: Iterable[tuple[int, int, int]]) -> None: ...

@@ -2,16 +2,20 @@
 
 What a mnemonic is stands in a table (ppc.py). Branches are read from their encoding (Power ISA, book I, section 2.4):
 capstone 5 takes what branches always (bc 20) for bdnz, and says of none whether it calls. An instruction has 32 bits, a
-prefixed one 64, which capstone does not decode.
+prefixed one 64, which capstone does not decode. Registers that it reads and writes follow from its form (ppc_forms.py,
+ppc_operands.pyx).
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from pfmon.stream.kinds cimport Kind
+from pfmon.stream.operands cimport Operands
 from pfmon.stream.table cimport ALWAYS, BlockInstruction, BranchKind
 
 from pfmon.engine.qemu.describe cimport MOST_IDS, Facts
+from pfmon.engine.qemu.ppc_operands cimport fill_operands
 
 cdef enum:                       # primary opcodes, and extended ones of the second
     CONDITIONAL = 16             # bc
@@ -20,6 +24,7 @@ cdef enum:                       # primary opcodes, and extended ones of the sec
     TO_LINK = 16                 # bclr
     TO_COUNT = 528               # bcctr
     TO_TARGET = 560              # bctar
+    EXTENDED_BITS = 10
 
 
 cdef inline uint32_t extended(uint32_t word) noexcept nogil:
@@ -100,6 +105,31 @@ cdef class PpcDescriber(Describer):
             self.undecoded[self.undecoded_count] = Undecoded(value, mask, Facts(kind, branch, rule, first, size, isa_kind))
             self.undecoded_count += 1
 
+    def __dealloc__(self):
+        free(self.forms)
+
+    cdef int make_room_for_forms(self) except -1:
+        self.forms = <uint32_t*>calloc(64 << EXTENDED_BITS, sizeof(uint32_t))
+        if self.forms == NULL:
+            raise MemoryError
+        return 0
+
+    def take_forms(self, extensions, rows):
+        """What instructions use (ppc_forms.py). ``extensions``: where the extended opcodes of primary ones are; rows of
+        primary opcode, extended one, ppc_operands.Use."""
+        if self.forms == NULL:
+            self.make_room_for_forms()
+        for primary, (shift, mask) in extensions.items():
+            self.shift[primary], self.mask[primary] = shift, mask
+        for primary, extended, uses in rows:
+            self.forms[primary << EXTENDED_BITS | extended] = uses
+
+    cdef void dataflow(self, Operands* place) noexcept nogil:
+        cdef uint32_t primary = self.word >> 26
+        if self.forms != NULL:
+            fill_operands(place, self.word, self.forms[
+                primary << EXTENDED_BITS | (self.word >> self.shift[primary] & self.mask[primary])])
+
     cdef uint32_t word_of(self, const uint8_t* code) noexcept nogil:
         if self.big_endian:
             return <uint32_t>code[0] << 24 | <uint32_t>code[1] << 16 | <uint32_t>code[2] << 8 | code[3]
@@ -119,6 +149,7 @@ cdef class PpcDescriber(Describer):
         """Describe one instruction; one that nobody knows has no kinds."""
         cdef uint32_t word = self.word_of(code)
         cdef const Facts* facts
+        self.word = word
         memset(place, 0, sizeof(BlockInstruction))
         place.address, place.length, place.condition, place.privilege = address, size, ALWAYS, 3
         if is_branch(word):

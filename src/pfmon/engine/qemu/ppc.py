@@ -12,6 +12,7 @@ import re
 from functools import cache
 
 from pfmon.engine.qemu.describe_ppc import PpcDescriber, PpcRule
+from pfmon.engine.qemu.ppc_forms import EXTENSIONS, forms
 from pfmon.stream.kinds import Kind
 from pfmon.stream.ppc import PpcKind
 from pfmon.stream.table import AccessKind, BranchKind
@@ -78,6 +79,18 @@ SYNCHRONIZING = {
     "icbi": PpcKind.ICBI,
 }
 
+TO_SPECIAL, FROM_SPECIAL = (f"{way}(?!f|v|cr|ocrf|msr|sr|tb|bhrb)\\w+" for way in ("mt", "mf"))
+OF_UNITS = {
+    PpcKind.RESERVES: re.compile(r"l[bhwdq]arx"),
+    PpcKind.FLUSHES: re.compile(r"scv?|isync|mtxer|mcrxr"),
+    PpcKind.CACHE: re.compile(r"dcb\w+|icbi\w*|(?:lw|pte|m)?sync|eieio|mbar"),
+    PpcKind.MULTIPLE_CYCLE: re.compile(rf"(?:mul|div|mod|madd[hl]d)\w*|{TO_SPECIAL}|{FROM_SPECIAL}"),
+    PpcKind.MFSPR: re.compile(FROM_SPECIAL),
+    PpcKind.MTSPR: re.compile(TO_SPECIAL),
+}
+"""What units other than the simple integer ones do, and what events count on its own (PowerPC 604 manual, chapter 6
+and tables 9-2 and 9-3)."""
+
 WITH_OVERFLOW = {
     8: "subfc",
     10: "addc",
@@ -141,7 +154,7 @@ maps)."""
 
 
 NO_REGISTER = 255
-"""Nobody waits for registers: there is no machine of a PowerPC."""
+"""capstone's registers are not looked at: operands follow from encodings."""
 
 
 def describer(table: BlockTable, library: str, architecture: int, mode: int) -> PpcDescriber:
@@ -150,6 +163,7 @@ def describer(table: BlockTable, library: str, architecture: int, mode: int) -> 
     made.take_undecoded(
         (value, mask, facts(name)) for mask, names in UNDECODED.items() for value, name in names.items()
     )
+    made.take_forms(EXTENSIONS, forms())
     return made
 
 
@@ -165,8 +179,12 @@ def facts(name: str) -> tuple[int, int, int, int, int, int]:
         kind |= Kind.FLOAT
     elif FLOATING_ARITHMETIC.fullmatch(name):
         kind |= Kind.FLOAT | Kind.FP_OPERATION
-    integer = PpcKind.INTEGER if INTEGER.fullmatch(name) and not kind & ~Kind.NOP else 0
-    isa_kind = integer | SYNCHRONIZING.get(name, 0)
+    isa_kind = SYNCHRONIZING.get(name, 0)
+    if INTEGER.fullmatch(name) and not kind & ~Kind.NOP:
+        isa_kind |= PpcKind.INTEGER
+    for flag, pattern in OF_UNITS.items():
+        if pattern.fullmatch(name):
+            isa_kind |= flag
     return kind, BranchKind.NO_BRANCH, MULTIPLE.get(name, PpcRule.NO_RULE), access, size, isa_kind
 
 

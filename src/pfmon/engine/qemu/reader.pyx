@@ -201,19 +201,23 @@ cdef class Reader:
             if self.shared.threads[i].last != NULL and self.last_block(i).parts:
                 count = self.settle(i, words, count, faulted, &where)
                 if count + MOST_LEFT > BUFFER_WORDS:
-                    self.give(consumer, words, count)
+                    with nogil:                  # another thread, that has to read first, may want the GIL
+                        self.give(consumer, words, count)
                     count = 0
-        self.give(consumer, words, count)
+        with nogil:
+            self.give(consumer, words, count)
         if self.shared.totals:
             self.shared.retired += give_totals(self.shared, self.describer, consumer, faulted, &where)
         if where:
             self.ip = where
         if faulted:
             mark = mark_word(Mark.FAULT, indexed(signal, NO_INSTRUCTION))
-            consumer.consume(&mark, 1)
+            with nogil:
+                consumer.consume(&mark, 1)
         if status is not None:
             mark = mark_word(Mark.EXIT, indexed(status, NO_INSTRUCTION))
-            consumer.consume(&mark, 1)
+            with nogil:
+                consumer.consume(&mark, 1)
 
     cdef const announcement* last_block(self, int number):
         """The block that began last in a thread, as this process sees it."""

@@ -44,7 +44,8 @@ cdef class Tallies:
         cdef uint32_t part
         self.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
         note(&self.notes, occurrence, 1)
-        part = self.records.part(plan.number | <uint64_t>1 << 32, 0, 0, 0, self.records.note_list(&self.notes))
+        part = self.records.part(plan.number | <uint64_t>1 << 32 | <uint64_t>instruction << 48, 0, 0, 0,
+                                 self.records.note_list(&self.notes))
         self.count(part, times)
 
     cdef void count(self, uint32_t part, uint64_t times) noexcept nogil:

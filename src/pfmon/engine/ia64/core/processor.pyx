@@ -193,7 +193,8 @@ cdef class Processor:
     def emit_mark(self, Consumer consumer, int kind, uint64_t value):
         """Put a mark into the stream between two runs (system call, signal, exit)."""
         cdef uint64_t word = mark_word(kind, indexed(value, NO_INSTRUCTION))
-        consumer.consume(&word, 1)
+        with nogil:                      # another thread, that has to read first, may want the GIL
+            consumer.consume(&word, 1)
 
     # --- what there is to know of blocks
 

@@ -1,0 +1,85 @@
+"""A block in which a counter wraps, on an out-of-order machine: its instructions one after the other. What happened to one
+(its misses, its misprediction) comes one by one before it retires; the cycle that it ended counts together with it.
+
+Cycles in which nothing dispatched come where the machine has them: those of fetch and of the store buffer before the block
+dispatches, all others behind it. So counters that start others (PMCTRIGGER, PMCnCOUNTCTL) do so between two instructions.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from pfmon.counting.block_increments cimport MOST_MONITORS
+from pfmon.machine.causes cimport FETCH_ITLB, FETCH_L1I, WINDOW_STORES
+from pfmon.machine.records cimport BUBBLE_FLAG
+from pfmon.stream.table cimport BlockHead
+from pfmon.stream.words cimport BLOCK_MASK, mark_instruction
+
+cdef enum:
+    INSTRUCTION_MASK = 0xFF
+    CYCLE = 0x100
+    BEFORE = 0x200               # what comes before all instructions, and behind them
+    BEHIND = 0x201
+
+
+cdef class LiveInOrder(Live):
+    """As Live; without a skid. No PMU of these programs has data ranges or captures."""
+
+    cdef uint32_t place_in(self, uint32_t item, uint64_t block) noexcept nogil:
+        """Where in a block a record belongs: an instruction's number if it happened to it, that + CYCLE if the
+        instruction ended a cycle."""
+        cdef uint64_t code, cause
+        if item & BUBBLE_FLAG:
+            cause = self.cycles.records.bubble_keys[item & ~<uint32_t>BUBBLE_FLAG] >> 40 & 0xFF
+            return BEFORE if cause == FETCH_L1I or cause == FETCH_ITLB or cause == WINDOW_STORES else BEHIND
+        code = self.cycles.records.parts[item].code
+        if code & 0xFFFFFFFFULL != block:
+            return BEHIND
+        if (code >> 40 & INSTRUCTION_MASK) < (code >> 32 & INSTRUCTION_MASK):    # it happened to an instruction
+            return <uint32_t>(code >> 48 & INSTRUCTION_MASK)
+        return <uint32_t>(code >> 40 & INSTRUCTION_MASK) + CYCLE
+
+    cdef void take_apart(self, const BlockItems* block) noexcept nogil:
+        cdef int64_t sums[MOST_MONITORS]
+        cdef const BlockHead* head
+        cdef uint64_t k, number
+        cdef uint32_t i
+        if block.words == NULL:
+            Live.take_apart(self, block)
+            return
+        number = self.last = block.words[0] & BLOCK_MASK
+        head = &self.table.c.heads[number]
+        self.take_what_happened(block, BEFORE)
+        for i in range(head.length):
+            self.retired += 1
+            self.within = True
+            self.take_what_happened(block, i)
+            memset(sums, 0, self.monitors * sizeof(int64_t))
+            self.add_instruction(block.words[0], i, 0, sums)
+            for k in range(block.mark_count):
+                if mark_instruction(block.marks[k]) == i:
+                    self.add_mark(number, block.words[0], block.words + 1, block.marks, block.mark_count, k, sums)
+            self.add_cycle(block, i, sums)
+            self.step(sums, self.table.c.instructions[head.first + i].address)
+            self.within = False
+            if self.trigger and self.triggered:
+                self.set_off()
+        memset(sums, 0, self.monitors * sizeof(int64_t))
+        for k in range(block.mark_count):
+            if mark_instruction(block.marks[k]) >= head.length:
+                self.add_mark(number, block.words[0], block.words + 1, block.marks, block.mark_count, k, sums)
+        self.step(sums, 0)
+        self.take_what_happened(block, BEHIND)
+
+    cdef void take_what_happened(self, const BlockItems* block, uint32_t place) noexcept nogil:
+        """To an instruction; or the cycles in which nothing dispatched, before the block or behind it."""
+        cdef uint32_t k
+        for k in range(0, block.item_count, 2):
+            if self.place_in(block.items[k], block.words[0] & BLOCK_MASK) == place:
+                self.take_item(block.items + k, k)
+
+    cdef void add_cycle(self, const BlockItems* block, uint32_t instruction, int64_t* sums) noexcept nogil:
+        """The cycle that an instruction ended, if it did."""
+        cdef uint32_t k
+        for k in range(0, block.item_count, 2):
+            if self.place_in(block.items[k], block.words[0] & BLOCK_MASK) == instruction + CYCLE:
+                self.add_item(block.items + k, sums)

@@ -1,0 +1,11 @@
+from enum import IntFlag
+
+class Use(IntFlag):
+    """What of an instruction's fields is used; members: ppc_operands.pxd."""
+
+    RECORD = 1 << 10
+    RECORD_1 = 1 << 11
+    ADDRESS_RA0 = 1 << 29
+    ADDRESS_RB = 1 << 30
+
+def registers_used(word: int, uses: int) -> tuple[int, int, int]: ...

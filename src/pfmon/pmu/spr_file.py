@@ -1,0 +1,218 @@
+"""The special-purpose registers of PowerPC performance monitoring at work: MMCR0, MMCR1, PMC1 to PMC4, SIA, SDA, and
+the MSR bits that they look at.
+
+Counters have 32 bits; one whose first bit is set is negative, which is what signals the interrupt and triggers counting
+(IPCOM000113677D). `SprFile` is what the 604e has of that, `GeneralSprFile` the disclosure's own general form.
+"""
+
+from __future__ import annotations
+
+from pfmon.errors import BadValueError, PfmonError
+from pfmon.pmu.file import RegisterFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pfmon.pmu.file import CounterBank
+    from pfmon.pmu.register import RegisterSet
+
+WIDTH = 32
+NEGATIVE = 1 << 31
+ADDRESS = (1 << 32) - 1
+CONFIGURATION = frozenset(
+    ("dis", "dp", "du", "dms", "dmr", "pr", "pm", "threshold", *(f"pmc{number}select" for number in range(1, 5)))
+)
+"""Fields that say what is counted; all others of MMCR0 say what happens then."""
+UNTIL_NEGATIVE = 1
+UNTIL_NEGATIVE_OR_SIGNALLED = 2
+
+
+class SprFile(RegisterFile):
+    """The monitor's special-purpose registers and the MSR bits it looks at; `ppc604e`.
+
+    `signalled` stays set from the interrupt until MMCR0 is written.
+    """
+
+    def __init__(self, registers: RegisterSet, bank: CounterBank) -> None:
+        super().__init__(registers, bank)
+        self.signalled = False
+
+    def read(self, name: str, cpl: int = 0) -> int:
+        """mfspr: supervisor state only."""
+        spr_access_needs_supervisor_state(cpl)
+        return self._held[self.registers[name].name]
+
+    def write(self, name: str, value: int, cpl: int = 0) -> None:
+        """mtspr: supervisor state only, 32 bits, or as many as the register has. Writing MMCR0 ends the state after an
+        interrupt."""
+        spr_access_needs_supervisor_state(cpl)
+        register = self.registers[name]
+        width = max(32, *(field.low + field.width for field in register.fields))
+        if not 0 <= value < 1 << width:
+            raise BadValueError(f"{register.name} = {value:#x} is not a {width}-bit value", "registers_have_a_width")
+        before = self._held[register.name]
+        self._held[register.name] = register.accept(value)
+        says = sum(field.mask for field in register.fields if field.name in CONFIGURATION)
+        self.configured += (before ^ self._held[register.name]) & says != 0
+        if register.name == "mmcr0":
+            self.signalled = False
+
+    def data_register(self, number: int) -> str | None:
+        """The PMCs are what counts."""
+        return f"pmc{number}" if number in self.bank.numbers else None
+
+    def read_data(self, number: int, cpl: int) -> int:
+        """mfspr of a counter."""
+        return self.read(self._data(number), cpl)
+
+    def run_program(self) -> None:
+        """The state in which a monitored program runs: MSR.pr, the problem state. A counter that is negative already
+        signals its interrupt now."""
+        self.set_field("msr", "pr", 1)
+        self._signal_negatives()
+
+    def set_secure(self, secure: bool) -> None:
+        """The counters are for supervisor state in any case."""
+
+    def negative(self, counter: int) -> bool:
+        """Whether a counter's first bit is set."""
+        return bool(self._held[f"pmc{counter}"] & NEGATIVE)
+
+    def interrupt_control(self, counter: int) -> str:
+        """The field of MMCR0 that lets a counter signal the interrupt: one for PMC1, one for all others."""
+        return "pmc1intcontrol" if counter == 1 else "pmcintcontrol"
+
+    def signals(self, counter: int) -> bool:
+        """Whether a negative counter signals the interrupt."""
+        return bool(self.field("mmcr0", self.interrupt_control(counter)))
+
+    def waits(self, counter: int) -> bool:
+        """Whether a counter still waits for its trigger."""
+        return bool(counter > 1 and self.field("mmcr0", "pmctrigger") and not self.negative(1) and not self.signalled)
+
+    def triggered(self) -> bool:
+        """Whether some counter counts only from its trigger on."""
+        return bool(self.field("mmcr0", "pmctrigger"))
+
+    @property
+    def steered(self) -> bool:
+        """Whether counters begin or stop to count while a program runs, or an interrupt is to be signalled."""
+        loaded = any(self.count(counter) for counter in self.bank.numbers)
+        return loaded or self.triggered() or bool(self.field("mmcr0", "discount") or self.field("mmcr0", "enint"))
+
+    @property
+    def frozen(self) -> bool:
+        """Whether nothing counts: DIS, or DISCOUNT after the interrupt."""
+        return bool(self.field("mmcr0", "dis") or (self.signalled and self.field("mmcr0", "discount")))
+
+    def stop(self) -> None:
+        """MMCR0.DIS."""
+        self.set_field("mmcr0", "dis", 1)
+
+    def may_count(self, pmd: int) -> bool:
+        """Whether a counter counts in the current state (MSR.pr, MSR.pm), now or from its trigger on."""
+        control = self.registers["mmcr0"].decode(self._held["mmcr0"])
+        user, marked = self.field("msr", "pr"), self.field("msr", "pm")
+        state = control["du"] if user else control["dp"]
+        mark = control["dms"] if marked else control["dmr"]
+        return not (control["dis"] or state or mark)
+
+    def enabled(self, pmd: int) -> bool:
+        """Whether a counter counts now: also not frozen, and its trigger has come."""
+        return self.may_count(pmd) and not self.frozen and not self.waits(pmd)
+
+    def headroom(self, pmd: int) -> int:
+        """The increments after which the counter changes its sign bit: becomes negative, or wraps."""
+        count = self.count(pmd)
+        return NEGATIVE - count if count < NEGATIVE else (1 << WIDTH) - count
+
+    def add(self, pmd: int, increment: int) -> bool:
+        """Add to a counter; True when it becomes negative or wraps. `enabled` is the caller's to ask."""
+        crossed = self._advance(pmd, increment)
+        self._overflow(pmd)
+        return crossed
+
+    def _advance(self, pmd: int, increment: int) -> bool:
+        """Whether the counter became negative or wrapped."""
+        crossed = increment >= self.headroom(pmd)
+        self._held[f"pmc{pmd}"] = (self.count(pmd) + increment) % (1 << WIDTH)
+        return crossed
+
+    def _overflow(self, pmd: int) -> None:
+        """A negative counter signals its interrupt, if it has one, for as long as it is negative."""
+        if self.negative(pmd) and self.signals(pmd):
+            self._signal()
+
+    def _signal_negatives(self) -> None:
+        for counter in self.bank.numbers:
+            self._overflow(counter)
+
+    def time_base_rise(self) -> None:
+        """The time base bit of RTCSELECT rose: signals the interrupt with INTONBITTRANS."""
+        if self.field("mmcr0", "intonbittrans"):
+            self._signal()
+
+    def _signal(self) -> None:
+        """Signal the interrupt if ENINT allows it; ENINT is cleared by that."""
+        enable = self.registers["mmcr0"].field("enint").mask
+        if self._held["mmcr0"] & enable:
+            self._held["mmcr0"] &= ~enable
+            self.signalled = self.interrupt = True
+
+    def sample(self, instruction: int, data: int) -> None:
+        """The addresses that SIA and SDA hold for the interrupt that was signalled."""
+        self._held["sia"] = self.registers["sia"].accept(instruction & ADDRESS)
+        self._held["sda"] = self.registers["sda"].accept(data & ADDRESS)
+
+    def take_overflows(self) -> list[int]:
+        """The counters that are negative; the interrupt is taken."""
+        self.interrupt = False
+        return [counter for counter in self.bank.numbers if self.negative(counter)]
+
+    # What a driver does.
+
+    def enable_interrupts(self, counters: Collection[int], controls: Mapping[str, int]) -> None:
+        """Let these counters signal the interrupt. PfmonError: one of ``controls``, which somebody asked for, forbids
+        it."""
+        for control in ("enint", *map(self.interrupt_control, counters)):
+            if controls.get(control) == 0:
+                raise PfmonError(f"--controls={control}=0: without the interrupt there are no samples")
+            self.set_field("mmcr0", control, 1)
+
+    def end_interrupt(self, loads: Mapping[int, int]) -> None:
+        """The end of the handler: counters are loaded with how many events they count until they are negative, others
+        that signal are so far from it as they can be; ENINT is set again."""
+        values = {counter: self.count(counter) & ~NEGATIVE for counter in self.bank.numbers if self.signals(counter)}
+        self.hold({**values, **{counter: NEGATIVE - left for counter, left in loads.items()}})
+        self.set_field("mmcr0", "enint", 1)
+
+
+class GeneralSprFile(SprFile):
+    """The disclosure's general form; `ibm1994`."""
+
+    def interrupt_control(self, counter: int) -> str:
+        """Every counter has its own PMCnINTCONTROL."""
+        return f"pmc{counter}intcontrol"
+
+    def waits(self, counter: int) -> bool:
+        """PMCnCOUNTCTL: until PMC1 is negative, or until then or the interrupt."""
+        if counter == 1:
+            return False
+        control = self.field("mmcr0", f"pmc{counter}countctl")
+        if control == UNTIL_NEGATIVE:
+            return not self.negative(1)
+        return control == UNTIL_NEGATIVE_OR_SIGNALLED and not (self.negative(1) or self.signalled)
+
+    def triggered(self) -> bool:
+        """Some PMCnCOUNTCTL is set."""
+        return any(self.field("mmcr0", f"pmc{counter}countctl") for counter in self.bank.numbers if counter > 1)
+
+
+def spr_access_needs_supervisor_state(cpl: int) -> None:
+    """mfspr and mtspr of these registers are privileged (program interrupt otherwise)."""
+    if cpl:
+        raise BadValueError(
+            "the performance monitor's registers are for supervisor state (privilege level 0)",
+            "spr_access_needs_supervisor_state",
+        )

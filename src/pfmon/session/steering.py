@@ -1,0 +1,150 @@
+"""Counters that begin and stop to count by what others have counted (event-triggered monitoring, IPCOM000113677D): what
+happens when one becomes negative while a program runs.
+
+The registers know by themselves who waits for whom, and what DISCOUNT stops. What is left is the interrupt. Without
+periods nobody takes it: it stays as it is until the counters are read, when the program has ended. With periods a
+driver does: it takes a sample, loads the counters that have one, and lets them interrupt again.
+"""
+
+from __future__ import annotations
+
+from pfmon.counting.live_unit import Overflow
+from pfmon.errors import PfmonError
+from pfmon.pmu.spr_file import NEGATIVE, SprFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.counting.live_unit import LiveUnit
+    from pfmon.counting.sampler import Sampler
+    from pfmon.session.counting import Counting
+    from pfmon.session.run import Plan
+    from pfmon.session.sampling import Period
+
+
+class Interrupted:
+    """The listener of a run in which nobody takes the interrupt."""
+
+    def __init__(self, registers: SprFile) -> None:
+        self._registers = registers
+        self._first: Overflow | None = None
+
+    def start(self, unit: LiveUnit) -> None:
+        """Before the program runs. A counter that was loaded with a negative number has signalled already."""
+        if self._registers.interrupt:
+            negative = (pmd for pmd in self._registers.bank.numbers if self._registers.negative(pmd))
+            self._first = Overflow(tuple(negative), 0, 0)
+
+    def __call__(self, overflow: Overflow) -> None:
+        """A counter has become negative, or has wrapped."""
+        if self._registers.interrupt and self._first is None:
+            self._registers.sample(overflow.address, 0)
+            self._first = overflow
+
+    def notes(self) -> list[str]:
+        """What there is to say of the interrupt."""
+        registers, first = self._registers, self._first
+        if first is None:
+            return []
+        if not first.retired:
+            return [
+                "an interrupt is signalled when counting begins, by a counter that is loaded with a negative number"
+            ]
+        of = " and ".join(f"PMC{pmd}" for pmd in first.pmds if registers.signals(pmd))
+        stopped = ", where counting stopped" if registers.field("mmcr0", "discount") else ""
+        return [f"interrupt of {of} at {first.address:#x}, instruction {first.retired}{stopped}"]
+
+
+class Driver:
+    """The listener of a run that is sampled: it takes every interrupt."""
+
+    def __init__(self, registers: SprFile, sampler: Sampler, pmds: Sequence[int]) -> None:
+        """``pmds``: the counters of the sampler, in its order."""
+        self._registers = registers
+        self._sampler = sampler
+        self._pmds = pmds
+        self._loads = {pmd: left for pmd, left in zip(pmds, sampler.loads(), strict=True) if left is not None}
+        registers.hold({pmd: NEGATIVE - left for pmd, left in self._loads.items()})
+        self._unit: LiveUnit | None = None
+
+    def start(self, unit: LiveUnit) -> None:
+        """Before the program runs."""
+        self._unit = unit
+        self._sampler.extra = unit.beside
+
+    def __call__(self, overflow: Overflow) -> None:
+        """A counter has become negative, or has wrapped."""
+        registers = self._registers
+        if not registers.interrupt:
+            return
+        assert self._unit
+        registers.sample(overflow.address, 0)
+        negative = [pmd for pmd in registers.take_overflows() if pmd in self._loads and registers.signals(pmd)]
+        counted = self._unit.consumer.counts()
+        monitors = [self._pmds.index(pmd) for pmd in negative]
+        lefts = self._sampler.sample(monitors, overflow.address, overflow.retired, counted)
+        registers.end_interrupt({self._pmds[monitor]: left for monitor, left in lefts.items()})
+
+    def notes(self) -> list[str]:
+        """The samples say it all."""
+        return []
+
+
+BY_CONTROLS = "--preload, or --controls with which counters wait or stop"
+BY_EVENT = "--trigger-event, if the machine decides when that happens"
+
+
+def listener(counting: Counting, periods: Sequence[Period | None], sampler: Sampler) -> Sampler | Driver | Interrupted:
+    """What is told when a counter overflows: the sampler itself, unless registers are to decide. PfmonError: a counter
+    that is to be sampled is not to interrupt."""
+    registers, programming = counting.counters.registers, counting.programming
+    steered = registers.steered
+    sampled = [pmd for pmd, period in zip(programming.counters, periods, strict=True) if period]
+    if sampled:
+        registers.enable_interrupts(sampled, counting.controls)
+    if not steered or not isinstance(registers, SprFile):
+        return sampler
+    if not sampled:
+        return Interrupted(registers)
+    check_periods(counting, periods)
+    return Driver(registers, sampler, [monitor.pmd for monitor in counting.unit.monitors])
+
+
+def check_periods(counting: Counting, periods: Sequence[Period | None]) -> None:
+    """PfmonError for periods that the sign of a counter cannot tell, or of counters that are loaded."""
+    for pmd, period in zip(counting.programming.counters, periods, strict=True):
+        if period is None:
+            continue
+        if max(period.long, period.short) + period.mask > NEGATIVE:
+            raise PfmonError(f"--long-smpl-periods: PMC{pmd} is negative after {NEGATIVE} events at the latest")
+        if counting.counters.registers.count(pmd):
+            raise PfmonError(f"--preload: PMC{pmd} has a period, with which it is loaded")
+
+
+def counts_at_the_end(signal: str) -> bool:
+    """Whether it follows a clock that does not count live."""
+    from pfmon.signals import machine
+
+    return signal in machine.meanings() and "CLOCK" in machine.meanings()[signal].terms
+
+
+def check_live(plan: Plan, sets: Sequence[Counting], why: str) -> None:
+    """PfmonError for what does not go with counters that have to count live, of one event set."""
+    sampling, controls = plan.sampling, plan.controls
+    refused: dict[str, bool] = {
+        "--unlimited": plan.unlimited,
+        "several event sets": len(plan.set_sizes) > 1,
+        "--per-function and its like": plan.profile,
+        "--print-interval": controls.interval is not None,
+        "--trigger-code and --trigger-data": why == BY_EVENT and bool(controls.triggers),
+        "--smpl-truth": bool(sampling and sampling.truth),
+        "--smpl-skid": bool(sampling and sampling.skid),
+    }
+    at_the_end = [
+        monitor.event.name for one in sets for monitor in one.unit.monitors if counts_at_the_end(monitor.signal)
+    ]
+    refused |= {f"{name}, which counts at the end of the run,": True for name in at_the_end}
+    for option, used in refused.items():
+        if used:
+            raise PfmonError(f"{option}: this does not go with {why}")
