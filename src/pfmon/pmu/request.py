@@ -133,9 +133,9 @@ class Request(NamedTuple):
     ip_ear: IpEarRequest | None = None
     controls: Mapping[str, int] = {}
     check_ears: bool = True
-    ia32_program: bool = False
     preload: Mapping[str, int] = {}
     """What counters hold when counting begins, by their names in small letters."""
+    ia32_program: bool = False
 
 
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:
