@@ -22,7 +22,7 @@ COMPILE_ARGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-pr
 
 # What qemu-user loads, compiled C of our own: qemu is not needed for it, and resolves its symbols.
 PLUGIN = SOURCE / "pfmon" / "engine" / "qemu"
-PLUGIN_SOURCES = ["announce.c", "plugin.c", "settle.c", "totals.c", "target.c"]
+PLUGIN_SOURCES = ["accesses.c", "announce.c", "plugin.c", "settle.c", "totals.c", "target.c"]
 PLUGIN_SOURCES += ["ppc.c", "x86.c", "x86_length.c", "x86_slots.c"]
 PLUGIN_SOURCES += ["calls.c", "child.c", "execute.c", "follow.c"]
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]

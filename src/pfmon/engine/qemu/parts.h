@@ -43,8 +43,15 @@ extern bool is_child;            /* this is a child of the program, which nobody
 void give_up(enum trouble why);
 
 /* The stream (plugin.c). */
+void put(uint64_t word);
 void put_mark(int kind, uint64_t instruction, uint64_t value);
 void put_block(struct thread *thread, const struct announcement *block, uint64_t taken);
+
+/* Addresses of accesses (accesses.c). */
+struct qemu_plugin_insn;
+void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool last, uint32_t slot, bool threaded);
+void put_slots(uint64_t *slots, uint32_t count);
+void put_string(struct thread *thread, const struct announcement *block, uint32_t slots);
 void forget_accesses(struct thread *thread);
 
 /* Blocks (announce.c). */

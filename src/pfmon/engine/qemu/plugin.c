@@ -61,26 +61,9 @@ static __attribute__((noinline)) void hand_over(void) {
 }
 
 /* There is room: `put_block` sees to it. */
-static void put(uint64_t word) {
+void put(uint64_t word) {
     words[area->count] = word;
     area->count++;
-}
-
-static void put_slots(uint64_t *slots, uint32_t count) {
-    uint32_t i;
-    for (i = 0; i < count; i++) {
-        put(slots[i]);
-        slots[i] = 0;
-    }
-}
-
-/* A string instruction that repeats has the lowest addresses of its accesses; a mark says how many bytes they are. */
-static void put_string(struct thread *thread, const struct announcement *block, uint32_t slots) {
-    uint32_t i;
-    for (i = 0; i < slots; i++)
-        put(thread->strings[i].last ? thread->strings[i].first : 0);
-    if (slots && thread->strings[0].last > thread->strings[0].first)
-        put_mark(MARK_STRING, (block->instructions - 1) % MOST_LENGTH, thread->strings[0].last - thread->strings[0].first);
 }
 
 /* The block that retired, in its parts, with the addresses of its accesses; `taken`: the bit that says so of its
@@ -102,18 +85,6 @@ void put_block(struct thread *thread, const struct announcement *block, uint64_t
         }
         part = last ? part : part_behind(part);
     }
-}
-
-/* What was accessed since the last block began is nobody's. */
-void forget_accesses(struct thread *thread) {
-    const struct announcement *part = thread->last;
-    uint32_t i, count = 0;
-    for (i = 0; i < thread->last->parts; i++, part = part_behind(part))
-        count += part->slots;
-    memset(thread->slots, 0, count * sizeof(uint64_t));
-    for (i = 0; i < 2; i++)
-        thread->strings[i] = (struct string){~(uint64_t)0, 0};
-    thread->turn = 0;
 }
 
 void put_mark(int kind, uint64_t instruction, uint64_t value) {
@@ -194,41 +165,6 @@ static void on_counted_access(unsigned int cpu, uint32_t what, uint64_t address,
     area->threads[cpu].progress += ACCESS;
 }
 
-/* The first access of an operand: an access of many bytes is made in pieces, and so is one that reads and writes. */
-static void note_access(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
-    uint64_t *slot = &area->threads[cpu].slots[(uintptr_t)own];
-    (void)what;
-    if (*slot == 0)
-        *slot = address;
-}
-
-/* ... in a program of one thread. */
-static void note_only_access(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
-    uint64_t *slot = own;
-    (void)cpu, (void)what;
-    if (*slot == 0)
-        *slot = address;
-}
-
-/* The first accesses of two operands, which are made one after the other. */
-static void note_two_accesses(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
-    uint64_t *slot = &area->threads[cpu].slots[(uintptr_t)own];
-    (void)what;
-    slot[*slot != 0] = address;
-}
-
-/* An access of an iteration of a string instruction; `own`: how many an iteration makes. */
-static void note_string(unsigned int cpu, uint32_t what, uint64_t address, void *own) {
-    struct thread *thread = &area->threads[cpu];
-    struct string *string = &thread->strings[thread->turn];
-    (void)what;
-    if (address < string->first)
-        string->first = address;
-    if (address > string->last)
-        string->last = address;
-    thread->turn = (thread->turn + 1) % (uintptr_t)own;
-}
-
 static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     struct thread *thread = &area->threads[cpu];
@@ -305,20 +241,6 @@ static void mark_accesses(struct qemu_plugin_insn *instruction, uint8_t accesses
         qemu_plugin_register_vcpu_mem_inline(instruction, READS | WRITES, ADD, &first->progress, ACCESS);
 }
 
-/* Has the plugin called for the addresses of an instruction's accesses; `slot`: the number of its first. */
-static void trace(struct qemu_plugin_insn *instruction, const struct code *code, bool last, uint32_t slot) {
-    uintptr_t own = slot;
-    on_access call = code->slots == 2 ? note_two_accesses : note_access;
-    if (last && code->tail == REPEATED) {
-        own = code->slots;
-        call = note_string;
-    } else if (!threaded && call == note_access) {
-        own = (uintptr_t)&first->slots[slot];
-        call = note_only_access;
-    }
-    qemu_plugin_register_vcpu_mem_cb(instruction, call, NO_REGISTERS, READS | WRITES, (void *)own);
-}
-
 /* Instructions of a block, without one that qemu gave up as it goes on behind the page (x86_length.c). */
 static uint32_t length_of(const struct qemu_plugin_tb *tb) {
     uint32_t length = (uint32_t)qemu_plugin_tb_n_insns(tb);
@@ -358,7 +280,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         wanted.sizes[i] = (uint8_t)(size | (code.may_fault ? MAY_FAULT : 0) | code.slots << SLOTS_SHIFT);
         count += (uint32_t)size;
         if (area->traced && code.slots)
-            trace(instruction, &code, i == length - 1, slot);
+            trace(instruction, &code, i == length - 1, slot, threaded);
         slot += code.slots;
         if (!totals && i == length - 1 && code.tail == COUNTED && code.accesses > 0)
             mark_accesses(instruction, code.accesses);
