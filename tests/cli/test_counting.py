@@ -141,6 +141,7 @@ def test_a_fault_ends_the_program_and_still_prints_counts() -> None:
     assert counts(done.stdout)["IA64_INST_RETIRED"] > 0
 
 
+@pytest.mark.slow
 def test_session_timeout_prints_the_counts_so_far() -> None:
     done = pfmon("--session-timeout=0.5", "-e", "ia64_inst_retired", example("noploop"), "100000000000")
     assert done.returncode == 124

@@ -93,6 +93,7 @@ def test_pattern_is_attached_to_its_option() -> None:
     ]
 
 
+@pytest.mark.slow
 @QEMU
 def test_timeout_ends_all_processes() -> None:
     done = pfmon("--follow-all", "--session-timeout=1", "-e", EVENT, "/bin/sh", "-c", "sleep 100 & sleep 100; true")

@@ -87,6 +87,7 @@ def counted(code: Sequence[tuple[int, int, int, int]], chosen: Sequence[Filter])
     return by_block, sink.totals()[1::2]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(instructions, min_size=1, max_size=6, unique=True), st.lists(filters, min_size=1, max_size=8))
 def test_filters_let_pass_what_they_mean(code: list[tuple[int, int, int, int]], chosen: list[Filter]) -> None:

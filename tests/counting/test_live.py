@@ -133,6 +133,7 @@ def check(name: str, pmu: str, memo: bool, wanted: tuple[EventRequest, ...]) -> 
     return overflows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", IA64)
 def test_live_equals_totals_for_a_sample_of_events(pmu: str) -> None:
     wanted = random.Random(pmu).sample(requests(pmu), 40)
@@ -240,6 +241,7 @@ def test_errors_of_a_listener_are_raised_behind_the_run() -> None:
         overflows_of("fib", "IA64_INST_RETIRED", 100, fail)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", IA64)
 def test_qualified_live_counts_equal_qualified_totals(pmu: str) -> None:
     """Code and data ranges, with addresses in the stream."""

@@ -116,6 +116,7 @@ def check_all(name: str, pmu: str, share: int) -> None:
 ONE_QUICK = ["itanium2", *(pytest.param(one, marks=pytest.mark.slow) for one in ("itanium", "montecito"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", ONE_QUICK)
 def test_every_event_of_the_machine_counts_as_the_plain_recount(pmu: str) -> None:
     check_all("fib", pmu, 1)
@@ -175,6 +176,7 @@ def compare(name: str, pmu: str, cases: int) -> None:
     assert counted > cases // 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", MACHINES)
 @pytest.mark.parametrize("name", ["fib", "epic"])
 def test_random_qualifications_count_as_the_plain_recount(name: str, pmu: str) -> None:

@@ -22,6 +22,7 @@ def check_first(name: str, pmu: str, event: str, period: int, skid: int, cycle: 
     assert all(one.iip & 15 == 0 for one in samples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pmu", PMUS)
 @NAMES
 def test_an_interrupt_comes_so_many_cycles_behind_a_cycle(name: str, pmu: str) -> None:

@@ -107,6 +107,7 @@ def test_multiply_add_equals_exact_arithmetic_rounded_once(
     assert execute(name, completer, sf, fpsr, x, y, c) == expected(name, completer, sf, fpsr, x, y, c)
 
 
+@pytest.mark.slow
 @settings(max_examples=240, deadline=None)
 @given(names, completers, fields, fpsrs, normal_registers, normal_registers, normal_registers)
 def test_multiply_add_of_normal_numbers_equals_exact_arithmetic(

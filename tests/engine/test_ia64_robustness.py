@@ -38,6 +38,7 @@ def survive(first: int, last: int, seconds: int) -> None:
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_random_programs_do_not_harm_the_host() -> None:
     survive(0, 12, 60)
 

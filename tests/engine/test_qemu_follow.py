@@ -17,7 +17,7 @@ from qemu_guests import ASSEMBLER, QEMU, assemble, compile_c
 import pfmon
 from pfmon.session.tasks import TaskCounts
 
-pytestmark = [QEMU, ASSEMBLER]
+pytestmark = [QEMU, ASSEMBLER, pytest.mark.slow]
 
 EVENT = "INSTRUCTIONS_RETIRED"
 EXIT = "mov $60, %eax\n mov ${}, %edi\n syscall\n"

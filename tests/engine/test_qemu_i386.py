@@ -109,6 +109,7 @@ RETIRING = {
 LIMITS = "\n .data\n limits: .long 1, 9\n far: .long there, 0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "retired"), RETIRING.values(), ids=RETIRING.keys())
 @pytest.mark.parametrize("slow", [False, True], ids=["", "singly"])
 def test_instructions_of_i386_retire(code: str, retired: int, slow: bool, tmp_path: Path) -> None:

@@ -162,6 +162,7 @@ RETIRING = {
 START = f"lis 9, {DATA >> 16}\n"
 
 
+@pytest.mark.slow
 @PPC_ASSEMBLER
 @pytest.mark.parametrize("code", RETIRING)
 def test_instructions_retire(code: str, target: Target, tmp_path: Path) -> None:
@@ -190,6 +191,7 @@ FAULTING = {
 }
 
 
+@pytest.mark.slow
 @PPC_ASSEMBLER
 @pytest.mark.parametrize("code", FAULTING)
 def test_instruction_that_faults_does_not_retire(code: str, target: Target, tmp_path: Path) -> None:

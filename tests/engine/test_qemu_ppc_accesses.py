@@ -20,6 +20,7 @@ from qemu_guests import EXAMPLES, accesses, run
 from pfmon.stream.table import AccessKind
 
 pytestmark = [
+    pytest.mark.slow,
     PPC_ASSEMBLER,
     pytest.mark.skipif(not all(map(has_qemu, TARGETS)), reason="qemu-ppc64 is not here (package qemu-user)"),
 ]

@@ -13,6 +13,7 @@ from pfmon.stream.ppc import PpcKind
 from pfmon.stream.table import AccessKind, BranchKind
 
 pytestmark = [
+    pytest.mark.slow,
     PPC_ASSEMBLER,
     pytest.mark.skipif(not all(map(has_qemu, TARGETS)), reason="qemu-ppc64 is not here (package qemu-user)"),
 ]

@@ -91,6 +91,7 @@ def test_threads_at_the_same_time_lose_nothing(link: str, tmp_path: Path) -> Non
         assert sum(ran.tally.runs(number) for number in loop) in (TURNS, TURNS - 4, TURNS * 2, TURNS * 2 - 4)
 
 
+@pytest.mark.slow
 def test_atomic_instructions_of_threads(tmp_path: Path) -> None:
     """Repeated: when the second thread begins is the host's to say, and qemu translates anew a little later."""
     program = compile_c(tmp_path, ATOMIC, "-pthread")

@@ -280,6 +280,7 @@ def place(page: int, line: int, window: int) -> int:
     return 0x4000000 + page * 4096 + line * 64 + window * 32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 @settings(max_examples=60, deadline=None)
 @given(steps=st.lists(STEP, max_size=120))

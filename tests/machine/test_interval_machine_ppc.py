@@ -9,6 +9,7 @@ import pfmon
 from pfmon.machine.config import load
 
 pytestmark = [
+    pytest.mark.slow,
     PPC_ASSEMBLER,
     pytest.mark.skipif(not all(map(has_qemu, TARGETS)), reason="qemu-ppc64 is not here (package qemu-user)"),
 ]

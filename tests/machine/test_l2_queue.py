@@ -289,6 +289,7 @@ REQUESTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(REQUESTS, st.sampled_from(["itanium2", "montecito"]))
 def test_every_access_has_one_cause_at_most_and_the_sums_are_sums(

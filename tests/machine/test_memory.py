@@ -54,6 +54,7 @@ BLOCKS = st.lists(st.lists(st.tuples(places(120, 40), KINDS), min_size=1, max_si
 # --- quick() and access()
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(BLOCKS, st.sampled_from(sorted(SMALL_L2)), st.sampled_from(["lru", "nru", "plru"]))
 def test_quick_answers_change_nothing_that_full_ones_would_not(

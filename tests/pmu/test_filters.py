@@ -107,6 +107,7 @@ def data_passes(name: str, values: Mapping[str, int], address: int) -> bool:
     return any(not (values[f"dbr{2 * n}"] ^ address) & values[f"dbr{2 * n + 1}"] & LOW_56 for n in used)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PMUS)
 def test_code_filters_pass_what_the_registers_say(name: str) -> None:
     seen = set()

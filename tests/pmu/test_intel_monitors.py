@@ -106,6 +106,7 @@ def test_reserved_encodings_are_unknown_and_named() -> None:
         monitors(V1, values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [V1, V2], ids=lambda model: model.name)
 @given(data=st.data())
 def test_what_is_programmed_is_read_back(model: pmu.PmuModel, data: st.DataObject) -> None:

@@ -136,6 +136,7 @@ def requests(draw: st.DrawFn, name: str) -> tuple[list[EventRequest], dict[str, 
 ONE_QUICK = ["itanium2", *(pytest.param(one, marks=pytest.mark.slow) for one in ("itanium", "montecito"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_QUICK)
 def test_registers_written_in_any_order_decode_to_the_programming(name: str) -> None:
     model = pmu.get(name)

@@ -19,6 +19,7 @@ def optional_packages() -> None:
     pytest.importorskip("pyarrow")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", EXPORTS)
 def test_a_file_does_not_depend_on_how_many_samples_come_at_a_time(form: str, tmp_path: Path) -> None:
     whole = export(tmp_path / "whole", form).read_bytes()

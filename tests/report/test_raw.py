@@ -60,6 +60,7 @@ def test_what_is_cut_off_is_said_and_the_whole_part_is_there(
         assert len(found.samples) >= len(first)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(SAMPLES.filter(bool), st.data())
 def test_any_damage_is_said(samples: list[Sample], data: st.DataObject) -> None:

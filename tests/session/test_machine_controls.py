@@ -84,6 +84,7 @@ def added(rows: list[list[Value]]) -> list[Value]:
     return [sum(value or 0 for value in column) for column in zip(*rows, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "pmu"), CASES)
 def test_intervals_and_sets_that_take_turns_add_up_to_the_whole(name: str, pmu: str) -> None:
     size = retired(name) // 8 + 1
@@ -102,6 +103,7 @@ TRIGGERS = {"fib": ("fib", 0x50), "sort": ("quicksort", 0x40), "queens": ("place
 """Example -> function, and how far behind its start the other trigger is."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "pmu"), CASES)
 def test_what_triggers_let_count_and_what_they_do_not_are_the_whole(name: str, pmu: str) -> None:
     function, offset = TRIGGERS[name]

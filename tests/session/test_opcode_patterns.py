@@ -58,6 +58,7 @@ def test_pattern_lets_its_mnemonic_pass_and_of_others_those_that_it_names(name: 
     assert own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_pattern_names_besides_has_its_bits(name: str) -> None:
     matcher, others, _ = pattern(name, "", 41)

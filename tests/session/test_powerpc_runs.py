@@ -53,6 +53,7 @@ def counts(command: str | Path, events: str, **options: Any) -> dict[str, int]:
     return {count.name.lower(): count.value for count in done.counts}
 
 
+@pytest.mark.slow
 @PPC_ASSEMBLER
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.parametrize("unit", ["ppc604e", "ibm1994"])

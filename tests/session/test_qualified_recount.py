@@ -146,6 +146,7 @@ def compare(name: str, cases: int, seed: int) -> int:
     return counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_random_qualifications_count_as_the_recount(name: str) -> None:
     assert compare(name, 25, seed=1) > 4

@@ -119,6 +119,7 @@ def test_a_cut_recording_says_where_and_partial_counts_up_to_there(tmp_path: Pat
     assert counts[0] == everything and counts == sorted(counts, reverse=True)
 
 
+@pytest.mark.slow
 def test_damaged_recordings_never_crash_and_never_count_wrong(tmp_path: Path) -> None:
     whole = record(tmp_path / "whole", "fib").read_bytes()
     pick = random.Random(4)

@@ -19,6 +19,7 @@ def stamp(nth: int, period: int, turn: int, number: int, sets: int) -> int:
     return (counted // turn * sets + number) * turn + counted % turn + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["ia64_inst_retired", "ia64_inst_retired,cpu_cycles"], ids=["exact", "machine"])
 @pytest.mark.parametrize(("period", "turn", "sets"), [(700, 1000, 2), (1, 37, 3), (1001, 250, 2)])
 def test_each_set_is_sampled_while_it_is_its_turn(event: str, period: int, turn: int, sets: int) -> None:

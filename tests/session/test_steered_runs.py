@@ -13,7 +13,10 @@ from ppc_programs import DATA, PPC_ASSEMBLER, executed, has_qemu, ppc_program
 import pfmon
 from pfmon.errors import PfmonError
 
-pytestmark = pytest.mark.skipif(not has_qemu("ppc64"), reason="qemu-ppc64 is not here (package qemu-user)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not has_qemu("ppc64"), reason="qemu-ppc64 is not here (package qemu-user)"),
+]
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "ppc64"
 QUEENS = [str(EXAMPLES / "queens"), "4"]

@@ -123,6 +123,7 @@ def test_blocks_stand_before_the_chunk_that_names_them_first() -> None:
     assert len(copy) == len(program.table)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(blocks(), min_size=1, max_size=8), st.integers(0, 2**32), st.booleans(), st.integers(1, 400))
 def test_random_streams_come_back_as_they_were(made: list[BlockRecord], seed: int, traced: bool, runs: int) -> None:

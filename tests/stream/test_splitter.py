@@ -283,6 +283,7 @@ def some_rules(stream: Sequence[Happened], pick: random.Random) -> list[Rule]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES)
 def test_counting_is_on_exactly_between_triggers(source: str | int) -> None:
     recorder, table = stream_of(source, True)

@@ -19,6 +19,7 @@ from pfmon.stream.ring import Ring
 from pfmon.stream.table import BlockTable, Cut, InstructionSet
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(blocks(), min_size=1, max_size=20), st.sampled_from(list(InstructionSet)))
 def test_blocks_are_read_back_as_they_were_entered(entered: Sequence[BlockRecord], instruction_set: int) -> None:

@@ -46,6 +46,7 @@ def pretend(folder: Path, factor: float) -> None:
     path.write_text(json.dumps(content))
 
 
+@pytest.mark.slow
 def test_without_its_option_marked_tests_run_as_ever(tmp_path: Path) -> None:
     done = run_pytest(project(tmp_path, MARKED + PROGRAM), "--strict-markers", "-rs", path="/nowhere")
     assert done.returncode == 0 and "1 passed, 1 skipped" in done.stdout
@@ -53,6 +54,7 @@ def test_without_its_option_marked_tests_run_as_ever(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir() if "baseline" in one.name] == []
 
 
+@pytest.mark.slow
 def test_without_its_option_nothing_of_pfmon_is_loaded(tmp_path: Path) -> None:
     text = """
 import sys
@@ -72,12 +74,14 @@ def test_without_qemu_marked_tests_are_skipped_with_a_reason(tmp_path: Path) -> 
     assert done.stdout.count("install the package qemu-user") == 2
 
 
+@pytest.mark.slow
 def test_options_about_counting_want_counting(tmp_path: Path) -> None:
     for option in ("--pfmon-save", "--pfmon-strict", "--pfmon-tolerance=1%"):
         done = run_pytest(project(tmp_path, MARKED), option)
         assert done.returncode == 4 and "say" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"tests": 3}', '{"tests": {"a": {}}}', "null"])
 def test_a_file_that_holds_no_baselines_is_one_line(content: str, tmp_path: Path) -> None:
     (tmp_path / "pfmon-baseline.json").write_text(content)
@@ -99,6 +103,7 @@ def test_a_program_of_a_test_is_saved_and_compared(tmp_path: Path) -> None:
     assert run_pytest(tmp_path, "--pfmon", "--pfmon-strict", "--pfmon-tolerance=0%").returncode == 0
 
 
+@pytest.mark.slow
 @QEMU
 def test_a_program_that_does_more_fails_its_test(tmp_path: Path) -> None:
     project(tmp_path, PROGRAM)
@@ -115,6 +120,7 @@ def test_a_program_that_does_more_fails_its_test(tmp_path: Path) -> None:
     assert done.returncode == 0 and "fewer than before: INSTRUCTIONS_RETIRED -" in done.stdout
 
 
+@pytest.mark.slow
 @QEMU
 def test_a_program_that_fails_keeps_its_baseline(tmp_path: Path) -> None:
     text = 'def test_it(pfmon_run): pfmon_run(["/bin/sh", "run"], events="INSTRUCTIONS_RETIRED")'
@@ -128,6 +134,7 @@ def test_a_program_that_fails_keeps_its_baseline(tmp_path: Path) -> None:
     assert baselines(tmp_path) == before
 
 
+@pytest.mark.slow
 @QEMU
 def test_mistakes_in_a_test_are_one_line(tmp_path: Path) -> None:
     text = """
