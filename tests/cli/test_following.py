@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,10 @@ from pathlib import Path
 import pytest
 from answers import declined
 from command import example, pfmon
+from host_programs import needs
 
 EVENT = "INSTRUCTIONS_RETIRED"
-QEMU = pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is not here (package qemu-user)")
+QEMU = needs("qemu-x86_64")
 SHELL = ("/bin/sh", "-c", "/bin/true; exec /bin/false")
 
 

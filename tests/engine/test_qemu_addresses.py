@@ -1,19 +1,19 @@
 """Addresses of memory accesses under qemu: as Valgrind traces them in the examples, as written in small programs."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from guests import SMALL
+from host_programs import needs
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, Access, accesses, assemble, run
 
 from pfmon.stream.table import AccessKind
 
 pytestmark = [QEMU, ASSEMBLER]
 
-VALGRIND = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not here")
+VALGRIND = needs("valgrind")
 KINDS = {"L": AccessKind.READ, "S": AccessKind.WRITE, "M": AccessKind.READ_WRITE}
 EXIT = "mov $60, %eax\n xor %edi, %edi\n syscall\n"
 SECTIONS = ".data\n .balign 64\n .globl from, to\n from: .fill 4096, 1, 1\n to: .fill 4096, 1, 1\n .text\n"

@@ -1,50 +1,23 @@
 """What qemu's programs retire: as counted by hand in small programs, and by Valgrind in the examples."""
 
-import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from guests import SMALL
-from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, Ran, assemble, counted, run
+from host_programs import needs
+from independent_counts import instructions_by_valgrind, steps, valgrind
+from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, counted, faults, run
 
 from pfmon.stream.kinds import Kind
 from pfmon.stream.table import Cut
-from pfmon.stream.words import Mark
 
 pytestmark = [QEMU, ASSEMBLER]
-
-STEPS = """
-import gdb
-gdb.execute("starti", to_string=True)
-steps = 0
-while gdb.selected_inferior().pid:
-    gdb.execute("stepi", to_string=True)
-    steps += 1
-print("STEPS", steps)
-"""
 
 EXIT = "mov $60, %eax\n xor %edi, %edi\n syscall\n"
 
 
-def faults(ran: Ran) -> int:
-    """FAULT marks in a stream."""
-    return ran.tally.marks(Mark.FAULT)[0]
-
-
-VALGRIND = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not here")
+VALGRIND = needs("valgrind")
 NAMES = sorted(set(SMALL) - {"epic"})
-
-
-def valgrind(pattern: str, *options: str) -> list[int]:
-    """The numbers in what a tool of Valgrind says. It must not guess what branches mean: it then counts some that were
-    not there, and misses others."""
-    command = ["valgrind", "--vex-guest-chase=no", *options]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-    found = re.search(pattern, told)
-    assert found, told
-    return [int(number.replace(",", "")) for number in found.groups()]
 
 
 @pytest.mark.slow
@@ -52,8 +25,7 @@ def valgrind(pattern: str, *options: str) -> list[int]:
 @VALGRIND
 def test_examples_retire_what_valgrind_counts(name: str) -> None:
     command = [str(EXAMPLES / "x86_64" / name), *SMALL[name]]
-    expected = valgrind(r"guest instrs:\s+([\d,]+)", "--tool=lackey", "--basic-counts=yes", *command)
-    assert [counted(command).retired] == expected
+    assert counted(command).retired == instructions_by_valgrind(*command)
 
 
 @pytest.mark.slow
@@ -78,17 +50,10 @@ def test_loads_stores_and_branches_are_what_valgrind_counts(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "size"), [("noploop", "5"), ("queens", "3"), ("hashmap", "8")])
-@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not here")
+@needs("gdb")
 def test_programs_retire_as_many_as_steps_are_made(name: str, size: str, tmp_path: Path) -> None:
     command = [str(EXAMPLES / "x86_64" / name), size]
-    script = tmp_path / "steps.py"
-    script.write_text(STEPS)
-    told = subprocess.run(
-        ["gdb", "-q", "-batch", "-nx", "-x", script, "--args", *command], capture_output=True, text=True, check=True
-    )
-    if "STEPS" not in told.stdout:
-        pytest.skip(f"gdb may not trace programs here: {told.stderr.strip()[-200:]}")
-    assert run(command).retired == int(told.stdout.split()[-1])
+    assert run(command).retired == steps(command, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["lz", "sort", "strings"])

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from qemu_guests import ASSEMBLER, QEMU, assemble, run
+from qemu_guests import ASSEMBLER, QEMU, assemble, instructions, run
 
 from pfmon.stream.kinds import Kind
 from pfmon.stream.table import AccessKind, BranchKind
@@ -59,9 +59,7 @@ def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     before = "sub $2048, %rsp\n mov %rsp, %rbp\n mov %rsp, %rsi\n mov %rsp, %rdi\n mov $1, %ecx\n fnstcw (%rsp)"
     ran = run([assemble(tmp_path, f"_start: {before}\n here: {code}\n {EXIT}")])
     assert ran.ending is not None and ran.ending.status == 0
-    table = ran.guest.table
-    instructions = {one.address: one for number in table.numbers() for one in table.block(number).instructions}
-    one = instructions[sorted(instructions)[6]]
+    one = sorted(instructions(ran).items())[6][1]
     kinds, size = INSTRUCTIONS[code]
     assert (Kind(one.kind), one.size) == (Kind(kinds), size)
     if code in TWO_ADDRESSES:

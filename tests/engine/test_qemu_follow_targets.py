@@ -1,10 +1,10 @@
 """Following programs of the other instruction sets that qemu executes: pointers of other sizes and byte orders."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from host_programs import needs
 from ppc_programs import DATA, ENTRY, PPC_ASSEMBLER, TARGETS, has_qemu, ppc_program
 from qemu_guests import ASSEMBLER, assemble
 
@@ -91,7 +91,7 @@ def check(make: Callable[[Path, str], Path], forking: str, executing: str, count
 
 
 @ASSEMBLER
-@pytest.mark.skipif(shutil.which("qemu-i386") is None, reason="qemu-i386 is not here (package qemu-user)")
+@needs("qemu-i386")
 def test_i386_program_with_another_and_a_child(tmp_path: Path) -> None:
     def make(directory: Path, text: str) -> Path:
         return assemble(directory, text, "-m32")

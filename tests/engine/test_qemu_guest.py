@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Thread, Timer
 
 import pytest
-from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, expected, guest, run
+from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, expected, guest, run, run_example
 
 from pfmon.counting.tally import Tally
 from pfmon.engine.qemu import emulator
@@ -26,10 +26,8 @@ WAITING = "_start: mov $34, %eax\n syscall\n jmp _start"  # pause
 @pytest.mark.parametrize("name", sorted(expected("x86_64")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("x86_64")[name]
-    with (tmp_path / "output").open("w+") as file:
-        ran = run([EXAMPLES / "x86_64" / name], files=(0, file.fileno(), 2))
-        file.seek(0)
-        assert file.read().rstrip("\n") == output
+    ran, printed = run_example("x86_64", name, tmp_path)
+    assert printed == output
     assert ran.ending == (status, 0, "", "")
     assert ran.words[-1] == 1 << 63 | Mark.EXIT << 56 | 255 << 32 | status
     assert ran.tally.instructions() == ran.retired

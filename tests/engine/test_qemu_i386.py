@@ -1,34 +1,23 @@
 """i386 programs under qemu: what they retire, by hand, by gdb and by Valgrind; how they run and end."""
 
-import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from guests import SMALL
-from qemu_guests import ASSEMBLER, EXAMPLES, Ran, assemble, expected, run
+from host_programs import needs
+from independent_counts import instructions_by_valgrind, steps
+from qemu_guests import ASSEMBLER, EXAMPLES, assemble, expected, faults, instructions, run, run_example
 
 from pfmon.program.symbols import SymbolTable
 from pfmon.stream.kinds import Kind
-from pfmon.stream.marks import Mark
 from pfmon.stream.table import AccessKind, BranchKind, Cut, InstructionSet
 
-QEMU_I386 = pytest.mark.skipif(shutil.which("qemu-i386") is None, reason="qemu-i386 is not here (package qemu-user)")
+QEMU_I386 = needs("qemu-i386")
 pytestmark = [QEMU_I386, ASSEMBLER]
 
 NAMES = sorted(set(SMALL) - {"epic"})
 EXIT = "mov $1, %eax\n xor %ebx, %ebx\n int $0x80\n"
-
-STEPS = """
-import gdb
-gdb.execute("starti", to_string=True)
-steps = 0
-while gdb.selected_inferior().pid:
-    gdb.execute("stepi", to_string=True)
-    steps += 1
-print("STEPS", steps)
-"""
 
 
 def program(directory: Path, text: str, *options: str) -> Path:
@@ -36,18 +25,11 @@ def program(directory: Path, text: str, *options: str) -> Path:
     return assemble(directory, text, "-m32", *options)
 
 
-def faults(ran: Ran) -> int:
-    """FAULT marks in a stream."""
-    return ran.tally.marks(Mark.FAULT)[0]
-
-
 @pytest.mark.parametrize("name", sorted(expected("i386")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("i386")[name]
-    with (tmp_path / "output").open("w+") as file:
-        ran = run([EXAMPLES / "i386" / name], files=(0, file.fileno(), 2))
-        file.seek(0)
-        assert file.read().rstrip("\n") == output
+    ran, printed = run_example("i386", name, tmp_path)
+    assert printed == output
     assert ran.ending == (status, 0, "", "")
     assert ran.tally.instructions() == ran.retired
     assert ran.guest.instruction_set == InstructionSet.I386
@@ -60,29 +42,18 @@ words."""
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not here")
+@needs("valgrind")
 def test_examples_retire_what_valgrind_counts(name: str) -> None:
     command = [str(EXAMPLES / "i386" / name), *SMALL[name]]
-    tool = ["valgrind", "--vex-guest-chase=no", "--tool=lackey", "--basic-counts=yes"]
-    told = subprocess.run([*tool, *command], capture_output=True, text=True, check=True).stderr
-    found = re.search(r"guest instrs:\s+([\d,]+)", told)
-    assert found, told
-    assert run(command).retired == int(found[1].replace(",", "")) - REPEATED.get(name, 0)
+    assert run(command).retired == instructions_by_valgrind(*command) - REPEATED.get(name, 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "size"), [("noploop", "5"), ("queens", "3"), ("hashmap", "8")])
-@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not here")
+@needs("gdb")
 def test_programs_retire_as_many_as_steps_are_made(name: str, size: str, tmp_path: Path) -> None:
     command = [str(EXAMPLES / "i386" / name), size]
-    script = tmp_path / "steps.py"
-    script.write_text(STEPS)
-    told = subprocess.run(
-        ["gdb", "-q", "-batch", "-nx", "-x", script, "--args", *command], capture_output=True, text=True, check=True
-    )
-    if "STEPS" not in told.stdout:
-        pytest.skip(f"gdb may not trace programs here: {told.stderr.strip()[-200:]}")
-    assert run(command).retired == int(told.stdout.split()[-1])
+    assert run(command).retired == steps(command, tmp_path)
 
 
 RETIRING = {
@@ -357,9 +328,7 @@ def test_instruction_is_described(code: str, tmp_path: Path) -> None:
     before = "sub $2048, %esp\n mov %esp, %ebp\n mov %esp, %esi\n mov %esp, %edi\n mov %esp, %ebx\n mov $5, %eax"
     ran = run([program(tmp_path, f"_start: {before}\n {code}\n {EXIT} there: nop {LIMITS}")])
     assert ran.ending is not None and ran.ending.status == 0
-    table = ran.guest.table
-    found = {one.address: one for number in table.numbers() for one in table.block(number).instructions}
-    one = found[sorted(found)[6]]
+    one = sorted(instructions(ran).items())[6][1]
     kinds, size = INSTRUCTIONS[code]
     assert (Kind(one.kind), one.size, one.access | one.second) == (Kind(kinds), size, ACCESS[kinds & (L | S)])
 

@@ -9,6 +9,7 @@ from ppc_programs import (
     DATA,
     HEADERS,
     PPC_ASSEMBLER,
+    QEMU_PPC64,
     READ_ONLY,
     TARGETS,
     Target,
@@ -20,15 +21,13 @@ from ppc_programs import (
     ppc_program,
     write_elf,
 )
-from qemu_guests import EXAMPLES, Ran, expected, run
+from qemu_guests import EXAMPLES, expected, faults, run, run_example
 
 import pfmon
 from pfmon.program.symbols import SymbolTable
 from pfmon.stream.kinds import Kind
-from pfmon.stream.marks import Mark
 from pfmon.stream.table import InstructionSet
 
-QEMU_PPC64 = pytest.mark.skipif(not has_qemu("ppc64"), reason="qemu-ppc64 is not here (package qemu-user)")
 pytestmark = [QEMU_PPC64]
 
 NAMES = sorted(set(SMALL) - {"epic"})
@@ -44,18 +43,11 @@ def target(request: pytest.FixtureRequest) -> Target:
     return TARGETS[name]
 
 
-def faults(ran: Ran) -> int:
-    """FAULT marks in a stream."""
-    return ran.tally.marks(Mark.FAULT)[0]
-
-
 @pytest.mark.parametrize("name", sorted(expected("ppc64")))
 def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("ppc64")[name]
-    with (tmp_path / "output").open("w+") as file:
-        ran = run([EXAMPLES / "ppc64" / name], files=(0, file.fileno(), 2))
-        file.seek(0)
-        assert file.read().rstrip("\n") == output
+    ran, printed = run_example("ppc64", name, tmp_path)
+    assert printed == output
     assert ran.ending == (status, 0, "", "")
     assert ran.tally.instructions() == ran.retired
     assert ran.guest.instruction_set == InstructionSet.PPC64

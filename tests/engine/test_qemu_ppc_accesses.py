@@ -7,10 +7,10 @@ from ppc_programs import (
     DATA,
     ENTRY,
     PPC_ASSEMBLER,
+    QEMU_PPC,
     READ_ONLY,
     TARGETS,
     executed,
-    has_qemu,
     is_load,
     is_store,
     ppc_program,
@@ -22,7 +22,7 @@ from pfmon.stream.table import AccessKind
 pytestmark = [
     pytest.mark.slow,
     PPC_ASSEMBLER,
-    pytest.mark.skipif(not all(map(has_qemu, TARGETS)), reason="qemu-ppc64 is not here (package qemu-user)"),
+    QEMU_PPC,
 ]
 R, W = AccessKind.READ, AccessKind.WRITE
 EXIT = "li 0, 1\n li 3, 0\n sc"

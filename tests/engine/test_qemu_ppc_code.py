@@ -1,21 +1,21 @@
 """What the plugin knows of PowerPC instructions (ppc.c), called by itself: which may fault, and which access memory."""
 
 import ctypes
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ppc_programs import TARGETS, Target, has_qemu, write_elf
+from host_programs import needs
+from ppc_programs import QEMU_PPC, TARGETS, Target, write_elf
 from qemu_guests import run
 
 import pfmon
 
 SOURCE = Path(pfmon.__file__).parent / "engine" / "qemu" / "ppc.c"
 pytestmark = [
-    pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is here"),
-    pytest.mark.skipif(not all(map(has_qemu, TARGETS)), reason="qemu-ppc64 is not here (package qemu-user)"),
+    needs("cc"),
+    QEMU_PPC,
 ]
 
 BRANCHES = {(16, None), (18, None), (19, 16), (19, 528), (19, 560)}

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from ppc_programs import CODE, DATA, ENTRY, PPC_ASSEMBLER, TARGETS, Target, has_qemu, ppc_program
-from qemu_guests import run
+from ppc_programs import CODE, DATA, ENTRY, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Target, ppc_program
+from qemu_guests import instructions, run
 
 from pfmon.engine.qemu import ppc
 from pfmon.stream.blocks import InstructionRecord
@@ -15,7 +15,7 @@ from pfmon.stream.table import AccessKind, BranchKind
 pytestmark = [
     pytest.mark.slow,
     PPC_ASSEMBLER,
-    pytest.mark.skipif(not all(map(has_qemu, TARGETS)), reason="qemu-ppc64 is not here (package qemu-user)"),
+    QEMU_PPC,
 ]
 
 L, S, F, OP, B = Kind.LOAD, Kind.STORE, Kind.FLOAT, Kind.FP_OPERATION, Kind.BRANCH
@@ -27,9 +27,7 @@ NOTHING = PpcKind(0)
 def described(directory: Path, code: str, target: Target) -> InstructionRecord:
     """The instruction, behind one that gives r9 the address of zeros. It need not be one that qemu's processor has."""
     ran = run([ppc_program(directory, f"lis 9, {DATA >> 16}\n {code}\n nop\n li 0, 1\n sc", target)])
-    table = ran.guest.table
-    found = {one.address: one for number in table.numbers() for one in table.block(number).instructions}
-    return found[ENTRY + 4]
+    return instructions(ran)[ENTRY + 4]
 
 
 INSTRUCTIONS = {

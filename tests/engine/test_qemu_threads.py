@@ -1,11 +1,10 @@
 """Programs with threads under qemu: nothing is lost, whichever thread executes it."""
 
-import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from host_programs import needs
+from independent_counts import instructions_by_valgrind
 from qemu_guests import ASSEMBLER, QEMU, compile_c, run
 
 from pfmon.stream.words import Mark
@@ -59,23 +58,14 @@ int main(void) {
 """
 
 
-def counted_by_valgrind(*command: str | Path) -> int:
-    told = subprocess.run(
-        ["valgrind", "--tool=lackey", "--basic-counts=yes", *command], capture_output=True, text=True, check=False
-    )
-    counted = re.search(r"guest instrs:\s+([\d,]+)", told.stderr)
-    assert counted
-    return int(counted[1].replace(",", ""))
-
-
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not here")
+@needs("valgrind")
 def test_threads_one_after_another_retire_what_valgrind_counts(tmp_path: Path) -> None:
     """The difference of two runs: the C library's start-up asks the processor what it can, and Valgrind's is another.
     Whether a thread that is joined has ended already is the host's to say; that makes some ten instructions."""
     program = compile_c(tmp_path, WORKING, "-static", "-pthread")
     runs = [run([program, turns]) for turns in ("100", "30100")]
     assert [ran.ending.status for ran in runs if ran.ending] == [5, 5]
-    theirs = [counted_by_valgrind(program, turns) for turns in ("100", "30100")]
+    theirs = [instructions_by_valgrind(program, turns, status=5) for turns in ("100", "30100")]
     assert runs[1].retired - runs[0].retired == pytest.approx(theirs[1] - theirs[0], rel=0.001)
     assert all(ran.tally.instructions() == ran.retired for ran in runs)
 

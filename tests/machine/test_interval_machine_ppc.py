@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ppc_programs import DATA, PPC_ASSEMBLER, TARGETS, Target, has_qemu, ppc_program
+from ppc_programs import DATA, PPC_ASSEMBLER, QEMU_PPC, TARGETS, Target, ppc_program
 
 import pfmon
 from pfmon.machine.config import load
@@ -11,7 +11,7 @@ from pfmon.machine.config import load
 pytestmark = [
     pytest.mark.slow,
     PPC_ASSEMBLER,
-    pytest.mark.skipif(not all(map(has_qemu, TARGETS)), reason="qemu-ppc64 is not here (package qemu-user)"),
+    QEMU_PPC,
 ]
 
 NODES, STRIDE = 110, 544

@@ -1,10 +1,10 @@
 """i386 programs on the Itaniums' PMUs: PSR.is is 1 (pfmon on Itanium 2, section 7)."""
 
-import shutil
 from typing import Any
 
 import pytest
 from guests import SMALL
+from host_programs import needs
 from qemu_guests import EXAMPLES
 
 import pfmon
@@ -13,7 +13,7 @@ from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.counting import Counting
 
-pytestmark = pytest.mark.skipif(shutil.which("qemu-i386") is None, reason="qemu-i386 is not here (qemu-user)")
+pytestmark = needs("qemu-i386")
 
 COMMAND = [str(EXAMPLES / "i386" / "sort"), *SMALL["sort"]]
 NATIVE = [str(EXAMPLES / "ia64" / "sort"), *SMALL["sort"]]

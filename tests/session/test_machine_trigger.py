@@ -1,18 +1,16 @@
 """Counting that starts when something has happened so often on an out-of-order machine."""
 
-import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from host_programs import needs
 
 import pfmon
 from pfmon.errors import PfmonError
 
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, ("qemu-ppc64", "qemu-x86_64"))), reason="qemu is not here (package qemu-user)"
-)
+pytestmark = needs("qemu-ppc64", "qemu-x86_64")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PPC, X86 = str(EXAMPLES / "ppc64" / "lz"), str(EXAMPLES / "x86_64" / "sort")

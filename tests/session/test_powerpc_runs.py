@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ppc_programs import DATA, PPC_ASSEMBLER, TARGETS, executed, has_qemu, ppc_program
+from ppc_programs import DATA, PPC_ASSEMBLER, QEMU_PPC, TARGETS, executed, ppc_program
 
 import pfmon
 from pfmon import pmu
 from pfmon.errors import PfmonError
 
-pytestmark = pytest.mark.skipif(not all(map(has_qemu, TARGETS)), reason="qemu-ppc64 is not here (package qemu-user)")
+pytestmark = QEMU_PPC
 
 QUEENS = str(Path(__file__).parents[2] / "examples" / "ppc64" / "queens")
 X86 = QUEENS.replace("ppc64", "x86_64")

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ppc_programs import DATA, PPC_ASSEMBLER, executed, has_qemu, ppc_program
+from ppc_programs import DATA, PPC_ASSEMBLER, QEMU_PPC64, executed, ppc_program
 
 import pfmon
 from pfmon.errors import PfmonError
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not has_qemu("ppc64"), reason="qemu-ppc64 is not here (package qemu-user)"),
+    QEMU_PPC64,
 ]
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "ppc64"

@@ -5,12 +5,14 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
+import pytest
+
 PACKAGES = {
-    "qemu-x86_64": "qemu-user",
+    **dict.fromkeys(("qemu-x86_64", "qemu-i386", "qemu-ppc64", "qemu-ppc64le", "qemu-ppc"), "qemu-user"),
     "cc": "gcc",
     "gdb": "gdb",
     "valgrind": "valgrind",
-    "llvm-mc": "llvm",
+    **dict.fromkeys(("llvm-mc", "llvm-objcopy"), "llvm"),
 }
 """Program -> Debian's package."""
 
@@ -21,6 +23,13 @@ PERMISSION = "PFMON_TEST_PACKAGES"
 def missing(packages: Mapping[str, str] = PACKAGES) -> dict[str, str]:
     """The programs that are not here, and their packages."""
     return {program: package for program, package in packages.items() if shutil.which(program) is None}
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Tests so marked are skipped where one of these programs is not here."""
+    left = missing({program: PACKAGES[program] for program in programs})
+    reason = ", ".join(f"{program} is not here (package {package})" for program, package in left.items())
+    return pytest.mark.skipif(bool(left), reason=reason)
 
 
 def install() -> None:

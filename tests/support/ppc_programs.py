@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from host_programs import needs
 
-PPC_ASSEMBLER = pytest.mark.skipif(
-    shutil.which("llvm-mc") is None or shutil.which("llvm-objcopy") is None, reason="llvm-mc is not here (package llvm)"
-)
+PPC_ASSEMBLER = needs("llvm-mc", "llvm-objcopy")
 CODE, DATA, READ_ONLY = 0x10000000, 0x10020000, 0x10040000
 """Where a program's segments are: its code, which it may write; 64 KB of zeros; a page that it may only read."""
 
@@ -35,6 +33,8 @@ PPC64 = Target("ppc64", "powerpc64", 21, ">", 64)
 PPC64LE = Target("ppc64le", "powerpc64le", 21, "<", 64)
 PPC = Target("ppc", "powerpc", 20, ">", 32)
 TARGETS = {target.name: target for target in (PPC64, PPC64LE, PPC)}
+QEMU_PPC64 = needs("qemu-ppc64")
+QEMU_PPC = needs(*(f"qemu-{name}" for name in TARGETS))
 ENTRY = CODE + HEADERS
 
 

@@ -6,9 +6,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import pytest
+from host_programs import needs
 
 from pfmon.counting.tally import Tally
 from pfmon.engine import api
@@ -16,12 +17,13 @@ from pfmon.engine.api import Ending
 from pfmon.engine.qemu.guest import Guest
 from pfmon.engine.settings import Settings
 from pfmon.program import image
+from pfmon.stream.blocks import InstructionRecord
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.tee import Tee
 from pfmon.stream.words import Mark
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-QEMU = pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is not here (package qemu-user)")
+QEMU = needs("qemu-x86_64")
 ASSEMBLER = pytest.mark.skipif(
     shutil.which("cc") is None or platform.machine() != "x86_64", reason="no compiler for x86-64 programs is here"
 )
@@ -37,60 +39,44 @@ class Ran(NamedTuple):
     guest: Guest
 
 
-def guest(
-    command: Sequence[str | Path],
-    *,
-    slow: bool = False,
-    environment: Sequence[bytes] = (),
-    files: tuple[int, int, int] | None = None,
-    notices: list[str] | None = None,
-    addresses: bool = False,
-    totals: bool = False,
-) -> Guest:
+class Options(TypedDict, total=False):
+    """How a program runs: as api.Start has it; ``notices`` are added to a list."""
+
+    slow: bool
+    environment: Sequence[bytes]
+    files: tuple[int, int, int]
+    notices: list[str]
+    addresses: bool
+    totals: bool
+
+
+def guest(command: Sequence[str | Path], **options: Unpack[Options]) -> Guest:
     """A program that has not begun."""
     words = [os.fsencode(word) for word in command]
-    settings = Settings() if files is None else Settings(standard_files=files)
     wanted = api.Start(
         image.load(str(command[0])),
         words,
-        environment,
-        settings,
+        options.get("environment", ()),
+        Settings(standard_files=options["files"]) if "files" in options else Settings(),
         memory_limit=1 << 30,
         processor="intel_v2",
-        slow=slow,
-        addresses=addresses,
-        totals=totals,
-        on_notice=[].append if notices is None else notices.append,
+        slow=options.get("slow", False),
+        addresses=options.get("addresses", False),
+        totals=options.get("totals", False),
+        on_notice=options.get("notices", []).append,
     )
     engine = api.start(wanted)
     assert isinstance(engine, Guest)
     return engine
 
 
-def run(
-    command: Sequence[str | Path],
-    *,
-    slow: bool = False,
-    environment: Sequence[bytes] = (),
-    files: tuple[int, int, int] | None = None,
-    notices: list[str] | None = None,
-    addresses: bool = False,
-    totals: bool = False,
-) -> Ran:
+def run(command: Sequence[str | Path], **options: Unpack[Options]) -> Ran:
     """Run a program to its end, ``addresses`` of its accesses in the stream or not; its standard output goes nowhere
     unless ``files`` says where."""
     with Path(os.devnull).open("w") as nowhere:
-        files = files or (0, nowhere.fileno(), nowhere.fileno())
-        one = guest(
-            command,
-            slow=slow,
-            environment=environment,
-            files=files,
-            notices=notices,
-            addresses=addresses,
-            totals=totals,
-        )
-        tally, recorder = Tally(one.table, addresses), Recorder()
+        options.setdefault("files", (0, nowhere.fileno(), nowhere.fileno()))
+        one = guest(command, **options)
+        tally, recorder = Tally(one.table, options.get("addresses", False)), Recorder()
         ending = one.run(Tee(tally, recorder))
         one.close()
     return Ran(ending, one.retired, tally, recorder.words(), one)
@@ -100,6 +86,25 @@ def expected(architecture: str) -> dict[str, tuple[int, str]]:
     """Exit status and output of the examples for an architecture, without arguments."""
     lines = (EXAMPLES / "expected" / f"{architecture}.txt").read_text().splitlines()
     return {name: (int(status), output) for name, status, output in (line.split("|") for line in lines)}
+
+
+def faults(ran: Ran) -> int:
+    """FAULT marks in a stream."""
+    return ran.tally.marks(Mark.FAULT)[0]
+
+
+def instructions(ran: Ran) -> dict[int, InstructionRecord]:
+    """Address -> what the block table has of the instruction there."""
+    table = ran.guest.table
+    return {one.address: one for number in table.numbers() for one in table.block(number).instructions}
+
+
+def run_example(architecture: str, name: str, directory: Path) -> tuple[Ran, str]:
+    """Run an example without arguments; the run, and what it printed."""
+    with (directory / "output").open("w+") as file:
+        ran = run([EXAMPLES / architecture / name], files=(0, file.fileno(), 2))
+        file.seek(0)
+        return ran, file.read().rstrip("\n")
 
 
 class Access(NamedTuple):
