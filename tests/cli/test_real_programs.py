@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from qemu_guests import ASSEMBLER, QEMU, compile_c
@@ -28,8 +29,8 @@ def needs(name: str) -> str:
     return path
 
 
-def run(command: Sequence[str | Path], **options: object) -> pfmon.Run:
-    done = pfmon.run(list(command), **{"events": EVENTS, "capture": True, **options})  # type: ignore[arg-type]
+def run(command: Sequence[str | Path], **options: Any) -> pfmon.Run:
+    done = pfmon.run(list(command), **{"events": EVENTS, "capture": True, **options})
     assert done.counts[0].value == done.retired > int(done.counts[1].value or 0) > 0
     return done
 

@@ -9,13 +9,11 @@ import time
 from contextlib import contextmanager, nullcontext
 from functools import partial
 
-from pfmon.counting.tally import Tally
 from pfmon.engine import api
 from pfmon.engine.api import Start
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.session.controls import Controls
-from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
 from pfmon.session.supported import check_addresses, check_controls, check_fits, check_follows, check_machine_counts
@@ -33,10 +31,11 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import Request
     from pfmon.program.image import Program
-    from pfmon.session.counting import Count, Counting
+    from pfmon.session.counting import Count, Counting, Seen
     from pfmon.session.cpi import Cpi
     from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.monitoring import Interval
+    from pfmon.session.observer import Observer
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
     from pfmon.session.sampling import Sample, Sampling
@@ -119,27 +118,6 @@ def event_groups(plan: Plan) -> list[EventSets]:
             groups.append(EventSets(plan.model, part, plan.unlimited))
         first += size
     return groups
-
-
-class Observer:
-    """A run on a machine without a PMU: what a report of the whole machine needs."""
-
-    def __init__(self, figures: MachineFigures, engine: Engine) -> None:
-        from pfmon.session.machine_run import MachineRun  # most runs need no machine
-
-        self._figures, self._engine = figures, engine
-        self._tally = Tally(engine.table, traced=True)
-        self.running = MachineRun(figures, engine.table, threaded=not engine.capabilities.apart)
-        self.consumer = self.running.feed(beside=self._tally)
-
-    def breakdown(self, plan: Plan) -> Cpi:
-        """Where the cycles went."""
-        from pfmon.session.cpi import breakdown
-        from pfmon.session.monitoring import nothing_is_lost
-
-        nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
-        seen = Seen(self._engine.table, self._tally, self.running.records())
-        return breakdown(self._figures, seen, plan.program, plan.demangle)
 
 
 class Session:
@@ -232,8 +210,12 @@ class Session:
         """Whether all that is wanted of the stream is how often each block ran."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        live = plan.sampling or self._steered or plan.following
-        return always and len(self.groups) == 1 and not (live or plan.record or plan.slow)
+        return always and len(self.groups) == 1 and not (self._live or plan.following or plan.record or plan.slow)
+
+    @property
+    def _live(self) -> bool:
+        """Whether counters have to count while the program runs."""
+        return self.plan.sampling is not None or self._steered or self._trigger is not None
 
     @property
     def _counts_addresses(self) -> bool:
@@ -259,8 +241,7 @@ class Session:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
         ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream."""
         try:
-            live = self.plan.sampling or self._steered or self._trigger
-            return self._run_sampled(on_samples) if live else self._run(on_interval)
+            return self._run_sampled(on_samples) if self._live else self._run(on_interval)
         finally:
             self.close()
 
@@ -313,7 +294,7 @@ class Session:
             if self.groups
             else None
         )
-        observer = Observer(self._machine, self.engine) if self._machine and not monitoring else None
+        observer = self._observer() if self._machine and not monitoring else None
         reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
         ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
         counts: list[Count] = []
@@ -334,6 +315,12 @@ class Session:
             cpi=observer.breakdown(self.plan) if observer else None,
         )
         return self._of_all_tasks(outcome, monitoring.totals if monitoring else ()) if self._tasks else outcome
+
+    def _observer(self) -> Observer:
+        from pfmon.session.observer import Observer  # only a report needs it
+
+        assert self._machine
+        return Observer(self._machine, self.engine)
 
     def _of_all_tasks(self, outcome: Outcome, totals: Sequence[int]) -> Outcome:
         """The outcome of all tasks, from that of the first one, whose monitors counted ``totals``."""

@@ -129,26 +129,29 @@ cdef class Describer:
 
     def take_facts(self, facts):
         """Number the facts of mnemonics as capstone numbers them."""
-        cdef name_function name_of = <name_function>function(self.library, b"cs_insn_name")
-        cdef const char* name
         cdef unsigned int number
-        for number in range(1, MOST_IDS):
-            name = name_of(self.handle, number)
-            if name == NULL:
-                break
-            kind, branch, rule, first, size, isa_kind = facts(name.decode())
+        for number, name in enumerate(self.names(b"cs_insn_name", MOST_IDS), 1):
+            kind, branch, rule, first, size, isa_kind = facts(name)
             self.facts[number] = Facts(kind, branch, rule, first, size, isa_kind)
 
     def take_registers(self, registers):
         """Number the registers as capstone numbers them."""
-        cdef name_function name_of = <name_function>function(self.library, b"cs_reg_name")
+        cdef unsigned int number
+        for number, name in enumerate(self.names(b"cs_reg_name", MOST_REGISTERS), 1):
+            self.registers[number] = registers(name)
+
+    def names(self, symbol, unsigned int most):
+        """What capstone has names for, in the order of its numbers from 1 on, below ``most``."""
+        cdef name_function name_of = <name_function>function(self.library, symbol)
         cdef const char* name
         cdef unsigned int number
-        for number in range(1, MOST_REGISTERS):
+        found = []
+        for number in range(1, most):
             name = name_of(self.handle, number)
             if name == NULL:
                 break
-            self.registers[number] = registers(name.decode())
+            found.append(name.decode())
+        return found
 
     def begin_as(self, BlockTable parent):
         """What a child's area inherits is described in its parent's table, at least the beginning of it."""

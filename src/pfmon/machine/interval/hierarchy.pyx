@@ -114,18 +114,19 @@ cdef class Hierarchy:
             return
         address = (gone.number - 1) << self.l2.shift
         if not self.has_l3:
-            if is_modified(&gone) | (self.inclusive and self.drop_above(address, self.l2.shift)):
-                self.to_memory(now)
+            self.leave_last(address, self.l2.shift, is_modified(&gone), now)
         elif is_modified(&gone) and not keep_modified(self.l3, address >> self.l3.shift):
             self.put_l3(address, True, now, now)
 
     cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef Line gone
         self.l3.bring(address >> self.l3.shift, &gone).ready = packed(ready, modified)
-        if gone.number == 0:
-            return
-        address = (gone.number - 1) << self.l3.shift
-        if is_modified(&gone) | (self.inclusive and self.drop_above(address, self.l3.shift)):
+        if gone.number:
+            self.leave_last((gone.number - 1) << self.l3.shift, self.l3.shift, is_modified(&gone), now)
+
+    cdef void leave_last(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil:
+        """A line left the last cache, and leaves all others if that is inclusive."""
+        if modified | (self.inclusive and self.drop_above(address, shift)):
             self.to_memory(now)
 
     cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil:

@@ -1,0 +1,32 @@
+"""A run that is reported on, with no PMU: the whole machine."""
+
+from __future__ import annotations
+
+from pfmon.counting.tally import Tally
+from pfmon.session.counting import Seen
+from pfmon.session.cpi import breakdown
+from pfmon.session.machine_run import MachineRun
+from pfmon.session.monitoring import nothing_is_lost
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.api import Engine
+    from pfmon.machine.config import MachineFigures
+    from pfmon.session.cpi import Cpi
+    from pfmon.session.run import Plan
+
+
+class Observer:
+    """A run on a machine without a PMU: what a report of the whole machine needs."""
+
+    def __init__(self, figures: MachineFigures, engine: Engine) -> None:
+        self._figures, self._engine = figures, engine
+        self._tally = Tally(engine.table, traced=True)
+        self.running = MachineRun(figures, engine.table, threaded=not engine.capabilities.apart)
+        self.consumer = self.running.feed(beside=self._tally)
+
+    def breakdown(self, plan: Plan) -> Cpi:
+        """Where the cycles went."""
+        nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
+        seen = Seen(self._engine.table, self._tally, self.running.records())
+        return breakdown(self._figures, seen, plan.program, plan.demangle)
