@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from pfmon.program.symbols import SymbolTable
+from pfmon.program import image
+from pfmon.program.symbols import SymbolTable, nearest, symbols_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -54,6 +55,20 @@ def test_nearest_symbol_is_the_function_that_contains_the_address() -> None:
             assert (location.symbol.address, location.offset) == (address, offset)
             assert str(location) == (f"{location.symbol.name}+{offset:#x}" if offset else location.symbol.name)
             assert location.symbol.name == function or functions(path)[location.symbol.name][0] == address
+
+
+@pytest.mark.parametrize("architecture", ["ia64", "x86_64", "i386", "ppc64"])
+def test_nothing_behind_a_file_is_named_by_it(architecture: str) -> None:
+    """The last symbols, _end among them, are labels without a size, which reach to the next symbol."""
+    program = image.load(str(EXAMPLES / architecture / "sort"))
+    table = symbols_of(program.image)
+    last = table.symbols()[-1]
+    assert last.size == 0 and last.address <= program.image.end
+    assert SymbolTable(program.image.data, program.image.bias).nearest(program.image.end + 4096) is not None
+    for address in (program.image.end, program.image.end + 4096, (1 << 64) - 16):
+        assert table.nearest(address) is None
+        assert nearest(program, address) is None
+    assert nearest(program, program.image.entry) == table.nearest(program.image.entry) is not None
 
 
 def test_address_outside_every_symbol_has_none() -> None:

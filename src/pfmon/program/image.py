@@ -70,6 +70,11 @@ class Program(NamedTuple):
     interpreter: Image | None
 
     @property
+    def images(self) -> list[Image]:
+        """Its file, and that of its interpreter if it has one."""
+        return [self.image] if self.interpreter is None else [self.image, self.interpreter]
+
+    @property
     def entry(self) -> int:
         """Where execution starts: in the interpreter, if there is one."""
         return (self.interpreter or self.image).entry

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pfmon.program.image import Image, Program
+
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_TLS, STT_GNU_IFUNC = 0, 1, 2, 6, 10
 KINDS = {STT_NOTYPE: "label", STT_OBJECT: "object", STT_FUNC: "function", STT_GNU_IFUNC: "function"}
@@ -46,10 +48,12 @@ class Location(NamedTuple):
 class SymbolTable:
     """The symbols of one file, at the addresses that a load bias gives them.
 
-    A damaged symbol table is as good as none: a program runs without one.
+    A damaged symbol table is as good as none: a program runs without one. What is at ``end`` and behind it belongs to
+    another file, also where the last label, which is often _end, has no size.
     """
 
-    def __init__(self, data: bytes, bias: int = 0) -> None:
+    def __init__(self, data: bytes, bias: int = 0, end: int = 1 << 64) -> None:
+        self.end = end
         self._data = data
         self._bias = bias
         self._symbols: list[Symbol] | None = None
@@ -73,6 +77,8 @@ class SymbolTable:
 
     def nearest(self, address: int) -> Location | None:
         """The symbol that contains the address, or the last one before it if that has no size."""
+        if address >= self.end:
+            return None
         symbols = self.symbols()
         i = bisect.bisect_right(self._addresses, address) - 1
         for symbol in reversed(symbols[max(0, i - 8) : i + 1]):
@@ -81,6 +87,17 @@ class SymbolTable:
         if i >= 0 and symbols[i].size == 0:
             return Location(symbols[i], address - symbols[i].address)
         return None
+
+
+def symbols_of(image: Image) -> SymbolTable:
+    """The symbols of a file where it lies in memory."""
+    return SymbolTable(image.named_by, image.bias, image.end)
+
+
+def nearest(program: Program, address: int) -> Location | None:
+    """The symbol of a program, or of its interpreter, that an address belongs to."""
+    found = (symbols_of(image).nearest(address) for image in program.images)
+    return next((location for location in found if location is not None), None)
 
 
 class _Layout(NamedTuple):

@@ -6,7 +6,7 @@ from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import demangled
 from pfmon.program.lines import Lines
-from pfmon.program.symbols import SymbolTable
+from pfmon.program.symbols import symbols_of
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -122,8 +122,8 @@ class FunctionNames:
         instruction_set: InstructionSet = InstructionSet.IA64,
     ) -> None:
         self._slot = SLOT.get(instruction_set, 0)
-        self._images = [image for image in (program.image, program.interpreter) if image is not None] if program else []
-        self._tables = [SymbolTable(image.named_by, image.bias) for image in self._images]
+        self._images = program.images if program else []
+        self._tables = [symbols_of(image) for image in self._images]
         self._lines = [Lines(image.named_by, image.bias, image.path) for image in self._images]
         self._demangle = demangled if demangle else str
         self._known: dict[int, tuple[str, int]] = {}
@@ -133,6 +133,7 @@ class FunctionNames:
         """The addresses at which the answer of `function` may change, in order."""
         found: set[int] = set()
         for table in self._tables:
+            found.add(table.end)
             for symbol in table.symbols():
                 found.update((symbol.address, symbol.address + symbol.size))
         return sorted(address for address in found if 0 <= address < 1 << 64)

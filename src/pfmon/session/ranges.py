@@ -13,14 +13,14 @@ from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import demangled
 from pfmon.program.lines import Lines
-from pfmon.program.symbols import SymbolTable
+from pfmon.program.symbols import symbols_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.program.image import Image, Program
-    from pfmon.program.symbols import Symbol
+    from pfmon.program.symbols import Symbol, SymbolTable
 
 BUNDLE = 16
 LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
@@ -86,8 +86,7 @@ def resolver(
     something else.
     """
     guesses = approximated if approximated is not None else set()
-    images = [image for image in (program.image, program.interpreter) if image is not None]
-    files = [_Known(image, SymbolTable(image.named_by, image.bias)) for image in images]
+    files = [_Known(image, symbols_of(image)) for image in program.images]
 
     def resolve(text: str) -> tuple[int, int]:
         if lines := LINES.fullmatch(text):

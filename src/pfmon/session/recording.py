@@ -73,7 +73,7 @@ class RunRecording:
 
 def _head(start: Start, engine: Engine) -> dict[str, Any]:
     """What a recording says of the run: keys as in docs/stream.md."""
-    images = [one for one in (start.program.image, start.program.interpreter) if one is not None]
+    images = start.program.images
     return {
         "pfmon": VERSION,
         "instruction_set": int(engine.instruction_set),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
-from pfmon.program.symbols import SymbolTable
+from pfmon.program.symbols import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,19 +17,9 @@ def describe(program: Program, memory: AddressSpace, ip: int) -> str:
     """``0x4000000000000bd1 (printf+0x310, slot 1): add r15=r20,r15 ;; *ld1 r15=[r15] nop.i 0x0``"""
     bundle, slot = ip & ~15, ip & 3
     parts = [f"slot {slot}"]
-    symbol = _symbol(program, bundle)
-    if symbol:
-        parts.insert(0, symbol)
+    if location := nearest(program, bundle):
+        parts.insert(0, str(location))
     return f"{bundle:#x} ({', '.join(parts)}): {_bundle_text(memory, bundle, slot)}"
-
-
-def _symbol(program: Program, address: int) -> str:
-    for image in (program.image, program.interpreter):
-        if image is not None:
-            location = SymbolTable(image.named_by, image.bias).nearest(address)
-            if location is not None:
-                return str(location)
-    return ""
 
 
 def _bundle_text(memory: AddressSpace, address: int, slot: int) -> str:

@@ -189,14 +189,10 @@ class Guest:
         """``0x401136 (main+0x10)``; empty where it is not known: who adds up blocks sees no order in them."""
         if not self._reader.ip:
             return ""
-        from pfmon.program.symbols import SymbolTable  # only a program that dies needs symbols
+        from pfmon.program.symbols import nearest  # only a program that dies needs symbols
 
-        for image in (self._wanted.program.image, self._wanted.program.interpreter):
-            if image is not None:
-                location = SymbolTable(image.named_by, image.bias).nearest(self.ip)
-                if location is not None:
-                    return f"{self.ip:#x} ({location})"
-        return f"{self.ip:#x}"
+        location = nearest(self._wanted.program, self.ip)
+        return f"{self.ip:#x} ({location})" if location else f"{self.ip:#x}"
 
     def stop(self) -> None:
         """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. It ends between two

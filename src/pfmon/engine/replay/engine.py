@@ -49,7 +49,7 @@ class Replay:
         if self._listed is None:
             path = str(self._files[0]["path"])
             loaded = image.load(path, sysroot or self._head.get("sysroot"))
-            images = [one for one in (loaded.image, loaded.interpreter) if one is not None]
+            images = loaded.images
             for one, recorded in zip(images, self._files, strict=False):
                 if digest(one.data) != recorded["sha256"]:
                     raise PfmonError(f"{one.path}: has changed since {self._reader.path} was recorded")
@@ -99,10 +99,10 @@ class Replay:
 
 def image_bytes(program: Program, address: int) -> bytes:
     """The 16 bytes at an address of a program's segments; nothing where there is none."""
-    for one in (program.image, program.interpreter):
-        for segment in one.elf.segments if one else ():
-            start = segment.address + one.bias if one else 0
-            if one and start <= address and address + 16 <= start + segment.file_size:
+    for one in program.images:
+        for segment in one.elf.segments:
+            start = segment.address + one.bias
+            if start <= address and address + 16 <= start + segment.file_size:
                 offset = segment.offset + address - start
                 return one.data[offset : offset + 16]
     return b""

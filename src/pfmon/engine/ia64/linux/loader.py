@@ -87,9 +87,8 @@ def load(
     page = memory.page_size
     name = program.image.path
     try:
-        for image in (program.image, program.interpreter):
-            if image is not None:
-                map_image(memory, image)
+        for image in program.images:
+            map_image(memory, image)
         size = settings.stack_size
         memory.map(STACK_TOP - size, size, PROT_READ | PROT_WRITE)
         memory.map(BACKING_STORE, settings.backing_store_size, PROT_READ | PROT_WRITE)

@@ -235,8 +235,8 @@ class Process:
         mapping = self.mappings.at(start)
         if mapping is not None:
             return os.fsdecode(mapping.file.path)
-        for image in (self.program.image, self.program.interpreter):
-            if image and any(
+        for image in self.program.images:
+            if any(
                 start < image.bias + s.address + s.memory_size and image.bias + s.address < end
                 for s in image.elf.segments
             ):
