@@ -3,25 +3,26 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.counting.tally cimport Tally
-from pfmon.machine.interval.block_plans cimport BlockPlan
+from pfmon.machine.interval.block_plans cimport BlockPlan, counts_of
 from pfmon.machine.interval.interval_machine cimport IntervalMachine
 from pfmon.stream.table cimport ALWAYS, BANKS
 
 
 def add_runs(Tally tally, IntervalMachine machine):
     """Count in ``tally`` all blocks that have run on a machine that has finished. MemoryError."""
-    cdef uint64_t bank, i
+    cdef uint64_t bank, i, ran
     cdef BlockPlan* plan
     if not tally.room():
         raise MemoryError
     for bank in range(BANKS):
         for i in range(machine.plans.capacity[bank]):
             plan = machine.plans.plans[bank][i]
-            if plan == NULL or plan.ran == 0:
+            ran = counts_of(plan).ran if plan != NULL else 0
+            if ran == 0:
                 continue
             if plan.condition == ALWAYS:
-                tally.add_runs_of(plan.number, plan.ran)
+                tally.add_runs_of(plan.number, ran)
                 continue
-            tally.add_runs_of(plan.number, plan.ran - plan.held)
+            tally.add_runs_of(plan.number, ran - plan.held)
             if plan.held:
                 tally.add_runs_of(plan.number | <uint64_t>1 << (32 + plan.condition), plan.held)

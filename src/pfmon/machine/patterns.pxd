@@ -12,13 +12,18 @@ cdef inline uint8_t fresh_counter(uint32_t history, uint32_t bits) noexcept nogi
     return 2 if history & 1 else 1
 
 
+cdef enum:
+    STEPS = 0xED84               # what a counter becomes: two bits for each counter * 2 + taken
+
+
+cdef inline uint8_t stepped(uint8_t counter, bint taken) noexcept nogil:
+    """A counter after one step towards 3 (taken) or 0 (not taken); 2 and 3 predict taken. Without a branch: the host
+    would often mispredict it where the program's own processor mispredicts."""
+    return STEPS >> (counter * 4 + taken * 2) & 3
+
+
 cdef inline void train(uint8_t* counter, bint taken) noexcept nogil:
-    """One step towards 3 (taken) or 0 (not taken); 2 and 3 predict taken."""
-    if taken:
-        if counter[0] < 3:
-            counter[0] += 1
-    elif counter[0] > 0:
-        counter[0] -= 1
+    counter[0] = stepped(counter[0], taken)
 
 
 cdef inline uint32_t longer_history(uint32_t history, uint32_t bits, bint taken) noexcept nogil:

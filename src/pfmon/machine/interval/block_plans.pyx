@@ -1,17 +1,21 @@
 """Blocks as an out-of-order core sees them, each worked out when it runs first."""
 
 cimport cython
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from pfmon.machine.interval.dataflow cimport Result, follow_block
+from pfmon.machine.interval.dataflow cimport Result, Source, addresses_of, follow_block
 from pfmon.stream.operands cimport OPERANDS_AT, Operands
 from pfmon.stream.table cimport (
     BANK_MASK, BANK_SHIFT, BANKS, AccessKind, BlockAccess, BlockHead, BlockInstruction, is_second, most_accesses,
 )
 
+cdef extern from "<stdlib.h>" nogil:
+    void* aligned_alloc(size_t, size_t)
+
 cdef enum:
     FIRST_PLANS = 1 << 10
+    LINE = 64                    # bytes of a line of the host's caches
 
 
 @cython.final
@@ -47,26 +51,30 @@ cdef class BlockPlans:
                 return NULL
             memset(fresh + self.capacity[bank], 0, (capacity - self.capacity[bank]) * sizeof(void*))
             self.plans[bank], self.capacity[bank] = fresh, capacity
-        plan = <BlockPlan*>calloc(1, sizeof(BlockPlan) + reached * sizeof(Reached))
+        plan = <BlockPlan*>aligned_alloc(LINE, self.bytes_of(reached))
         if plan == NULL:
             self.failure = Failure.OUT_OF_MEMORY
             return NULL
-        plan.number, plan.length, plan.ip, plan.reached = <uint32_t>number, head.length, head.ip, <uint32_t>reached
-        plan.last = instructions[head.length - 1].address
-        plan.behind = plan.last + instructions[head.length - 1].length
+        memset(plan, 0, self.bytes_of(reached))
+        plan.number, plan.length, plan.ip, plan.reached = <uint32_t>number, <uint8_t>head.length, head.ip, <uint16_t>reached
+        plan.last, plan.last_bytes = instructions[head.length - 1].address, instructions[head.length - 1].length
         plan.branch, plan.condition = instructions[head.length - 1].branch, instructions[head.length - 1].condition
-        plan.first_line, plan.last_line = plan.ip >> self.line_shift, (plan.behind - 1) >> self.line_shift
-        plan.simple, plan.hash = plan.first_line == plan.last_line, plan.last ^ plan.last >> 13
-        plan.groups, plan.short_by = plan.length // self.width, <uint8_t>(plan.length % self.width)
-        plan.accesses = <Reached*>(plan + 1)
+        plan.first_line = plan.ip >> self.line_shift
+        plan.more_lines = <uint8_t>(((behind(plan) - 1) >> self.line_shift) - plan.first_line)
+        plan.groups, plan.short_by = <uint8_t>(plan.length // self.width), <uint8_t>(plan.length % self.width)
         for k in range(reached):
-            describe(&plan.accesses[k], self.table.c.accesses + head.first_access, k, instructions)
+            describe(&accesses_of(plan)[k], self.table.c.accesses + head.first_access, k, instructions)
         if self.operands_at and not self.follow(plan):
             self.failure = Failure.OUT_OF_MEMORY
             free(plan)
             return NULL
         self.plans[bank][place] = plan
         return plan
+
+    cdef uint64_t bytes_of(self, uint64_t reached) noexcept nogil:
+        """Bytes of a plan with so many accesses, in whole lines of the host's caches."""
+        cdef uint64_t counts = sizeof(BlockCounts) - (MOST_WIDTH - self.width) * sizeof(uint64_t)
+        return (sizeof(BlockPlan) + accesses_bytes(reached) + counts + LINE - 1) & ~<uint64_t>(LINE - 1)
 
     cdef bint follow(self, BlockPlan* plan) noexcept nogil:
         """Work out a block's dataflow; False: there is no memory."""
@@ -80,13 +88,12 @@ cdef class BlockPlans:
             return False
         follow_block(&flow, addresses, self.table.c.payloads + head.first * stride + self.operands_at, stride,
                      plan.length, self.table.c.accesses + head.first_access, plan.reached)
-        for k in range(plan.reached):
-            plan.accesses[k].address = addresses[k]
-        free(addresses)
         size = sizeof(Dataflow) - sizeof(flow.result) + flow.results * sizeof(Result)
-        plan.flow = <Dataflow*>malloc(size)
+        plan.flow = <Dataflow*>malloc(size + plan.reached * sizeof(Source))
         if plan.flow != NULL:
             memcpy(plan.flow, &flow, size)
+            memcpy(addresses_of(plan.flow), addresses, plan.reached * sizeof(Source))
+        free(addresses)
         return plan.flow != NULL
 
 
@@ -94,5 +101,5 @@ cdef void describe(Reached* to, const BlockAccess* accesses, uint64_t k, const B
     """One access of a block."""
     cdef const BlockInstruction* instruction = &instructions[accesses[k].instruction]
     cdef uint8_t kind = instruction.second if is_second(accesses, k) else instruction.access
-    to.instruction, to.size = accesses[k].instruction, max(1, instruction.size)
+    to.instruction, to.size = accesses[k].instruction, max(<uint16_t>1, instruction.size)
     to.reads, to.writes = kind & AccessKind.READ, (kind & AccessKind.WRITE) >> 1

@@ -13,12 +13,17 @@ cdef struct Result:              # a register that the block writes
     Source source
     uint32_t number
 
-cdef struct Dataflow:
+cdef struct Dataflow:            # then: what the address of each access comes from (Source)
     Source branch                # what its last instruction reads
     uint64_t read                # registers that anything of it comes from
     uint64_t written
     uint32_t results
     Result result[REGISTER_BITS]
+
+
+cdef inline Source* addresses_of(Dataflow* flow) noexcept nogil:
+    return <Source*>&flow.result[flow.results]
+
 
 # Follow the instructions of a block; ``addresses`` gets what the address of each access comes from.
 cdef void follow_block(Dataflow* flow, Source* addresses, const uint8_t* operands, uint64_t stride, uint32_t length,

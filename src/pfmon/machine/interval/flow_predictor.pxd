@@ -2,9 +2,9 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.patterns cimport train
+from pfmon.machine.interval.recency cimport Line, Sets, set_of
+from pfmon.machine.patterns cimport stepped
 from pfmon.machine.return_stack cimport ReturnStack
-from pfmon.machine.tags cimport TagStore
 
 cpdef enum Verdict:              # on a branch
     FORESEEN = 0
@@ -12,9 +12,13 @@ cpdef enum Verdict:              # on a branch
     MISPREDICTED = 2
 
 
+cdef enum:
+    PATH_BITS = 24
+    PATH_SHIFT = 4
+
+
 cdef class FlowPredictor:
-    cdef TagStore targets        # branches whose targets are known
-    cdef uint64_t* target_of     # by place
+    cdef Sets targets            # of branches whose targets are known; a target is in the place of `ready`
     cdef uint8_t* bimodal        # counters of two bits
     cdef uint8_t* shared         # ... that the history chooses among
     cdef uint8_t* chooser        # ... of which of the two: 2 and 3 the shared one
@@ -25,28 +29,36 @@ cdef class FlowPredictor:
     cdef uint64_t before
     cdef ReturnStack returns
 
-    cdef Verdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target,
-                        int64_t* place) noexcept nogil
-    cdef bint known_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil
-    cdef bint indirect_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil
+    cdef Verdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil
+    cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil
+    cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil
 
 
 cdef inline bint foresees(FlowPredictor self, uint64_t hash, bint taken) noexcept nogil:
-    """Whether the direction of a branch was foreseen, whose address has a hash; the counters and the history learn it."""
+    """Whether the direction of a branch was foreseen, whose address has a hash; the counters and the history learn it.
+    Without branches that depend on the outcome: the host would mispredict what the program's own processor does."""
     cdef uint8_t* own = &self.bimodal[hash & self.bimodal_mask]
-    cdef bint alone = own[0] >> 1, together
     cdef uint8_t* other
     cdef uint8_t* choice
-    train(own, taken)
+    cdef uint8_t alone = own[0] >> 1, together, differ, right
+    own[0] = stepped(own[0], taken)
     if self.shared == NULL:
         return alone == taken
     other = &self.shared[(hash ^ self.history) & self.shared_mask]
     choice = &self.chooser[hash & self.shared_mask]
     together = other[0] >> 1
     self.history = (self.history << 1 | taken) & self.history_mask
-    train(other, taken)
-    if alone == together:
-        return alone == taken
-    alone = together if choice[0] >> 1 else alone
-    train(choice, together == taken)
-    return alone == taken
+    other[0] = stepped(other[0], taken)
+    differ, right = alone ^ together, choice[0] >> 1
+    choice[0] ^= (choice[0] ^ stepped(choice[0], together == taken)) & (0 - differ)
+    return (alone ^ differ & right) == taken
+
+
+cdef inline bint follows(FlowPredictor self, uint64_t address, uint64_t target) noexcept nogil:
+    """Whether a direct branch that was taken, and no call, is the latest of its set in the target buffer, with this
+    target; if so, that was all: it is followed."""
+    cdef const Line* first = set_of(&self.targets.rows, address)
+    if first.number != address + 1 or first.ready != <int64_t>target:
+        return False
+    self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
+    return True

@@ -12,13 +12,8 @@ cimport cython
 from libc.stdlib cimport calloc, free
 
 from pfmon.machine.return_stack cimport pop_return, push_return
-from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, quick_find, use
+from pfmon.machine.interval.recency cimport Line, bring, look
 from pfmon.stream.table cimport BranchKind
-
-cdef enum:
-    PATH_BITS = 24
-    PATH_SHIFT = 4
-
 
 cdef uint8_t* counters(uint64_t count) except NULL:
     """Counters that predict weakly that a branch is not taken."""
@@ -37,8 +32,7 @@ cdef class FlowPredictor:
 
     def __cinit__(self, config):
         entries, ways = config["predictor.targets"], config["predictor.target_ways"]
-        self.targets = TagStore(entries // ways, ways, 0, "lru")
-        self.target_of = <uint64_t*>calloc(entries, sizeof(uint64_t))
+        self.targets = Sets(entries // ways, ways, 0)
         self.bimodal_mask = config["predictor.counters"] - 1
         self.bimodal = counters(self.bimodal_mask + 1)
         if config["predictor.kind"] == "hybrid":
@@ -50,21 +44,16 @@ cdef class FlowPredictor:
             self.indirect = <uint64_t*>calloc(self.indirect_mask + 1, sizeof(uint64_t))
             if self.indirect == NULL:
                 raise MemoryError
-        if self.target_of == NULL:
-            raise MemoryError
         self.returns.depth = config["predictor.return_stack"]
 
     def __dealloc__(self):
-        free(self.target_of)
         free(self.bimodal)
         free(self.shared)
         free(self.chooser)
         free(self.indirect)
 
-    cdef Verdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target,
-                        int64_t* place) noexcept nogil:
-        """A branch was taken, as was foreseen: whether its target was; learn. ``behind``: the address behind it;
-        ``place``: of the branch in the target buffer, when it was found last."""
+    cdef Verdict follow(self, uint8_t kind, uint64_t address, uint64_t behind, uint64_t target) noexcept nogil:
+        """A branch was taken, as was foreseen: whether its target was; learn. ``behind``: the address behind it."""
         self.before, self.path = self.path, (self.path << PATH_SHIFT ^ target) & ((1 << PATH_BITS) - 1)
         if kind == BranchKind.DIRECT_CALL or kind == BranchKind.INDIRECT_CALL:
             if self.returns.depth:
@@ -72,30 +61,26 @@ cdef class FlowPredictor:
         if kind == BranchKind.RETURN_BRANCH and self.returns.depth:
             return Verdict.FORESEEN if pop_return(&self.returns) == target else Verdict.MISPREDICTED
         if kind == BranchKind.INDIRECT or kind == BranchKind.INDIRECT_CALL or kind == BranchKind.RETURN_BRANCH:
-            return Verdict.FORESEEN if self.indirect_target(address, target, place) else Verdict.MISPREDICTED
-        return Verdict.FORESEEN if self.known_target(address, target, place) else Verdict.LATE
+            return Verdict.FORESEEN if self.indirect_target(address, target) else Verdict.MISPREDICTED
+        return Verdict.FORESEEN if self.known_target(address, target) else Verdict.LATE
 
-    cdef bint known_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil:
+    cdef bint known_target(self, uint64_t address, uint64_t target) noexcept nogil:
         """Whether the target buffer has this branch with this target; it has, from now on."""
+        cdef Line gone
+        cdef Line* found = look(&self.targets.rows, address)
         cdef bint known
-        if self.targets.numbers[place[0]] != address:
-            place[0] = quick_find(self.targets, address)
-            if place[0] == ABSENT:
-                place[0] = self.targets.victim(address)
-                self.targets.put(place[0], address, EXCLUSIVE, 0, True)
-                self.target_of[place[0]] = target
-                return False
-        use(self.targets, place[0])
-        known = self.target_of[place[0]] == target
-        self.target_of[place[0]] = target
+        if found == NULL:
+            found = bring(&self.targets.rows, address, &gone)
+        known = found.ready == <int64_t>target
+        found.ready = <int64_t>target
         return known
 
-    cdef bint indirect_target(self, uint64_t address, uint64_t target, int64_t* place) noexcept nogil:
+    cdef bint indirect_target(self, uint64_t address, uint64_t target) noexcept nogil:
         """Whether the target of an indirect branch was foreseen; it is learnt."""
         cdef uint64_t* entry
         cdef bint known
         if self.indirect == NULL:
-            return self.known_target(address, target, place)
+            return self.known_target(address, target)
         entry = &self.indirect[(address ^ self.before ^ self.before >> 11) & self.indirect_mask]
         known = entry[0] == target
         entry[0] = target

@@ -35,11 +35,12 @@ cdef class Hierarchy:
     cdef bint adjacent
     cdef int32_t degree          # lines that a stream fetches ahead; 0: there are no streams
     cdef uint32_t stream_count   # a page's stream is found by its number
+    cdef uint32_t stream_mask    # that less one if it is a power of two, else 0
     cdef Stream streams[MOST_STREAMS]
 
-    # A line of data is asked for, which L1D may have; ``writes``: and becomes modified.
+    # A line of data is asked for that L1D does not have; ``writes``: and becomes modified.
     cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil
-    # A line of instructions is asked for.
+    # A line of instructions is asked for that L1I does not have.
     cdef void fetch(self, uint64_t address, int64_t now, Served* served) noexcept nogil
     cdef void below(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil
     cdef void last_level(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil

@@ -12,7 +12,7 @@ pair (`prefetch.adjacent`). They fill L2 and the last level. What they ask the l
 cimport cython
 from libc.string cimport memset
 
-from pfmon.machine.interval.recency cimport is_modified, look, packed, ready_of, set_of
+from pfmon.machine.interval.recency cimport bring, find, is_modified, look, packed, ready_of
 from pfmon.machine.interval.recency import cache_sets
 
 cdef enum:
@@ -32,38 +32,28 @@ cdef class Hierarchy:
         self.memory_latency, self.occupancy = config["memory.latency"], config["memory.occupancy"]
         self.inclusive, self.adjacent = config["memory.inclusive"], config["prefetch.adjacent"]
         self.degree, self.stream_count = config["prefetch.degree"], config["prefetch.streams"]
+        self.stream_mask = 0 if self.stream_count & (self.stream_count - 1) else self.stream_count - 1
 
-    # --- what the core asks for
+    # --- what the core asks for, and L1 does not have
 
     cdef void data(self, uint64_t address, bint writes, int64_t now, Served* served) noexcept nogil:
-        cdef Line* found = look(self.l1d, address >> self.l1d.shift)
         served.references = served.misses = 0
-        if found != NULL:
-            found.ready |= writes
-            served.level = LEVEL_L1
-            served.ready = max(now + self.l1_latency, ready_of(found))
-            return
         self.below(address, now, True, served)
         self.put_l1d(address, writes, served.ready, now)
         if self.degree:
             self.follow_stream(address, now)
 
     cdef void fetch(self, uint64_t address, int64_t now, Served* served) noexcept nogil:
-        cdef Line* found = look(self.l1i, address >> self.l1i.shift)
         cdef Line gone
         served.references = served.misses = 0
-        if found != NULL:
-            served.level = LEVEL_L1
-            served.ready = max(now, ready_of(found))
-            return
         self.below(address, now, True, served)
-        self.l1i.bring(address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
+        bring(&self.l1i.rows, address >> self.l1i.shift, &gone).ready = packed(served.ready, False)
 
     # --- from L2 on
 
     cdef void below(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil:
         """A line that L1 does not have; L2 has it afterwards."""
-        cdef const Line* found = look(self.l2, address >> self.l2.shift)
+        cdef const Line* found = look(&self.l2.rows, address >> self.l2.shift)
         if not self.has_l3:
             served.references += demand
         if found != NULL:
@@ -81,7 +71,7 @@ cdef class Hierarchy:
 
     cdef void last_level(self, uint64_t address, int64_t now, bint demand, Served* served) noexcept nogil:
         """A line that neither L1 nor L2 has."""
-        cdef const Line* found = look(self.l3, address >> self.l3.shift)
+        cdef const Line* found = look(&self.l3.rows, address >> self.l3.shift)
         served.references += demand
         if found != NULL:
             served.level = LEVEL_L3
@@ -101,7 +91,7 @@ cdef class Hierarchy:
 
     cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef Line gone
-        self.l1d.bring(address >> self.l1d.shift, &gone).ready = packed(ready, modified)
+        bring(&self.l1d.rows, address >> self.l1d.shift, &gone).ready = packed(ready, modified)
         if gone.number and is_modified(&gone):
             address = (gone.number - 1) << self.l1d.shift
             if not keep_modified(self.l2, address >> self.l2.shift):
@@ -109,7 +99,7 @@ cdef class Hierarchy:
 
     cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef Line gone
-        self.l2.bring(address >> self.l2.shift, &gone).ready = packed(ready, modified)
+        bring(&self.l2.rows, address >> self.l2.shift, &gone).ready = packed(ready, modified)
         if gone.number == 0:
             return
         address = (gone.number - 1) << self.l2.shift
@@ -120,7 +110,7 @@ cdef class Hierarchy:
 
     cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil:
         cdef Line gone
-        self.l3.bring(address >> self.l3.shift, &gone).ready = packed(ready, modified)
+        bring(&self.l3.rows, address >> self.l3.shift, &gone).ready = packed(ready, modified)
         if gone.number:
             self.leave_last((gone.number - 1) << self.l3.shift, self.l3.shift, is_modified(&gone), now)
 
@@ -146,7 +136,7 @@ cdef class Hierarchy:
     cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil:
         """A line that L1D missed: the next ones of its stream are fetched ahead, within the page."""
         cdef uint64_t page = address >> PAGE_SHIFT, line = address >> self.l1d.shift, ahead
-        cdef Stream* stream = &self.streams[page % self.stream_count]
+        cdef Stream* stream = &self.streams[page & self.stream_mask if self.stream_mask else page % self.stream_count]
         cdef int32_t step, k
         if stream.page != page + 1:
             stream.page, stream.line, stream.direction, stream.sure = page + 1, line, 0, 0
@@ -166,30 +156,18 @@ cdef class Hierarchy:
     cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil:
         """A line goes into L2, and into the last level; one that L2 has is not used by that."""
         cdef Served served
-        if not has(self.l2, address >> self.l2.shift):
+        if find(&self.l2.rows, address >> self.l2.shift) == NULL:
             memset(&served, 0, sizeof(served))
             self.below(address, now, False, &served)
 
 
-cdef bint has(Sets sets, uint64_t line) noexcept nogil:
-    """Whether a cache has a line."""
-    cdef const Line* first = set_of(sets, line)
-    cdef uint32_t way
-    for way in range(sets.ways):
-        if first[way].number == line + 1:
-            return True
-    return False
-
-
-cdef bint keep_modified(Sets sets, uint64_t line) noexcept nogil:
+cdef inline bint keep_modified(Sets sets, uint64_t line) noexcept nogil:
     """A modified line comes from the level above, which is no use of it; False: it is not there."""
-    cdef Line* first = set_of(sets, line)
-    cdef uint32_t way
-    for way in range(sets.ways):
-        if first[way].number == line + 1:
-            first[way].ready |= 1
-            return True
-    return False
+    cdef Line* found = find(&sets.rows, line)
+    if found == NULL:
+        return False
+    found.ready |= 1
+    return True
 
 
 cdef bint drop(Sets sets, uint64_t address, uint32_t shift) noexcept nogil:

@@ -8,34 +8,71 @@ cdef struct Line:
     uint64_t number              # + 1; 0: the place is free
     int64_t ready                # cycle in which it has come, times two; plus one if it is modified
 
+cdef struct Rows:                # the sets, for who looks often
+    Line* lines                  # a set's side by side
+    uint64_t mask                # number of sets - 1
+    uint64_t divisor             # number of sets if that is no power of two, else 0
+    uint32_t ways
+
 cdef class Sets:
-    cdef Line* lines             # a set's side by side
+    cdef Rows rows
     cdef readonly uint64_t sets
-    cdef uint64_t mask           # sets - 1, or 0 if sets is no power of two
     cdef readonly uint32_t ways, shift
 
-    cdef Line* search(self, Line* first, uint64_t number) noexcept nogil
-    cdef Line* bring(self, uint64_t number, Line* gone) noexcept nogil
     cdef int remove(self, uint64_t number) noexcept nogil
 
 
-cdef inline Line* set_of(Sets sets, uint64_t number) noexcept nogil:
-    if sets.mask or sets.sets == 1:
-        return sets.lines + (number & sets.mask) * sets.ways
-    return sets.lines + number % sets.sets * sets.ways
+cdef inline Line* set_of(const Rows* rows, uint64_t number) noexcept nogil:
+    cdef uint64_t place = number % rows.divisor if rows.divisor else number & rows.mask
+    return rows.lines + place * rows.ways
 
 
-cdef inline Line* look(Sets sets, uint64_t number) noexcept nogil:
+cdef inline Line* find(const Rows* rows, uint64_t number) noexcept nogil:
+    """The line of a number, which is not used by that; NULL: it is not there."""
+    cdef Line* first = set_of(rows, number)
+    cdef uint32_t way
+    for way in range(rows.ways):
+        if first[way].number == number + 1:
+            return first + way
+    return NULL
+
+
+cdef inline Line* search(Line* first, uint32_t ways, uint64_t number) noexcept nogil:
+    """`look`, for what was not used last in its set."""
+    cdef Line found
+    cdef uint32_t way
+    for way in range(1, ways):
+        if first[way].number == number + 1:
+            found = first[way]
+            while way:
+                first[way] = first[way - 1]
+                way -= 1
+            first[0] = found
+            return first
+    return NULL
+
+
+cdef inline Line* look(const Rows* rows, uint64_t number) noexcept nogil:
     """The line of a number, which is used now; NULL: it is not there."""
-    cdef Line* first = set_of(sets, number)
+    cdef Line* first = set_of(rows, number)
     if first.number == number + 1:
         return first
-    return sets.search(first, number)
+    return search(first, rows.ways, number)
 
 
-cdef inline bint is_latest(Sets sets, uint64_t number) noexcept nogil:
-    """Whether a number was used last of all in its set: to use it changes nothing."""
-    return set_of(sets, number).number == number + 1
+cdef inline Line* bring(const Rows* rows, uint64_t number, Line* gone) noexcept nogil:
+    """Bring in a number that is not there; ``gone`` becomes what made room, with number 0 if nothing had to."""
+    cdef Line* first = set_of(rows, number)
+    cdef uint32_t way = rows.ways - 1
+    if first[way].number == 0:           # free places are behind the lines
+        while way and first[way - 1].number == 0:
+            way -= 1
+    gone[0] = first[way]
+    while way:
+        first[way] = first[way - 1]
+        way -= 1
+    first.number, first.ready = number + 1, 0
+    return first
 
 
 cdef inline int64_t ready_of(const Line* line) noexcept nogil:

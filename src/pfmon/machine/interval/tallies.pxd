@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.interval.block_plans cimport BlockPlan
+from pfmon.machine.interval.block_plans cimport BlockCounts, BlockPlan, counts_of
 from pfmon.machine.interval.cycle_watch cimport CycleWatch
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.records cimport Records
@@ -41,11 +41,11 @@ cdef class Tallies:
 
     cdef Records records
     cdef BlockPlan* listed       # plans with something to be written
-    cdef Notes notes
     cdef bint shown              # at once
     cdef CycleWatch watch        # looks at every cycle, in the event set in force; None: nobody does
     cdef bint careful            # either of these
     cdef bint lost
+    cdef Notes notes
 
     cdef void add(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
     cdef void record(self, BlockPlan* plan, uint32_t instruction, uint32_t kind, uint64_t times) noexcept nogil
@@ -64,7 +64,7 @@ cdef class Tallies:
 
 cdef inline void list_plan(Tallies tallies, BlockPlan* plan) noexcept nogil:
     """Something of this plan is to be written."""
-    plan.listed, plan.next = True, tallies.listed
+    plan.listed, counts_of(plan).next = True, tallies.listed
     tallies.listed = plan
 
 
@@ -76,11 +76,11 @@ cdef inline void tally_dispatch(Tallies tallies, BlockPlan* plan, uint32_t taken
             tallies.watch_dispatch(tallies.watch, plan, taken, width, word)
         if tallies.shown:
             tallies.write_groups(plan, taken, width, 1)
-            plan.ran += 1
+            counts_of(plan).ran += 1
             return
     if not plan.listed:
         list_plan(tallies, plan)
-    plan.runs[taken] += 1
+    counts_of(plan).runs[taken] += 1
 
 
 cdef inline void tally(Tallies tallies, BlockPlan* plan, uint32_t instruction, uint32_t kind,

@@ -66,24 +66,24 @@ cdef class Tallies:
     cdef void write_out(self, uint32_t width) noexcept nogil:
         """Write everything into the records, of the event set in force there."""
         cdef BlockPlan* plan = self.listed
-        cdef BlockPlan* following
+        cdef BlockCounts* counts
         cdef uint32_t i, kind
         cdef uint64_t* tally
         while plan != NULL:
+            counts = counts_of(plan)
             for i in range(width):
-                if plan.runs[i]:
-                    self.write_groups(plan, i, width, plan.runs[i])
-                    plan.ran += plan.runs[i]
-                    plan.runs[i] = 0
+                if counts.runs[i]:
+                    self.write_groups(plan, i, width, counts.runs[i])
+                    counts.ran += counts.runs[i]
+                    counts.runs[i] = 0
             for i in range(plan.length if plan.tallies != NULL else 0):
                 tally = plan.tallies + i * TALLIES
                 for kind in range(TALLIES):
                     if tally[kind]:
                         self.record(plan, i, kind, tally[kind])
                         tally[kind] = 0
-            following = plan.next
-            plan.next, plan.listed = NULL, False
-            plan = following
+            plan.listed = False
+            plan = counts.next
         self.listed = NULL
 
     # --- for who looks at every cycle

@@ -3,7 +3,7 @@
 cimport cython
 
 from pfmon.machine.interval.hierarchy cimport PAGE_SHIFT
-from pfmon.machine.interval.recency cimport Line, look
+from pfmon.machine.interval.recency cimport Line, bring, look
 from pfmon.machine.interval.recency import tlb_sets
 
 
@@ -20,10 +20,10 @@ cdef class Translations:
 
     cdef int64_t miss(self, Sets first, uint64_t page, bint second, bint* walked) noexcept nogil:
         cdef Line gone
-        first.bring(page, &gone)
+        bring(&first.rows, page, &gone)
         if second and self.has_second:
-            if look(self.second, page) != NULL:
+            if look(&self.second.rows, page) != NULL:
                 return self.penalty
-            self.second.bring(page, &gone)
+            bring(&self.second.rows, page, &gone)
         walked[0] = True
         return self.walk

@@ -24,14 +24,14 @@ cdef class Window:
     cdef uint64_t size           # instructions
     cdef uint64_t dispatched     # so far
     cdef uint64_t first, last    # of those that wait, as they came; equal: none
-    cdef Waiting waiting[MOST_WAITING]
     cdef int64_t pending         # cycle from which on no register waits for anything
     cdef uint64_t late           # registers that may wait
-    cdef int64_t registers[REGISTER_BITS]    # ... and the cycles in which they are there
     cdef uint64_t late_loads     # accesses of the block at hand that missed
-    cdef int64_t loads[REGISTER_BITS]        # ... and the cycles in which their data is there
-    cdef int64_t stores[MOST_STORES]     # cycles in which the latest stores that missed are done
     cdef uint32_t store_count, next_store
+    cdef int64_t registers[REGISTER_BITS]    # cycles in which the late ones are there
+    cdef int64_t loads[REGISTER_BITS]        # cycles in which the data of the late loads is there
+    cdef int64_t stores[MOST_STORES]     # cycles in which the latest stores that missed are done
+    cdef Waiting waiting[MOST_WAITING]
 
     cdef void wait_for(self, BlockPlan* plan, uint32_t instruction, int64_t ready, uint32_t cause) noexcept nogil
     cdef int64_t dispatch(self, BlockPlan* plan, int64_t now) noexcept nogil

@@ -1,0 +1,149 @@
+"""What is in a core's way, and how many cycles it takes: the miss events of interval simulation.
+
+Lines and translations that an access or the fetch of a block does not find at once, and branches that go where nobody
+thought. A block that none of this happens to is the matter of interval_machine.pyx alone.
+"""
+
+from pfmon.machine.interval.block_plans cimport accesses_of, behind
+from pfmon.machine.interval.dataflow cimport addresses_of
+from pfmon.machine.interval.flow_predictor cimport Verdict
+from pfmon.machine.interval.hierarchy cimport LEVEL_L1, LEVEL_L2, PAGE_SHIFT
+from pfmon.machine.interval.recency cimport look, ready_of
+from pfmon.machine.interval.tallies cimport (
+    STALL_BRANCH, STALL_DTLB, STALL_ITLB, STALL_L1I, STALL_REDIRECT, STALL_STORES, STALL_WINDOW_L2, STALL_WINDOW_MEMORY,
+    TALLY_DTLB_MISS, TALLY_ITLB_MISS,
+    TALLY_L1D_READ_MISS, TALLY_L1D_WRITE_MISS, TALLY_L1I_MISS, TALLY_LLC_MISS, TALLY_LLC_REFERENCE,
+    TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally,
+)
+
+
+cdef class MissEvents(EventSetConsumer):
+    """``config``: the machine's figures; ``event_sets``: how many the records keep apart."""
+
+    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1):
+        self.records = Records(event_sets)
+        self.records.use(0)
+        self.width = config["core.width"]
+        self.plans = BlockPlans(table, self.width, config["l1i.line"])
+        self.tallies = Tallies(self.records)
+        self.caches = Hierarchy(config)
+        self.translations = Translations(config)
+        self.predictor = FlowPredictor(config)
+        self.window_cycles = config["core.window"] // self.width
+        self.window = Window(self.tallies, config["core.window"], config["core.stores"])
+        self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
+        self.shift, self.page_lines = self.caches.l1d.shift, PAGE_SHIFT - self.plans.line_shift
+        self.l1d, self.l1i = self.caches.l1d.rows, self.caches.l1i.rows
+        self.dtlb, self.itlb = self.translations.data.rows, self.translations.code.rows
+
+    cdef void stall(self, BlockPlan* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
+        """Nothing dispatches until a cycle."""
+        if until > self.now:
+            tally(self.tallies, plan, instruction, TALLY_STALL + cause, <uint64_t>(until - self.now))
+            self.now = until
+
+    cdef void late_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated) noexcept nogil:
+        """A line of instructions that is not there, or whose translation is not; ``found``: L1I has it, or will."""
+        cdef uint64_t page = line >> self.page_lines
+        cdef bint walked = False
+        cdef Served served
+        if not translated:
+            self.stall(plan, 0, STALL_ITLB,
+                       self.now + self.translations.miss(self.translations.code, page, self.translations.shared, &walked))
+            if walked:
+                tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
+        if found == NULL:
+            self.caches.fetch(line << self.plans.line_shift, self.now, &served)
+            tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
+            self.note_last_level(plan, 0, &served)
+            self.stall(plan, 0, STALL_L1I, served.ready)
+        else:
+            self.stall(plan, 0, STALL_L1I, ready_of(found))
+
+    cdef void use_lines(self, BlockPlan* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
+        """The lines of an access, one after the other. Those that L1D has, with a translation in the first-level TLB, cost
+        nothing that the window does not hide."""
+        cdef bint translated
+        cdef Line* found
+        if line == 0:                # an access that was not made
+            return
+        while line <= last:
+            translated = look(&self.dtlb, line >> (PAGE_SHIFT - self.shift)) != NULL
+            found = look(&self.l1d, line)
+            if translated and found != NULL and ready_of(found) <= self.now + self.caches.l1_latency:
+                found.ready |= accesses_of(plan)[number].writes
+            else:
+                self.late_line(plan, number, line, found, translated)
+            line += 1
+
+    cdef void late_line(self, BlockPlan* plan, uint32_t number, uint64_t line, Line* found,
+                        bint translated) noexcept nogil:
+        """A line of an access that is not there, or whose translation is not; ``found``: L1D has it, or will."""
+        cdef const Reached* access = &accesses_of(plan)[number]
+        cdef int64_t began = self.now, start
+        cdef bint walked = False
+        cdef Served served
+        if plan.flow != NULL and self.window.pending > self.now:
+            began = self.window.ready(&addresses_of(plan.flow)[number], began)
+        start = began
+        if not translated:
+            start += self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
+            if walked:
+                tally(self.tallies, plan, access.instruction, TALLY_DTLB_MISS, 1)
+        if found == NULL:
+            self.caches.data(line << self.shift, access.writes, start, &served)
+            self.note_miss(plan, access, &served, began)
+            if not access.reads:
+                self.stall(plan, access.instruction, STALL_STORES, self.window.store(self.now, served.ready))
+        else:
+            found.ready |= access.writes
+            served.level, served.ready = LEVEL_L1, max(start + self.caches.l1_latency, ready_of(found))
+        if access.reads and (found == NULL or served.ready > began + self.caches.l1_latency):
+            self.late_load(plan, number, &served, start > began)
+
+    cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil:
+        """A load whose data comes late. If it is there before the instructions behind it have filled the window, nothing
+        has to wait but what reads its result."""
+        cdef uint32_t cause = STALL_WINDOW_L2 + served.level - LEVEL_L2
+        self.window.load(number, served.ready)
+        if served.ready <= self.now + self.window_cycles:
+            return
+        if served.level == LEVEL_L1:             # on its way
+            cause = STALL_DTLB if translated else STALL_WINDOW_MEMORY
+        self.window.wait_for(plan, accesses_of(plan)[number].instruction, served.ready, TALLY_STALL + cause)
+
+    cdef void note_miss(self, BlockPlan* plan, const Reached* access, const Served* served, int64_t began) noexcept nogil:
+        if access.reads:
+            tally(self.tallies, plan, access.instruction, TALLY_L1D_READ_MISS, 1)
+            tally(self.tallies, plan, access.instruction, TALLY_LOAD_MISS_CYCLE, <uint64_t>(served.ready - began))
+        else:
+            tally(self.tallies, plan, access.instruction, TALLY_L1D_WRITE_MISS, 1)
+        self.note_last_level(plan, access.instruction, served)
+
+    cdef void note_last_level(self, BlockPlan* plan, uint32_t instruction, const Served* served) noexcept nogil:
+        if served.references:
+            tally(self.tallies, plan, instruction, TALLY_LLC_REFERENCE, served.references)
+        if served.misses:
+            tally(self.tallies, plan, instruction, TALLY_LLC_MISS, served.misses)
+
+    cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil:
+        """The block's branch was taken, as was foreseen."""
+        cdef Verdict verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
+        if verdict == Verdict.LATE:
+            self.stall(plan, plan.length - 1, STALL_REDIRECT, self.now + self.redirect)
+        elif verdict == Verdict.MISPREDICTED:
+            self.mispredicted(plan)
+
+    cdef void wrong_direction(self, BlockPlan* plan, bint taken, uint64_t next_ip) noexcept nogil:
+        """The block's branch went where nobody thought."""
+        if taken:
+            self.predictor.known_target(plan.last, next_ip)
+        self.mispredicted(plan)
+
+    cdef void mispredicted(self, BlockPlan* plan) noexcept nogil:
+        """The block's branch was mispredicted: that is found out when its operands are there."""
+        cdef int64_t resolved = self.now
+        tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED, 1)
+        if plan.flow != NULL and self.window.pending > self.now:
+            resolved = self.window.ready(&plan.flow.branch, resolved)
+        self.stall(plan, plan.length - 1, STALL_BRANCH, resolved + self.mispredict)
