@@ -195,3 +195,11 @@ def test_registers_of_a_dump_are_known_by_number(pmu: str, dump: str, name: str)
 def test_numbers_of_other_registers_are_refused(pmu: str, dump: str) -> None:
     with pytest.raises(PfmonError, match="no register of number"):
         decode_text(pmu_model(pmu), dump)
+
+
+@pytest.mark.parametrize(
+    ("dump", "advice"), [("0x186=0", "--pmu intel_v1, intel_v2$"), ("952=0", "--pmu ppc604e, ibm1994$")]
+)
+def test_who_gives_a_number_to_another_pmu_is_told_whose_it_is(dump: str, advice: str) -> None:
+    with pytest.raises(PfmonError, match=advice):
+        decode_text(pmu_model("itanium2"), dump)

@@ -7,6 +7,7 @@ import re
 from pfmon.errors import BadValueError
 from pfmon.pmu.capture_words import capture_words
 from pfmon.pmu.intel import IntelDecoder
+from pfmon.pmu.model import OF_ARCHITECTURE
 from pfmon.pmu.monitors import read_counters
 from pfmon.pmu.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
 from pfmon.pmu.powerpc import SPR_NUMBERS
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.register import Field, Register
 
+# Registers that dumps name by number: an MSR's address, an SPR's number.
+NUMBERS = {"x86": MSR_ADDRESSES, "ppc": SPR_NUMBERS}
 LEVELS = {0: "kernel", 1: "1", 2: "2", 3: "user"}
 ISM_WORDS = ("IA-64 and IA-32", "IA-32 only", "IA-64 only", "neither instruction set")
 MESI = "ISEM"
@@ -60,13 +63,19 @@ def named(model: PmuModel, name: str) -> str:
         number = int(name, 0)
     except ValueError:
         return name
-    numbers = {"x86": MSR_ADDRESSES, "ppc": SPR_NUMBERS}.get(model.architecture, {})
-    known = {value: key for key, value in numbers.items() if key in model.registers}
+    known = {value: key for key, value in NUMBERS.get(model.architecture, {}).items() if key in model.registers}
     if number not in known:
         form = hex if model.architecture == "x86" else str
         have = ", ".join(f"{form(value)} ({key})" for value, key in sorted(known.items()))
-        raise BadValueError(f"{model.name} has no register of number {name}" + (f"; there are: {have}" if have else ""))
+        advice = f"; there are: {have}" if have else f"; {has_number(number)}"
+        raise BadValueError(f"{model.name} has no register of number {name}{advice}")
     return known[number]
+
+
+def has_number(number: int) -> str:
+    """Which PMUs have a register of a number, for who has chosen one whose registers have none."""
+    owners = [arch for arch, numbers in NUMBERS.items() if number in numbers.values()] or list(NUMBERS)
+    return "registers have numbers with --pmu " + ", ".join(pmu for arch in owners for pmu in OF_ARCHITECTURE[arch])
 
 
 def register_text(model: PmuModel, name: str, value: int) -> str:
