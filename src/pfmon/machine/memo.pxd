@@ -16,6 +16,7 @@ cdef struct Node:                # what a block does from a state
     uint32_t log                 # place and length of what it adds to the records; behind it: cycles until each access
     uint32_t log_count           # issued
     uint32_t next                # the node that came next the last time
+    bint wrong_target            # its branch was foretold by an earlier value of its branch register
 
 cdef enum:
     SHIFTS = 1 << 12

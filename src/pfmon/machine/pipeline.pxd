@@ -36,10 +36,12 @@ cdef class Pipeline:
     cdef OpenPart part
     cdef uint8_t left_over
     cdef int64_t unat_written    # cycle in which the last st8.spill has written its bit of ar.unat
+    cdef int64_t steered[8]      # by branch register: cycle from which windows are fetched with its value
+    cdef bint wrong_target       # the branch of the run was foretold by an earlier value of its branch register
 
     # figures
     cdef int64_t mispredict, exception, failed_check, serialize, early_address, rse_rate
-    cdef int64_t nat_window
+    cdef int64_t nat_window, register_write
     cdef uint32_t m_ports
 
     # while a group is formed

@@ -14,7 +14,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.causes cimport (
     ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
-from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
+from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
 from pfmon.machine.fetch cimport InstructionFetch
@@ -22,10 +22,11 @@ from pfmon.machine.memory cimport (
     ACCESS_CHECK, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL,
     ACCESS_STORE, Served)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
-from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
+from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
+from pfmon.machine.state cimport STEERED_SINCE
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
@@ -43,10 +44,6 @@ cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
     return ARCR
 
 
-cdef inline bint executes(const Step* step, uint64_t word) noexcept nogil:
-    return step.condition == ALWAYS or (word >> (32 + step.condition)) & 1
-
-
 cdef class Pipeline:
     """``config``: the machine's figures. The mechanisms are what the pipeline asks."""
 
@@ -61,6 +58,7 @@ cdef class Pipeline:
         self.rse_rate = config["rse.rate"]
         self.m_ports = config["pipeline.m_ports"]
         self.nat_window = config["pipeline.unat_window"]
+        self.register_write = config["predictor.register_write"] if predictor.reads_registers else 0
         for number, operation in enumerate(OPERATION_NAMES):
             for use, column in enumerate(USE_NAMES):
                 latency = latency_of(config, operation, column)
@@ -79,6 +77,7 @@ cdef class Pipeline:
         cdef uint32_t first = 0, beyond
         cdef Use use = self.use
         self.access = 0
+        self.wrong_target = False
         self.began = self.now
         if self.open:                    # instructions of this block may issue with the last ones of the one before
             self.start = self.now
@@ -106,7 +105,7 @@ cdef class Pipeline:
                 self.records.add_bubbles(run.number, plan.length - 1, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
         if run.taken or run.prediction.bubbles:
             self.front_end.redirect(run.prediction.bubbles, run.prediction.cause)
-        if plan.has_branch and run.prediction.flags & (WRONG_PATH | WRONG_TARGET):
+        if plan.has_branch and (run.prediction.flags & (WRONG_PATH | WRONG_TARGET) or self.wrong_target):
             self.flush(run.number, BRU, self.mispredict)
         self.front_end.fill_buffer(run.number, self.earliest)
 
@@ -256,12 +255,17 @@ cdef class Pipeline:
             if step.access:
                 ready = self.reach(step, run, i, run.addresses[self.access])
                 self.access += 1
+            if step.steers:
+                self.steered[step.steers] = issued + self.register_write
             for k in range(step.targets):
                 write_register(&self.board, place_of(step.target[k], self.frames.base), step.operation[k],
                                ready if step.operation[k] == OP_LOAD or step.operation[k] == OP_LOAD_FLOAT else issued)
         if beyond == plan.length and plan.has_branch:
             self.notes.context = <uint64_t>(beyond - 1) << NOTE_INSTRUCTION
-            self.predictor.note_outcome(&self.notes, &plan.branch, run.taken, run.prediction.code)
+            self.wrong_target = (run.prediction.flags & EARLIER_TARGET
+                                 and self.steered[plan.branch.through - 1] > self.front_end.ready)
+            self.predictor.note_outcome(&self.notes, &plan.branch, run.taken,
+                                        run.prediction.code | (CODE_WRONG_TARGET if self.wrong_target else 0))
         self.part.code = run.number | <uint64_t>first << 32 | <uint64_t>(beyond - 1) << 40
         self.part.executed = executed
         self.part.notes = self.records.note_list(&self.notes)
@@ -349,6 +353,7 @@ cdef class Pipeline:
 
     cdef bint save(self, State* state) noexcept nogil:
         """The state between two blocks; False when it does not fit in one."""
+        cdef uint32_t i
         memset(state, 0, sizeof(State))
         if self.earliest - self.now > 1 << 20 or not self.front_end.save(state, self.now):
             return False
@@ -356,6 +361,9 @@ cdef class Pipeline:
         state.earliest = <int32_t>(self.earliest - self.now)
         if self.unat_written > self.now:
             state.unat_written = <int32_t>(self.unat_written - self.now)
+        for i in range(8):
+            if self.steered[i] > self.now - STEERED_SINCE:
+                state.steered[i] = <uint8_t>(self.steered[i] - (self.now - STEERED_SINCE))
         state.left_over = self.left_over
         if self.open:
             state.part = self.part
@@ -364,6 +372,9 @@ cdef class Pipeline:
 
     cdef void restore(self, const State* state) noexcept nogil:
         """Go on from a state; `now` and the frames are as they are."""
+        cdef uint32_t i
+        for i in range(8):
+            self.steered[i] = self.now - STEERED_SINCE + state.steered[i]
         self.open = state.open
         self.earliest = self.now + state.earliest
         self.front_end.restore(state, self.now)

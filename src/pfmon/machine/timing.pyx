@@ -12,7 +12,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
 )
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
-from pfmon.machine.code cimport ALWAYS, Reach, Step
+from pfmon.machine.code cimport ALWAYS, Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
@@ -25,6 +25,8 @@ from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, mark_kind, unpacked_address
 
+from pfmon.machine.branch_registers cimport branch_register_written, goes_elsewhere, start_branch_registers
+from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, UNKNOWN_PATH, WRONG_PATH
 from pfmon.machine.predictors import branch_predictor
 
 cdef enum:
@@ -51,6 +53,7 @@ cdef class Timing(Watched):
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
         self.last = BLOCK_MASK           # none
+        start_branch_registers(&self.branch_registers)
         set_ranges(&self.pipeline.ranges, ranges)
 
     # --- a block
@@ -78,9 +81,13 @@ cdef class Timing(Watched):
         if plan.has_branch:
             run.taken = not plan.branch.conditional or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1
             self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
+            if plan.steers or plan.branch.through:
+                self.follow_branch_registers(plan, &run, next_ip)
             outcome = (run.prediction.code | <uint64_t>run.prediction.flags << 8
                        | <uint64_t>run.prediction.bubbles << 16 | <uint64_t>run.taken << 32
                        | <uint64_t>run.prediction.cause << 40)
+        elif plan.steers:
+            self.follow_branch_registers(plan, &run, next_ip)
         if self.mark_count:
             self.take_marks(plan, &run)
         if self.pipeline.ranges.count:
@@ -91,6 +98,8 @@ cdef class Timing(Watched):
         elif self.watch is not None and self.watch.loads and run.made:
             self.show_repeated(plan, &run, self.memo.issued(self.node), began)
         if self.watch is not None and self.watch.flows:
+            if self.pipeline.wrong_target:
+                run.prediction.code |= CODE_WRONG_TARGET
             self.show_branch(plan, &run, next_ip)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
             self.follow_frames(plan, &run)
@@ -105,6 +114,17 @@ cdef class Timing(Watched):
         self.last = run.number
         if self.items is not None:
             self.show_items(marks)
+
+    cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
+        """What the block writes into branch registers, and whether its branch would go elsewhere by what was there."""
+        cdef uint32_t i
+        for i in range(plan.length if plan.steers else 0):
+            if plan.steps[i].steers and executes(&plan.steps[i], run.word):
+                branch_register_written(&self.branch_registers, plan.steps[i].steers)
+        if plan.branch.through and run.taken:
+            if goes_elsewhere(&self.branch_registers, plan.branch.through - 1, next_ip) \
+                    and self.predictor.reads_registers and not run.prediction.flags & (WRONG_PATH | UNKNOWN_PATH):
+                run.prediction.flags |= EARLIER_TARGET
 
     cdef void show_items(self, uint32_t marks) noexcept nogil:
         """Show what was recorded of the block that is held, or of none."""
@@ -185,6 +205,7 @@ cdef class Timing(Watched):
         self.now += node.cycles
         self.state = node.after
         self.node = number
+        self.pipeline.wrong_target = node.wrong_target
         self.repeated += 1
         return True
 
@@ -214,6 +235,8 @@ cdef class Timing(Watched):
                 self.node = self.memo.add(before, run.word, outcome, run.plain, after, <int>(self.now - began),
                                           self.pipeline.issued, run.made)
                 self.state = after if self.node else 0
+                if self.node:
+                    self.memo.nodes[self.node].wrong_target = self.pipeline.wrong_target
 
     cdef void go_on_here(self) noexcept nogil:
         """The pipeline itself takes over from the memo."""
