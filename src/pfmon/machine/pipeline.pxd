@@ -5,13 +5,14 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from pfmon.machine.code cimport Plan, Step
 from pfmon.machine.frames cimport Frames
 from pfmon.machine.front_end cimport FrontEnd
-from pfmon.machine.memory cimport DataMemory, Served
+from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.ranges cimport Ranges
 from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
 from pfmon.machine.scoreboard cimport Scoreboard
+from pfmon.machine.served cimport Served
 from pfmon.machine.state cimport OpenPart, State, Use
 from pfmon.machine.watch cimport Watch
 

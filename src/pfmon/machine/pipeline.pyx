@@ -19,11 +19,12 @@ from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport (
-    ACCESS_CHECK, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL,
-    ACCESS_STORE, Served)
+    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
+    ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
 from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
+from pfmon.machine.run cimport has_bit
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
 from pfmon.machine.state cimport STEERED_SINCE
@@ -276,9 +277,9 @@ cdef class Pipeline:
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil:
         """A memory access is made; the cycle from which an integer operation can use what it loads."""
         cdef Served served
-        cdef uint32_t i
-        cdef uint64_t ranged = run.ranged[self.access >> 6] >> (self.access & 63) & 1
-        if step.access_flags & ACCESS_CHECK and not run.failed[number >> 6] >> (number & 63) & 1:
+        cdef uint32_t i, flags = step.access_flags
+        cdef uint64_t ranged = has_bit(run.ranged, self.access)
+        if flags & ACCESS_CHECK and not has_bit(run.failed, number):
             return self.now                          # the register has the value already
         if step.access_flags & ACCESS_SPILL_FILL:
             self.await_unat(step, run, number)
@@ -292,8 +293,15 @@ cdef class Pipeline:
                 return self.now + self.data.l2.latency
             self.data.note_quick(&self.notes, step.access - 1)
             return self.now + self.data.quick_latency[step.access - 1]
+        if flags & ACCESS_SPECULATIVE:
+            if has_bit(run.no_address, number):
+                return self.now
+            if has_bit(run.deferred, number):
+                flags |= ACCESS_DEFERRED
+            if has_bit(run.no_page, number):
+                flags |= ACCESS_NO_PAGE
         served.stalls = 0
-        self.data.access(&self.notes, address, step.size, step.access - 1, step.access_flags, self.now, &served)
+        self.data.access(&self.notes, address, step.size, step.access - 1, flags, self.now, &served)
         if self.watch is not None and step.access != ACCESS_LFETCH + 1:
             self.show(run.number, number, address, &served, False)
         for i in range(served.stalls):

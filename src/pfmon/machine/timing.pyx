@@ -20,10 +20,11 @@ from pfmon.machine.memo cimport Node
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
+from pfmon.machine.run cimport set_bit
 from pfmon.machine.state cimport State
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut
-from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, mark_kind, unpacked_address
+from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
 
 from pfmon.machine.branch_registers cimport branch_register_written, goes_elsewhere, start_branch_registers
 from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, UNKNOWN_PATH, WRONG_PATH
@@ -311,12 +312,20 @@ cdef class Timing(Watched):
     # --- marks
 
     cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil:
-        """What has to be known before the block is simulated: check loads that failed."""
+        """What has to be known before the block is simulated: check loads that failed, loads that were deferred."""
         cdef uint32_t i, instruction
         for i in range(self.mark_count):
             instruction = <uint32_t>(self.marks[i] >> INDEX_SHIFT & 0xFF)
-            if mark_kind(self.marks[i]) == Mark.ALAT_MISS and instruction < 128:
-                run.failed[instruction >> 6] |= <uint64_t>1 << (instruction & 63)
+            if instruction >= MOST_CODE:
+                continue
+            if mark_kind(self.marks[i]) == Mark.ALAT_MISS:
+                set_bit(run.failed, instruction)
+            elif mark_kind(self.marks[i]) == Mark.DEFERRED:
+                set_bit(run.deferred, instruction)
+                if mark_value(self.marks[i]) == Deferral.NO_PAGE:
+                    set_bit(run.no_page, instruction)
+                elif mark_value(self.marks[i]) == Deferral.NO_ADDRESS:
+                    set_bit(run.no_address, instruction)
 
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
         """Instructions of the block that flush the pipeline."""
