@@ -1,4 +1,4 @@
-"""Data translation: line prefetches walk, both TLBs are asked at once, L1D is prevalidated, absent pages leave nothing."""
+"""Data translation: prefetches walk, both TLBs are asked at once, L1D is prevalidated, absent pages leave nothing."""
 
 from collections import Counter
 

@@ -253,7 +253,7 @@ cdef class L2:
             enter_queue(&self.victims, now, written)
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
             allocate_mshr(&self.leaving_victims, tags.numbers[place], now, written)
-            self.l3.write_back(notes, gone, now)
+            self.l3.write_back(notes, gone, now, written)
         if self.split and tags is self.code:
             note(notes, Occurrence.L2I_REPLACED, 1)
         elif self.first_level is not None:
