@@ -5,8 +5,8 @@ from libc.stdlib cimport calloc, free
 
 from pfmon.engine.ia64.encodings.attributes cimport (
     AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE,
-    BR_FIRST, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH, PR_FIRST, STACKED,
-    Attributes, Operand)
+    BR_FIRST, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK, OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH,
+    PR_FIRST, STACKED, Attributes, Operand)
 from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_call, is_indirect
@@ -16,6 +16,8 @@ from pfmon.stream.table cimport BlockInstruction
 
 cdef enum:
     NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
+    AR_ITC = 44                  # numbers of application registers
+    AR_RUC = 45
 
 
 cdef uint16_t application(uint8_t number) noexcept nogil:
@@ -78,6 +80,8 @@ cdef void take_operands(const Attributes* attributes, const Code* code, Step* st
             step.operation[step.targets] = attributes.target[i].what
             if attributes.target[i].what == OP_FROM_OTHER and application(code.r3) == AR_FPSR:
                 step.operation[step.targets] = OP_FROM_STATUS
+            elif attributes.target[i].what == OP_FROM_OTHER and (code.r3 == AR_ITC or code.r3 == AR_RUC):
+                step.operation[step.targets] = OP_FROM_CLOCK
             step.targets += 1
 
 

@@ -123,6 +123,17 @@ cdef class L2:
             note(notes, reason, 1)
         return start
 
+    cdef int64_t fence(self, int64_t now) noexcept nogil:
+        cdef int64_t done = now + self.latency
+        if done < self.latest:
+            done = self.latest
+        if done > self.ordered:
+            self.ordered, self.ordering = done, now
+        if done > self.busy_until:
+            self.busy_until = done
+        enter_queue(&self.acquires, now, done)
+        return done
+
     cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t start) noexcept nogil:
         cdef int64_t done, ready = self.data.infos[place].ready

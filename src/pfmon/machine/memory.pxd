@@ -27,6 +27,11 @@ cdef struct Familiar:            # a line that was quick before, with its transl
     Known line
 
 
+
+cdef inline bint is_store(int kind) noexcept nogil:
+    return kind == ACCESS_STORE or kind == ACCESS_FLOAT_STORE or kind == ACCESS_SPILL
+
+
 cdef class DataMemory(DataTranslation):
     """L1D, data TLBs, page walker, store buffer; behind it is an L2."""
 
@@ -52,6 +57,8 @@ cdef class DataMemory(DataTranslation):
     cdef void note_plain(self, Notes* notes) noexcept nogil
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil
+    # mf: what is behind it waits for everything before it.
+    cdef void fence(self, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
     cdef bint lost(self) noexcept nogil

@@ -36,10 +36,6 @@ REQUEST[<int>ACCESS_FILL] = REQUEST_READ
 REQUEST[<int>ACCESS_SPILL] = REQUEST_WRITE
 
 
-cdef inline bint is_store(int kind) noexcept nogil:
-    return kind == ACCESS_STORE or kind == ACCESS_FLOAT_STORE or kind == ACCESS_SPILL
-
-
 cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
     """What L2 is told of an access."""
     cdef uint32_t told = 0
@@ -280,6 +276,11 @@ cdef class DataMemory:
         if taken > now:
             enter_queue(&self.store_buffer, now, taken)
         return now
+
+    cdef void fence(self, int64_t now) noexcept nogil:
+        cdef int64_t done = self.l2.fence(now)
+        if done > self.ordered:
+            self.ordered = done
 
     cdef void watch(self, Shares shares) noexcept nogil:
         """These levels are shared among event sets."""

@@ -11,7 +11,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
-    AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
+    AR_RSE, BR_FIRST, EFFECT_FENCE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.causes cimport (
     ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
@@ -20,14 +20,16 @@ from pfmon.machine.dispersal cimport (
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport (
     ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
-    ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
-from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
+    ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
+from pfmon.machine.occurrences cimport L1D_CHECK_READ
 from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.run cimport has_bit
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
 from pfmon.machine.state cimport STEERED_SINCE
+from pfmon.machine.store_conflict cimport enter_store
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
@@ -256,6 +258,8 @@ cdef class Pipeline:
             if step.access:
                 ready = self.reach(step, run, i, run.addresses[self.access])
                 self.access += 1
+            if step.effect == EFFECT_FENCE:
+                self.data.fence(issued)
             if step.steers:
                 self.steered[step.steers] = issued + self.register_write
             for k in range(step.targets):
@@ -279,11 +283,13 @@ cdef class Pipeline:
         cdef Served served
         cdef uint32_t i, flags = step.access_flags
         cdef uint64_t ranged = has_bit(run.ranged, self.access)
-        if flags & ACCESS_CHECK and not has_bit(run.failed, number):
-            return self.now                          # the register has the value already
-        if step.access_flags & ACCESS_SPILL_FILL:
-            self.await_unat(step, run, number)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
+        if flags & ACCESS_CHECK and not has_bit(run.failed, number):
+            if step.access == ACCESS_LOAD + 1:
+                note(&self.notes, L1D_CHECK_READ, 1)
+            return self.now                          # the register has the value already
+        if flags & ACCESS_SPILL_FILL:
+            self.await_unat(step, run, number)
         if self.access < run.made:
             self.issued[self.access] = <uint32_t>(self.now - self.began)
             if self.watch is not None and self.watch.loads:
@@ -292,6 +298,8 @@ cdef class Pipeline:
                 self.data.note_plain(&self.notes)
                 return self.now + self.data.l2.latency
             self.data.note_quick(&self.notes, step.access - 1)
+            if is_store(step.access - 1):            # until now it counted as made as early as it could have been
+                enter_store(&self.data.store_conflicts, address, step.size, self.now)
             return self.now + self.data.quick_latency[step.access - 1]
         if flags & ACCESS_SPECULATIVE:
             if has_bit(run.no_address, number):

@@ -42,6 +42,8 @@ cdef class Timing(Watched):
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
     cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil
+    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
+    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil
     cdef void go_on_here(self) noexcept nogil
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil

@@ -17,11 +17,12 @@ from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
-from pfmon.machine.memory cimport ACCESS_CHECK
+from pfmon.machine.memory cimport ACCESS_CHECK, is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.run cimport set_bit
 from pfmon.machine.state cimport State
+from pfmon.machine.store_conflict cimport enter_store
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
@@ -96,8 +97,11 @@ cdef class Timing(Watched):
         run.quick = self.survey(plan, &run)
         if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome)
-        elif self.watch is not None and self.watch.loads and run.made:
-            self.show_repeated(plan, &run, self.memo.issued(self.node), began)
+        else:
+            if self.memo.nodes[self.node].late_stores:
+                self.enter_late_stores(plan, &run, began)
+            if self.watch is not None and self.watch.loads and run.made:
+                self.show_repeated(plan, &run, self.memo.issued(self.node), began)
         if self.watch is not None and self.watch.flows:
             if self.pipeline.wrong_target:
                 run.prediction.code |= CODE_WRONG_TARGET
@@ -238,6 +242,39 @@ cdef class Timing(Watched):
                 self.state = after if self.node else 0
                 if self.node:
                     self.memo.nodes[self.node].wrong_target = self.pipeline.wrong_target
+                    self.memo.nodes[self.node].late_stores = self.late_stores(plan, run, self.now - began)
+
+    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
+        """The stores of a block that took ``cycles`` which may be within the store window of what comes behind it."""
+        cdef uint32_t i, access = 0
+        cdef uint64_t found = 0
+        cdef const Reach* reach
+        for i in range(plan.access_count):
+            reach = &plan.reaches[i]
+            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+                continue
+            if access < 64 and access < run.made and is_store(reach.kind) \
+                    and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
+                found |= <uint64_t>1 << access
+            access += 1
+        return found
+
+    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
+        """The cycles in which stores of a block that the memo repeated were made: `survey` took the earliest ones."""
+        cdef uint64_t left = self.memo.nodes[self.node].late_stores
+        cdef const uint32_t* issued = self.memo.issued(self.node)
+        cdef uint32_t i, access = 0
+        cdef const Reach* reach
+        for i in range(plan.access_count):
+            reach = &plan.reaches[i]
+            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+                continue
+            if left >> access & 1:
+                enter_store(&self.data.store_conflicts, run.addresses[access], reach.size, began + issued[access])
+                left &= left - 1
+                if left == 0:
+                    return
+            access += 1
 
     cdef void go_on_here(self) noexcept nogil:
         """The pipeline itself takes over from the memo."""
