@@ -133,8 +133,8 @@ def test_events_of_different_sets_are_declined() -> None:
 
 
 def test_an_event_that_is_not_modelled_is_refused_not_zero() -> None:
-    line = refused("-e", "bus_hitm", example("fib"))
-    assert "BUS_HITM is not modelled" in line and "one processor" in line
+    line = refused("-e", "l2_synth_probe", example("fib"))
+    assert "L2_SYNTH_PROBE is not modelled" in line and "not published" in line
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,8 @@ def test_filters_tell_mispredicted_paths_from_targets(pmu: str) -> None:
         names = [f"BRANCH_PREDICTOR_ALL_WRONG_{what}" for what in ("PATH", "TARGET")]
     counts = sampled(run, pmu, names, [None, None]).counts
     assert list(counts.values()) == [len(paths), len(targets)]
-    assert len(paths) > 20 and len(targets) > 5
+    # Where branch registers foretell, few are written late: the loop writes them at its head.
+    assert len(paths) > 20 and len(targets) > (5 if pmu == "itanium" else 0)
 
 
 FILTERS: dict[str, tuple[dict[str, int], Callable[[Captured, Outcomes], bool]]] = {

@@ -240,7 +240,7 @@ def test_code_ranges_qualify_what_happened(program: Any) -> None:
 def test_what_cannot_happen_is_zero_for_a_reason_and_what_is_not_modelled_is_refused(program: Any) -> None:
     assert count(program, Record(), "L2I_UC_READS_ALL_ALL") == 0
     with pytest.raises(PfmonError, match="not modelled"):
-        count(program, Record(), "BUS_HITM_ANY")
+        count(program, Record(), "L2I_SPEC_ABORTS")
 
 
 @pytest.mark.parametrize(

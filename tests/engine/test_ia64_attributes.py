@@ -221,6 +221,7 @@ def expected_effect(row: Row) -> Effect:
         "clrrrb": Effect.EFFECT_CLEAR_ROTATION,
         "loadrs": Effect.EFFECT_LOADRS,
         "fc": Effect.EFFECT_FLUSH_LINE,
+        "mf": Effect.EFFECT_FENCE,
     }.get(head, Effect.EFFECT_NONE)
 
 

@@ -109,7 +109,8 @@ def test_event_information_has_the_lines_of_pfmon(name: str, text: str) -> None:
 
 def test_event_information_says_fidelity_formula_and_reason() -> None:
     assert "Fidelity: exact" in event_info(ITANIUM2, "LOADS_RETIRED")
-    assert "Fidelity: unmodelled (nothing drives" in event_info(ITANIUM2, "EXTERN_DP_PINS_4_TO_5_ALL")
+    assert "Fidelity: unmodelled (when the L2 cache probes" in event_info(ITANIUM2, "L2_SYNTH_PROBE")
+    assert "Zero   : always; nothing drives the external pins" in event_info(ITANIUM2, "EXTERN_DP_PINS_4_TO_5_ALL")
     assert "Formula: IA64_INST_RETIRED / CPU_CYCLES" in event_info(ITANIUM2, "ia64_ipc")
 
 

@@ -77,7 +77,7 @@ def test_patterns_mean_the_countable_events_of_that_name() -> None:
     assert not {event.name for event in model.events if event.fidelity == "unmodelled"} & set(expand(model, ["all"]))
     assert expand(model, ["no_such_event"]) == ["no_such_event"]
     assert "L3_INSERTS:MESI" in expand(get("montecito"), ["^l3_ins"])
-    for pattern in ("bus_hit.*", "nothing.*like.it", "["):
+    for pattern in ("l2_synth.*", "nothing.*like.it", "["):
         with pytest.raises(PfmonError):
             expand(model, [pattern])
 

@@ -22,7 +22,10 @@ from branches import (
 
 @dataclass
 class PlainTwoLevel:
-    """Itanium 2, with lists and dictionaries; windows of 32 bytes, as many as L1I has, behind them more of them."""
+    """Itanium 2, with lists and dictionaries; windows of 32 bytes, as many as L1I has, behind them more of them.
+
+    Whether an indirect branch finds its register in time is the pipeline's to know.
+    """
 
     history: int = 4
     first: dict[int, list[dict]] = field(default_factory=dict)
@@ -83,8 +86,6 @@ class PlainTwoLevel:
         elif taken:
             cost = self.target_cost(kind, window, branch, slot)
             known = self.stack[-1] if kind == RETURN else target
-            if kind in (INDIRECT, INDIRECT_CALL):
-                known = branch and branch["target"]
             if known != target:
                 flags |= WRONG_TARGET
                 cost = 0
@@ -92,7 +93,7 @@ class PlainTwoLevel:
             self.stack.insert(0, self.stack.pop())
         elif taken and kind in (CALL, INDIRECT_CALL, LONG_CALL):
             self.stack = [*self.stack[1:], address // 16 * 16 + 16]
-        self.learn(number, slot, address, taken, target, kind, whether)
+        self.learn(number, slot, address, taken, kind, whether)
         self.forced = address if (predicted or unknown) and not taken else None
         return flags, cost
 
@@ -106,21 +107,19 @@ class PlainTwoLevel:
             return 2
         return 0 if window["trigger"] == slot else 1
 
-    def learn(self, number: int, slot: int, address: int, taken: bool, target: int, kind: int, whether: int) -> None:
+    def learn(self, number: int, slot: int, address: int, taken: bool, kind: int, whether: int) -> None:
         window = self.window(number, make=False)
         branch = window["branches"].get(slot) if window else None
         if branch is None:
-            if whether == SPNT or (whether == SPTK and (not taken or kind == RETURN)):
+            if whether == SPNT or (whether == SPTK and (not taken or kind in (RETURN, INDIRECT, INDIRECT_CALL))):
                 return
             window = window or self.window(number, make=True)
             assert window is not None
             if len(window["branches"]) == 3:
                 return
-            branch = window["branches"][slot] = {"history": 15 if whether == DPTK else 0, "target": 0}
+            branch = window["branches"][slot] = {"history": 15 if whether == DPTK else 0}
         assert window is not None
-        if taken and kind in (INDIRECT, INDIRECT_CALL):
-            branch["target"] = target
-        elif taken and kind != RETURN:
+        if taken and kind not in (RETURN, INDIRECT, INDIRECT_CALL):
             window["trigger"] = slot
         if whether >= DPTK:
             place, value = self.counter(address, branch["history"])

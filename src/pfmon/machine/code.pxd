@@ -40,12 +40,19 @@ cdef struct Step:                # an instruction
     uint8_t effect
     uint8_t slots                # 2 for L+X
     uint8_t alone                # its bundle issues alone (Itanium: MMF)
+    uint8_t steers               # a move to a branch register: its number; 0: none (b0 is for returns, which a stack foretells)
     uint16_t access_flags
     uint64_t window              # address of its fetch window
     uint64_t address
     int64_t imm
     int64_t y
     uint16_t x
+
+
+cdef inline bint executes(const Step* step, uint64_t word) noexcept nogil:
+    """Whether its qualifying predicate held; ``word``: of the stream."""
+    return step.condition == ALWAYS or (word >> (32 + step.condition)) & 1
+
 
 cdef struct Reach:               # a memory access of a block
     uint8_t step
@@ -66,6 +73,7 @@ cdef struct Plan:
     uint8_t rotates
     uint8_t calls
     uint8_t returns
+    uint8_t steers               # it moves to branch registers (Step.steers)
     int64_t sof, sol, sor        # of its last alloc
     uint64_t first_window
     uint64_t last_window

@@ -5,16 +5,19 @@ from libc.stdlib cimport calloc, free
 
 from pfmon.engine.ia64.encodings.attributes cimport (
     AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE,
-    EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_OTHER, OP_FROM_STATUS, PR_FIRST, STACKED, Attributes, Operand)
+    BR_FIRST, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK, OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH,
+    PR_FIRST, STACKED, Attributes, Operand)
 from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
 from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.predictor cimport BRANCH_RETURN, is_call
+from pfmon.machine.predictor cimport BRANCH_RETURN, is_call, is_indirect
 from pfmon.machine.traits cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill_ports, port_of
 from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
 from pfmon.stream.table cimport BlockInstruction
 
 cdef enum:
     NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
+    AR_ITC = 44                  # numbers of application registers
+    AR_RUC = 45
 
 
 cdef uint16_t application(uint8_t number) noexcept nogil:
@@ -77,7 +80,18 @@ cdef void take_operands(const Attributes* attributes, const Code* code, Step* st
             step.operation[step.targets] = attributes.target[i].what
             if attributes.target[i].what == OP_FROM_OTHER and application(code.r3) == AR_FPSR:
                 step.operation[step.targets] = OP_FROM_STATUS
+            elif attributes.target[i].what == OP_FROM_OTHER and (code.r3 == AR_ITC or code.r3 == AR_RUC):
+                step.operation[step.targets] = OP_FROM_CLOCK
             step.targets += 1
+
+
+cdef uint8_t branch_register(const uint16_t* registers, uint32_t count) noexcept nogil:
+    """The number + 1 of the first branch register among scoreboard indices; 0: none."""
+    cdef uint32_t i
+    for i in range(count):
+        if BR_FIRST <= registers[i] < BR_FIRST + 8:
+            return <uint8_t>(registers[i] - BR_FIRST + 1)
+    return 0
 
 
 cdef void take_branch(const Attributes* attributes, const Code* code, Branch* branch, bint conditional) noexcept nogil:
@@ -222,6 +236,11 @@ cdef class Plans:
                 plan.calls = is_call(attributes.branch - 1)
                 plan.returns = attributes.branch - 1 == BRANCH_RETURN
                 take_branch(attributes, code, &plan.branch, code.condition != ALWAYS)
+                if is_indirect(plan.branch.kind):
+                    plan.branch.through = branch_register(step.source, step.sources)
+            elif step.targets and step.operation[0] == OP_TO_BRANCH and step.target[0] > BR_FIRST:
+                step.steers = branch_register(step.target, 1) - 1
+                plan.steers = 1
             mark_end_of_bundle(codes, i, step)
         if self.mmf_splits:
             mark_mmf(codes, head.length, plan.steps)

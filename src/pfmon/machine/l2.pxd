@@ -60,6 +60,8 @@ cdef class L2:
     # Whether a read in cycle `now` would be a hit in L2 that takes its latency and no more; without any effect.
     cdef bint is_plain(self, uint64_t address, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
+    # A fence in cycle `now`: the cycle in which everything before it is done, and before which nothing behind it is.
+    cdef int64_t fence(self, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
     cdef bint lost(self) noexcept nogil

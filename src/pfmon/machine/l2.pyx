@@ -123,6 +123,17 @@ cdef class L2:
             note(notes, reason, 1)
         return start
 
+    cdef int64_t fence(self, int64_t now) noexcept nogil:
+        cdef int64_t done = now + self.latency
+        if done < self.latest:
+            done = self.latest
+        if done > self.ordered:
+            self.ordered, self.ordering = done, now
+        if done > self.busy_until:
+            self.busy_until = done
+        enter_queue(&self.acquires, now, done)
+        return done
+
     cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t start) noexcept nogil:
         cdef int64_t done, ready = self.data.infos[place].ready
@@ -253,7 +264,7 @@ cdef class L2:
             enter_queue(&self.victims, now, written)
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
             allocate_mshr(&self.leaving_victims, tags.numbers[place], now, written)
-            self.l3.write_back(notes, gone, now)
+            self.l3.write_back(notes, gone, now, written)
         if self.split and tags is self.code:
             note(notes, Occurrence.L2I_REPLACED, 1)
         elif self.first_level is not None:

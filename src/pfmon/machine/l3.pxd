@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from pfmon.machine.bus cimport Bus
 from pfmon.machine.notes cimport Notes
+from pfmon.machine.port cimport Port
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.tags cimport TagStore
 
@@ -25,11 +26,12 @@ cdef class L3:
     cdef TagStore tags
     cdef int64_t latency[WANTS]
     cdef Queue tracked           # request buffers
+    cdef Port data               # the path of lines from and to L2
 
     # A line that L2 has not; `fill`: L3 keeps it.
     cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil
-    # A modified line of L2 comes back.
-    cdef void write_back(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    # A modified line of L2 comes back, which is sent in cycle `sent`.
+    cdef void write_back(self, Notes* notes, uint64_t address, int64_t now, int64_t sent) noexcept nogil
     # L2 has the line in state S and wants it alone; the cycle in which it may write.
     cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
     cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil

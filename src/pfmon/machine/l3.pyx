@@ -1,7 +1,8 @@
 """L3 of one processor, in front of the bus.
 
 L3 is not inclusive: a line that leaves it may stay in L2, and its write-back may miss. Reads of data come in state E,
-of instructions in S, reads for ownership in M (in L2).
+of instructions in S, reads for ownership in M (in L2). Lines go from and to L2 one after the other (Montecito manual
+2.3.3.3: each takes four cycles, critical bytes first, to L2D or L2I).
 """
 
 from libc.stdint cimport uint32_t
@@ -9,6 +10,7 @@ from libc.stdint cimport uint32_t
 from pfmon.machine.bus cimport BUS_LINE_OF_CODE, BUS_LINE_OF_DATA, BUS_LINE_TO_OWN, Transaction
 from pfmon.machine.notes cimport note
 from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.port cimport occupy, start_port
 from pfmon.machine.queues cimport enter_queue, room_in_queue, start_queue
 from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, use
 from pfmon.machine.tags import cache_tags
@@ -35,16 +37,17 @@ cdef class L3:
         self.latency[<int>WANTED_DATA] = self.latency[<int>WANTED_OWNED] = config["l3.latency"]
         self.latency[<int>WANTED_FETCH] = self.latency[<int>WANTED_FETCH_AHEAD] = config["l3.fetch_latency"]
         start_queue(&self.tracked, config["l3.queue"])
+        start_port(&self.data, config["l3.transfer"])
 
     cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
         cdef int state = INVALID if place == ABSENT else self.tags.infos[place].state
         now = room_in_queue(&self.tracked, now)
         out.sent = now
-        out.ready = now + self.latency[wanted]
         note(notes, FIRST[wanted] + state, 1)
         if place != ABSENT:
             use(self.tags, place)
+            out.ready = occupy(&self.data, now) + self.latency[wanted]
             if self.tags.infos[place].ready > out.ready:
                 out.ready = self.tags.infos[place].ready
             if wanted == WANTED_OWNED and state == SHARED:
@@ -62,8 +65,9 @@ cdef class L3:
             out.state = EXCLUSIVE    # the changes are in L3; L2 has none of its own
         enter_queue(&self.tracked, now, out.ready)
 
-    cdef void write_back(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+    cdef void write_back(self, Notes* notes, uint64_t address, int64_t now, int64_t sent) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
+        occupy(&self.data, sent)
         if place == ABSENT:
             note(notes, Occurrence.L3_WRITE_BACK_MISS_I, 1)
             self.insert(notes, address, MODIFIED, now, now)

@@ -19,7 +19,8 @@ SAME_FOR_ALL = {
     "to_register": "latency.register.other",
     "from_other": "latency.register.other",
     "from_status": "latency.register.status",
-    "from_indirect": "latency.indirect.fast",
+    "from_clock": "latency.register.clock",
+    "from_indirect": "latency.indirect.slow",
 }
 
 

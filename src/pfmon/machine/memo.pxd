@@ -15,7 +15,9 @@ cdef struct Node:                # what a block does from a state
     int32_t cycles
     uint32_t log                 # place and length of what it adds to the records; behind it: cycles until each access
     uint32_t log_count           # issued
+    uint64_t late_stores         # by access: stores so near its end that loads behind it may meet them
     uint32_t next                # the node that came next the last time
+    bint wrong_target            # its branch was foretold by an earlier value of its branch register
 
 cdef enum:
     SHIFTS = 1 << 12

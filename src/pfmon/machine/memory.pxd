@@ -6,25 +6,17 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     ACCESS_ACQUIRE, ACCESS_ADVANCED, ACCESS_CHECK, ACCESS_EXCLUSIVE, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE,
     ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA, ACCESS_RELEASE, ACCESS_SEMAPHORE,
     ACCESS_SPECULATIVE, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
-from pfmon.machine.l2 cimport L2
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
+from pfmon.machine.served cimport Served
 from pfmon.machine.store_conflict cimport StoreConflicts
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport Info, Known, TagStore
-from pfmon.machine.tlb cimport PageTable, Tlb
+from pfmon.machine.translation cimport DataTranslation
 
-cdef enum:
-    MOST_STALLS = 6              # of one access; the most are five: L1D_HPW, XPN, order, conflict, L1D_L2BPRESS
-
-cdef struct Served:              # how an access went
-    int64_t ready                # cycle from which a loaded value can be used by an integer operation
-    int64_t asked                # cycle in which L2 was asked for a value; -1: nobody did, or no value
-    uint32_t level               # watch.TlbLevel: what served a miss of the first-level TLB
-    uint32_t stalls              # reasons why the pipeline stood still before the access could be made
-    uint32_t cause[MOST_STALLS]  # causes.pxd, Cause
-    uint32_t cycles[MOST_STALLS]
-
+cdef enum AccessFate:            # of a speculative load that delivered NaT, with the flags of ACCESS_*
+    ACCESS_DEFERRED = 1 << 16    # it reads nothing
+    ACCESS_NO_PAGE = 1 << 17     # ... as its page does not exist
 
 cdef enum:
     FAMILIAR = 128               # a power of two; by kind of access
@@ -35,24 +27,23 @@ cdef struct Familiar:            # a line that was quick before, with its transl
     Known line
 
 
-cdef class DataMemory:
+
+cdef inline bint is_store(int kind) noexcept nogil:
+    return kind == ACCESS_STORE or kind == ACCESS_FLOAT_STORE or kind == ACCESS_SPILL
+
+
+cdef class DataMemory(DataTranslation):
     """L1D, data TLBs, page walker, store buffer; behind it is an L2."""
 
-    cdef readonly L2 l2
-    cdef TagStore cache
-    cdef Tlb tlb1, tlb2
-    cdef PageTable table
     cdef int64_t latency, conflict_cycles
     cdef uint32_t recirculation  # the cause of loads that meet a store
     cdef int64_t filled          # cycle in which all lines on their way to L1D have come
-    cdef int64_t transfer_cycles, walk_cycles, software_cycles
-    cdef uint32_t page_shift, entry_shift
     cdef int64_t ordered         # before this cycle an acquire load keeps later ones waiting
     cdef int64_t cycle, stood    # of the last access, and how long the pipeline stood for those of that cycle
     cdef Queue fills, store_buffer
     cdef StoreConflicts store_conflicts
     cdef Familiar familiar[4][FAMILIAR]  # integer loads, floating-point loads, stores, floating-point stores
-    cdef TagStore pages1, pages2, lines2 # the tags of tlb1, tlb2, L2
+    cdef TagStore lines2         # the tags of L2
     cdef uint64_t no_number
     cdef Info no_info
 
@@ -66,6 +57,8 @@ cdef class DataMemory:
     cdef void note_plain(self, Notes* notes) noexcept nogil
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil
+    # mf: what is behind it waits for everything before it.
+    cdef void fence(self, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
@@ -73,13 +66,12 @@ cdef class DataMemory:
     # Cycles from issue to use of what quick() said yes to, by kind.
     cdef int64_t quick_latency[ACCESS_KINDS]
 
-    cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
-    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Served* out) noexcept nogil
     cdef int64_t load(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                       Served* out) noexcept nogil
     cdef int64_t store(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil
-    cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
+    cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now,
+                       Served* out) noexcept nogil
     cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
     cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil
     cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil

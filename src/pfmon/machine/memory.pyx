@@ -1,4 +1,4 @@
-"""L1D, the data TLBs and the page walker.
+"""L1D and the store buffer, behind the translation (translation.pyx).
 
 L1D is written through and takes no lines for stores; it serves integer loads and the fills of the register stack
 engine. Floating-point accesses, stores, semaphores and line prefetches go to L2.
@@ -7,28 +7,23 @@ engine. Floating-point accesses, stores, semaphores and line prefetches go to L2
 from pfmon.machine.causes cimport Cause
 from pfmon.machine.l2 cimport (
     REQUEST_ACQUIRE, REQUEST_EXCLUSIVE, REQUEST_FLOAT_READ, REQUEST_NO_L3, REQUEST_NO_RECENCY, REQUEST_PREFETCH,
-    REQUEST_READ, REQUEST_RELEASE, REQUEST_SEMAPHORE, REQUEST_WALK, REQUEST_WRITE,
+    REQUEST_READ, REQUEST_RELEASE, REQUEST_SEMAPHORE, REQUEST_WRITE, L2,
 )
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
+from pfmon.machine.served cimport stand_still
 from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.store_conflict cimport conflicts, enter_store, start_store_conflicts
 from pfmon.machine.tags cimport (
     ABSENT, EXCLUSIVE, MODIFIED, know, quick_find, touch_known, use,
 )
 from pfmon.machine.tags import cache_tags
-from pfmon.machine.tlb cimport insert, lookup
+from pfmon.machine.translation cimport is_float, line_came, reads_first_level
 from pfmon.machine.watch cimport TlbLevel
 
 cdef enum:
     PECULIAR = ACCESS_ACQUIRE | ACCESS_RELEASE | ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA | ACCESS_EXCLUSIVE
-    SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
-    LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
-    REGION_SHIFT = 61
-
-# The virtual linear page table of a region lies at the top of what the region's addresses reach (Linux on IA-64).
-cdef uint64_t TABLE = <uint64_t>0x1FF8000000000000
 
 cdef int REQUEST[ACCESS_KINDS]
 REQUEST[<int>ACCESS_LOAD] = REQUEST_READ
@@ -39,29 +34,6 @@ REQUEST[<int>ACCESS_SEMAPHORE] = REQUEST_SEMAPHORE
 REQUEST[<int>ACCESS_LFETCH] = REQUEST_PREFETCH
 REQUEST[<int>ACCESS_FILL] = REQUEST_READ
 REQUEST[<int>ACCESS_SPILL] = REQUEST_WRITE
-
-
-cdef inline bint is_float(int kind) noexcept nogil:
-    return kind == ACCESS_FLOAT_LOAD or kind == ACCESS_FLOAT_STORE
-
-
-cdef inline bint is_store(int kind) noexcept nogil:
-    return kind == ACCESS_STORE or kind == ACCESS_FLOAT_STORE or kind == ACCESS_SPILL
-
-
-cdef inline bint reads_first_level(int kind) noexcept nogil:
-    return kind == ACCESS_LOAD or kind == ACCESS_FILL
-
-
-cdef inline int64_t stand_still(Served* out, uint32_t cause, int64_t now, int64_t until) noexcept nogil:
-    """The pipeline stands from ``now`` to ``until``; the later of both."""
-    if until <= now:
-        return now
-    if out.stalls < MOST_STALLS:
-        out.cause[out.stalls] = cause
-        out.cycles[out.stalls] = <uint32_t>(until - now)
-        out.stalls += 1
-    return until
 
 
 cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
@@ -94,23 +66,14 @@ cdef class DataMemory:
     def __cinit__(self, config, L2 l2):
         cdef int entry, kind
         name = "l2d" if l2.split else "l2"
-        self.l2 = l2
         self.cache = cache_tags(config, "l1d")
         l2.first_level = self.cache if config[f"{name}.inclusive"] else None
-        self.tlb1 = Tlb(config, "dtlb1", min(config["dtlb1.page"], config["vhpt.page"]))
-        self.tlb2 = Tlb(config, "dtlb2", config["vhpt.page"])
-        self.pages1, self.pages2, self.lines2 = self.tlb1.tags, self.tlb2.tags, l2.data
+        self.lines2 = l2.data
         self.no_number = <uint64_t>-1
-        self.table = PageTable()
         self.latency = config["l1d.latency"]
         self.conflict_cycles = config["l1d.conflict"] - l2.latency
         self.recirculation = Cause.L1D_PIPE_RECIRC if config["machine.pmu"] == "montecito" else Cause.L1D_DCURECIR
         start_store_conflicts(&self.store_conflicts, config["l1d.store_window"])
-        self.transfer_cycles = config["dtlb2.penalty"]
-        self.walk_cycles = max(0, config["vhpt.walk"] - l2.latency)
-        self.software_cycles = config["vhpt.software"]
-        self.page_shift = config["vhpt.page"].bit_length() - 1
-        self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
         start_queue(&self.fills, config["l1d.fills"])
         start_queue(&self.store_buffer, config["l1d.store_buffer"])
         for kind in range(4):
@@ -222,11 +185,18 @@ cdef class DataMemory:
         if now != self.cycle:
             self.cycle, self.stood = now, 0
         now += self.stood        # for an access of the same cycle: it need not wait again
-        start = self.translate(notes, address, kind, now, out)
-        if kind == ACCESS_LFETCH:
+        if flags & ACCESS_NO_PAGE:
+            start = self.find_no_page(notes, address, kind, now, out)
+        else:
+            start = self.translate(notes, address, kind, now, out)
+        if flags & ACCESS_DEFERRED:
+            out.ready = start
+            if reads_first_level(kind):
+                note(notes, Occurrence.L1D_READ, 1)
+        elif kind == ACCESS_LFETCH:
             out.ready = now
             if start >= 0:       # without a translation nothing comes of it
-                self.prefetch(notes, address, size, flags, start)
+                self.prefetch(notes, address, size, flags, start, out)
         elif is_store(kind):
             out.ready = self.store(notes, address, size, kind, flags, start, out)
         elif reads_first_level(kind):
@@ -239,56 +209,6 @@ cdef class DataMemory:
             stand_still(out, Cause.L1D_L2BPRESS, start, self.l2.taken)
         for stall in range(out.stalls):
             self.stood += out.cycles[stall]
-
-    # The cycle in which the access can go on; -1: not at all.
-    cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
-        cdef bint first = is_float(kind) or lookup(self.tlb1, address)
-        if first and not is_float(kind):
-            return now           # the second level holds what the first does
-        if not first:
-            note(notes, Occurrence.L1DTLB_MISS, 1)
-        if not lookup(self.tlb2, address):
-            note(notes, Occurrence.L2DTLB_MISS, 1)
-            if kind == ACCESS_LFETCH:
-                note(notes, Occurrence.LFETCH_DROPPED, 1)
-                return -1
-            now = self.walk(notes, address, now, out)
-        elif not first:
-            if reads_first_level(kind):
-                note(notes, Occurrence.L1DTLB_TRANSFER, 1)
-                out.level = TlbLevel.TLB_L2
-            if kind == ACCESS_LFETCH:
-                now += self.transfer_cycles
-            else:
-                now = stand_still(out, Cause.L1D_TLB, now, now + self.transfer_cycles)
-        if not first:
-            insert(self.tlb1, address)
-        return now
-
-    # The page walker reads the VHPT through L2; where the entry is not there the operating system puts it in.
-    cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Served* out) noexcept nogil:
-        cdef uint64_t page = address >> self.page_shift
-        cdef uint64_t region = address >> REGION_SHIFT << REGION_SHIFT
-        cdef uint64_t entry = region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
-        cdef int64_t done = now
-        cdef bint found = 0
-        if lookup(self.tlb2, entry):
-            note(notes, Occurrence.HPW_READ, 1)
-            done = self.l2.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
-            now = stand_still(out, Cause.L1D_HPW, now, done)
-            found = self.table.knows(page)
-        if found:
-            note(notes, Occurrence.DTLB_WALKED, 1)
-            out.level = TlbLevel.TLB_WALKER
-        else:
-            note(notes, Occurrence.DTLB_FILLED, 1)
-            out.level = TlbLevel.TLB_FAULT
-            now = stand_still(out, Cause.XPN, now, now + self.software_cycles)
-            if not self.table.knows(page):
-                self.table.add(page)
-            insert(self.tlb2, entry)
-        insert(self.tlb2, address)
-        return now
 
     cdef int64_t load(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                       Served* out) noexcept nogil:
@@ -325,16 +245,19 @@ cdef class DataMemory:
         if flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA) or room_in_queue(&self.fills, now) > now:
             return
         enter_queue(&self.fills, now, ready)
+        line_came(self, address)
         self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
         if ready > self.filled:
             self.filled = ready
 
-    cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
+    cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now,
+                       Served* out) noexcept nogil:
         cdef int64_t place = quick_find(self.cache, address), ready
         if place != ABSENT and not flags & ACCESS_EXCLUSIVE:
             use(self.cache, place)
             return
         ready = self.l2.request(notes, address, size, REQUEST_PREFETCH, request_flags(flags), now)
+        now = stand_still(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
         if place == ABSENT:
             self.bring(address, flags, now, ready)
 
@@ -353,6 +276,11 @@ cdef class DataMemory:
         if taken > now:
             enter_queue(&self.store_buffer, now, taken)
         return now
+
+    cdef void fence(self, int64_t now) noexcept nogil:
+        cdef int64_t done = self.l2.fence(now)
+        if done > self.ordered:
+            self.ordered = done
 
     cdef void watch(self, Shares shares) noexcept nogil:
         """These levels are shared among event sets."""

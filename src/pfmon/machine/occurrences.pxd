@@ -7,6 +7,7 @@ cpdef enum Occurrence:
     NOTHING_HAPPENED = 0
     # L1D and data TLBs (memory.pyx)
     L1D_READ                     # integer loads and fills of the register stack engine
+    L1D_CHECK_READ               # check loads that found their entry in the ALAT: L1D is read, and nobody wants it
     L1D_READ_MISS
     L1D_FILL_READ_MISS           # those of the register stack engine
     L1D_FORCED_MISS              # of a line on its way, or right behind a store to the same bytes

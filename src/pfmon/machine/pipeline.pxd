@@ -5,13 +5,14 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from pfmon.machine.code cimport Plan, Step
 from pfmon.machine.frames cimport Frames
 from pfmon.machine.front_end cimport FrontEnd
-from pfmon.machine.memory cimport DataMemory, Served
+from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.ranges cimport Ranges
 from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
 from pfmon.machine.scoreboard cimport Scoreboard
+from pfmon.machine.served cimport Served
 from pfmon.machine.state cimport OpenPart, State, Use
 from pfmon.machine.watch cimport Watch
 
@@ -36,10 +37,12 @@ cdef class Pipeline:
     cdef OpenPart part
     cdef uint8_t left_over
     cdef int64_t unat_written    # cycle in which the last st8.spill has written its bit of ar.unat
+    cdef int64_t steered[8]      # by branch register: cycle from which windows are fetched with its value
+    cdef bint wrong_target       # the branch of the run was foretold by an earlier value of its branch register
 
     # figures
     cdef int64_t mispredict, exception, failed_check, serialize, early_address, rse_rate
-    cdef int64_t nat_window
+    cdef int64_t nat_window, register_write
     cdef uint32_t m_ports
 
     # while a group is formed

@@ -11,21 +11,25 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
-    AR_RSE, BR_FIRST, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
+    AR_RSE, BR_FIRST, EFFECT_FENCE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.causes cimport (
     ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
-from pfmon.machine.code cimport ALWAYS, SPLITS, SPLITS_BEFORE_BBB
+from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport (
-    ACCESS_CHECK, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_SPILL, ACCESS_SPILL_FILL,
-    ACCESS_STORE, Served)
-from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
-from pfmon.machine.predictor cimport WRONG_PATH, WRONG_TARGET
+    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
+    ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
+from pfmon.machine.occurrences cimport L1D_CHECK_READ
+from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
+from pfmon.machine.run cimport has_bit
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
+from pfmon.machine.state cimport STEERED_SINCE
+from pfmon.machine.store_conflict cimport enter_store
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
@@ -43,10 +47,6 @@ cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
     return ARCR
 
 
-cdef inline bint executes(const Step* step, uint64_t word) noexcept nogil:
-    return step.condition == ALWAYS or (word >> (32 + step.condition)) & 1
-
-
 cdef class Pipeline:
     """``config``: the machine's figures. The mechanisms are what the pipeline asks."""
 
@@ -61,6 +61,7 @@ cdef class Pipeline:
         self.rse_rate = config["rse.rate"]
         self.m_ports = config["pipeline.m_ports"]
         self.nat_window = config["pipeline.unat_window"]
+        self.register_write = config["predictor.register_write"] if predictor.reads_registers else 0
         for number, operation in enumerate(OPERATION_NAMES):
             for use, column in enumerate(USE_NAMES):
                 latency = latency_of(config, operation, column)
@@ -79,6 +80,7 @@ cdef class Pipeline:
         cdef uint32_t first = 0, beyond
         cdef Use use = self.use
         self.access = 0
+        self.wrong_target = False
         self.began = self.now
         if self.open:                    # instructions of this block may issue with the last ones of the one before
             self.start = self.now
@@ -106,7 +108,7 @@ cdef class Pipeline:
                 self.records.add_bubbles(run.number, plan.length - 1, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
         if run.taken or run.prediction.bubbles:
             self.front_end.redirect(run.prediction.bubbles, run.prediction.cause)
-        if plan.has_branch and run.prediction.flags & (WRONG_PATH | WRONG_TARGET):
+        if plan.has_branch and (run.prediction.flags & (WRONG_PATH | WRONG_TARGET) or self.wrong_target):
             self.flush(run.number, BRU, self.mispredict)
         self.front_end.fill_buffer(run.number, self.earliest)
 
@@ -256,12 +258,19 @@ cdef class Pipeline:
             if step.access:
                 ready = self.reach(step, run, i, run.addresses[self.access])
                 self.access += 1
+            if step.effect == EFFECT_FENCE:
+                self.data.fence(issued)
+            if step.steers:
+                self.steered[step.steers] = issued + self.register_write
             for k in range(step.targets):
                 write_register(&self.board, place_of(step.target[k], self.frames.base), step.operation[k],
                                ready if step.operation[k] == OP_LOAD or step.operation[k] == OP_LOAD_FLOAT else issued)
         if beyond == plan.length and plan.has_branch:
             self.notes.context = <uint64_t>(beyond - 1) << NOTE_INSTRUCTION
-            self.predictor.note_outcome(&self.notes, &plan.branch, run.taken, run.prediction.code)
+            self.wrong_target = (run.prediction.flags & EARLIER_TARGET
+                                 and self.steered[plan.branch.through - 1] > self.front_end.ready)
+            self.predictor.note_outcome(&self.notes, &plan.branch, run.taken,
+                                        run.prediction.code | (CODE_WRONG_TARGET if self.wrong_target else 0))
         self.part.code = run.number | <uint64_t>first << 32 | <uint64_t>(beyond - 1) << 40
         self.part.executed = executed
         self.part.notes = self.records.note_list(&self.notes)
@@ -272,13 +281,15 @@ cdef class Pipeline:
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil:
         """A memory access is made; the cycle from which an integer operation can use what it loads."""
         cdef Served served
-        cdef uint32_t i
-        cdef uint64_t ranged = run.ranged[self.access >> 6] >> (self.access & 63) & 1
-        if step.access_flags & ACCESS_CHECK and not run.failed[number >> 6] >> (number & 63) & 1:
-            return self.now                          # the register has the value already
-        if step.access_flags & ACCESS_SPILL_FILL:
-            self.await_unat(step, run, number)
+        cdef uint32_t i, flags = step.access_flags
+        cdef uint64_t ranged = has_bit(run.ranged, self.access)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
+        if flags & ACCESS_CHECK and not has_bit(run.failed, number):
+            if step.access == ACCESS_LOAD + 1:
+                note(&self.notes, L1D_CHECK_READ, 1)
+            return self.now                          # the register has the value already
+        if flags & ACCESS_SPILL_FILL:
+            self.await_unat(step, run, number)
         if self.access < run.made:
             self.issued[self.access] = <uint32_t>(self.now - self.began)
             if self.watch is not None and self.watch.loads:
@@ -287,9 +298,18 @@ cdef class Pipeline:
                 self.data.note_plain(&self.notes)
                 return self.now + self.data.l2.latency
             self.data.note_quick(&self.notes, step.access - 1)
+            if is_store(step.access - 1):            # until now it counted as made as early as it could have been
+                enter_store(&self.data.store_conflicts, address, step.size, self.now)
             return self.now + self.data.quick_latency[step.access - 1]
+        if flags & ACCESS_SPECULATIVE:
+            if has_bit(run.no_address, number):
+                return self.now
+            if has_bit(run.deferred, number):
+                flags |= ACCESS_DEFERRED
+            if has_bit(run.no_page, number):
+                flags |= ACCESS_NO_PAGE
         served.stalls = 0
-        self.data.access(&self.notes, address, step.size, step.access - 1, step.access_flags, self.now, &served)
+        self.data.access(&self.notes, address, step.size, step.access - 1, flags, self.now, &served)
         if self.watch is not None and step.access != ACCESS_LFETCH + 1:
             self.show(run.number, number, address, &served, False)
         for i in range(served.stalls):
@@ -349,6 +369,7 @@ cdef class Pipeline:
 
     cdef bint save(self, State* state) noexcept nogil:
         """The state between two blocks; False when it does not fit in one."""
+        cdef uint32_t i
         memset(state, 0, sizeof(State))
         if self.earliest - self.now > 1 << 20 or not self.front_end.save(state, self.now):
             return False
@@ -356,6 +377,9 @@ cdef class Pipeline:
         state.earliest = <int32_t>(self.earliest - self.now)
         if self.unat_written > self.now:
             state.unat_written = <int32_t>(self.unat_written - self.now)
+        for i in range(8):
+            if self.steered[i] > self.now - STEERED_SINCE:
+                state.steered[i] = <uint8_t>(self.steered[i] - (self.now - STEERED_SINCE))
         state.left_over = self.left_over
         if self.open:
             state.part = self.part
@@ -364,6 +388,9 @@ cdef class Pipeline:
 
     cdef void restore(self, const State* state) noexcept nogil:
         """Go on from a state; `now` and the frames are as they are."""
+        cdef uint32_t i
+        for i in range(8):
+            self.steered[i] = self.now - STEERED_SINCE + state.steered[i]
         self.open = state.open
         self.earliest = self.now + state.earliest
         self.front_end.restore(state, self.now)

@@ -18,12 +18,14 @@ cdef struct Branch:              # what is known of a branch before it runs
     uint8_t many                 # sequential prefetch hint: .many
     uint8_t clear                # deallocation hint: .clr
     uint8_t multiway             # its bundle holds more than one branch
+    uint8_t through              # of an indirect one: number of its branch register + 1
 
 cdef enum PredictionFlag:
     PREDICTED_TAKEN = 1
     WRONG_PATH = 2               # mispredicted direction
     WRONG_TARGET = 4             # rightly predicted taken, to a wrong target
     UNKNOWN_PATH = 8             # an earlier branch of its bundle was predicted taken: never looked up
+    EARLIER_TARGET = 16          # its branch register led elsewhere before it was written: WRONG_TARGET if fetch saw that
 
 cdef enum PredictionCode:        # what `Prediction.code` consists of
     CODE_WRONG_PATH = 1
@@ -74,6 +76,8 @@ cdef inline bint is_counted(uint8_t kind) noexcept nogil:
 
 cdef class BranchPredictor:
     """Path and target prediction, return stack, loop predictor. A policy is a subclass (predictors.py)."""
+
+    cdef bint reads_registers    # indirect branches are foretold to go where their branch register says: else by policy
 
     # The branch ran: predict it, compare, learn. ``target``: where it went if it was taken.
     cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil

@@ -111,3 +111,4 @@ cdef class BranchPredictor:
         branch.many = 0
         branch.clear = clear
         branch.multiway = multiway
+        branch.through = 0

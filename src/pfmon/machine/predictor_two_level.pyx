@@ -2,8 +2,9 @@
 
 Histories and targets are kept for windows of 32 bytes, as many as L1I holds; what L1I replaces goes to a second
 store. A history chooses a counter that says taken or not. One taken branch of a window (its trigger) sends the front
-end to its target without a bubble; the others' targets come later. Returns use a stack, counted loops know their
-count. (McNairy and Soltis, Itanium 2 Processor Microarchitecture, IEEE Micro 23(2), 2003, branch prediction.)
+end to its target without a bubble; the others' targets come later. Returns use a stack, indirect branches their
+branch register as it is when they are fetched, counted loops know their count. (McNairy and Soltis, Itanium 2
+Processor Microarchitecture, IEEE Micro 23(2), 2003, branch prediction.)
 """
 
 from collections.abc import Mapping
@@ -32,7 +33,6 @@ cdef struct Window:              # what is known of the branches of 32 bytes of 
     uint8_t slot[WINDOW_BRANCHES]     # 0-5: bundle of the window * 3 + slot
     uint8_t history[WINDOW_BRANCHES]
     uint8_t trigger              # the slot whose target is there without a bubble; NO_TRIGGER
-    uint64_t target[WINDOW_BRANCHES]  # of indirect branches: where they went last
 
 cdef struct Store:               # a set-associative store of windows, least recently used replaced first
     uint32_t sets
@@ -111,6 +111,9 @@ cdef Window* room_in(Store* store, uint64_t number, Window* replaced, uint64_t* 
 cdef class TwoLevelPredictor(BranchPredictor):
     """Reads l1i.size, l1i.ways, l1i.latency (more than a cycle is a bubble more for every taken branch), frontend.taken_bubbles and ``predictor.``: history, counters, window, second,
     second_ways, return_stack, loop, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles.
+
+    An indirect branch is foretold to go where its branch register says when it is fetched; the pipeline knows whether
+    that was written in time.
     """
 
     cdef Store first             # in step with L1I
@@ -135,6 +138,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
         self.return_bubbles = config["predictor.return_bubbles"] + fetch
         self.indirect_bubbles = config["predictor.indirect_bubbles"] + fetch
         self.perfect_loops = config["predictor.loop"] == "perfect"
+        self.reads_registers = True
         self.returns.depth = config["predictor.return_stack"]
         if not 1 <= self.capacity <= WINDOW_BRANCHES or not 1 <= self.returns.depth <= MOST_RETURNS:
             raise ValueError(f"predictor.window is at most {WINDOW_BRANCHES}, predictor.return_stack "
@@ -226,8 +230,6 @@ cdef class TwoLevelPredictor(BranchPredictor):
         elif taken and is_indirect(branch.kind):
             out.bubbles = self.indirect_bubbles
             out.cause = FRONT_BRANCH
-            if position < 0 or window.target[position] != target:
-                code |= CODE_WRONG_TARGET
         elif taken and position < 0:
             out.bubbles = self.static_bubbles
             out.cause = FRONT_PLP if is_counted(branch.kind) else FRONT_BI
@@ -241,12 +243,12 @@ cdef class TwoLevelPredictor(BranchPredictor):
             elif is_call(branch.kind):
                 push_return(&self.returns, branch.fall_through)
         if position >= 0:
-            self._learn(window, position, branch, taken, target)
+            self._learn(window, position, branch, taken)
         elif self._worth_keeping(branch, taken):
             if window and window.count == self.capacity:
                 code |= CODE_OVERSUBSCRIBED
             else:
-                self._begin(window if window else self._allocate(number), slot, branch, taken, target)
+                self._begin(window if window else self._allocate(number), slot, branch, taken)
         self.forced = branch.address if (predicted or unknown) and not taken else 0
         if code & (CODE_WRONG_PATH | CODE_WRONG_TARGET):
             out.bubbles = 0          # the flush hides them
@@ -291,30 +293,24 @@ cdef class TwoLevelPredictor(BranchPredictor):
         return self._counter(branch.address, window.history[position])[0] >= 2
 
     cdef inline bint _worth_keeping(self, const Branch* branch, bint taken) noexcept nogil:
-        """Static hints ask for no history; a taken branch has a target worth keeping, but for returns."""
+        """Static hints ask for no history; a taken branch has a target worth keeping, unless a stack or register has it."""
         if branch.clear or branch.whether == STATIC_NOT_TAKEN:
             return False
         if branch.whether == STATIC_TAKEN:
-            return taken and branch.kind != BRANCH_RETURN
+            return taken and branch.kind != BRANCH_RETURN and not is_indirect(branch.kind)
         return True
 
-    cdef void _begin(self, Window* window, uint32_t slot, const Branch* branch, bint taken,
-                     uint64_t target) noexcept nogil:
+    cdef void _begin(self, Window* window, uint32_t slot, const Branch* branch, bint taken) noexcept nogil:
         cdef uint32_t position = window.count
         window.count += 1
         window.slot[position] = slot
-        window.target[position] = 0
         window.history[position] = (1 << self.history_bits) - 1 if branch.whether == DYNAMIC_TAKEN else 0
-        self._learn(window, position, branch, taken, target)
+        self._learn(window, position, branch, taken)
 
-    cdef void _learn(self, Window* window, uint32_t position, const Branch* branch, bint taken,
-                     uint64_t target) noexcept nogil:
+    cdef void _learn(self, Window* window, uint32_t position, const Branch* branch, bint taken) noexcept nogil:
         cdef uint32_t history = window.history[position]
-        if taken:
-            if is_indirect(branch.kind):
-                window.target[position] = target
-            elif branch.kind != BRANCH_RETURN:
-                window.trigger = window.slot[position]
+        if taken and branch.kind != BRANCH_RETURN and not is_indirect(branch.kind):
+            window.trigger = window.slot[position]
         if branch.whether >= DYNAMIC_TAKEN:
             train(self._counter(branch.address, history), taken)
             window.history[position] = longer_history(history, self.history_bits, taken)

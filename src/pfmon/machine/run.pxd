@@ -10,9 +10,20 @@ cdef struct Run:                 # a block that ran
     const uint64_t* addresses    # of its memory accesses
     uint64_t ranged[2]           # by access: in the data ranges
     uint64_t failed[2]           # by instruction: a check load that found no entry in the ALAT
+    uint64_t deferred[2]         # ... a speculative load that delivered NaT
+    uint64_t no_page[2]          # ... as its page does not exist
+    uint64_t no_address[2]       # ... as its address was a NaT
     Prediction prediction        # of its branch, if it has one
     uint8_t taken                # its last instruction branched
     uint8_t quick                # all of it went as the memo may know it
     uint32_t made                # accesses that were made before the block is simulated: quick or plain
     uint64_t plain               # by access: integer loads that L2 served in its latency
     uint64_t slow_window         # the first window that the front end has to wait for
+
+
+cdef inline bint has_bit(const uint64_t* bits, uint32_t number) noexcept nogil:
+    return bits[number >> 6] >> (number & 63) & 1
+
+
+cdef inline void set_bit(uint64_t* bits, uint32_t number) noexcept nogil:
+    bits[number >> 6] |= <uint64_t>1 << (number & 63)

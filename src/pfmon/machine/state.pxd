@@ -6,6 +6,7 @@ from pfmon.machine.scoreboard cimport MOST_PENDING, Pending
 
 cdef enum:
     MOST_WAITS = 4               # of a state
+    STEERED_SINCE = 5            # no window that is there came earlier, or none that matters (FrontEnd.fill_buffer)
 
 cdef struct Use:                 # what the open cycle has taken
     uint8_t m, m01, m0, m23, m2, i, i0, a, f, f0, b
@@ -40,6 +41,7 @@ cdef struct State:
     int32_t front_bubbles
     int32_t unat_written         # cycles from now on; 0: it is
     int32_t spare
+    uint8_t steered[8]           # by branch register: cycles from `STEERED_SINCE` before now on until fetch sees its value
     uint32_t front_cause         # of these
     Wait waits[MOST_WAITS]       # until: cycles from now on
     Pending pending[MOST_PENDING]

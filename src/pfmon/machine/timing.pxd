@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
+from pfmon.machine.branch_registers cimport BranchRegisters
 from pfmon.machine.code cimport MOST_CODE, Plan, Plans
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.items cimport BlockItems, Items
@@ -28,17 +29,21 @@ cdef class Timing(Watched):
     cdef uint64_t block_count    # its words
     cdef uint64_t marks[MOST_MARKS]
     cdef uint32_t mark_count
+    cdef BranchRegisters branch_registers
     cdef Level current_registers, dirty_registers
     cdef uint64_t last           # number of the block that ran last
     cdef readonly uint64_t repeated, simulated
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
+    cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil
     cdef void look_for_losses(self) noexcept nogil
     cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil
     cdef void show_items(self, uint32_t marks) noexcept nogil
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
     cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil
+    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
+    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil
     cdef void go_on_here(self) noexcept nogil
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil

@@ -12,19 +12,23 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
 )
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
-from pfmon.machine.code cimport ALWAYS, Reach, Step
+from pfmon.machine.code cimport ALWAYS, Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
-from pfmon.machine.memory cimport ACCESS_CHECK
+from pfmon.machine.memory cimport ACCESS_CHECK, is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
+from pfmon.machine.run cimport set_bit
 from pfmon.machine.state cimport State
+from pfmon.machine.store_conflict cimport enter_store
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut
-from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, mark_kind, unpacked_address
+from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
 
+from pfmon.machine.branch_registers cimport branch_register_written, goes_elsewhere, start_branch_registers
+from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, UNKNOWN_PATH, WRONG_PATH
 from pfmon.machine.predictors import branch_predictor
 
 cdef enum:
@@ -51,6 +55,7 @@ cdef class Timing(Watched):
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
         self.last = BLOCK_MASK           # none
+        start_branch_registers(&self.branch_registers)
         set_ranges(&self.pipeline.ranges, ranges)
 
     # --- a block
@@ -78,9 +83,13 @@ cdef class Timing(Watched):
         if plan.has_branch:
             run.taken = not plan.branch.conditional or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1
             self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
+            if plan.steers or plan.branch.through:
+                self.follow_branch_registers(plan, &run, next_ip)
             outcome = (run.prediction.code | <uint64_t>run.prediction.flags << 8
                        | <uint64_t>run.prediction.bubbles << 16 | <uint64_t>run.taken << 32
                        | <uint64_t>run.prediction.cause << 40)
+        elif plan.steers:
+            self.follow_branch_registers(plan, &run, next_ip)
         if self.mark_count:
             self.take_marks(plan, &run)
         if self.pipeline.ranges.count:
@@ -88,9 +97,14 @@ cdef class Timing(Watched):
         run.quick = self.survey(plan, &run)
         if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome)
-        elif self.watch is not None and self.watch.loads and run.made:
-            self.show_repeated(plan, &run, self.memo.issued(self.node), began)
+        else:
+            if self.memo.nodes[self.node].late_stores:
+                self.enter_late_stores(plan, &run, began)
+            if self.watch is not None and self.watch.loads and run.made:
+                self.show_repeated(plan, &run, self.memo.issued(self.node), began)
         if self.watch is not None and self.watch.flows:
+            if self.pipeline.wrong_target:
+                run.prediction.code |= CODE_WRONG_TARGET
             self.show_branch(plan, &run, next_ip)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
             self.follow_frames(plan, &run)
@@ -105,6 +119,17 @@ cdef class Timing(Watched):
         self.last = run.number
         if self.items is not None:
             self.show_items(marks)
+
+    cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
+        """What the block writes into branch registers, and whether its branch would go elsewhere by what was there."""
+        cdef uint32_t i
+        for i in range(plan.length if plan.steers else 0):
+            if plan.steps[i].steers and executes(&plan.steps[i], run.word):
+                branch_register_written(&self.branch_registers, plan.steps[i].steers)
+        if plan.branch.through and run.taken:
+            if goes_elsewhere(&self.branch_registers, plan.branch.through - 1, next_ip) \
+                    and self.predictor.reads_registers and not run.prediction.flags & (WRONG_PATH | UNKNOWN_PATH):
+                run.prediction.flags |= EARLIER_TARGET
 
     cdef void show_items(self, uint32_t marks) noexcept nogil:
         """Show what was recorded of the block that is held, or of none."""
@@ -185,6 +210,7 @@ cdef class Timing(Watched):
         self.now += node.cycles
         self.state = node.after
         self.node = number
+        self.pipeline.wrong_target = node.wrong_target
         self.repeated += 1
         return True
 
@@ -214,6 +240,41 @@ cdef class Timing(Watched):
                 self.node = self.memo.add(before, run.word, outcome, run.plain, after, <int>(self.now - began),
                                           self.pipeline.issued, run.made)
                 self.state = after if self.node else 0
+                if self.node:
+                    self.memo.nodes[self.node].wrong_target = self.pipeline.wrong_target
+                    self.memo.nodes[self.node].late_stores = self.late_stores(plan, run, self.now - began)
+
+    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
+        """The stores of a block that took ``cycles`` which may be within the store window of what comes behind it."""
+        cdef uint32_t i, access = 0
+        cdef uint64_t found = 0
+        cdef const Reach* reach
+        for i in range(plan.access_count):
+            reach = &plan.reaches[i]
+            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+                continue
+            if access < 64 and access < run.made and is_store(reach.kind) \
+                    and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
+                found |= <uint64_t>1 << access
+            access += 1
+        return found
+
+    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
+        """The cycles in which stores of a block that the memo repeated were made: `survey` took the earliest ones."""
+        cdef uint64_t left = self.memo.nodes[self.node].late_stores
+        cdef const uint32_t* issued = self.memo.issued(self.node)
+        cdef uint32_t i, access = 0
+        cdef const Reach* reach
+        for i in range(plan.access_count):
+            reach = &plan.reaches[i]
+            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+                continue
+            if left >> access & 1:
+                enter_store(&self.data.store_conflicts, run.addresses[access], reach.size, began + issued[access])
+                left &= left - 1
+                if left == 0:
+                    return
+            access += 1
 
     cdef void go_on_here(self) noexcept nogil:
         """The pipeline itself takes over from the memo."""
@@ -288,12 +349,20 @@ cdef class Timing(Watched):
     # --- marks
 
     cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil:
-        """What has to be known before the block is simulated: check loads that failed."""
+        """What has to be known before the block is simulated: check loads that failed, loads that were deferred."""
         cdef uint32_t i, instruction
         for i in range(self.mark_count):
             instruction = <uint32_t>(self.marks[i] >> INDEX_SHIFT & 0xFF)
-            if mark_kind(self.marks[i]) == Mark.ALAT_MISS and instruction < 128:
-                run.failed[instruction >> 6] |= <uint64_t>1 << (instruction & 63)
+            if instruction >= MOST_CODE:
+                continue
+            if mark_kind(self.marks[i]) == Mark.ALAT_MISS:
+                set_bit(run.failed, instruction)
+            elif mark_kind(self.marks[i]) == Mark.DEFERRED:
+                set_bit(run.deferred, instruction)
+                if mark_value(self.marks[i]) == Deferral.NO_PAGE:
+                    set_bit(run.no_page, instruction)
+                elif mark_value(self.marks[i]) == Deferral.NO_ADDRESS:
+                    set_bit(run.no_address, instruction)
 
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
         """Instructions of the block that flush the pipeline."""

@@ -9,6 +9,7 @@ from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.derived import load_derived
 from pfmon.pmu.event import name_pattern
 from pfmon.pmu.model import get
+from pfmon.signals.zero import never_because
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def event_text(event: Event) -> str:
     if event.mesi:
         lines.append("MESI   : filter required, as in NAME:MESI for all states")
     lines += [f"Signal : {event.signal}"] if event.signal != "-" else []
+    zero = never_because(event.signal)
+    lines += [f"Zero   : always; {zero}"] if zero else []
     return "\n".join([*lines, f"Source : {event.source}"])
 
 

@@ -80,6 +80,14 @@ def terms() -> dict[str, tuple[Term, ...]]:
     return {signal: tuple(own) for signal, own in found.items()}
 
 
+@cache
+def never() -> dict[str, str]:
+    """Why what a signal counts cannot happen, in words, by signal."""
+    path = join(dirname(__file__), "retired.csv")
+    table = rows(path, ("signal", "source", "of", "adds"))
+    return {signal: why for signal, source, why, _ in table if source == NEVER}
+
+
 def available() -> frozenset[str]:
     """The signals that can be counted without a machine."""
     return frozenset(terms())

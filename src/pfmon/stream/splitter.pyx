@@ -27,7 +27,8 @@ from pfmon.stream.table cimport (
     made_by,
     make_room,
 )
-from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Mark, NO_INSTRUCTION, mark_instruction, mark_kind, mark_value
+from pfmon.stream.words cimport (
+    BLOCK_MASK, INDEX_SHIFT, NO_INSTRUCTION, Deferral, Mark, mark_instruction, mark_kind, mark_value)
 
 cdef enum:
     UNKNOWN = 0
@@ -226,7 +227,7 @@ cdef class Splitter(Consumer):
             mark = ran.marks[k]
             if mark_kind(mark) == Mark.ALAT_MISS and mark_instruction(mark) == i:
                 missed = True
-            if mark_kind(mark) == Mark.DEFERRED and mark_instruction(mark) == i and mark & 0xFFFFFFFFULL == 2:
+            if mark_kind(mark) == Mark.DEFERRED and mark_instruction(mark) == i and mark_value(mark) == Deferral.NO_ADDRESS:
                 return False
         return missed or not instruction.isa_kind & Ia64Kind.LOAD_CHECK
 

@@ -25,7 +25,7 @@ cpdef enum Mark:                 # kinds of marks
     ALAT_REPLACE = 7             # value: 0 integer, 1 floating-point: an entry lost for want of room
     MISALIGNED_LOAD = 8          # value: 1
     MISALIGNED_STORE = 9
-    DEFERRED = 10                # a speculative load that delivered NaT; value: 1 for a fault, 2 as its address was one
+    DEFERRED = 10                # a speculative load that delivered NaT; value: why (Deferral)
     FLUSH_TO_ZERO = 11           # a tiny result; value: 1 flushed to zero, 0 not (flush-to-zero mode was off)
     EXIT = 12                    # value: exit status
     RSE_ADDRESS = 13             # traced streams: the lowest address of the SPILL or FILL before; no instruction number,
@@ -33,6 +33,12 @@ cpdef enum Mark:                 # kinds of marks
     STRING = 14                  # traced streams: a string instruction repeated; value: bytes from the lowest of its
                                  # accesses, whose addresses the block has, to the highest
     TIMES = 15                   # only for who adds up: the block before ran so many times more
+
+cdef enum Deferral:              # values of DEFERRED
+    NOT_ALIGNED = 0
+    NO_PAGE = 1                  # a TLB miss, which Linux has fault (DCR.dm is 0): it sets PSR.ed and has the load run again
+    NO_ADDRESS = 2               # the address was a NaT
+    NO_RIGHT = 3                 # a fault of the page's access rights, which Linux has deferred (DCR.dr)
 
 cdef enum:
     MARK_KINDS = 16

@@ -24,6 +24,7 @@ cpdef enum Operation:            # how a register is produced
     OP_FROM_LOOP                 # LC, EC, PFS
     OP_FROM_OTHER
     OP_FROM_STATUS               # FPSR, control registers
+    OP_FROM_CLOCK                # ITC, RUC
     OP_FROM_INDIRECT
     OP_TO_BRANCH
     OP_TO_LOOP                   # LC, EC, PFS
@@ -97,6 +98,7 @@ cpdef enum Effect:               # what an instruction does to the pipeline besi
     EFFECT_COVER
     EFFECT_CLEAR_ROTATION
     EFFECT_LOADRS
+    EFFECT_FENCE                 # mf: what is behind it waits for all memory accesses before it
     EFFECT_HINT                  # brp with a target in the instruction; it and those below are outside of the pipeline
     EFFECT_IMPORTANT_HINT        # ... with .imp
     EFFECT_FLUSH_LINE            # fc

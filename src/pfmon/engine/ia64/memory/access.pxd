@@ -4,8 +4,9 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.alat cimport alat_store
 from pfmon.engine.ia64.core.cpu cimport (
-    FAULT_REGISTER_NAT_CONSUMPTION, STATUS_FAULT, Cpu, Op, fault, get_nat, set_nat, unlikely)
+    FAULT_DATA_ACCESS_RIGHTS, FAULT_REGISTER_NAT_CONSUMPTION, STATUS_FAULT, Cpu, Op, fault, get_nat, set_nat, unlikely)
 from pfmon.engine.ia64.memory.map cimport readable, writable, write_slowly
+from pfmon.stream.words cimport Deferral
 
 cdef enum Update:                # of the base register
     NO_UPDATE = 0
@@ -17,6 +18,15 @@ cdef inline int fault_here(Cpu* cpu, Op* op) noexcept nogil:
     """Leave with the fault that ``readable`` or ``write_slowly`` has put into cpu."""
     cpu.fault_op = op
     return STATUS_FAULT
+
+
+cdef inline uint64_t deferral(Cpu* cpu, bint base_nat, bint found) noexcept nogil:
+    """Why a speculative load delivered NaT (words.Deferral); ``found``: it could have read, or the fault is in cpu."""
+    if base_nat:
+        return Deferral.NO_ADDRESS
+    if found:
+        return Deferral.NOT_ALIGNED
+    return Deferral.NO_RIGHT if cpu.fault == FAULT_DATA_ACCESS_RIGHTS else Deferral.NO_PAGE
 
 
 cdef inline bint any_nat(Cpu* cpu) noexcept nogil:

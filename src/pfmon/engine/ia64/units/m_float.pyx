@@ -14,7 +14,7 @@ from pfmon.engine.ia64.floating_point.memory cimport (
     to_double, to_extended, to_sign_exponent, to_single, to_spill)
 from pfmon.engine.ia64.memory.map cimport read_span, readable, readable_in_place, writable, write_span
 from pfmon.engine.ia64.memory.access cimport (
-    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, update_base, write_integer)
+    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, deferral, fault_here, update_base, write_integer)
 from pfmon.stream.words cimport Mark
 from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
@@ -124,15 +124,16 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint32_t span = SPAN[op.x]
     cdef uint8_t* data = NULL
-    cdef bint base_nat = get_nat(cpu, op.r3)
+    cdef bint base_nat = get_nat(cpu, op.r3), found
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    if not base_nat and not (control and address & (span - 1)):
-        data = readable_float(cpu, op, address, op.x)
+    if not base_nat:
+        data = readable_float(cpu, op, address & ~<uint64_t>(span - 1) if control else address, op.x)
         if data == NULL and not control:
             return fault_here(cpu, op)
-    if data == NULL:
-        mark_at(cpu, op, Mark.DEFERRED, 2 if base_nat else 1)
+    found = data != NULL
+    if not found or (control and address & (span - 1)):
+        mark_at(cpu, op, Mark.DEFERRED, deferral(cpu, base_nat, found))
         cpu.fr[op.r1] = natval()
         if data_too:
             alat_remove(cpu, float_tag(cpu, op.r1))

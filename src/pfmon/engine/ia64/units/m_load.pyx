@@ -8,7 +8,7 @@ from pfmon.engine.ia64.core.cpu cimport (
     unlikely)
 from pfmon.engine.ia64.memory.map cimport PROTECT_READ, aligned_data, readable
 from pfmon.engine.ia64.memory.access cimport (
-    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, fault_here, load_register, read_integer, update_base)
+    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, any_nat, deferral, fault_here, load_register, read_integer, update_base)
 from pfmon.stream.words cimport Mark
 from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
@@ -87,17 +87,18 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     """``control``: defer faults; ``data_too``: enter the address in the ALAT (volume 1, 4.4.4 and 4.4.5)."""
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint8_t* data = NULL
-    cdef bint base_nat = get_nat(cpu, op.r3)
+    cdef bint base_nat = get_nat(cpu, op.r3), found
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    if not base_nat and not (control and address & (op.x - 1)):
-        data = readable(cpu, op, address, op.x)
+    if not base_nat:
+        data = readable(cpu, op, address & ~<uint64_t>(op.x - 1) if control else address, op.x)
         if data == NULL and not control:
             return fault_here(cpu, op)
+    found = data != NULL
     update_base(cpu, op, update)
-    if data == NULL:
-        # Linux has all faults of speculative loads deferred (DCR, volume 2, 5.5.5).
-        mark_at(cpu, op, Mark.DEFERRED, 2 if base_nat else 1)
+    if not found or (control and address & (op.x - 1)):
+        # No fault of a speculative load reaches a program: Linux has them deferred, or runs the load again with PSR.ed.
+        mark_at(cpu, op, Mark.DEFERRED, deferral(cpu, base_nat, found))
         cpu.gr[op.r1] = 0
         set_nat(cpu, op.r1, True)
         if data_too:

@@ -10,7 +10,8 @@ from pfmon.engine.ia64.core.cpu cimport (
     FAULT_REGISTER_NAT_CONSUMPTION, Cpu, Op, fault, get_nat, go, mark_at)
 from pfmon.engine.ia64.floating_point.memory cimport from_double, from_significand, from_single, natval
 from pfmon.engine.ia64.memory.map cimport PROTECT_READ, UM_BE, probe, readable
-from pfmon.engine.ia64.memory.access cimport BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, fault_here, update_base
+from pfmon.engine.ia64.memory.access cimport (
+    BY_IMMEDIATE, BY_REGISTER, NO_UPDATE, deferral, fault_here, update_base)
 from pfmon.stream.words cimport Mark
 from pfmon.engine.ia64.encodings.attributes cimport AccessFlag, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
@@ -59,21 +60,22 @@ cdef inline int pair(Cpu* cpu, Op* op, int speculation, bint update) noexcept no
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint32_t tag = float_tag(cpu, op.r1)        # an advanced pair has one entry, under its first register
     cdef uint8_t* data = NULL
-    cdef bint base_nat = get_nat(cpu, op.r3)
+    cdef bint base_nat = get_nat(cpu, op.r3), found
     if base_nat and not speculation & CONTROL:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
     if speculation & (CHECK_CLEAR | CHECK_KEEP) and alat_find(cpu, tag) >= 0:
         if speculation & CHECK_CLEAR:
             alat_remove(cpu, tag)
     else:
-        if not base_nat and not (speculation & CONTROL and address & (span(op) - 1)):
-            data = readable(cpu, op, address, span(op))
+        if not base_nat:
+            data = readable(cpu, op, address & ~<uint64_t>(span(op) - 1) if speculation & CONTROL else address, span(op))
             if data == NULL and not speculation & CONTROL:
                 return fault_here(cpu, op)
+        found = data != NULL
         if speculation & (CHECK_CLEAR | CHECK_KEEP):
             mark_at(cpu, op, Mark.ALAT_MISS, 1)
-        if data == NULL:
-            mark_at(cpu, op, Mark.DEFERRED, 2 if base_nat else 1)
+        if not found or (speculation & CONTROL and address & (span(op) - 1)):
+            mark_at(cpu, op, Mark.DEFERRED, deferral(cpu, base_nat, found))
             cpu.fr[op.r1] = natval()
             cpu.fr[op.r2] = natval()
             if speculation & DATA:

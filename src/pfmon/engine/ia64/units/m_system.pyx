@@ -319,8 +319,10 @@ def rows():
         isa_kind=as_int(Ia64Kind.CHECK_ALAT), emit="check",
         op=0, x3=7)
 
-    for text, x2, x4 in (("fwb", 2, 0), ("mf", 2, 2), ("mf.a", 2, 3), ("srlz.d", 3, 0), ("sync.i", 3, 3)):
+    for text, x2, x4 in (("fwb", 2, 0), ("srlz.d", 3, 0), ("sync.i", 3, 3)):
         row("M24", text, <size_t>&fence, op=0, x3=0, x2=x2, x4=x4)
+    for text, x4 in (("mf", 2), ("mf.a", 3)):
+        row("M24", text, <size_t>&fence, effect=as_int(Effect.EFFECT_FENCE), op=0, x3=0, x2=2, x4=x4)
 
     # What was written as data is now to be seen as code: the block ends, so that the driver can retranslate.
     row("M24", "srlz.i", <size_t>&fence, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE), emit="end",

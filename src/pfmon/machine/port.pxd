@@ -1,0 +1,40 @@
+"""A port that one thing after the other occupies for some cycles, asked for in any order of cycles."""
+
+from libc.stdint cimport int64_t, uint32_t
+
+cdef enum:
+    MOST_TAKEN = 32              # occupations that are remembered; nobody asks for the cycles of older ones any more
+
+cdef struct Port:
+    int64_t cycles               # that each occupies it
+    uint32_t count
+    int64_t taken[MOST_TAKEN]    # first cycles, ascending
+
+
+cdef inline void start_port(Port* port, int64_t cycles) noexcept nogil:
+    port.cycles = cycles
+    port.count = 0
+
+
+cdef inline int64_t occupy(Port* port, int64_t now) noexcept nogil:
+    """The first cycle from ``now`` on from which the port is free for long enough. It is taken."""
+    cdef uint32_t place = port.count, i
+    while place > 0 and port.taken[place - 1] + port.cycles > now:
+        place -= 1
+    while place < port.count and port.taken[place] < now + port.cycles:
+        now = port.taken[place] + port.cycles
+        place += 1
+    if port.count == MOST_TAKEN:
+        if place == 0:
+            return now
+        for i in range(1, place):
+            port.taken[i - 1] = port.taken[i]
+        port.taken[place - 1] = now
+        return now
+    i = port.count
+    while i > place:
+        port.taken[i] = port.taken[i - 1]
+        i -= 1
+    port.taken[place] = now
+    port.count += 1
+    return now

@@ -1,0 +1,56 @@
+"""DataTranslation of data addresses: see translation.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.engine.ia64.encodings.attributes cimport ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE, ACCESS_LOAD
+from pfmon.machine.l2 cimport L2
+from pfmon.machine.notes cimport Notes
+from pfmon.machine.served cimport Served
+from pfmon.machine.tags cimport ABSENT, TagStore, quick_find
+from pfmon.machine.tlb cimport PageTable, Tlb
+
+cdef enum:
+    MASK_BITS = 64
+
+
+cdef inline bint is_float(int kind) noexcept nogil:
+    return kind == ACCESS_FLOAT_LOAD or kind == ACCESS_FLOAT_STORE
+
+
+cdef inline bint reads_first_level(int kind) noexcept nogil:
+    return kind == ACCESS_LOAD or kind == ACCESS_FILL
+
+
+cdef class DataTranslation:
+    """The data TLBs and the page walker, in front of L2 and with the L1D whose tags they validate."""
+
+    cdef readonly L2 l2
+    cdef TagStore cache          # L1D
+    cdef Tlb tlb1, tlb2
+    cdef TagStore pages1, pages2 # their tags
+    cdef PageTable table
+    cdef bint prevalidated       # lines of L1D go with their entry of tlb1
+    cdef uint64_t* lines         # by place of tlb1: lines of its page that came to L1D, a bit for every 64th
+    cdef int64_t transfer_cycles, walk_cycles, software_cycles
+    cdef uint32_t page_shift, entry_shift
+
+    # The cycle in which the access can go on; -1: not at all.
+    cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
+    # A speculative load of a page that does not exist: the cycle in which it has its NaT. No translation stays.
+    cdef int64_t find_no_page(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
+    cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil
+    cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil
+    cdef uint64_t entry_of(self, uint64_t address) noexcept nogil
+    cdef bint first_alone(self, uint64_t address) noexcept nogil
+    cdef void insert_first(self, uint64_t address) noexcept nogil
+    cdef void insert_second(self, uint64_t address) noexcept nogil
+    cdef void drop_lines(self, int64_t place) noexcept nogil
+
+
+cdef inline void line_came(DataTranslation data, uint64_t address) noexcept nogil:
+    """A line came to L1D."""
+    cdef int64_t place
+    if data.prevalidated:
+        place = quick_find(data.pages1, address)
+        if place != ABSENT:
+            data.lines[place] |= <uint64_t>1 << (address >> data.cache.shift & (MASK_BITS - 1))

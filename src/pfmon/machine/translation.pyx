@@ -1,0 +1,170 @@
+"""The data TLBs, the page walker, and which lines of L1D go with their translation.
+
+Both levels are asked at once (Montecito manual 4.10): a walk whenever the second has no entry, also if the first has
+one; a transfer if only the second has it. Floating-point accesses ask the second alone. L1D is prevalidated (2.4.3.1):
+its tags name an entry of the first level, and when that goes the lines go.
+
+An entry of the first level whose page has left the second stays, marked; its next use walks.
+"""
+
+from libc.stdlib cimport calloc, free
+
+from pfmon.engine.ia64.encodings.attributes cimport ACCESS_LFETCH
+from pfmon.machine.causes cimport Cause
+from pfmon.machine.l2 cimport REQUEST_WALK
+from pfmon.machine.notes cimport note
+from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.served cimport stand_still
+from pfmon.machine.tags cimport ABSENT, quick_find, use
+from pfmon.machine.tlb cimport insert, lookup
+from pfmon.machine.watch cimport TlbLevel
+
+cdef extern from *:
+    int trailing_zeros "__builtin_ctzll"(uint64_t) nogil
+
+cdef enum:
+    SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
+    LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
+    REGION_SHIFT = 61
+
+# The virtual linear page table of a region lies at the top of what the region's addresses reach (Linux on IA-64).
+cdef uint64_t TABLE = <uint64_t>0x1FF8000000000000
+# Set in the number of an entry of the first level whose page has left the second.
+cdef uint64_t ALONE = <uint64_t>1 << 62
+cdef uint64_t NO_NUMBER = <uint64_t>-1
+
+
+cdef class DataTranslation:
+    """The figures [dtlb1], [dtlb2], [vhpt] and l1d.prevalidated of ``config``; L1D's tags are ``cache``."""
+
+    def __cinit__(self, config, L2 l2):
+        self.l2 = l2
+        self.tlb1 = Tlb(config, "dtlb1", min(config["dtlb1.page"], config["vhpt.page"]))
+        self.tlb2 = Tlb(config, "dtlb2", config["vhpt.page"])
+        self.pages1, self.pages2 = self.tlb1.tags, self.tlb2.tags
+        self.table = PageTable()
+        self.prevalidated = config["l1d.prevalidated"]
+        self.lines = <uint64_t*>calloc(self.pages1.sets << self.pages1.way_shift, sizeof(uint64_t))
+        if self.lines == NULL:
+            raise MemoryError
+        self.transfer_cycles = config["dtlb2.penalty"]
+        self.walk_cycles = max(0, config["vhpt.walk"] - l2.latency)
+        self.software_cycles = config["vhpt.software"]
+        self.page_shift = config["vhpt.page"].bit_length() - 1
+        self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
+
+    def __dealloc__(self):
+        free(self.lines)
+
+    cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
+        cdef bint first = is_float(kind) or lookup(self.tlb1, address)
+        if first and not is_float(kind):
+            return now           # the second level has it, too: otherwise it would be marked
+        if not first:
+            first = self.first_alone(address)
+            if not first:
+                note(notes, Occurrence.L1DTLB_MISS, 1)
+        if not lookup(self.tlb2, address):
+            note(notes, Occurrence.L2DTLB_MISS, 1)
+            now = self.walk(notes, address, kind == ACCESS_LFETCH, now, out)
+            if now < 0:
+                return now
+        elif not first:
+            if reads_first_level(kind):
+                note(notes, Occurrence.L1DTLB_TRANSFER, 1)
+                out.level = TlbLevel.TLB_L2
+            now = stand_still(out, Cause.L1D_TLB, now, now + self.transfer_cycles)
+        if not first:
+            self.insert_first(address)
+        return now
+
+    cdef int64_t find_no_page(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
+        if not is_float(kind):
+            note(notes, Occurrence.L1DTLB_MISS, 1)
+        note(notes, Occurrence.L2DTLB_MISS, 1)
+        now = self.read_entry(notes, self.entry_of(address), now, out)
+        if now < 0:
+            now = -now
+        return stand_still(out, Cause.XPN, now, now + self.software_cycles)
+
+    # The entry of a page in the VHPT.
+    cdef uint64_t entry_of(self, uint64_t address) noexcept nogil:
+        cdef uint64_t region = address >> REGION_SHIFT << REGION_SHIFT
+        return region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
+
+    # The walker reads the entry through L2, if that has a translation itself: when it has it; otherwise -now.
+    cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil:
+        cdef int64_t done
+        if not lookup(self.tlb2, entry):
+            return -now
+        note(notes, Occurrence.HPW_READ, 1)
+        done = self.l2.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        return stand_still(out, Cause.L1D_HPW, now, done)
+
+    # A translation comes to the second level; where the VHPT has none the operating system puts it in, unless the
+    # access is one that `drops` then (lfetch): -1.
+    cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil:
+        cdef uint64_t page = address >> self.page_shift, entry = self.entry_of(address)
+        cdef int64_t done = self.read_entry(notes, entry, now, out)
+        if done >= 0 and self.table.knows(page):
+            note(notes, Occurrence.DTLB_WALKED, 1)
+            out.level = TlbLevel.TLB_WALKER
+            now = done
+        elif drops:
+            note(notes, Occurrence.LFETCH_DROPPED, 1)
+            return -1
+        else:
+            note(notes, Occurrence.DTLB_FILLED, 1)
+            out.level = TlbLevel.TLB_FAULT
+            if done < 0:
+                done = now
+            now = stand_still(out, Cause.XPN, done, done + self.software_cycles)
+            if not self.table.knows(page):
+                self.table.add(page)
+            self.insert_second(entry)
+        self.insert_second(address)
+        return now
+
+    # Whether the first level has an entry whose page has left the second; it is marked no more.
+    cdef bint first_alone(self, uint64_t address) noexcept nogil:
+        cdef int64_t place = self.pages1.search(address >> self.pages1.shift | ALONE)
+        if place == ABSENT:
+            return 0
+        self.pages1.numbers[place] = address >> self.pages1.shift
+        use(self.pages1, place)
+        return 1
+
+    cdef void insert_first(self, uint64_t address) noexcept nogil:
+        cdef int64_t place = self.pages1.victim(address)
+        if self.lines[place]:
+            self.drop_lines(place)
+        self.pages1.put(place, address, 0, 0, 1)
+
+    cdef void insert_second(self, uint64_t address) noexcept nogil:
+        cdef int64_t place
+        cdef uint64_t gone, i
+        cdef uint32_t pieces = self.pages2.shift - self.pages1.shift
+        if quick_find(self.pages2, address) != ABSENT:
+            return
+        place = self.pages2.victim(address)
+        gone = self.pages2.numbers[place]
+        if gone != NO_NUMBER:
+            for i in range(self.pages1.sets << self.pages1.way_shift):
+                if self.pages1.numbers[i] >> pieces == gone:
+                    self.pages1.numbers[i] = self.pages1.numbers[i] | ALONE
+        self.pages2.put(place, address, 0, 0, 1)
+
+    # The entry in this place of the first level goes, and its lines with it.
+    cdef void drop_lines(self, int64_t place) noexcept nogil:
+        cdef uint64_t base = (self.pages1.numbers[place] & ~ALONE) << self.pages1.shift
+        cdef uint64_t mask = self.lines[place], size = <uint64_t>1 << (self.pages1.shift - self.cache.shift), line
+        cdef int64_t inner
+        self.lines[place] = 0
+        while mask:
+            line = trailing_zeros(mask)
+            mask &= mask - 1
+            while line < size:
+                inner = quick_find(self.cache, base + (line << self.cache.shift))
+                if inner != ABSENT:
+                    self.cache.clear(inner)
+                line += MASK_BITS

@@ -1,0 +1,19 @@
+"""Which signals are 0 in every run, and why: the rows ``never`` of both tables."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pfmon.signals.machine import meanings
+from pfmon.signals.terms import NEVER, never
+
+
+def never_because(signal: str) -> str:
+    """Why what a signal counts cannot happen, in words; "" if it can."""
+    return _reasons().get(signal, "")
+
+
+@cache
+def _reasons() -> dict[str, str]:
+    by_machine = {signal: meaning.terms[0] for signal, meaning in meanings().items() if meaning.kind == NEVER}
+    return never() | by_machine

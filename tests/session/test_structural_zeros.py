@@ -1,0 +1,73 @@
+"""What one core with one thread, alone on its bus, cannot do is answered with 0; what two cores share is its own."""
+
+import re
+
+import pytest
+from guests import guest, quiet
+
+from pfmon.counting.tally import Tally
+from pfmon.pmu import get
+from pfmon.pmu.describe import event_text
+from pfmon.pmu.event import Event
+from pfmon.pmu.request import EventRequest, Request
+from pfmon.session.counting import Counting, Seen
+from pfmon.signals.machine import meanings
+from pfmon.signals.zero import never_because
+from pfmon.stream.table import BlockTable
+
+PMUS = ("itanium", "itanium2", "montecito")
+SILENT = re.compile(
+    r"_IO(_(ANY|SELF|EITHER|IO))?$"  # another agent, the port space (Montecito manual 3.2.3, table 4-37)
+    r"|HITM|BUS_RD_HIT(_|$)|(?<!L1I)_SNOOP|SI_SCB_|COLLISIONS"  # answers and requests of other caches
+    r"|^BUS_LOCK|EXTERN_DP_PINS|_ECC_ERRORS_|^MEM_READ_CURRENT|^THREAD_SWITCH_"
+)
+"""Names of events of other agents, of IA-32 locks, pins, errors, and of a second thread."""
+
+
+def matching(pmu: str, pattern: re.Pattern[str]) -> list[Event]:
+    return [event for event in get(pmu).events if pattern.search(event.name)]
+
+
+@pytest.fixture(scope="module")
+def run() -> tuple[BlockTable, Tally]:
+    program = guest("epic")
+    tally = Tally(program.table)
+    with quiet():
+        program.run(tally)
+    program.close()
+    return program.table, tally
+
+
+@pytest.mark.parametrize(("pmu", "least"), [("itanium", 28), ("itanium2", 53), ("montecito", 58 + 28)])
+def test_what_nobody_else_is_there_to_do_is_zero_and_says_why(
+    pmu: str, least: int, run: tuple[BlockTable, Tally]
+) -> None:
+    silent = matching(pmu, SILENT)
+    assert len(silent) >= least
+    for event in silent:
+        assert event.fidelity == "modelled", event.name
+        counting = Counting(get(pmu), Request((EventRequest(event.name),)))
+        assert not counting.unit.wants_machine, event.name
+        counting.take(Seen(*run))
+        assert [count.value for count in counting.counts()] == [0], event.name
+        assert f"Zero   : always; {never_because(event.signal)}" in event_text(event)
+
+
+@pytest.mark.parametrize("event", matching("montecito", re.compile("_EITHER$")), ids=lambda event: event.name)
+def test_what_either_core_does_is_what_the_one_core_does(event: Event) -> None:
+    """The unit mask .EITHER counts both cores of the processor (Montecito manual section 2.1, 4.12): there is one."""
+    own = get("montecito").events[event.name.replace("_EITHER", "_SELF")]
+    if never_because(own.signal):
+        assert never_because(event.signal) == never_because(own.signal)
+    else:
+        assert meanings()[event.signal] == meanings()[own.signal]
+
+
+def test_what_is_not_published_stays_refused() -> None:
+    refused = {event.name for event in get("itanium2").events if event.fidelity == "unmodelled"}
+    assert {"L2_SYNTH_PROBE", "FP_TRUE_SIRSTALL", "BUS_OOQ_LIVE_REQ_LO"} <= refused
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_an_event_that_can_happen_does_not_say_that_it_is_zero(pmu: str) -> None:
+    assert "Zero" not in event_text(get(pmu).events["CPU_CYCLES" if pmu != "montecito" else "CPU_OP_CYCLES_ALL"])
