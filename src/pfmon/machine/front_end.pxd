@@ -7,6 +7,7 @@ from pfmon.machine.fetch cimport Fetched, InstructionFetch
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
+from pfmon.machine.script cimport Script
 from pfmon.machine.state cimport State, Wait
 from pfmon.machine.watch cimport Watch
 
@@ -15,6 +16,7 @@ cdef enum:
 
 cdef class FrontEnd:
     cdef InstructionFetch fetch
+    cdef Script* script          # the pipeline's
     cdef Records records
     cdef Watch watch             # None: nobody watches
     cdef uint64_t window         # that came last; 0: none that control still is in

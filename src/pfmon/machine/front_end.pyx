@@ -12,6 +12,7 @@ from pfmon.machine.causes cimport (
 from pfmon.machine.fetch cimport Fetched
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
+from pfmon.machine.script cimport EVENT_FETCH, Event, ask_fetch
 from pfmon.machine.state cimport MOST_WAITS
 
 cdef enum:
@@ -47,6 +48,7 @@ cdef class FrontEnd:
         cdef int64_t full = earliest - self.buffer_windows - at
         cdef int64_t second
         cdef Fetched fetched
+        cdef Event event
         if self.bubbles:
             self.wait_for(run, number, at, self.bubble_cause, self.bubbles)
             self.bubbles = 0
@@ -58,7 +60,8 @@ cdef class FrontEnd:
         if step.window < run.slow_window:
             self.fetch.note_quick(notes)
         else:
-            self.fetch.fetch(notes, step.window, at, &fetched)
+            event.kind, event.instruction, event.access, event.flags = EVENT_FETCH, number, 0, 0
+            ask_fetch(self.script, self.fetch, notes, &event, step.window, at, &fetched)
             if self.watch is not None:
                 self.show(run, step, number, &fetched)
             if fetched.ready > at:

@@ -3,7 +3,9 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pfmon.machine.frames cimport Frames
+from pfmon.machine.outcomes cimport Outcomes
 from pfmon.machine.records cimport Records
+from pfmon.machine.script cimport Event
 from pfmon.machine.state cimport State
 
 cdef struct Node:                # what a block does from a state
@@ -17,6 +19,9 @@ cdef struct Node:                # what a block does from a state
     uint32_t log_count           # issued
     uint64_t late_stores         # by access: stores so near its end that loads behind it may meet them
     uint32_t next                # the node that came next the last time
+    uint32_t point               # its first question to memory (outcomes.pyx), and what it leads to are other nodes; 0: none
+    uint32_t ways                # such nodes that there are
+    bint entered                 # it is in the table; what questions lead to is not
     bint wrong_target            # its branch was foretold by an earlier value of its branch register
 
 cdef enum:
@@ -28,6 +33,7 @@ cdef struct Shift:               # what `shifted` said
 
 cdef class Memo:
     cdef Records records
+    cdef Outcomes outcomes
     cdef State** states          # in chunks that never move
     cdef uint32_t state_count, state_capacity
     cdef uint32_t* state_table
@@ -56,7 +62,9 @@ cdef class Memo:
     cdef const State* state_at(self, uint32_t number) noexcept nogil
     cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
-                      int32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil
+                      int32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil
+    cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain,
+                           const Event* event) noexcept nogil
     cdef const uint32_t* issued(self, uint32_t number) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil

@@ -45,6 +45,7 @@ cdef class Memo:
 
     def __cinit__(self, Records records, uint64_t most_bytes):
         self.records = records
+        self.outcomes = Outcomes()
         self.event_sets = records.event_sets
         self.most_bytes = most_bytes
         self.most_states = ~<uint32_t>0
@@ -182,9 +183,9 @@ cdef class Memo:
         return NONE
 
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
-                      int32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil:
-        """A node with the records' log of what was just simulated, and when its accesses issued; NONE when there is no
-        memory: the block is then simulated again when it runs again, to the same end."""
+                      int32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil:
+        """A node with the records' log of what was just simulated, and when its accesses issued; ``found``: by `find`. NONE
+        when there is no memory: the block is then simulated again when it runs again, to the same end."""
         cdef Node* node
         cdef uint32_t count = self.records.log_count
         if not self.room(count + accesses):
@@ -197,9 +198,24 @@ cdef class Memo:
         memcpy(self.logs + self.log_used, self.records.log, count * sizeof(uint32_t))
         memcpy(self.logs + self.log_used + count, issued, accesses * sizeof(uint32_t))
         self.log_used += count + accesses
-        self.enter(self.node_count)
+        node.entered = found
+        if found:
+            self.enter(self.node_count)
         self.node_count += 1
         return self.node_count - 1
+
+    cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain,
+                           const Event* event) noexcept nogil:
+        """A node from which memory is asked; NONE when there is no memory."""
+        cdef uint32_t point = self.outcomes.add_point(event), log_count = self.records.log_count, number
+        if point == 0:
+            return NONE
+        self.records.log_count = 0
+        number = self.add(before, word, outcome, plain, NONE, 0, NULL, 0, True)
+        self.records.log_count = log_count
+        if number:
+            self.nodes[number].point = point
+        return number
 
     cdef const uint32_t* issued(self, uint32_t number) noexcept nogil:
         """By access of a node's block: cycles until it issued."""
@@ -247,7 +263,8 @@ cdef class Memo:
             self.node_table = more
             self.node_table_size *= 2
             for i in range(1, self.node_count):
-                self.enter(i)
+                if self.nodes[i].entered:
+                    self.enter(i)
         return True
 
     cdef void write_out(self) noexcept nogil:
@@ -266,7 +283,7 @@ cdef class Memo:
         self.records.use(before)
 
     cdef bint full(self) noexcept nogil:
-        return (self.node_count * sizeof(Node) + self.log_used * sizeof(uint32_t)
+        return (self.node_count * sizeof(Node) + self.log_used * sizeof(uint32_t) + self.outcomes.bytes_used()
                 + self.state_count * <uint64_t>256) > self.most_bytes
 
     cdef void forget(self) noexcept nogil:
@@ -275,6 +292,7 @@ cdef class Memo:
         self.free_states()
         self.state_count = self.node_count = 1
         self.log_used = 0
+        self.outcomes.forget()
         memset(self.shifts, 0, sizeof(self.shifts))
         memset(self.state_table, 0, self.state_table_size * sizeof(uint32_t))
         memset(self.node_table, 0, self.node_table_size * sizeof(uint32_t))

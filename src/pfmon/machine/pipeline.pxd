@@ -12,6 +12,7 @@ from pfmon.machine.ranges cimport Ranges
 from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
 from pfmon.machine.scoreboard cimport Scoreboard
+from pfmon.machine.script cimport Script
 from pfmon.machine.served cimport Served
 from pfmon.machine.state cimport OpenPart, State, Use
 from pfmon.machine.watch cimport Watch
@@ -29,6 +30,7 @@ cdef class Pipeline:
     cdef Frames frames
     cdef Ranges ranges
     cdef Watch watch             # None: nobody watches
+    cdef Script script           # of the block at hand
 
     cdef int64_t now             # cycle of the last issue
     cdef int64_t earliest        # next cycle in which something can issue
@@ -66,6 +68,7 @@ cdef class Pipeline:
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil
     cdef void loose_notes(self, uint64_t number, uint32_t instruction) noexcept nogil
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
+    cdef void fence(self, uint32_t number, int64_t issued) noexcept nogil
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
                    bint of_stack) noexcept nogil
     cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,

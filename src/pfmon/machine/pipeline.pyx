@@ -29,9 +29,9 @@ from pfmon.machine.run cimport has_bit
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
 from pfmon.machine.state cimport STEERED_SINCE
-from pfmon.machine.store_conflict cimport enter_store
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
+from pfmon.machine.script cimport EVENT_ACCESS, EVENT_FENCE, EVENT_STORE, Event, ask_access, tell_fence, tell_store
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
@@ -53,6 +53,7 @@ cdef class Pipeline:
     def __cinit__(self, config, DataMemory data, InstructionFetch fetch, BranchPredictor predictor, Records records):
         self.data, self.predictor, self.records = data, predictor, records
         self.front_end = FrontEnd(config, fetch, records)
+        self.front_end.script = &self.script
         self.mispredict = config["predictor.mispredict"]
         self.exception = config["pipeline.exception_flush"]
         self.failed_check = config["pipeline.failed_check"]
@@ -81,7 +82,8 @@ cdef class Pipeline:
         cdef Use use = self.use
         self.access = 0
         self.wrong_target = False
-        self.began = self.now
+        self.began = self.script.began = self.now
+        self.script.next = 0
         if self.open:                    # instructions of this block may issue with the last ones of the one before
             self.start = self.now
             beyond = self.form(plan, run, 0)
@@ -259,7 +261,7 @@ cdef class Pipeline:
                 ready = self.reach(step, run, i, run.addresses[self.access])
                 self.access += 1
             if step.effect == EFFECT_FENCE:
-                self.data.fence(issued)
+                self.fence(i, issued)
             if step.steers:
                 self.steered[step.steers] = issued + self.register_write
             for k in range(step.targets):
@@ -281,6 +283,7 @@ cdef class Pipeline:
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil:
         """A memory access is made; the cycle from which an integer operation can use what it loads."""
         cdef Served served
+        cdef Event event
         cdef uint32_t i, flags = step.access_flags
         cdef uint64_t ranged = has_bit(run.ranged, self.access)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
@@ -299,7 +302,8 @@ cdef class Pipeline:
                 return self.now + self.data.l2.latency
             self.data.note_quick(&self.notes, step.access - 1)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
-                enter_store(&self.data.store_conflicts, address, step.size, self.now)
+                event.kind, event.instruction, event.access, event.flags = EVENT_STORE, number, self.access, 0
+                tell_store(&self.script, self.data, &event, address, step.size, self.now)
             return self.now + self.data.quick_latency[step.access - 1]
         if flags & ACCESS_SPECULATIVE:
             if has_bit(run.no_address, number):
@@ -309,13 +313,20 @@ cdef class Pipeline:
             if has_bit(run.no_page, number):
                 flags |= ACCESS_NO_PAGE
         served.stalls = 0
-        self.data.access(&self.notes, address, step.size, step.access - 1, flags, self.now, &served)
+        event.kind, event.instruction, event.access, event.flags = EVENT_ACCESS, number, self.access, flags
+        ask_access(&self.script, self.data, &self.notes, &event, address, step.size, step.access - 1, self.now, &served)
         if self.watch is not None and step.access != ACCESS_LFETCH + 1:
             self.show(run.number, number, address, &served, False)
         for i in range(served.stalls):
             self.stalled += served.cycles[i]
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
         return served.ready
+
+    cdef void fence(self, uint32_t number, int64_t issued) noexcept nogil:
+        """Accesses behind a fence wait until all before it are done."""
+        cdef Event event
+        event.kind, event.instruction, event.access, event.flags = EVENT_FENCE, number, 0, 0
+        tell_fence(&self.script, self.data, &event, issued)
 
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
                    bint of_stack) noexcept nogil:

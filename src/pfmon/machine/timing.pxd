@@ -14,6 +14,7 @@ from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
+from pfmon.machine.script cimport Event
 from pfmon.machine.watched cimport Watched
 
 cdef enum:
@@ -41,10 +42,14 @@ cdef class Timing(Watched):
     cdef void show_items(self, uint32_t marks) noexcept nogil
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
-    cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil
+    cdef bint repeat(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil
+    cdef uint32_t ask_on(self, const Plan* plan, const Run* run, uint32_t point) noexcept nogil
+    cdef void ask(self, const Plan* plan, const Run* run, const Event* known) noexcept nogil
     cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
     cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
-    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil
+    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil
+    cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
+                        int64_t cycles) noexcept nogil
     cdef void go_on_here(self) noexcept nogil
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil

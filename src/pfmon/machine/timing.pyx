@@ -13,14 +13,16 @@ from pfmon.engine.ia64.encodings.attributes cimport (
 )
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport ALWAYS, Reach, Step, executes
-from pfmon.machine.fetch cimport WINDOW
+from pfmon.machine.fetch cimport Fetched, WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
-from pfmon.machine.memory cimport ACCESS_CHECK, is_store
-from pfmon.machine.notes cimport NOTE_INSTRUCTION
+from pfmon.machine.memory cimport ACCESS_CHECK, Served, is_store
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, Notes
+from pfmon.machine.outcomes cimport Edge
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.run cimport set_bit
+from pfmon.machine.script cimport Event, EventKind, Script, ask_access, ask_fetch, begin_script, has_room, tell_fence, tell_store
 from pfmon.machine.state cimport State
 from pfmon.machine.store_conflict cimport enter_store
 from pfmon.stream.failure cimport Failure
@@ -33,11 +35,28 @@ from pfmon.machine.predictors import branch_predictor
 
 cdef enum:
     MEMO_BYTES = 96 << 20
+    SURVEY_SHIFT = 48            # of `survey_code` in an outcome
+    MOST_WAYS = 256              # through a block from a state that the memo learns
+
+cdef uint64_t NO_WINDOW = ~<uint64_t>0
+cdef uint64_t SURVEY_LOST = 1 << 16
 
 
 cdef inline bint is_repeatable(const Run* run) noexcept nogil:
-    """Whether the memo may know it: the same time and the same notes each time. Being in a data range changes notes."""
-    return run.quick and not run.ranged[0] | run.ranged[1]
+    """Whether the memo may know it: what happens is told by state, word, branch and answers of memory. Being in a data
+    range changes notes, and what only marks say of an instruction changes what is asked."""
+    return not (run.ranged[0] | run.ranged[1] | run.failed[0] | run.failed[1] | run.deferred[0] | run.deferred[1])
+
+
+cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogil:
+    """How far the survey came, as a part of a node's outcome: nothing for what is quick; SURVEY_LOST: too far to say."""
+    cdef uint64_t windows
+    if run.quick:
+        return 0
+    if run.slow_window == 0 or run.slow_window == NO_WINDOW:
+        return (1 if run.slow_window else 2) | <uint64_t>run.made << 7
+    windows = 3 + (run.slow_window - plan.first_window) // WINDOW
+    return windows | <uint64_t>run.made << 7 if windows < 128 else SURVEY_LOST
 
 
 cdef class Timing(Watched):
@@ -63,8 +82,9 @@ cdef class Timing(Watched):
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
         """The block that was held ran, and control went to ``next_ip``."""
         cdef Run run
-        cdef uint64_t word = self.block[0], outcome = 0
+        cdef uint64_t word = self.block[0], outcome = 0, survey
         cdef uint32_t marks = 0
+        cdef bint known
         cdef int64_t began = self.now
         cdef const Plan* plan = self.plans.plan(word & BLOCK_MASK)
         if plan == NULL:
@@ -95,8 +115,12 @@ cdef class Timing(Watched):
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
         run.quick = self.survey(plan, &run)
-        if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
-            self.simulate(plan, &run, outcome)
+        survey = survey_code(plan, &run)
+        known = self.memoize and is_repeatable(&run) and survey != SURVEY_LOST and (run.quick or self.watch is None)
+        outcome |= survey << SURVEY_SHIFT
+        begin_script(&self.pipeline.script, known and not run.quick)
+        if not (known and self.repeat(plan, &run, outcome)):
+            self.simulate(plan, &run, outcome, known)
         else:
             if self.memo.nodes[self.node].late_stores:
                 self.enter_late_stores(plan, &run, began)
@@ -157,7 +181,7 @@ cdef class Timing(Watched):
                 run.slow_window = window
                 return False
             window += WINDOW
-        run.slow_window = ~<uint64_t>0
+        run.slow_window = NO_WINDOW
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
@@ -178,8 +202,8 @@ cdef class Timing(Watched):
         for k in range(self.block_count - 1):
             run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
 
-    cdef bint repeat(self, Run* run, uint64_t outcome) noexcept nogil:
-        """Do what the block did before from this state; False: it never did."""
+    cdef bint repeat(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil:
+        """Do what the block did before from this state; False: it never did. What memory was asked is in the script."""
         cdef State state
         cdef Node* node
         cdef uint64_t* times
@@ -204,6 +228,11 @@ cdef class Timing(Watched):
             if self.node:
                 self.memo.nodes[self.node].next = number
             node = &self.memo.nodes[number]
+        if node.point:
+            number = self.ask_on(plan, run, node.point)
+            if number == 0:
+                return False
+            node = &self.memo.nodes[number]
         times = self.memo.times
         times[number] += 1
         self.ran = node
@@ -214,12 +243,52 @@ cdef class Timing(Watched):
         self.repeated += 1
         return True
 
-    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil:
-        """Let the pipeline do it, and tell the memo."""
+    cdef uint32_t ask_on(self, const Plan* plan, const Run* run, uint32_t point) noexcept nogil:
+        """Ask memory what the block asked before, as long as it answers what it answered then: the node that this led to,
+        or 0."""
+        cdef Script* script = &self.pipeline.script
+        cdef const Edge* edge = NULL
+        script.began = self.now
+        while edge == NULL or not edge.is_last:
+            if not has_room(script):
+                return 0
+            self.ask(plan, run, &self.memo.outcomes.points[point].event)
+            if script.lost:              # it was asked, and cannot be asked again
+                self.memo.lost = True
+                return 0
+            edge = self.memo.outcomes.find(point, script, script.count - 1)
+            if edge == NULL:
+                return 0
+            point = edge.to
+        return point
+
+    cdef void ask(self, const Plan* plan, const Run* run, const Event* known) noexcept nogil:
+        """Ask memory what an event asks, as the pipeline would."""
+        cdef Event event = known[0]
+        cdef Script* script = &self.pipeline.script
+        cdef const Step* step = &plan.steps[event.instruction]
+        cdef Notes* notes = &self.pipeline.notes
+        cdef int64_t now = self.now + event.at
+        cdef Fetched fetched
+        cdef Served served
+        notes.context = <uint64_t>event.instruction << NOTE_INSTRUCTION
+        if event.kind == EventKind.EVENT_FETCH:
+            ask_fetch(script, self.fetch, notes, &event, step.window, now, &fetched)
+        elif event.kind == EventKind.EVENT_ACCESS:
+            ask_access(script, self.data, notes, &event, run.addresses[event.access], step.size, step.access - 1, now,
+                       &served)
+        elif event.kind == EventKind.EVENT_STORE:
+            tell_store(script, self.data, &event, run.addresses[event.access], step.size, now)
+        else:
+            tell_fence(script, self.data, &event, now)
+        notes.count = 0
+
+    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
+        """Let the pipeline do it, and tell the memo; ``known``: which may know it."""
         cdef State state
         cdef uint32_t before = self.state, after
         cdef int64_t began
-        cdef bint remember = before and is_repeatable(run)
+        cdef bint remember = before and known
         self.go_on_here()
         began = self.now
         if remember:
@@ -228,7 +297,7 @@ cdef class Timing(Watched):
         self.records.logging = self.items is not None
         self.now = self.pipeline.now
         self.simulated += 1
-        if not remember:
+        if not remember or self.pipeline.script.lost:
             return
         if self.memo.full():
             self.memo.write_out()
@@ -237,12 +306,34 @@ cdef class Timing(Watched):
         if self.pipeline.save(&state) and self.now - began < 1 << 30:
             after = self.memo.state(&state)
             if after:
-                self.node = self.memo.add(before, run.word, outcome, run.plain, after, <int>(self.now - began),
-                                          self.pipeline.issued, run.made)
+                self.node = self.learn(plan, run, before, outcome, after, self.now - began)
                 self.state = after if self.node else 0
-                if self.node:
-                    self.memo.nodes[self.node].wrong_target = self.pipeline.wrong_target
-                    self.memo.nodes[self.node].late_stores = self.late_stores(plan, run, self.now - began)
+
+    cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
+                        int64_t cycles) noexcept nogil:
+        """A node for what was just simulated; 0: there is none."""
+        cdef bint asked = self.pipeline.script.count != 0
+        cdef uint32_t root = 0, node
+        cdef Node* first
+        if asked:
+            root = self.memo.find(before, run.word, outcome, run.plain)
+            if root == 0:
+                root = self.memo.add_root(before, run.word, outcome, run.plain, &self.pipeline.script.events[0])
+            if root == 0 or self.memo.nodes[root].ways == MOST_WAYS:
+                return 0
+        node = self.memo.add(before, run.word, outcome, run.plain, after, <int>cycles, self.pipeline.issued,
+                             0 if asked else run.made, not asked)
+        if node == 0:
+            return 0
+        self.memo.nodes[node].wrong_target = self.pipeline.wrong_target
+        if not asked:
+            self.memo.nodes[node].late_stores = self.late_stores(plan, run, cycles)
+            return node
+        first = &self.memo.nodes[root]
+        if not self.memo.outcomes.learn(first.point, &self.pipeline.script, node):
+            return 0
+        first.ways += 1
+        return node
 
     cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
         """The stores of a block that took ``cycles`` which may be within the store window of what comes behind it."""

@@ -1,0 +1,34 @@
+"""Blocks that miss, by what memory answers: see outcomes.pyx."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from pfmon.machine.script cimport Event, Script
+
+cdef struct Point:               # a question to memory on the way through a block
+    Event event
+    uint32_t edges               # the answers that it got, the latest first; 0: none
+
+cdef struct Edge:                # an answer
+    uint32_t other               # the point's next one; 0: it is the last
+    uint32_t to                  # the point that follows, or the node of the memo if there is none
+    uint32_t words               # of it
+    uint8_t is_last
+    uint64_t hash
+    uint64_t place               # of its words
+
+cdef class Outcomes:
+    cdef Point* points
+    cdef Edge* edges
+    cdef uint64_t* words
+    cdef uint32_t point_count, point_capacity, edge_count, edge_capacity
+    cdef uint64_t word_count, word_capacity
+
+    # The edge that the script's event of this number took from a point; NULL: it is new.
+    cdef const Edge* find(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil
+    # A new point; 0 when there is no memory.
+    cdef uint32_t add_point(self, const Event* event) noexcept nogil
+    # Make a script's way from a point on lead to a node; False when there is no memory.
+    cdef bint learn(self, uint32_t point, const Script* script, uint32_t node) noexcept nogil
+    cdef uint64_t bytes_used(self) noexcept nogil
+    cdef void forget(self) noexcept nogil
+    cdef bint add_edge(self, uint32_t point, const Script* script, uint32_t number, uint32_t to) noexcept nogil

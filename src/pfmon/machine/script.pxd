@@ -1,0 +1,56 @@
+"""What memory answered while a block ran: each question in its order, with when it was asked and what came of it.
+
+Whoever asks memory on the way through a block (pipeline.pyx, front_end.pyx) does so through here: what stands in the script
+already was asked before, and is not asked again. Of that the block's time is made, and nothing else: so a block whose
+script is known to the memo needs no simulation (outcomes.pyx).
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from pfmon.machine.fetch cimport Fetched, InstructionFetch
+from pfmon.machine.memory cimport DataMemory, Served
+from pfmon.machine.notes cimport Notes
+
+cdef enum:
+    MOST_EVENTS = 96             # of a block
+    MOST_WORDS = 2048            # of all their answers
+    MOST_ANSWER = 512            # ... of one, if the memo is to follow it
+
+cdef enum EventKind:
+    EVENT_FETCH = 0              # a window of the front end
+    EVENT_ACCESS                 # a memory access
+    EVENT_STORE                  # a store that was made before issued: loads right behind it may meet it
+    EVENT_FENCE                  # no answer, and neither has a store
+
+cdef struct Event:
+    int32_t at                   # cycles since the block began
+    uint8_t kind                 # EventKind
+    uint8_t instruction          # number in the block
+    uint16_t access              # number of the access
+    uint32_t flags               # of it
+
+cdef struct Script:
+    bint on                      # it is kept for this block
+    bint lost                    # there was no room for it
+    uint32_t count               # events that it has
+    uint32_t next                # the one that is asked for next
+    int64_t began                # the cycle in which the block did
+    Event events[MOST_EVENTS]
+    uint32_t starts[MOST_EVENTS + 1]     # of their answers
+    uint64_t words[MOST_WORDS]
+
+
+cdef inline void begin_script(Script* script, bint on) noexcept nogil:
+    script.on, script.lost, script.count, script.next = on, False, 0, 0
+
+# Whether there is room for one more event.
+cdef bint has_room(const Script* script) noexcept nogil
+
+# Ask memory, or take what it has answered; what is noted goes to ``notes``. ``event.at`` is worked out here from ``now``.
+cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event* event, uint64_t window, int64_t now,
+                    Fetched* out) noexcept nogil
+cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address, uint32_t size, int kind,
+                     int64_t now, Served* out) noexcept nogil
+cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, uint32_t size,
+                     int64_t now) noexcept nogil
+cdef void tell_fence(Script* script, DataMemory data, Event* event, int64_t now) noexcept nogil

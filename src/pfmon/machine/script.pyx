@@ -1,0 +1,109 @@
+"""What memory answered while a block ran: see script.pxd. An answer is a word, more for what it needs, then its notes."""
+
+from libc.string cimport memcpy
+
+from pfmon.machine.notes cimport MOST_NOTES
+from pfmon.machine.store_conflict cimport enter_store
+
+cdef enum:
+    LATEST = 1 << 30             # cycles that an event may be away from what it belongs to
+
+
+cdef bint has_room(const Script* script) noexcept nogil:
+    return script.on and script.count < MOST_EVENTS and script.starts[script.count] + MOST_ANSWER <= MOST_WORDS
+
+
+cdef bint is_next(Script* script) noexcept nogil:
+    """Whether the next event has its answer already."""
+    return script.next < script.count
+
+
+cdef const uint64_t* answer(Script* script, Notes* notes, uint32_t heading) noexcept nogil:
+    """The next event's answer, of so many words before its notes, which are noted."""
+    cdef const uint64_t* words = script.words + script.starts[script.next]
+    cdef uint32_t count = script.starts[script.next + 1] - script.starts[script.next] - heading
+    if notes.count + count > MOST_NOTES:
+        notes.lost = True
+    else:
+        memcpy(notes.items + notes.count, words + heading, count * sizeof(uint64_t))
+        notes.count += count
+    script.next += 1
+    return words
+
+
+cdef uint64_t* add(Script* script, Event* event, int64_t now, uint32_t words) noexcept nogil:
+    """A new event at the script's end, for whose answer there are so many words; NULL: it is not kept."""
+    cdef int64_t at = now - script.began
+    cdef uint64_t* place
+    if not script.on:
+        return NULL
+    if script.count == MOST_EVENTS or script.starts[script.count] + words > MOST_WORDS or at < -LATEST or at > LATEST:
+        script.on, script.lost = False, True
+        return NULL
+    event.at = <int32_t>at
+    place = script.words + script.starts[script.count]
+    script.events[script.count] = event[0]
+    script.count += 1
+    script.next = script.count
+    script.starts[script.count] = script.starts[script.count - 1] + words
+    return place
+
+
+cdef void add_notes(uint64_t* place, const Notes* notes, uint32_t before) noexcept nogil:
+    memcpy(place, notes.items + before, (notes.count - before) * sizeof(uint64_t))
+
+
+cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event* event, uint64_t window, int64_t now,
+                    Fetched* out) noexcept nogil:
+    cdef uint32_t before = notes.count
+    cdef const uint64_t* known
+    cdef uint64_t* place
+    if is_next(script):
+        known = answer(script, notes, 2)
+        out.ready, out.second_cycles = now + <int32_t>known[0], <uint32_t>known[1]
+        out.cause, out.second_cause = <uint16_t>(known[0] >> 32), <uint16_t>(known[0] >> 48)
+        return
+    fetch.fetch(notes, window, now, out)
+    place = add(script, event, now, 2 + notes.count - before)
+    if place != NULL:
+        place[0] = <uint32_t>(out.ready - now) | <uint64_t>out.cause << 32 | <uint64_t>out.second_cause << 48
+        place[1] = out.second_cycles
+        add_notes(place + 2, notes, before)
+
+
+cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address, uint32_t size, int kind,
+                     int64_t now, Served* out) noexcept nogil:
+    cdef uint32_t before = notes.count, i
+    cdef const uint64_t* known
+    cdef uint64_t* place
+    if is_next(script):
+        out.stalls = <uint8_t>(script.words[script.starts[script.next]] >> 32)
+        known = answer(script, notes, 1 + out.stalls)
+        out.ready = now + <int32_t>known[0]
+        for i in range(out.stalls):
+            out.cause[i], out.cycles[i] = <uint32_t>(known[1 + i] >> 32), <uint32_t>known[1 + i]
+        return
+    data.access(notes, address, size, kind, event.flags, now, out)
+    place = add(script, event, now, 1 + out.stalls + notes.count - before)
+    if place != NULL:
+        place[0] = <uint32_t>(out.ready - now) | <uint64_t>out.stalls << 32
+        for i in range(out.stalls):
+            place[1 + i] = <uint64_t>out.cause[i] << 32 | out.cycles[i]
+        add_notes(place + 1 + out.stalls, notes, before)
+
+
+cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, uint32_t size,
+                     int64_t now) noexcept nogil:
+    if is_next(script):
+        script.next += 1
+        return
+    enter_store(&data.store_conflicts, address, size, now)
+    add(script, event, now, 0)
+
+
+cdef void tell_fence(Script* script, DataMemory data, Event* event, int64_t now) noexcept nogil:
+    if is_next(script):
+        script.next += 1
+        return
+    data.fence(now)
+    add(script, event, now, 0)
