@@ -1,6 +1,6 @@
 """Blocks as the pipeline sees them: made once from the stream's descriptions (stream/table.pxd)."""
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS
 from pfmon.engine.ia64.encodings.decoder cimport Row
@@ -60,12 +60,21 @@ cdef struct Reach:               # a memory access of a block
     uint8_t kind                 # AccessKind
     uint8_t size
     uint8_t group                # instruction groups of the block before its own: it issues so many cycles later at least
+    uint8_t checks               # it is made only if the ALAT has no entry
 
-cdef struct Plan:
+# Blocks are many and the host's caches small: what every run looks at is in the first 64 bytes, or right behind the plan.
+cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
     uint64_t ip
-    uint32_t length
-    uint32_t access_count        # when all conditions hold
-    uint32_t cut
+    uint64_t first_window
+    uint64_t access_mask         # bits of the block's word whose instructions access memory
+    Reach* reaches
+    Step* steps
+    uint16_t accesses            # that it makes whatever its conditions
+    uint16_t access_count        # when all conditions hold
+    uint8_t length
+    uint8_t more_windows         # behind the first
+    uint8_t cut
+    uint8_t taken_condition      # of its branch; ALWAYS: it is taken
     uint8_t has_branch
     uint8_t plain                # nothing that the memo must not see: no alloc, no rotation, no serialization ...
     uint8_t has_alloc
@@ -74,13 +83,10 @@ cdef struct Plan:
     uint8_t calls
     uint8_t returns
     uint8_t steers               # it moves to branch registers (Step.steers)
-    int64_t sof, sol, sor        # of its last alloc
-    uint64_t first_window
-    uint64_t last_window
-    uint64_t end                 # address of the bundle (and slot) behind it
+    uint64_t spare
     Branch branch                # its last instruction
-    Step* steps
-    Reach* reaches
+    uint64_t end                 # address of the bundle (and slot) behind it
+    int32_t sof, sol, sor        # of its last alloc
 
 cdef struct Code:                # an instruction of a block, decoded
     uint64_t address             # bundle address | slot

@@ -2,9 +2,10 @@
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
-    AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE,
+    ACCESS_CHECK, AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE,
     BR_FIRST, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK, OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH,
     PR_FIRST, STACKED, Attributes, Operand)
 from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
@@ -14,7 +15,11 @@ from pfmon.machine.traits cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill
 from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
 from pfmon.stream.table cimport BlockInstruction
 
+cdef extern from "<stdlib.h>" nogil:
+    void* aligned_alloc(size_t, size_t)
+
 cdef enum:
+    LINE = 64                    # bytes of a line of the host's caches
     NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
     AR_ITC = 44                  # numbers of application registers
     AR_RUC = 45
@@ -125,7 +130,6 @@ cdef class Plans:
                 plan = self.plans[chunk][number]
                 if plan != NULL:
                     free(plan.steps)
-                    free(plan.reaches)
                     free(plan)
             free(self.plans[chunk])
 
@@ -166,8 +170,9 @@ cdef class Plans:
                 code[i].imm, code[i].y, code[i].x = found.imm, found.y, found.x
 
     cdef Plan* make(self, uint64_t number) noexcept nogil:
-        cdef Plan* plan = <Plan*>calloc(1, sizeof(Plan))
         cdef const BlockHead* head = &self.table.c.heads[number]
+        cdef uint64_t bytes = (sizeof(Plan) + head.length * sizeof(Reach) + LINE - 1) & ~<uint64_t>(LINE - 1)
+        cdef Plan* plan = <Plan*>aligned_alloc(LINE, bytes)
         cdef Code codes[MOST_CODE]
         cdef const Code* code
         cdef const Attributes* attributes
@@ -177,16 +182,16 @@ cdef class Plans:
         self.failure = Failure.BLOCK_TOO_LONG if head.length > MOST_CODE else Failure.OUT_OF_MEMORY
         if plan == NULL:
             return NULL
+        memset(plan, 0, bytes)
         plan.steps = <Step*>calloc(head.length, sizeof(Step))
-        plan.reaches = <Reach*>calloc(head.length, sizeof(Reach))
-        if plan.steps == NULL or plan.reaches == NULL or head.length > MOST_CODE:
+        plan.reaches = <Reach*>(plan + 1)
+        if plan.steps == NULL or head.length > MOST_CODE:
             free(plan.steps)
-            free(plan.reaches)
             free(plan)
             return NULL
         self.decode_block(head, codes)
-        plan.length = head.length
-        plan.cut = head.cut
+        plan.length, plan.cut = <uint8_t>head.length, <uint8_t>head.cut
+        plan.accesses, plan.access_mask = <uint16_t>head.accesses, head.access_mask
         plan.plain = 1
         plan.ip = head.ip
         for i in range(head.length):
@@ -221,10 +226,11 @@ cdef class Plans:
                     plan.reaches[plan.access_count].kind = attributes.access - 1
                     plan.reaches[plan.access_count].size = attributes.size
                     plan.reaches[plan.access_count].group = groups
+                    plan.reaches[plan.access_count].checks = attributes.access_flags & ACCESS_CHECK != 0
                     plan.access_count += 1
             if step.effect == EFFECT_ALLOC:
                 plan.has_alloc = 1
-                plan.sof, plan.sol, plan.sor = code.imm, code.y, code.x
+                plan.sof, plan.sol, plan.sor = <int32_t>code.imm, <int32_t>code.y, code.x
             elif step.effect >= EFFECT_HINT:
                 plan.has_hints = 1
             elif step.effect == EFFECT_ROTATE:
@@ -246,7 +252,8 @@ cdef class Plans:
             mark_mmf(codes, head.length, plan.steps)
         code = &codes[head.length - 1]
         plan.first_window = plan.ip & ~<uint64_t>(WINDOW - 1)
-        plan.last_window = code.address & ~<uint64_t>(WINDOW - 1)
+        plan.more_windows = <uint8_t>((code.address - plan.first_window) // WINDOW)
+        plan.taken_condition = code.condition if plan.branch.conditional else ALWAYS
         step = &plan.steps[head.length - 1]
         plan.end = (code.address & ~<uint64_t>15) + 16 if step.ends else code.address + 1
         return plan

@@ -14,7 +14,7 @@ from pfmon.machine.shares cimport Shares
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
 from pfmon.machine.watch cimport Watch
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.table cimport BlockHead, accesses_of
+from pfmon.stream.table cimport popcount
 from pfmon.stream.words cimport BLOCK_MASK
 
 
@@ -31,8 +31,8 @@ cdef class Machine(Timing):
         self.l2.watch(self.shares)
 
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
-        cdef uint64_t i = 0, word, length
-        cdef const BlockHead* head
+        cdef uint64_t i = 0, word
+        cdef const Plan* plan
         while i < count:
             word = words[i]
             if word >> 63:
@@ -43,17 +43,19 @@ cdef class Machine(Timing):
                     self.mark_count += 1
                 i += 1
                 continue
-            head = &self.plans.table.c.heads[word & BLOCK_MASK]
+            plan = self.plans.plan(word & BLOCK_MASK)
+            if plan == NULL:
+                self.fail(self.plans.failure)
+                return
             if self.block != NULL:
-                self.block_ran(head.ip)
+                self.block_ran(plan.ip)
             elif self.mark_count:
                 self.late_marks()
             if self.due:
                 self.change_event_set()
-            length = 1 + accesses_of(head, word)
-            self.block = words + i
-            self.block_count = length
-            i += length
+            self.block, self.plan = words + i, plan
+            self.block_count = 1 + plan.accesses + popcount(word & plan.access_mask)
+            i += self.block_count
         if self.block != NULL and self.block_count > MOST_HELD:
             self.fail(Failure.BLOCK_TOO_LONG)    # its words do not stay: it is left out
             self.block = NULL

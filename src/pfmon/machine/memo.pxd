@@ -1,6 +1,6 @@
 """The memo: see memo.pyx."""
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.machine.frames cimport Frames
 from pfmon.machine.outcomes cimport Outcomes
@@ -8,21 +8,21 @@ from pfmon.machine.records cimport Records
 from pfmon.machine.script cimport Event
 from pfmon.machine.state cimport State
 
-cdef struct Node:                # what a block does from a state
+cdef struct Node:                # what a block does from a state: 64 bytes
     uint64_t word                # of the stream: block and conditions
     uint64_t outcome             # of its branch
     uint64_t plain               # its loads that L2 served, by access
+    uint64_t late_stores         # by access: stores so near its end that loads behind it may meet them
     uint32_t before              # number of the state
     uint32_t after
     int32_t cycles
+    uint32_t next                # the node that came next the last time
     uint32_t log                 # place and length of what it adds to the records; behind it: cycles until each access
     uint32_t log_count           # issued
-    uint64_t late_stores         # by access: stores so near its end that loads behind it may meet them
-    uint32_t next                # the node that came next the last time
     uint32_t point               # its first question to memory (outcomes.pyx), and what it leads to are other nodes; 0: none
-    uint32_t ways                # such nodes that there are
-    bint entered                 # it is in the table; what questions lead to is not
-    bint wrong_target            # its branch was foretold by an earlier value of its branch register
+    uint16_t ways                # such nodes that there are
+    uint8_t entered              # it is in the table; what questions lead to is not
+    uint8_t wrong_target         # its branch was foretold by an earlier value of its branch register
 
 cdef enum:
     SHIFTS = 1 << 12

@@ -13,6 +13,9 @@ from libc.string cimport memcmp, memcpy, memset
 
 from pfmon.machine.scoreboard cimport RING, RING_FIRST, Pending, rotated
 
+cdef extern from "<stdlib.h>" nogil:
+    void* aligned_alloc(size_t, size_t)
+
 cdef enum:
     FIRST_TABLE = 1 << 14
     NONE = 0                     # no node; node 0 is not used, state 0 neither
@@ -237,9 +240,11 @@ cdef class Memo:
         cdef uint64_t* times
         if self.node_count >= self.node_capacity:
             capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
-            nodes = <Node*>realloc(self.nodes, capacity * sizeof(Node))
+            nodes = <Node*>aligned_alloc(sizeof(Node), capacity * sizeof(Node))
             if nodes == NULL:
                 return False
+            memcpy(nodes, self.nodes, self.node_capacity * sizeof(Node))
+            free(self.nodes)
             self.nodes = nodes
             for event_set in range(self.event_sets):
                 times = <uint64_t*>realloc(self.times_of[event_set], capacity * sizeof(uint64_t))

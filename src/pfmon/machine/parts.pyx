@@ -59,7 +59,7 @@ cdef class Parts(Machine):
     cdef void fetch_windows(self, const Plan* plan) noexcept nogil:
         cdef uint64_t window = plan.first_window
         cdef Fetched fetched
-        while window <= plan.last_window:
+        while window <= plan.first_window + plan.more_windows * WINDOW:
             if not self.fetch.quick(window, self.clock):
                 self.fetch.fetch(&self.waste, window, self.clock, &fetched)
             window += WINDOW

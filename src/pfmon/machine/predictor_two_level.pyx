@@ -34,14 +34,17 @@ cdef struct Window:              # what is known of the branches of 32 bytes of 
     uint8_t history[WINDOW_BRANCHES]
     uint8_t trigger              # the slot whose target is there without a bubble; NO_TRIGGER
 
+cdef struct Entry:
+    uint64_t tag                 # window number + 1; 0: empty
+    Window window
+
 cdef struct Store:               # a set-associative store of windows, least recently used replaced first
     uint32_t sets
     uint32_t ways
     uint64_t clock
     uint8_t* latest              # by set: the way that was used last
-    uint64_t* tags               # window number + 1; 0: empty
     uint64_t* used
-    Window* windows
+    Entry* entries
 
 
 cdef inline uint32_t slot_in_window(uint64_t address) noexcept nogil:
@@ -62,29 +65,27 @@ cdef int make_store(Store* store, uint32_t entries, uint32_t ways) except -1:
         store.sets *= 2
     store.ways = ways
     store.latest = <uint8_t*>calloc(store.sets, 1)
-    store.tags = <uint64_t*>calloc(entries, sizeof(uint64_t))
     store.used = <uint64_t*>calloc(entries, sizeof(uint64_t))
-    store.windows = <Window*>calloc(entries, sizeof(Window))
-    if not store.latest or not store.tags or not store.used or not store.windows:
+    store.entries = <Entry*>calloc(entries, sizeof(Entry))
+    if not store.latest or not store.used or not store.entries:
         raise MemoryError("no memory for the branch predictor")
     return 0
 
 
 cdef void free_store(Store* store) noexcept:
     free(store.latest)
-    free(store.tags)
     free(store.used)
-    free(store.windows)
+    free(store.entries)
 
 
 cdef inline Window* find_in(Store* store, uint64_t number) noexcept nogil:
     cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), start = set * store.ways, way = store.latest[set]
-    if store.tags[start + way] == number + 1:
-        return &store.windows[start + way]
+    if store.entries[start + way].tag == number + 1:
+        return &store.entries[start + way].window
     for way in range(store.ways):
-        if store.tags[start + way] == number + 1:
+        if store.entries[start + way].tag == number + 1:
             use_way(store, set, way)
-            return &store.windows[start + way]
+            return &store.entries[start + way].window
     return NULL
 
 
@@ -100,11 +101,11 @@ cdef Window* room_in(Store* store, uint64_t number, Window* replaced, uint64_t* 
     for way in range(1, store.ways):
         if store.used[start + way] < store.used[start + oldest]:
             oldest = way
-    replaced_tag[0] = store.tags[start + oldest]
-    replaced[0] = store.windows[start + oldest]
+    replaced_tag[0] = store.entries[start + oldest].tag
+    replaced[0] = store.entries[start + oldest].window
     use_way(store, set, oldest)
-    store.tags[start + oldest] = number + 1
-    return &store.windows[start + oldest]
+    store.entries[start + oldest].tag = number + 1
+    return &store.entries[start + oldest].window
 
 
 @cython.final
@@ -202,9 +203,9 @@ cdef class TwoLevelPredictor(BranchPredictor):
         for number in range(address >> WINDOW_SHIFT, (address + bytes) >> WINDOW_SHIFT):
             start = <uint32_t>(number & (self.first.sets - 1)) * self.first.ways
             for i in range(start, start + self.first.ways):
-                if self.first.tags[i] == number + 1:
-                    self._keep(number, &self.first.windows[i])
-                    self.first.tags[i] = 0
+                if self.first.entries[i].tag == number + 1:
+                    self._keep(number, &self.first.entries[i].window)
+                    self.first.entries[i].tag = 0
                     self.first.used[i] = 0
 
     cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil:

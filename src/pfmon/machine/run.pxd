@@ -3,6 +3,7 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.machine.predictor cimport Prediction
+from pfmon.stream.words cimport BLOCK_MASK
 
 cdef struct Run:                 # a block that ran
     uint64_t number
@@ -19,6 +20,16 @@ cdef struct Run:                 # a block that ran
     uint32_t made                # accesses that were made before the block is simulated: quick or plain
     uint64_t plain               # by access: integer loads that L2 served in its latency
     uint64_t slow_window         # the first window that the front end has to wait for
+
+
+cdef inline void begin_run(Run* run, uint64_t word, const uint64_t* addresses) noexcept nogil:
+    """A block ran; of what else there is to be said nothing is known yet."""
+    run.number, run.word, run.addresses = word & BLOCK_MASK, word, addresses
+    run.ranged[0] = run.ranged[1] = run.failed[0] = run.failed[1] = 0
+    run.deferred[0] = run.deferred[1] = run.no_page[0] = run.no_page[1] = run.no_address[0] = run.no_address[1] = 0
+    run.prediction.flags = run.prediction.bubbles = run.prediction.cause = run.prediction.code = 0
+    run.taken = run.quick = run.made = 0
+    run.plain = run.slow_window = 0
 
 
 cdef inline bint has_bit(const uint64_t* bits, uint32_t number) noexcept nogil:

@@ -27,6 +27,7 @@ cdef class Timing(Watched):
     cdef uint32_t node           # that led to it
     cdef uint64_t held[MOST_HELD]
     cdef const uint64_t* block   # word of the block that waits for its marks and for the next one; NULL: none
+    cdef const Plan* plan        # of it
     cdef uint64_t block_count    # its words
     cdef uint64_t marks[MOST_MARKS]
     cdef uint32_t mark_count

@@ -6,7 +6,6 @@ records.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
@@ -17,16 +16,16 @@ from pfmon.machine.fetch cimport Fetched, WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
-from pfmon.machine.memory cimport ACCESS_CHECK, Served, is_store
+from pfmon.machine.memory cimport Served, is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, Notes
 from pfmon.machine.outcomes cimport Edge
 from pfmon.machine.ranges cimport in_ranges, set_ranges
-from pfmon.machine.run cimport set_bit
+from pfmon.machine.run cimport begin_run, set_bit
 from pfmon.machine.script cimport Event, EventKind, Script, ask_access, ask_fetch, begin_script, has_room, tell_fence, tell_store
 from pfmon.machine.state cimport State
 from pfmon.machine.store_conflict cimport enter_store
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.table cimport Cut
+from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
 
 from pfmon.machine.branch_registers cimport branch_register_written, goes_elsewhere, start_branch_registers
@@ -36,7 +35,7 @@ from pfmon.machine.predictors import branch_predictor
 cdef enum:
     MEMO_BYTES = 96 << 20
     SURVEY_SHIFT = 48            # of `survey_code` in an outcome
-    MOST_WAYS = 256              # through a block from a state that the memo learns
+    MOST_WAYS = 4096             # through a block from a state that the memo learns
 
 cdef uint64_t NO_WINDOW = ~<uint64_t>0
 cdef uint64_t SURVEY_LOST = 1 << 16
@@ -86,14 +85,8 @@ cdef class Timing(Watched):
         cdef uint32_t marks = 0
         cdef bint known
         cdef int64_t began = self.now
-        cdef const Plan* plan = self.plans.plan(word & BLOCK_MASK)
-        if plan == NULL:
-            self.fail(self.plans.failure)
-            return
-        memset(&run, 0, sizeof(run))
-        run.number = word & BLOCK_MASK
-        run.word = word
-        run.addresses = self.block + 1
+        cdef const Plan* plan = self.plan
+        begin_run(&run, word, self.block + 1)
         if self.items is not None:
             self.records.begin_log()
             self.ran = NULL
@@ -101,7 +94,7 @@ cdef class Timing(Watched):
         if self.watch is not None:
             self.watch.begin()
         if plan.has_branch:
-            run.taken = not plan.branch.conditional or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1
+            run.taken = executed(word, plan.taken_condition)
             self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
             if plan.steers or plan.branch.through:
                 self.follow_branch_registers(plan, &run, next_ip)
@@ -170,13 +163,13 @@ cdef class Timing(Watched):
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil:
         """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
         Whether all of them did, and nothing happened that the memo must not see."""
-        cdef uint64_t window = plan.first_window
+        cdef uint64_t window = plan.first_window, last_window = window + plan.more_windows * WINDOW
         cdef int64_t clock = self.now, at
-        cdef uint32_t i, access = 0, flags
+        cdef uint32_t i, access = 0
         cdef const Reach* reach
         if self.mark_count or not plan.plain:
             return False
-        while window <= plan.last_window:
+        while window <= last_window:
             if not self.fetch.quick(window, clock):
                 run.slow_window = window
                 return False
@@ -186,10 +179,10 @@ cdef class Timing(Watched):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
-            flags = plan.steps[reach.step].access_flags
             at = clock + reach.group
-            if not flags & ACCESS_CHECK and not self.data.quick(run.addresses[access], reach.size, reach.kind, at):
-                if access >= 64 or not self.data.plain(run.addresses[access], reach.size, reach.kind, flags, at):
+            if not reach.checks and not self.data.quick(run.addresses[access], reach.size, reach.kind, at):
+                if access >= 64 or not self.data.plain(run.addresses[access], reach.size, reach.kind,
+                                                       plan.steps[reach.step].access_flags, at):
                     return False
                 run.plain |= <uint64_t>1 << access
             access += 1
