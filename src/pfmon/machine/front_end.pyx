@@ -12,7 +12,7 @@ from pfmon.machine.causes cimport (
 from pfmon.machine.fetch cimport Fetched
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
-from pfmon.machine.script cimport EVENT_FETCH, Event, ask_fetch
+from pfmon.machine.script cimport Event, ask_fetch, fetch_event
 from pfmon.machine.state cimport MOST_WAITS
 
 cdef enum:
@@ -60,7 +60,7 @@ cdef class FrontEnd:
         if step.window < run.slow_window:
             self.fetch.note_quick(notes)
         else:
-            event.kind, event.instruction, event.access, event.flags = EVENT_FETCH, number, 0, 0
+            event = fetch_event(number, step.window - run.first_window)
             ask_fetch(self.script, self.fetch, notes, &event, step.window, at, &fetched)
             if self.watch is not None:
                 self.show(run, step, number, &fetched)

@@ -8,19 +8,16 @@ cdef struct Point:               # a question to memory on the way through a blo
     Event event
     uint32_t edges               # the answers that it got, the latest first; 0: none
 
-cdef struct Edge:                # an answer
+cdef struct Edge:                # an answer: then its words
     uint32_t other               # the point's next one; 0: it is the last
     uint32_t to                  # the point that follows, or the node of the memo if there is none
     uint32_t words               # of it
-    uint8_t is_last
-    uint64_t hash
-    uint64_t place               # of its words
+    uint32_t is_last
 
 cdef class Outcomes:
     cdef Point* points
-    cdef Edge* edges
-    cdef uint64_t* words
-    cdef uint32_t point_count, point_capacity, edge_count, edge_capacity
+    cdef uint64_t* words         # the edges, one behind the other; an edge's number is where it stands
+    cdef uint32_t point_count, point_capacity
     cdef uint64_t word_count, word_capacity
 
     # The edge that the script's event of this number took from a point; NULL: it is new.

@@ -8,43 +8,44 @@ fast: Fast Out-Of-Order Processor Simulation Using Memoization, ASPLOS 1998).
 """
 
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 cdef enum:
     FIRST = 1 << 12
+    HEAD = 2                     # words of an edge before its answer
+    MOST_EDGE_WORDS = 1 << 31    # numbers of edges have 32 bits
 
 
-cdef uint64_t hash_of(const uint64_t* words, uint32_t count) noexcept nogil:
-    cdef uint64_t hash = count
+cdef inline bint is_answer(const Edge* edge, const uint64_t* words, uint32_t count) noexcept nogil:
+    cdef const uint64_t* known = <const uint64_t*>(edge + 1)
     cdef uint32_t i
+    if edge.words != count:
+        return False
     for i in range(count):
-        hash = (hash ^ words[i]) * <uint64_t>0x9E3779B97F4A7C15
-        hash ^= hash >> 29
-    return hash
+        if known[i] != words[i]:
+            return False
+    return True
 
 
 cdef class Outcomes:
     """Point 0 and edge 0 are none."""
 
     def __cinit__(self):
-        self.point_count = self.edge_count = 1
+        self.forget()
 
     def __dealloc__(self):
         free(self.points)
-        free(self.edges)
         free(self.words)
 
     cdef const Edge* find(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil:
         cdef const uint64_t* words = script.words + script.starts[number]
         cdef uint32_t count = script.starts[number + 1] - script.starts[number], edge = self.points[point].edges
-        cdef uint64_t hash = hash_of(words, count)
         cdef Edge* one
         cdef Edge* before = NULL
         while edge:
-            one = &self.edges[edge]
-            if one.hash == hash and one.words == count \
-                    and memcmp(self.words + one.place, words, count * sizeof(uint64_t)) == 0:
-                if before != NULL:
+            one = <Edge*>&self.words[edge]
+            if is_answer(one, words, count):
+                if before != NULL:       # what was met last stands first
                     before.other, one.other = one.other, self.points[point].edges
                     self.points[point].edges = edge
                 return one
@@ -67,23 +68,18 @@ cdef class Outcomes:
         cdef uint32_t count = script.starts[number + 1] - script.starts[number]
         cdef void* fresh
         cdef Edge* one
-        if self.edge_count >= self.edge_capacity:
-            fresh = realloc(self.edges, (self.edge_capacity + FIRST) * 2 * sizeof(Edge))
+        if self.word_count + HEAD + count > MOST_EDGE_WORDS:
+            return False
+        if self.word_count + HEAD + count > self.word_capacity:
+            fresh = realloc(self.words, (self.word_capacity + HEAD + count + FIRST) * 2 * sizeof(uint64_t))
             if fresh == NULL:
                 return False
-            self.edges, self.edge_capacity = <Edge*>fresh, (self.edge_capacity + FIRST) * 2
-        if self.word_count + count > self.word_capacity:
-            fresh = realloc(self.words, (self.word_capacity + count + FIRST) * 2 * sizeof(uint64_t))
-            if fresh == NULL:
-                return False
-            self.words, self.word_capacity = <uint64_t*>fresh, (self.word_capacity + count + FIRST) * 2
-        one = &self.edges[self.edge_count]
-        one.to, one.is_last, one.words, one.place = to, number + 1 == script.count, count, self.word_count
-        one.hash, one.other = hash_of(script.words + script.starts[number], count), self.points[point].edges
-        memcpy(self.words + self.word_count, script.words + script.starts[number], count * sizeof(uint64_t))
-        self.word_count += count
-        self.points[point].edges = self.edge_count
-        self.edge_count += 1
+            self.words, self.word_capacity = <uint64_t*>fresh, (self.word_capacity + HEAD + count + FIRST) * 2
+        one = <Edge*>&self.words[self.word_count]
+        one.to, one.is_last, one.words, one.other = to, number + 1 == script.count, count, self.points[point].edges
+        memcpy(one + 1, script.words + script.starts[number], count * sizeof(uint64_t))
+        self.points[point].edges = <uint32_t>self.word_count
+        self.word_count += HEAD + count
         return True
 
     cdef bint learn(self, uint32_t point, const Script* script, uint32_t node) noexcept nogil:
@@ -101,8 +97,7 @@ cdef class Outcomes:
         return self.add_edge(point, script, script.count - 1, node)
 
     cdef uint64_t bytes_used(self) noexcept nogil:
-        return self.point_count * sizeof(Point) + self.edge_count * sizeof(Edge) + self.word_count * sizeof(uint64_t)
+        return self.point_count * sizeof(Point) + self.word_count * sizeof(uint64_t)
 
     cdef void forget(self) noexcept nogil:
-        self.point_count = self.edge_count = 1
-        self.word_count = 0
+        self.point_count = self.word_count = 1

@@ -20,6 +20,15 @@ from pfmon.machine.watch cimport Watch
 cdef enum:
     MOST_ACCESSES = 256          # of a block (stream/table.pxd, MOST_LENGTH)
 
+    LOOSE_PARTS = 512            # a power of two
+    LOOSE_NOTES = 5
+
+cdef struct Loose:               # a part of notes alone, as it was written down last: 64 bytes
+    uint64_t code                # Part.code
+    uint64_t items[LOOSE_NOTES]
+    uint32_t count               # 0: none
+    uint32_t part
+
 cdef class Pipeline:
     cdef DataMemory data
     cdef BranchPredictor predictor
@@ -31,6 +40,7 @@ cdef class Pipeline:
     cdef Ranges ranges
     cdef Watch watch             # None: nobody watches
     cdef Script script           # of the block at hand
+    cdef Loose loose[LOOSE_PARTS]    # by block
 
     cdef int64_t now             # cycle of the last issue
     cdef int64_t earliest        # next cycle in which something can issue

@@ -31,7 +31,7 @@ from pfmon.machine.records cimport (
 from pfmon.machine.state cimport STEERED_SINCE
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
-from pfmon.machine.script cimport EVENT_ACCESS, EVENT_FENCE, EVENT_STORE, Event, ask_access, tell_fence, tell_store
+from pfmon.machine.script cimport EVENT_ACCESS, EVENT_FENCE, EVENT_STORE, Event, access_event, ask_access, tell_fence, tell_store
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
@@ -156,11 +156,23 @@ cdef class Pipeline:
             self.frames.dirty += registers
 
     cdef void loose_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
-        """Notes that belong to no cycle with an issue: a part without instructions."""
-        cdef uint32_t notes = self.records.note_list(&self.notes)
-        if notes:
-            self.records.add_cycle(self.records.part(number | <uint64_t>1 << 32 | <uint64_t>instruction << 48, 0, 0, 0,
-                                                     notes))
+        """Notes that belong to no cycle with an issue: a part without instructions. The same ones come again and again."""
+        cdef Notes* notes = &self.notes
+        cdef uint64_t code = number | <uint64_t>1 << 32 | <uint64_t>instruction << 48
+        cdef Loose* known = &self.loose[number & (LOOSE_PARTS - 1)]
+        cdef uint32_t i, count = notes.count
+        cdef bint same = known.code == code and known.count == count
+        if count == 0:
+            return
+        for i in range(count if same else 0):
+            same &= known.items[i] == notes.items[i]
+        if not same:
+            known.code, known.count = code, count if count <= LOOSE_NOTES else 0
+            for i in range(known.count):
+                known.items[i] = notes.items[i]
+            known.part = self.records.part(code, 0, 0, 0, self.records.note_list(notes))
+        notes.count = 0
+        self.records.add_cycle(known.part)
 
     # --- dispersal
 
@@ -302,8 +314,8 @@ cdef class Pipeline:
                 return self.now + self.data.l2.latency
             self.data.note_quick(&self.notes, step.access - 1)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
-                event.kind, event.instruction, event.access, event.flags = EVENT_STORE, number, self.access, 0
-                tell_store(&self.script, self.data, &event, address, step.size, self.now)
+                event = access_event(EVENT_STORE, number, self.access, 0, 0, step.size)
+                tell_store(&self.script, self.data, &event, address, self.now)
             return self.now + self.data.quick_latency[step.access - 1]
         if flags & ACCESS_SPECULATIVE:
             if has_bit(run.no_address, number):
@@ -313,8 +325,8 @@ cdef class Pipeline:
             if has_bit(run.no_page, number):
                 flags |= ACCESS_NO_PAGE
         served.stalls = 0
-        event.kind, event.instruction, event.access, event.flags = EVENT_ACCESS, number, self.access, flags
-        ask_access(&self.script, self.data, &self.notes, &event, address, step.size, step.access - 1, self.now, &served)
+        event = access_event(EVENT_ACCESS, number, self.access, flags, step.access - 1, step.size)
+        ask_access(&self.script, self.data, &self.notes, &event, address, self.now, &served)
         if self.watch is not None and step.access != ACCESS_LFETCH + 1:
             self.show(run.number, number, address, &served, False)
         for i in range(served.stalls):
@@ -324,8 +336,7 @@ cdef class Pipeline:
 
     cdef void fence(self, uint32_t number, int64_t issued) noexcept nogil:
         """Accesses behind a fence wait until all before it are done."""
-        cdef Event event
-        event.kind, event.instruction, event.access, event.flags = EVENT_FENCE, number, 0, 0
+        cdef Event event = access_event(EVENT_FENCE, number, 0, 0, 0, 0)
         tell_fence(&self.script, self.data, &event, issued)
 
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,

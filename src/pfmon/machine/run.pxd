@@ -19,17 +19,19 @@ cdef struct Run:                 # a block that ran
     uint8_t quick                # all of it went as the memo may know it
     uint32_t made                # accesses that were made before the block is simulated: quick or plain
     uint64_t plain               # by access: integer loads that L2 served in its latency
+    uint64_t first_window
     uint64_t slow_window         # the first window that the front end has to wait for
 
 
-cdef inline void begin_run(Run* run, uint64_t word, const uint64_t* addresses) noexcept nogil:
+cdef inline void begin_run(Run* run, uint64_t word, const uint64_t* addresses,
+                           uint64_t first_window) noexcept nogil:
     """A block ran; of what else there is to be said nothing is known yet."""
     run.number, run.word, run.addresses = word & BLOCK_MASK, word, addresses
     run.ranged[0] = run.ranged[1] = run.failed[0] = run.failed[1] = 0
     run.deferred[0] = run.deferred[1] = run.no_page[0] = run.no_page[1] = run.no_address[0] = run.no_address[1] = 0
     run.prediction.flags = run.prediction.bubbles = run.prediction.cause = run.prediction.code = 0
     run.taken = run.quick = run.made = 0
-    run.plain = run.slow_window = 0
+    run.plain, run.slow_window, run.first_window = 0, 0, first_window
 
 
 cdef inline bint has_bit(const uint64_t* bits, uint32_t number) noexcept nogil:

@@ -28,6 +28,26 @@ cdef struct Event:
     uint8_t instruction          # number in the block
     uint16_t access              # number of the access
     uint32_t flags               # of it
+    uint16_t window              # of a fetch: bytes behind the block's first window
+    uint8_t access_kind          # AccessKind
+    uint8_t size                 # bytes
+
+
+cdef inline Event fetch_event(uint32_t instruction, uint64_t window) noexcept nogil:
+    cdef Event event
+    event.at, event.kind, event.instruction, event.window = 0, EVENT_FETCH, <uint8_t>instruction, <uint16_t>window
+    event.access = event.flags = event.access_kind = event.size = 0
+    return event
+
+
+cdef inline Event access_event(int kind, uint32_t instruction, uint32_t access, uint32_t flags, int access_kind,
+                               uint32_t size) noexcept nogil:
+    cdef Event event
+    event.at, event.kind, event.instruction, event.window = 0, <uint8_t>kind, <uint8_t>instruction, 0
+    event.access, event.flags, event.access_kind = <uint16_t>access, flags, <uint8_t>access_kind
+    event.size = <uint8_t>size
+    return event
+
 
 cdef struct Script:
     bint on                      # it is kept for this block
@@ -49,8 +69,7 @@ cdef bint has_room(const Script* script) noexcept nogil
 # Ask memory, or take what it has answered; what is noted goes to ``notes``. ``event.at`` is worked out here from ``now``.
 cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event* event, uint64_t window, int64_t now,
                     Fetched* out) noexcept nogil
-cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address, uint32_t size, int kind,
+cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address,
                      int64_t now, Served* out) noexcept nogil
-cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, uint32_t size,
-                     int64_t now) noexcept nogil
+cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil
 cdef void tell_fence(Script* script, DataMemory data, Event* event, int64_t now) noexcept nogil

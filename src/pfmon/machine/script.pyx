@@ -71,7 +71,7 @@ cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event*
         add_notes(place + 2, notes, before)
 
 
-cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address, uint32_t size, int kind,
+cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address,
                      int64_t now, Served* out) noexcept nogil:
     cdef uint32_t before = notes.count, i
     cdef const uint64_t* known
@@ -83,7 +83,7 @@ cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event
         for i in range(out.stalls):
             out.cause[i], out.cycles[i] = <uint32_t>(known[1 + i] >> 32), <uint32_t>known[1 + i]
         return
-    data.access(notes, address, size, kind, event.flags, now, out)
+    data.access(notes, address, event.size, event.access_kind, event.flags, now, out)
     place = add(script, event, now, 1 + out.stalls + notes.count - before)
     if place != NULL:
         place[0] = <uint32_t>(out.ready - now) | <uint64_t>out.stalls << 32
@@ -92,12 +92,11 @@ cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event
         add_notes(place + 1 + out.stalls, notes, before)
 
 
-cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, uint32_t size,
-                     int64_t now) noexcept nogil:
+cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil:
     if is_next(script):
         script.next += 1
         return
-    enter_store(&data.store_conflicts, address, size, now)
+    enter_store(&data.store_conflicts, address, event.size, now)
     add(script, event, now, 0)
 
 

@@ -43,9 +43,9 @@ cdef class Timing(Watched):
     cdef void show_items(self, uint32_t marks) noexcept nogil
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
-    cdef bint repeat(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil
-    cdef uint32_t ask_on(self, const Plan* plan, const Run* run, uint32_t point) noexcept nogil
-    cdef void ask(self, const Plan* plan, const Run* run, const Event* known) noexcept nogil
+    cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
+    cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil
+    cdef void ask(self, const Run* run, const Event* known) noexcept nogil
     cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
     cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil

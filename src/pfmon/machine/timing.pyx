@@ -86,7 +86,7 @@ cdef class Timing(Watched):
         cdef bint known
         cdef int64_t began = self.now
         cdef const Plan* plan = self.plan
-        begin_run(&run, word, self.block + 1)
+        begin_run(&run, word, self.block + 1, plan.first_window)
         if self.items is not None:
             self.records.begin_log()
             self.ran = NULL
@@ -112,7 +112,7 @@ cdef class Timing(Watched):
         known = self.memoize and is_repeatable(&run) and survey != SURVEY_LOST and (run.quick or self.watch is None)
         outcome |= survey << SURVEY_SHIFT
         begin_script(&self.pipeline.script, known and not run.quick)
-        if not (known and self.repeat(plan, &run, outcome)):
+        if not (known and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome, known)
         else:
             if self.memo.nodes[self.node].late_stores:
@@ -195,7 +195,7 @@ cdef class Timing(Watched):
         for k in range(self.block_count - 1):
             run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
 
-    cdef bint repeat(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil:
+    cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil:
         """Do what the block did before from this state; False: it never did. What memory was asked is in the script."""
         cdef State state
         cdef Node* node
@@ -222,7 +222,7 @@ cdef class Timing(Watched):
                 self.memo.nodes[self.node].next = number
             node = &self.memo.nodes[number]
         if node.point:
-            number = self.ask_on(plan, run, node.point)
+            number = self.ask_on(run, node.point)
             if number == 0:
                 return False
             node = &self.memo.nodes[number]
@@ -236,7 +236,7 @@ cdef class Timing(Watched):
         self.repeated += 1
         return True
 
-    cdef uint32_t ask_on(self, const Plan* plan, const Run* run, uint32_t point) noexcept nogil:
+    cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil:
         """Ask memory what the block asked before, as long as it answers what it answered then: the node that this led to,
         or 0."""
         cdef Script* script = &self.pipeline.script
@@ -245,7 +245,7 @@ cdef class Timing(Watched):
         while edge == NULL or not edge.is_last:
             if not has_room(script):
                 return 0
-            self.ask(plan, run, &self.memo.outcomes.points[point].event)
+            self.ask(run, &self.memo.outcomes.points[point].event)
             if script.lost:              # it was asked, and cannot be asked again
                 self.memo.lost = True
                 return 0
@@ -255,23 +255,21 @@ cdef class Timing(Watched):
             point = edge.to
         return point
 
-    cdef void ask(self, const Plan* plan, const Run* run, const Event* known) noexcept nogil:
+    cdef void ask(self, const Run* run, const Event* known) noexcept nogil:
         """Ask memory what an event asks, as the pipeline would."""
         cdef Event event = known[0]
         cdef Script* script = &self.pipeline.script
-        cdef const Step* step = &plan.steps[event.instruction]
         cdef Notes* notes = &self.pipeline.notes
         cdef int64_t now = self.now + event.at
         cdef Fetched fetched
         cdef Served served
         notes.context = <uint64_t>event.instruction << NOTE_INSTRUCTION
         if event.kind == EventKind.EVENT_FETCH:
-            ask_fetch(script, self.fetch, notes, &event, step.window, now, &fetched)
+            ask_fetch(script, self.fetch, notes, &event, run.first_window + event.window, now, &fetched)
         elif event.kind == EventKind.EVENT_ACCESS:
-            ask_access(script, self.data, notes, &event, run.addresses[event.access], step.size, step.access - 1, now,
-                       &served)
+            ask_access(script, self.data, notes, &event, run.addresses[event.access], now, &served)
         elif event.kind == EventKind.EVENT_STORE:
-            tell_store(script, self.data, &event, run.addresses[event.access], step.size, now)
+            tell_store(script, self.data, &event, run.addresses[event.access], now)
         else:
             tell_fence(script, self.data, &event, now)
         notes.count = 0
