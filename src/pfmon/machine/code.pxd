@@ -113,3 +113,11 @@ cdef class Plans:
     cdef Plan* plan(self, uint64_t number) noexcept nogil
     cdef Plan* make(self, uint64_t number) noexcept nogil
     cdef void decode_block(self, const BlockHead* head, Code* code) noexcept nogil
+
+
+cdef inline Plan* plan_of(Plans plans, uint64_t number) noexcept nogil:
+    """`Plans.plan`, in line for a block that has one."""
+    cdef Plan** chunk = plans.plans[number // CHUNK]
+    if chunk != NULL and chunk[number % CHUNK] != NULL:
+        return chunk[number % CHUNK]
+    return plans.plan(number)

@@ -7,7 +7,7 @@ another does, or none.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from pfmon.machine.code cimport Plan
+from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
@@ -43,7 +43,7 @@ cdef class Machine(Timing):
                     self.mark_count += 1
                 i += 1
                 continue
-            plan = self.plans.plan(word & BLOCK_MASK)
+            plan = plan_of(self.plans, word & BLOCK_MASK)
             if plan == NULL:
                 self.fail(self.plans.failure)
                 return

@@ -14,17 +14,15 @@ from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.run cimport Run
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
-from pfmon.machine.script cimport Event
-from pfmon.machine.watched cimport Watched
+from pfmon.machine.repeating cimport Repeating
 
 cdef enum:
     MOST_HELD = MOST_CODE + 1    # words of a block and its addresses
     MOST_MARKS = 512
 
 
-cdef class Timing(Watched):
+cdef class Timing(Repeating):
     cdef bint memoize
-    cdef uint32_t node           # that led to it
     cdef uint64_t held[MOST_HELD]
     cdef const uint64_t* block   # word of the block that waits for its marks and for the next one; NULL: none
     cdef const Plan* plan        # of it
@@ -34,7 +32,6 @@ cdef class Timing(Watched):
     cdef BranchRegisters branch_registers
     cdef Level current_registers, dirty_registers
     cdef uint64_t last           # number of the block that ran last
-    cdef readonly uint64_t repeated, simulated
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil
@@ -43,15 +40,6 @@ cdef class Timing(Watched):
     cdef void show_items(self, uint32_t marks) noexcept nogil
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
-    cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
-    cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil
-    cdef void ask(self, const Run* run, const Event* known) noexcept nogil
-    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
-    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
-    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil
-    cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
-                        int64_t cycles) noexcept nogil
-    cdef void go_on_here(self) noexcept nogil
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil

@@ -1,8 +1,8 @@
 """How a block gets its time: the mechanisms of a machine, and what is asked of them for a block.
 
-Was everything quick, that is, did nothing miss and nothing stand in the way? Then the memo knows the block's time, if
-it met it from this state of the pipeline before. Otherwise the pipeline simulates it. What happened goes into the
-records.
+Was everything quick, that is, did nothing miss and nothing stand in the way? Then its accesses are made at once. The memo
+knows the block's time, if it met it from this state of the pipeline and with the same answers of memory before; otherwise
+the pipeline simulates it (repeating.pyx). What happened goes into the records.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -12,18 +12,13 @@ from pfmon.engine.ia64.encodings.attributes cimport (
 )
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport ALWAYS, Reach, Step, executes
-from pfmon.machine.fetch cimport Fetched, WINDOW
+from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
-from pfmon.machine.memo cimport Node
-from pfmon.machine.memory cimport Served, is_store
-from pfmon.machine.notes cimport NOTE_INSTRUCTION, Notes
-from pfmon.machine.outcomes cimport Edge
+from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.run cimport begin_run, set_bit
-from pfmon.machine.script cimport Event, EventKind, Script, ask_access, ask_fetch, begin_script, has_room, tell_fence, tell_store
-from pfmon.machine.state cimport State
-from pfmon.machine.store_conflict cimport enter_store
+from pfmon.machine.script cimport begin_script
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
@@ -35,7 +30,6 @@ from pfmon.machine.predictors import branch_predictor
 cdef enum:
     MEMO_BYTES = 96 << 20
     SURVEY_SHIFT = 48            # of `survey_code` in an outcome
-    MOST_WAYS = 4096             # through a block from a state that the memo learns
 
 cdef uint64_t NO_WINDOW = ~<uint64_t>0
 cdef uint64_t SURVEY_LOST = 1 << 16
@@ -58,7 +52,7 @@ cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogi
     return windows | <uint64_t>run.made << 7 if windows < 128 else SURVEY_LOST
 
 
-cdef class Timing(Watched):
+cdef class Timing(Repeating):
     """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
     simulated: slow, and the same results. ``event_sets``: how many the records keep apart."""
 
@@ -194,177 +188,6 @@ cdef class Timing(Watched):
         cdef uint64_t k
         for k in range(self.block_count - 1):
             run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
-
-    cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil:
-        """Do what the block did before from this state; False: it never did. What memory was asked is in the script."""
-        cdef State state
-        cdef Node* node
-        cdef uint64_t* times
-        cdef uint32_t number
-        if self.state == 0:
-            if not self.pipeline.save(&state):
-                return False
-            self.state = self.memo.state(&state)
-            self.node = 0
-            if self.state == 0:
-                return False
-        number = self.memo.nodes[self.node].next if self.node else 0
-        if number:
-            node = &self.memo.nodes[number]
-            if node.before != self.state or node.word != run.word or node.outcome != outcome \
-                    or node.plain != run.plain:
-                number = 0
-        if number == 0:
-            number = self.memo.find(self.state, run.word, outcome, run.plain)
-            if number == 0:
-                return False
-            if self.node:
-                self.memo.nodes[self.node].next = number
-            node = &self.memo.nodes[number]
-        if node.point:
-            number = self.ask_on(run, node.point)
-            if number == 0:
-                return False
-            node = &self.memo.nodes[number]
-        times = self.memo.times
-        times[number] += 1
-        self.ran = node
-        self.now += node.cycles
-        self.state = node.after
-        self.node = number
-        self.pipeline.wrong_target = node.wrong_target
-        self.repeated += 1
-        return True
-
-    cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil:
-        """Ask memory what the block asked before, as long as it answers what it answered then: the node that this led to,
-        or 0."""
-        cdef Script* script = &self.pipeline.script
-        cdef const Edge* edge = NULL
-        script.began = self.now
-        while edge == NULL or not edge.is_last:
-            if not has_room(script):
-                return 0
-            self.ask(run, &self.memo.outcomes.points[point].event)
-            if script.lost:              # it was asked, and cannot be asked again
-                self.memo.lost = True
-                return 0
-            edge = self.memo.outcomes.find(point, script, script.count - 1)
-            if edge == NULL:
-                return 0
-            point = edge.to
-        return point
-
-    cdef void ask(self, const Run* run, const Event* known) noexcept nogil:
-        """Ask memory what an event asks, as the pipeline would."""
-        cdef Event event = known[0]
-        cdef Script* script = &self.pipeline.script
-        cdef Notes* notes = &self.pipeline.notes
-        cdef int64_t now = self.now + event.at
-        cdef Fetched fetched
-        cdef Served served
-        notes.context = <uint64_t>event.instruction << NOTE_INSTRUCTION
-        if event.kind == EventKind.EVENT_FETCH:
-            ask_fetch(script, self.fetch, notes, &event, run.first_window + event.window, now, &fetched)
-        elif event.kind == EventKind.EVENT_ACCESS:
-            ask_access(script, self.data, notes, &event, run.addresses[event.access], now, &served)
-        elif event.kind == EventKind.EVENT_STORE:
-            tell_store(script, self.data, &event, run.addresses[event.access], now)
-        else:
-            tell_fence(script, self.data, &event, now)
-        notes.count = 0
-
-    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
-        """Let the pipeline do it, and tell the memo; ``known``: which may know it."""
-        cdef State state
-        cdef uint32_t before = self.state, after
-        cdef int64_t began
-        cdef bint remember = before and known
-        self.go_on_here()
-        began = self.now
-        if remember:
-            self.records.begin_log()
-        self.pipeline.run(plan, run)
-        self.records.logging = self.items is not None
-        self.now = self.pipeline.now
-        self.simulated += 1
-        if not remember or self.pipeline.script.lost:
-            return
-        if self.memo.full():
-            self.memo.write_out()
-            self.memo.forget()
-            return
-        if self.pipeline.save(&state) and self.now - began < 1 << 30:
-            after = self.memo.state(&state)
-            if after:
-                self.node = self.learn(plan, run, before, outcome, after, self.now - began)
-                self.state = after if self.node else 0
-
-    cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
-                        int64_t cycles) noexcept nogil:
-        """A node for what was just simulated; 0: there is none."""
-        cdef bint asked = self.pipeline.script.count != 0
-        cdef uint32_t root = 0, node
-        cdef Node* first
-        if asked:
-            root = self.memo.find(before, run.word, outcome, run.plain)
-            if root == 0:
-                root = self.memo.add_root(before, run.word, outcome, run.plain, &self.pipeline.script.events[0])
-            if root == 0 or self.memo.nodes[root].ways == MOST_WAYS:
-                return 0
-        node = self.memo.add(before, run.word, outcome, run.plain, after, <int>cycles, self.pipeline.issued,
-                             0 if asked else run.made, not asked)
-        if node == 0:
-            return 0
-        self.memo.nodes[node].wrong_target = self.pipeline.wrong_target
-        if not asked:
-            self.memo.nodes[node].late_stores = self.late_stores(plan, run, cycles)
-            return node
-        first = &self.memo.nodes[root]
-        if not self.memo.outcomes.learn(first.point, &self.pipeline.script, node):
-            return 0
-        first.ways += 1
-        return node
-
-    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
-        """The stores of a block that took ``cycles`` which may be within the store window of what comes behind it."""
-        cdef uint32_t i, access = 0
-        cdef uint64_t found = 0
-        cdef const Reach* reach
-        for i in range(plan.access_count):
-            reach = &plan.reaches[i]
-            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
-                continue
-            if access < 64 and access < run.made and is_store(reach.kind) \
-                    and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
-                found |= <uint64_t>1 << access
-            access += 1
-        return found
-
-    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
-        """The cycles in which stores of a block that the memo repeated were made: `survey` took the earliest ones."""
-        cdef uint64_t left = self.memo.nodes[self.node].late_stores
-        cdef const uint32_t* issued = self.memo.issued(self.node)
-        cdef uint32_t i, access = 0
-        cdef const Reach* reach
-        for i in range(plan.access_count):
-            reach = &plan.reaches[i]
-            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
-                continue
-            if left >> access & 1:
-                enter_store(&self.data.store_conflicts, run.addresses[access], reach.size, began + issued[access])
-                left &= left - 1
-                if left == 0:
-                    return
-            access += 1
-
-    cdef void go_on_here(self) noexcept nogil:
-        """The pipeline itself takes over from the memo."""
-        if self.state:
-            self.pipeline.now = self.now
-            self.pipeline.restore(self.memo.state_at(self.state))
-            self.state = 0
-            self.node = 0
 
     # --- losses
 

@@ -1,0 +1,24 @@
+"""Blocks that the memo knows, and all others: see repeating.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.code cimport Plan
+from pfmon.machine.memo cimport Node
+from pfmon.machine.run cimport Run
+from pfmon.machine.script cimport Event
+from pfmon.machine.watched cimport Watched
+
+
+cdef class Repeating(Watched):
+    cdef uint32_t node           # of the memo, that led to its state
+    cdef readonly uint64_t repeated, simulated
+
+    cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
+    cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil
+    cdef void ask(self, const Run* run, const Event* known) noexcept nogil
+    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
+    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
+    cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil
+    cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
+                        int64_t cycles) noexcept nogil
+    cdef void go_on_here(self) noexcept nogil
