@@ -6,7 +6,8 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from pfmon.program import image
-from pfmon.program.symbols import SymbolTable, nearest, symbols_of
+from pfmon.program.objects import Objects, place_of
+from pfmon.program.symbols import SymbolTable
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -61,14 +62,15 @@ def test_nearest_symbol_is_the_function_that_contains_the_address() -> None:
 def test_nothing_behind_a_file_is_named_by_it(architecture: str) -> None:
     """The last symbols, _end among them, are labels without a size, which reach to the next symbol."""
     program = image.load(str(EXAMPLES / architecture / "sort"))
-    table = symbols_of(program.image)
+    objects = Objects(program)
+    table = objects.own[0].table
     last = table.symbols()[-1]
     assert last.size == 0 and last.address <= program.image.end
     assert SymbolTable(program.image.data, program.image.bias).nearest(program.image.end + 4096) is not None
     for address in (program.image.end, program.image.end + 4096, (1 << 64) - 16):
         assert table.nearest(address) is None
-        assert nearest(program, address) is None
-    assert nearest(program, program.image.entry) == table.nearest(program.image.entry) is not None
+        assert place_of(objects, address) == ""
+    assert place_of(objects, program.image.entry) == str(table.nearest(program.image.entry)) != "None"
 
 
 def test_address_outside_every_symbol_has_none() -> None:

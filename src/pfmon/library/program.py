@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
@@ -32,6 +33,18 @@ def environment(options: Options) -> list[str]:
         else:
             raise PfmonError(f"--env={name}: there is no such variable here; --env={name}=VALUE sets one")
     return [f"{name}={value}" for name, value in variables.items()]
+
+
+def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 2)) -> Settings:
+    """What the program sees of the host."""
+    return Settings(
+        sysroot=options.sysroot,
+        host_clock=options.host_clock,
+        host_random=options.host_random,
+        host_ids=options.host_ids,
+        seed=options.seed,
+        standard_files=standard_files,
+    )
 
 
 def find_program(name: str) -> str:

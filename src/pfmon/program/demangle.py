@@ -10,12 +10,49 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MANGLED = "_Z"
+QUALIFIERS = (" const", " volatile", " &", " &&", "&")
+OPENING, CLOSING = "(<[{", ")>]}"
 
 
 def demangled(name: str) -> str:
     """``geometry::Circle::area() const`` for ``_ZNK8geometry6Circle4areaEv``; a name that is not mangled, or cannot be
     demangled, as it is."""
     return _demangler()(name) if name.startswith(MANGLED) else name
+
+
+def plain_name(name: str) -> str:
+    """``geometry::Circle::area`` for ``geometry::Circle::area() const``: a demangled name without parameters,
+    qualifiers, ABI tags (``[abi:cxx11]``) and, of a template, the type that it returns."""
+    while end := next((end for end in QUALIFIERS if name.endswith(end)), ""):
+        name = name.removesuffix(end)
+    if name.endswith(")") and (cut := _opening(name)) > 0:
+        name = name[:cut]
+    while name.endswith("]") and (cut := name.rfind("[abi:")) > 0:
+        name = name[:cut]
+    return name[_last_word(name) :]
+
+
+def _opening(name: str) -> int:
+    """Where the parenthesis is that the last one closes."""
+    depth = 0
+    for place in range(len(name) - 1, -1, -1):
+        depth += (name[place] == ")") - (name[place] == "(")
+        if depth == 0:
+            return place
+    return -1
+
+
+def _last_word(name: str) -> int:
+    """Where the name begins behind a type: behind the last space that is in no brackets, and not of an operator's name
+    (``operator new``)."""
+    before, sign, _ = name.rpartition("operator")
+    limit = len(before) if sign and not name[len(before) - 1 : len(before)].isalnum() else len(name)
+    depth = found = 0
+    for place in range(limit):
+        depth += (name[place] in OPENING) - (name[place] in CLOSING)
+        if name[place] == " " and depth == 0:
+            found = place + 1
+    return found
 
 
 @cache

@@ -43,6 +43,11 @@ class Image(NamedTuple):
         return self.symbol_file or self.data
 
     @property
+    def lines_path(self) -> str:
+        """What a message calls the file with its lines."""
+        return "the file of --symbol-file" if self.symbol_file else self.path
+
+    @property
     def entry(self) -> int:
         """Address of the first instruction."""
         return self.elf.entry + self.bias

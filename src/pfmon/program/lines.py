@@ -77,6 +77,11 @@ class Lines:
             raise BadValueError(f"{file}:{first}: no code comes from there; lines with code near it: {near}")
         return _joined(found)
 
+    def has_file(self, file: str) -> bool:
+        """Whether code comes from a file whose path ends like this."""
+        wanted = file.split("/")
+        return any(path.split("/")[-len(wanted) :] == wanted for path in {code.file for code in self.codes()})
+
     def _file(self, file: str) -> str:
         """The one path that ends like this."""
         known = sorted({code.file for code in self.codes()})

@@ -17,22 +17,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pfmon.program.image import Image, Program
 
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_TLS, STT_GNU_IFUNC = 0, 1, 2, 6, 10
 KINDS = {STT_NOTYPE: "label", STT_OBJECT: "object", STT_FUNC: "function", STT_GNU_IFUNC: "function"}
+STB_WEAK = 2
 RANK = {"function": 0, "object": 1, "label": 2}
 SHN_UNDEF, SHN_ABS = 0, 0xFFF1
 
 
 class Symbol(NamedTuple):
-    """A name for [address, address + size); size is 0 where the file does not say."""
+    """A name for [address, address + size); size is 0 where the file does not say. ``weak``: another name may stand for
+    the same."""
 
     address: int
     size: int
     name: str
     kind: str  # "function", "object" or "label"
+    weak: bool = False
 
 
 class Location(NamedTuple):
@@ -64,7 +66,7 @@ class SymbolTable:
         """All symbols by address; of several at one address the best one last."""
         if self._symbols is None:
             found = set(_read(self._data, self._bias))
-            self._symbols = sorted(found, key=lambda s: (s.address, -RANK[s.kind], s.size, s.name))
+            self._symbols = sorted(found, key=_order)
             self._addresses = [s.address for s in self._symbols]
             for symbol in sorted(self._symbols, key=lambda s: -RANK[s.kind]):
                 self._names[symbol.name] = symbol
@@ -89,15 +91,11 @@ class SymbolTable:
         return None
 
 
-def symbols_of(image: Image) -> SymbolTable:
-    """The symbols of a file where it lies in memory."""
-    return SymbolTable(image.named_by, image.bias, image.end)
-
-
-def nearest(program: Program, address: int) -> Location | None:
-    """The symbol of a program, or of its interpreter, that an address belongs to."""
-    found = (symbols_of(image).nearest(address) for image in program.images)
-    return next((location for location in found if location is not None), None)
+def _order(symbol: Symbol) -> tuple[int, int, int, int, bool, int, str]:
+    """By address; of several at one the best one last: C libraries have ``__sin`` and ``sinf64`` beside ``sin``."""
+    name = symbol.name
+    reserved = len(name) - len(name.lstrip("_"))
+    return symbol.address, -RANK[symbol.kind], symbol.size, -reserved, not symbol.weak, -len(name), name
 
 
 class _Layout(NamedTuple):
@@ -182,4 +180,5 @@ def _symbols(entries: bytes, strings: bytes, layout: _Layout) -> Iterator[Symbol
         end = strings.find(b"\0", name) if name else -1
         if kind is None or section in (SHN_UNDEF, SHN_ABS) or end <= name:
             continue
-        yield Symbol(value, size, strings[name:end].decode("utf-8", "backslashreplace"), kind)
+        text = strings[name:end].decode("utf-8", "backslashreplace")
+        yield Symbol(value, size, text, kind, weak=info >> 4 == STB_WEAK)

@@ -33,7 +33,9 @@ def annotated(
 
 
 def _table(events: Sequence[str], what: str, rows: Iterable[Row], style: str) -> str:
-    return _aligned(events, what, [(_cells(row.values, events, style), f"{row.address:#x} {row.name}") for row in rows])
+    return _aligned(
+        events, what, [(_cells(row.values, events, style), f"{row.address:#x} {row.shown}") for row in rows]
+    )
 
 
 def _cells(values: Sequence[Value] | None, events: Sequence[str], style: str) -> list[str]:

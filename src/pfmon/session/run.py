@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import Request
     from pfmon.program.image import Program
+    from pfmon.program.objects import Objects
     from pfmon.session.counting import Count, Counting, Seen
     from pfmon.session.cpi import Cpi
     from pfmon.session.event_trigger import MachineTrigger
@@ -249,6 +250,13 @@ class Session:
         """Give back what it holds of the host; `run` does it in any case."""
         self.engine.close()
 
+    @property
+    def objects(self) -> Objects:
+        """The files that its code is from, those that it has mapped so far among them."""
+        from pfmon.program.objects import Objects  # only names need them
+
+        return Objects(self.plan.program, lambda: self.engine.mapped)
+
     def stop(self, why: str = "stop") -> None:
         """End the run soon, with the counts so far: from any thread, or from a signal handler."""
         self._stopped = self._stopped or why
@@ -312,7 +320,7 @@ class Session:
         outcome = self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             listing=lines,
-            cpi=observer.breakdown(self.plan) if observer else None,
+            cpi=observer.breakdown(self.plan, self.objects) if observer else None,
         )
         return self._of_all_tasks(outcome, monitoring.totals if monitoring else ()) if self._tasks else outcome
 
@@ -348,7 +356,7 @@ class Session:
 
         if self.counting is None:
             return None, []
-        profile = Profile(self.counting, self.plan.program, seen, self.plan.demangle)
+        profile = Profile(self.counting, self.objects, seen, self.plan.demangle)
         return profile, self.engine.listing(*self.plan.annotate) if self.plan.annotate else []
 
     def _status(self, ending: Ending | None) -> int:

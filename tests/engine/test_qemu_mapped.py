@@ -1,0 +1,251 @@
+"""Files that programs under qemu map executable: which are said to be where, and which blocks are from them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from host_programs import needs
+from ppc_programs import PPC, PPC64, PPC64LE, PPC_ASSEMBLER, QEMU_PPC, Target, ppc_program
+from qemu_guests import ASSEMBLER, QEMU, Options, Ran, assemble, run
+from shared_objects import address_in, work, write_loader, write_object
+
+from pfmon.program.mapped import Mapped
+
+PAGE = 4096
+
+
+def code_from(ran: Ran, number: int) -> set[int]:
+    """The addresses of blocks that are from a mapped file."""
+    table = ran.guest.table
+    return {one.ip for one in map(table.block, table.numbers()) if one.file == number}
+
+
+def numbers_of(ran: Ran, path: Path) -> list[int]:
+    """The numbers of a file: one for each place that it was in."""
+    return [number for number, one in enumerate(ran.guest.mapped, 1) if one.path == str(path)]
+
+
+HOW: dict[str, Options] = {"stream": {}, "totals": {"totals": True}, "traced": {"addresses": True}}
+
+
+@QEMU
+@ASSEMBLER
+@pytest.mark.parametrize("how", HOW)
+def test_blocks_are_from_the_objects_that_were_loaded(how: str, tmp_path: Path) -> None:
+    first, second = (write_object(tmp_path, name, name) for name in ("one", "two"))
+    ran = run([write_loader(tmp_path), first, "work", "5", second, "work", "6", first, "one", "7"], **HOW[how])
+    assert ran.ending is not None and ran.ending.status == 0
+    places = [*numbers_of(ran, first), *numbers_of(ran, second)]
+    assert len(places) in (2, 3)  # where it is loaded again is qemu's business
+    for number in places:
+        mapped = ran.guest.mapped[number - 1]
+        assert code_from(ran, number) and all(mapped.start <= ip < mapped.end for ip in code_from(ran, number))
+        assert mapped.start - mapped.offset + address_in(first, "work") in code_from(ran, number)
+    begun = {ip for number in numbers_of(ran, first) for ip in code_from(ran, number)}
+    biases = {ran.guest.mapped[number - 1].start - ran.guest.mapped[number - 1].offset for number in places}
+    assert {ip for ip in begun if ip - address_in(first, "one") in biases}
+    assert ran.tally.instructions() == ran.retired > work(5) + work(6) + work(7)
+
+
+MAP_FIXED = """
+     lea {name}(%rip), %rdi
+     mov $2, %eax
+     xor %esi, %esi
+     syscall
+     mov %rax, %r8
+     mov $9, %eax
+     mov $0x50000000, %edi
+     mov $4096, %esi
+     mov $5, %edx
+     mov $0x12, %r10d
+     mov ${offset}, %r9d
+     syscall
+     mov ${turns}, %edi
+     mov $0x50000000 + {into}, %eax
+     call *%rax
+"""
+"""Map a page of a file at an address, and call what is there."""
+
+
+@QEMU
+@ASSEMBLER
+@pytest.mark.parametrize("how", HOW)
+def test_objects_are_told_apart_that_were_in_one_place(how: str, tmp_path: Path) -> None:
+    """Two files with the same bytes, one after the other, and the first again."""
+    paths = {name: write_object(tmp_path, name, "more") for name in ("one", "two")}
+    at = address_in(paths["one"], "work")
+    calls = "".join(
+        MAP_FIXED.format(name=name, offset=at & -PAGE, into=at % PAGE, turns=turns)
+        for name, turns in (("one", 5), ("two", 6), ("one", 7))
+    )
+    names = "".join(f'{name}: .asciz "{path}"\n' for name, path in paths.items())
+    ran = run([assemble(tmp_path, f"_start: {calls} mov $60, %eax\n xor %edi, %edi\n syscall\n {names}")], **HOW[how])
+    assert ran.ending == (0, 0, "", "")
+    assert [one.path for one in ran.guest.mapped] == [str(path) for path in paths.values()]
+    table = ran.guest.table
+    counts = dict.fromkeys((1, 2), 0)
+    for block in map(table.block, table.numbers()):
+        if block.file:
+            counts[block.file] += len(block.instructions) * ran.tally.runs(block.number)
+    assert counts == {1: work(5) + work(7), 2: work(6)}
+
+
+@QEMU
+@ASSEMBLER
+def test_what_is_mapped_in_the_place_of_a_file_is_from_none(tmp_path: Path) -> None:
+    """A page of the program's own file, executable; then anonymous memory there, with the same code."""
+    text = f"""
+    _start: lea 2f(%rip), %rdi
+     mov $2, %eax
+     xor %esi, %esi
+     syscall
+     mov %rax, %r8
+     mov $9, %eax
+     mov ${PAGE}, %esi
+     xor %edi, %edi
+     mov $5, %edx
+     mov $2, %r10d
+     mov ${PAGE}, %r9d
+     syscall
+     mov %rax, %rbx
+     lea 3f-_start(%rbx), %rax
+     call *%rax
+     mov $9, %eax
+     mov %rbx, %rdi
+     mov $7, %edx
+     mov $0x32, %r10d
+     mov $-1, %r8
+     xor %r9d, %r9d
+     syscall
+     movl $0xc3909090, 3f-_start(%rbx)
+     lea 3f-_start(%rbx), %rax
+     call *%rax
+     mov $60, %eax
+     xor %edi, %edi
+     syscall
+    3: nop
+     nop
+     nop
+     ret
+    2: .asciz "{tmp_path / "program"}"
+    """
+    program = assemble(tmp_path, text)
+    ran = run([program])
+    assert ran.ending is not None and ran.ending.status == 0
+    (mapped,) = ran.guest.mapped
+    assert mapped == Mapped(mapped.start, mapped.start + PAGE, PAGE, str(program))
+    table = ran.guest.table
+    there = [one for one in map(table.block, table.numbers()) if mapped.start <= one.ip < mapped.end]
+    assert [(one.file, len(one.instructions)) for one in there] == [(1, 4), (0, 4)]
+
+
+@QEMU
+@ASSEMBLER
+def test_data_and_failures_are_nothing_that_code_is_from(tmp_path: Path) -> None:
+    """The program's file, for reading; and where nothing may be mapped, executable."""
+    text = """
+    _start: lea 2f(%rip), %rdi
+     mov $2, %eax
+     xor %esi, %esi
+     syscall
+     mov %rax, %r8
+     mov $9, %eax
+     mov $4096, %esi
+     xor %edi, %edi
+     mov $1, %edx
+     mov $2, %r10d
+     xor %r9d, %r9d
+     syscall
+     mov $9, %eax
+     mov $5, %edx
+     mov $1, %r9d
+     syscall
+     mov $60, %eax
+     xor %edi, %edi
+     syscall
+    2: .asciz "NAME"
+    """
+    ran = run([assemble(tmp_path, text.replace("NAME", str(tmp_path / "program")))])
+    assert ran.ending is not None and ran.ending.status == 0
+    assert ran.guest.mapped == []
+
+
+I386 = {
+    "mmap": "lea list, %ebx\n mov %eax, list + 16\n mov $90, %eax\n int $0x80",
+    "mmap2": "mov %eax, %edi\n mov $192, %eax\n xor %ebx, %ebx\n mov $4096, %ecx\n mov $5, %edx\n mov $2, %esi\n"
+    " mov $1, %ebp\n int $0x80",
+}
+
+
+@needs("qemu-i386")
+@ASSEMBLER
+@pytest.mark.parametrize("call", I386)
+def test_i386_programs_map_by_two_calls(call: str, tmp_path: Path) -> None:
+    text = f"""
+    _start: mov $5, %eax
+     lea name, %ebx
+     xor %ecx, %ecx
+     int $0x80
+     {I386[call]}
+     add $3f-_start, %eax
+     call *%eax
+     mov $1, %eax
+     xor %ebx, %ebx
+     int $0x80
+    3: ret
+    name: .asciz "{tmp_path / "program"}"
+    .data
+    list: .long 0, 4096, 5, 2, 0, 4096
+    """
+    program = assemble(tmp_path, text, "-m32")
+    ran = run([program])
+    assert ran.ending is not None and ran.ending.status == 0
+    (mapped,) = ran.guest.mapped
+    assert mapped == Mapped(mapped.start, mapped.start + PAGE, PAGE, str(program))
+    inside = next(int(line.split()[0], 16) for line in nm(program) if line.endswith(" _start"))
+    assert {ip - mapped.start for ip in code_from(ran, 1)} <= set(range(PAGE)) and code_from(ran, 1)
+    assert inside % PAGE == 0  # so the code is as far behind the mapping as behind _start
+
+
+def nm(program: Path) -> list[str]:
+    """Its symbols."""
+    return subprocess.run(["nm", program], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+@QEMU_PPC
+@PPC_ASSEMBLER
+@pytest.mark.parametrize(
+    ("target", "call", "offset"), [(PPC64, 90, 0), (PPC64LE, 90, 0), (PPC, 90, 0), (PPC, 192, 0)], ids=str
+)
+def test_powerpc_programs_map_themselves(target: Target, call: int, offset: int, tmp_path: Path) -> None:
+    text = f"""
+     bcl 20, 31, 1f
+    1: mflr 31
+     addi 3, 31, 2f-1b
+     li 0, 5
+     li 4, 0
+     sc
+     mr 7, 3
+     li 0, {call}
+     li 3, 0
+     li 4, 4096
+     li 5, 5
+     li 6, 2
+     li 8, {offset}
+     sc
+     addi 3, 3, 0x200
+     addi 3, 3, 3f-1b+4
+     mtctr 3
+     bctrl
+     li 0, 1
+     li 3, 0
+     sc
+    3: blr
+    2: .asciz "{tmp_path / "program"}"
+    """
+    program = ppc_program(tmp_path, text, target)
+    ran = run([program])
+    assert ran.ending == (0, 0, "", "")
+    (mapped,) = ran.guest.mapped
+    assert mapped == Mapped(mapped.start, mapped.start + PAGE, 0, str(program))
+    assert len(code_from(ran, 1)) == 1
