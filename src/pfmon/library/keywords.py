@@ -65,6 +65,7 @@ class Keywords(TypedDict, total=False):
     per_block: bool
     annotate: str
     symbol_file: Path
+    debug_dir: Path | Sequence[Path]
     no_demangle: bool
     trigger_event: str
     long_smpl_periods: str | int | Sequence[int]
@@ -309,6 +310,13 @@ def _follow_exec_exclude(option: str, value: object) -> str:
     return pattern(option, _text(option, value))
 
 
+def _debug_dir(options: Options, option: str, value: object) -> None:
+    given = [value] if isinstance(value, str | os.PathLike) else value
+    if not isinstance(given, list | tuple):
+        raise _bad(option, value, "a directory, or several")
+    options.debug_dirs += [directory(option, _text(option, one)) for one in given]
+
+
 def _follow_all(options: Options, option: str, value: object) -> None:
     options.follow_fork = options.follow_exec = options.follow_pthread = _flag(option, value)
 
@@ -346,6 +354,7 @@ TAKERS: dict[str, Taker] = {
     **{f"trigger_{kind}_{what}_addresses": _trigger for kind in ("code", "data") for what in ("start", "stop")},
     **{f"trigger_{what}": _trigger_flag for what in ("code_repeat", "data_repeat", "data_ro", "data_wo")},
     "pmu": _pmu,
+    "debug_dir": _debug_dir,
     "set": _settings,
     "controls": _controls,
     "preload": _preload,

@@ -11,7 +11,7 @@ from pfmon.library.checks import profile_needs_events, report_stands_alone, want
 from pfmon.library.files import Files
 from pfmon.library.machines import machine_of, take_pmu_of_program
 from pfmon.library.notes import privilege_notes, session_notes
-from pfmon.library.program import environment, find_program, interpreted, settings_of
+from pfmon.library.program import debug_directories, environment, find_program, interpreted, settings_of
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
 from pfmon.library.symbols import SharedObjects, symbols_of, with_symbol_file
@@ -85,7 +85,7 @@ class Prepared:
         self._load = load
         expand_events(options)
         self._objects = _shared_objects(options, words, load, recording)
-        symbols = symbols_of(load, self._objects)
+        symbols = symbols_of(load, self._objects, debug_directories(options))
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
         profile_needs_events(options)
@@ -155,7 +155,7 @@ class Prepared:
         `program`."""
         from pfmon.program.objects import Objects  # only names need them
 
-        return Objects(self.program(), lambda: self.session.engine.mapped)
+        return Objects(self.program(), lambda: self.session.engine.mapped, self.session.plan.debug)
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, with the counts so far: from any thread or a signal handler."""
@@ -217,6 +217,7 @@ class Prepared:
             sampling=_sampling(options),
             demangle=options.demangle,
             following=_following(options),
+            debug=debug_directories(options),
         )
 
 

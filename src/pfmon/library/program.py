@@ -6,6 +6,7 @@ import os
 
 from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
+from pfmon.program.image import DebugDirectories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 
         seed=options.seed,
         standard_files=standard_files,
     )
+
+
+def debug_directories(options: Options) -> DebugDirectories:
+    """Where separate debug files are looked for."""
+    return DebugDirectories(options.debug_dirs, options.sysroot)
 
 
 def find_program(name: str) -> str:

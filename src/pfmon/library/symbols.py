@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.request import NO_SYMBOLS, Symbols
+from pfmon.program.image import NO_DIRECTORIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.pmu.options import Resolve
-    from pfmon.program.image import Program
+    from pfmon.program.image import DebugDirectories, Program
     from pfmon.program.mapped import Mapped
 
 
@@ -47,23 +48,30 @@ def with_symbol_file(load: Callable[[], Program], path: str) -> Callable[[], Pro
 
     def loaded() -> Program:
         program = load()
-        return program._replace(image=program.image._replace(symbol_file=_contents(path)))
+        named = program.image._replace(symbol_file=_contents(path), symbol_path="the file of --symbol-file")
+        return program._replace(image=named)
 
     return loaded
 
 
-def symbols_of(load: Callable[[], Program] | None, objects: SharedObjects | None = None) -> Symbols:
+def symbols_of(
+    load: Callable[[], Program] | None, objects: SharedObjects | None = None, debug: DebugDirectories = NO_DIRECTORIES
+) -> Symbols:
     """How names become addresses in the program that ``load`` gives, and in its shared objects, if it may have some;
     None: there is no program."""
     if load is None:
         return NO_SYMBOLS
     approximated: set[str] = set()
-    code, data = (_when_asked(load, objects, kind, approximated) for kind in ("code", "data"))
+    code, data = (_when_asked(load, objects, debug, kind, approximated) for kind in ("code", "data"))
     return Symbols(code, data, approximated)
 
 
 def _when_asked(
-    load: Callable[[], Program], objects: SharedObjects | None, kind: str, approximated: set[str]
+    load: Callable[[], Program],
+    objects: SharedObjects | None,
+    debug: DebugDirectories,
+    kind: str,
+    approximated: set[str],
 ) -> Resolve:
     """A resolver that reads the program when it is called, and shared objects when they are needed: before the program
     itself is run, the dynamic linker has to say where they will be."""
@@ -73,7 +81,7 @@ def _when_asked(
         from pfmon.session.ranges import resolver
 
         program = load()
-        own = Objects(program).own
+        own = Objects(program, debug=debug).own
         try:
             return resolver(own[:1], kind, approximated)(text)
         except BadValueError:
@@ -81,7 +89,7 @@ def _when_asked(
         except PfmonError:
             if len(own) == 1:  # it is static
                 raise
-        found = Objects(program, objects.find) if objects else Objects(program)
+        found = Objects(program, objects.find if objects else tuple, debug)
         place = resolver(found.everything(), kind, approximated)(text)
         if objects:
             objects.rely_on(found.mapped_around(place[0]))

@@ -36,8 +36,8 @@ LINES = r"(?P<first>[^:]+:\d+)(?:-(?P<last>[^:]+:\d+|\d+))?"
 """Source lines as a range: one, or from one to another."""
 
 
-OF_OBJECT = r"[^:\s]+:(?!\d)[^-:]+"
-"""A name in a shared object, whose own name may have dashes in it."""
+WHOLE = r"[^:\s]+:(?![:\d])[^-]+|.*\boperator-.*"
+"""One name with dashes in it: one in a shared object, whose own name may have some, or that of an operator."""
 
 
 def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
@@ -55,7 +55,7 @@ def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
             return resolve(text)
         return resolve(lines["first"])[0], resolve(lines["last"])[1]
     first, dash, last = text.partition("-")
-    if dash and resolve and re.fullmatch(OF_OBJECT, text):
+    if dash and resolve and re.fullmatch(WHOLE, text):
         return resolve(text)
     if not dash:
         if resolve is None or first[:1].isdigit():

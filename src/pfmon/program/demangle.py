@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 MANGLED = "_Z"
 QUALIFIERS = (" const", " volatile", " &", " &&", "&")
+CLONE = " [clone "
 OPENING, CLOSING = "(<[{", ")>]}"
 
 
@@ -22,7 +23,9 @@ def demangled(name: str) -> str:
 
 def plain_name(name: str) -> str:
     """``geometry::Circle::area`` for ``geometry::Circle::area() const``: a demangled name without parameters,
-    qualifiers, ABI tags (``[abi:cxx11]``) and, of a template, the type that it returns."""
+    qualifiers, ABI tags (``[abi:cxx11]``), what a compiler says of a copy of its own (``[clone .cold]``) and, of a
+    template, the type that it returns."""
+    name = name.partition(CLONE)[0]
     while end := next((end for end in QUALIFIERS if name.endswith(end)), ""):
         name = name.removesuffix(end)
     if name.endswith(")") and (cut := _opening(name)) > 0:

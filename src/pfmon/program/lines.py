@@ -33,7 +33,9 @@ class LineCode(NamedTuple):
 class Lines:
     """The line tables of one ELF file, at the addresses that a load bias gives them, read when they are asked for."""
 
-    def __init__(self, data: bytes, bias: int = 0, path: str = "") -> None:
+    def __init__(self, data: bytes, bias: int = 0, path: str = "", bundle: int = BUNDLE) -> None:
+        """``bundle``: bytes of what a range consists of, 1 where there are no bundles."""
+        self._bundle = bundle
         self._data = data
         self._bias = bias
         self._path = path
@@ -75,7 +77,7 @@ class Lines:
             lines = sorted({code.line for code in own}, key=lambda line: (abs(line - first), line))[:NEAR]
             near = ", ".join(str(line) for line in sorted(lines))
             raise BadValueError(f"{file}:{first}: no code comes from there; lines with code near it: {near}")
-        return _joined(found)
+        return _joined(found, self._bundle)
 
     def has_file(self, file: str) -> bool:
         """Whether code comes from a file whose path ends like this."""
@@ -94,10 +96,10 @@ class Lines:
         return found[0]
 
 
-def _joined(codes: list[LineCode]) -> list[tuple[int, int]]:
+def _joined(codes: list[LineCode], bundle: int) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     for code in sorted(codes, key=lambda code: code.start):
-        start, end = code.start - code.start % BUNDLE, code.end + -code.end % BUNDLE
+        start, end = code.start - code.start % bundle, code.end + -code.end % bundle
         if pieces and start <= pieces[-1][1]:
             pieces[-1] = (pieces[-1][0], max(end, pieces[-1][1]))
         else:

@@ -10,8 +10,10 @@ from functools import cached_property
 
 from pfmon.errors import PfmonError
 from pfmon.program import elf
-from pfmon.program.image import LARGEST_FILE, Image
-from pfmon.program.lines import Lines
+from pfmon.program.image import LARGEST_FILE, NO_DIRECTORIES, Image
+from pfmon.program.inlined import Inlined
+from pfmon.program.lines import BUNDLE, Lines
+from pfmon.program.machines import EM_IA_64
 from pfmon.program.mapped import digest
 from pfmon.program.symbols import SymbolTable
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pfmon.program.elf import Elf, Segment
-    from pfmon.program.image import Program
+    from pfmon.program.image import DebugDirectories, Program
     from pfmon.program.mapped import Mapped
 
 ALIGNED = 1 << 16
@@ -31,15 +33,32 @@ class ObjectFile:
     """One file in memory. ``path`` is "" for the program itself, whose names need no other; ``image`` is None for what
     is no ELF file, or is not there any more."""
 
-    def __init__(self, path: str, image: Image | None) -> None:
+    def __init__(self, path: str, image: Image | None, debug: DebugDirectories = NO_DIRECTORIES) -> None:
         self.path = path
         self.image = image
+        self._debug = debug
+
+    @cached_property
+    def named(self) -> Image | None:
+        """The same with the file that has its symbols and lines."""
+        if self.image is None or self.image.symbol_file:
+            return self.image
+        from pfmon.program.debug_files import DebugFiles  # only names need them
+
+        found = DebugFiles(*self._debug).find(self.image.data, self.image.path)
+        return self.image._replace(symbol_path=found[0], symbol_file=found[1]) if found else self.image
 
     @cached_property
     def table(self) -> SymbolTable:
         """Its symbols."""
-        image = self.image
-        return SymbolTable(image.named_by, image.bias, image.end) if image else SymbolTable(b"")
+        image = self.named
+        return SymbolTable(image.named_by, image.bias, image.end, image.data) if image else SymbolTable(b"")
+
+    @cached_property
+    def inlined(self) -> Inlined:
+        """What its functions consist of."""
+        image = self.named
+        return Inlined(image.named_by, image.bias, image.lines_path) if image else Inlined(b"")
 
     def segments(self) -> list[tuple[int, int]]:
         """Where its segments begin and end."""
@@ -51,17 +70,26 @@ class ObjectFile:
     @cached_property
     def lines(self) -> Lines:
         """Its line tables."""
-        image = self.image
-        return Lines(image.named_by, image.bias, image.lines_path) if image else Lines(b"")
+        image = self.named
+        if image is None:
+            return Lines(b"")
+        return Lines(image.named_by, image.bias, image.lines_path, BUNDLE if image.elf.machine == EM_IA_64 else 1)
 
 
 class Objects:
     """All of them. A block's number of a file says which it is from: 0 is the program or its interpreter, others are of
     ``mapped``, which gives those so far, from 1 on."""
 
-    def __init__(self, program: Program | None, mapped: Callable[[], Sequence[Mapped]] = tuple) -> None:
+    def __init__(
+        self,
+        program: Program | None,
+        mapped: Callable[[], Sequence[Mapped]] = tuple,
+        debug: DebugDirectories = NO_DIRECTORIES,
+    ) -> None:
+        """``debug``: where separate debug files are looked for."""
         images = program.images if program else []
-        self.own = [ObjectFile(one.path if number else "", one) for number, one in enumerate(images)]
+        self.own = [ObjectFile(one.path if number else "", one, debug) for number, one in enumerate(images)]
+        self._debug = debug
         self._mapped = mapped
         self._files: dict[Mapped, ObjectFile] = {}
 
@@ -94,7 +122,7 @@ class Objects:
 
     def _file(self, mapped: Mapped) -> ObjectFile:
         if mapped not in self._files:
-            self._files[mapped] = ObjectFile(mapped.path, image_of(mapped))
+            self._files[mapped] = ObjectFile(mapped.path, image_of(mapped), self._debug)
         return self._files[mapped]
 
 

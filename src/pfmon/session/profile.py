@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import demangled
@@ -10,10 +12,11 @@ from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any, TypeVar
 
     from pfmon.program.image import Image
+    from pfmon.program.inlined import InlinedCode
     from pfmon.program.objects import ObjectFile, Objects
     from pfmon.program.symbols import Symbol
     from pfmon.session.counting import Seen, Value
@@ -95,6 +98,15 @@ class Profile:
         counts = self._instructions.get(address)
         return None if counts is None else tuple(self._compute(counts))
 
+    def origins(self, addresses: Sequence[int]) -> list[Origin]:
+        """Where the instructions at some addresses, in order, come from."""
+        return self._names.origins(addresses)
+
+    def folder(self, address: int) -> str:
+        """The directory of the file that an address is in."""
+        image = self._names.image(address)
+        return image.path.rpartition("/")[0] if image else ""
+
     def address_and_slot(self, address: int) -> tuple[int, int]:
         """An instruction's address in two: that of its bundle, and its slot (0 where there are no bundles)."""
         return address & ~self._slot, address & self._slot
@@ -127,6 +139,14 @@ class Source(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file.rpartition('/')[2]}:{self.line}"
+
+
+class Origin(NamedTuple):
+    """Where an instruction comes from: its source line, None where no DWARF says, and the functions that were inlined
+    there, the innermost first."""
+
+    source: Source | None
+    inlined: tuple[str, ...]
 
 
 class Place(NamedTuple):
@@ -250,6 +270,21 @@ class FunctionNames:
             if code is not None:
                 return Source(code.file, code.line) if code.line else None  # 0: of no line
         return None
+
+    def origins(self, addresses: Sequence[int]) -> list[Origin]:
+        """Where the instructions at some addresses, in order, come from."""
+        if not addresses:
+            return []
+        found: list[InlinedCode] = []
+        for one in self._objects.around(addresses[0]):
+            with suppress(PfmonError):  # damaged DWARF is as good as none
+                found = found or one.inlined.within(addresses[0], addresses[-1] + 1)
+        return [
+            Origin(
+                self.source(address), tuple(self._demangle(one.name) for one in found if one.start <= address < one.end)
+            )
+            for address in addresses
+        ]
 
     def image(self, address: int) -> Image | None:
         """The file that an address is in."""

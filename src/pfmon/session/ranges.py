@@ -11,7 +11,8 @@ import re
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
-from pfmon.program.demangle import demangled, plain_name
+from pfmon.program.demangle import CLONE, demangled, plain_name
+from pfmon.program.machines import EM_IA_64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,11 +53,12 @@ class _Known(NamedTuple):
         return max(best, key=lambda symbol: symbol.size) if best else None
 
     def _overloads(self, name: str) -> list[Symbol]:
-        """Functions whose names without parameters are this; they are one: constructors have several symbols."""
+        """Functions whose names without parameters are this. They have one name: constructors have several symbols."""
         found = [symbol for symbol in self.table.symbols() if plain_name(demangled(symbol.name)) == name]
-        full = {symbol.address: demangled(symbol.name) for symbol in found}
-        if len(set(full.values())) > 1:
-            raise BadValueError(f"{name} is several functions: {', '.join(sorted(set(full.values())))}")
+        found = [symbol for symbol in found if CLONE not in demangled(symbol.name)] or found
+        full = sorted({demangled(symbol.name) for symbol in found})
+        if len(full) > 1:
+            raise BadValueError(f"{name} is several functions: {', '.join(full)}")
         return found
 
     def kind(self, symbol: Symbol) -> str:
@@ -76,7 +78,8 @@ class _Known(NamedTuple):
             ends = [addresses[after]] if after < len(addresses) else []
             ends += [limits[1]] if limits else []
             end = min(ends, default=symbol.address)
-        return end + -end % BUNDLE if self.kind(symbol) == "code" else end
+        in_bundles = self.image.elf.machine == EM_IA_64 and self.kind(symbol) == "code"
+        return end + -end % BUNDLE if in_bundles else end
 
     def _segment(self, address: int) -> tuple[int, int, int] | None:
         """Start, end and flags of the segment that an address is in."""

@@ -13,6 +13,7 @@ from pfmon.engine import api
 from pfmon.engine.api import Start
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
+from pfmon.program.image import NO_DIRECTORIES
 from pfmon.session.controls import Controls
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import Request
-    from pfmon.program.image import Program
+    from pfmon.program.image import DebugDirectories, Program
     from pfmon.program.objects import Objects
     from pfmon.session.counting import Count, Counting, Seen
     from pfmon.session.cpi import Cpi
@@ -55,7 +56,7 @@ class Plan(NamedTuple):
     that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
     whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
     counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
-    what the program starts."""
+    what the program starts; ``debug``: where separate debug files are looked for."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -79,6 +80,7 @@ class Plan(NamedTuple):
     sampling: Sampling | None = None
     demangle: bool = True
     following: Following | None = None
+    debug: DebugDirectories = NO_DIRECTORIES
 
 
 class Times(NamedTuple):
@@ -255,7 +257,7 @@ class Session:
         """The files that its code is from, those that it has mapped so far among them."""
         from pfmon.program.objects import Objects  # only names need them
 
-        return Objects(self.plan.program, lambda: self.engine.mapped)
+        return Objects(self.plan.program, lambda: self.engine.mapped, self.plan.debug)
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, with the counts so far: from any thread, or from a signal handler."""
