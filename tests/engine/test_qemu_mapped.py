@@ -1,15 +1,21 @@
 """Files that programs under qemu map executable: which are said to be where, and which blocks are from them."""
 
+import os
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from host_programs import needs
 from ppc_programs import PPC, PPC64, PPC64LE, PPC_ASSEMBLER, QEMU_PPC, Target, ppc_program
-from qemu_guests import ASSEMBLER, QEMU, Options, Ran, assemble, run
+from qemu_guests import ASSEMBLER, QEMU, Options, Ran, assemble, compile_c, run
 from shared_objects import address_in, work, write_loader, write_object
 
+from pfmon.engine import api
+from pfmon.engine.settings import Settings
+from pfmon.program import image
 from pfmon.program.mapped import Mapped
+from pfmon.stream.consumer import Consumer
 
 PAGE = 4096
 
@@ -249,3 +255,77 @@ def test_powerpc_programs_map_themselves(target: Target, call: int, offset: int,
     (mapped,) = ran.guest.mapped
     assert mapped == Mapped(mapped.start, mapped.start + PAGE, 0, str(program))
     assert len(code_from(ran, 1)) == 1
+
+
+FORKING = """
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void use(const char *path) {
+    ((void (*)(long))dlsym(dlopen(path, RTLD_NOW), "work"))(3);
+}
+int main(int argc, char **argv) {
+    use(argv[1]);
+    if (fork() == 0) {
+        use(argv[1]);
+        use(argv[2]);
+        if (argc > 3) execl(argv[3], argv[3], (char *)0);
+        _exit(0);
+    }
+    wait(0);
+    return 0;
+}
+"""
+
+
+class Watching:
+    """Reads a task, and keeps what it had mapped and where it executed which file."""
+
+    consumer = Consumer()
+    running = nullcontext()
+
+    def __init__(self, task: api.Task, engine: api.Engine, found: dict[str, dict[str, set[int]]]) -> None:
+        self._task, self._engine, self._found = task, engine, found
+
+    def ended(self, ending: api.Ending | None, retired: int) -> None:
+        """Everything was read."""
+        self._found[self._task.name] = executed(self._engine)
+
+
+def executed(engine: api.Engine) -> dict[str, set[int]]:
+    """By the name of a file that was mapped, the addresses of its blocks."""
+    mapped, table = engine.mapped, engine.table
+    found: dict[str, set[int]] = {Path(one.path).name: set() for one in mapped}
+    for block in map(table.block, table.numbers()):
+        if block.file:
+            found[Path(mapped[block.file - 1].path).name].add(block.ip)
+    return found
+
+
+@QEMU
+@ASSEMBLER
+@pytest.mark.parametrize("executes", [False, True], ids=["forked", "executed"])
+def test_tasks_that_are_followed_have_their_own_files(executes: bool, tmp_path: Path) -> None:
+    one, two = (write_object(tmp_path, name, "more") for name in ("one", "two"))
+    program = compile_c(tmp_path, FORKING)
+    found: dict[str, dict[str, set[int]]] = {}
+    wanted = api.Start(
+        image.load(str(program)),
+        [os.fsencode(word) for word in (program, one, two, *(["/bin/true"] if executes else []))],
+        [],
+        Settings(),
+        memory_limit=1 << 30,
+        processor="intel_v2",
+        follow=api.Follow(
+            True, executes, 10, lambda task, engine: Watching(task, engine, found), lambda task, ending: None
+        ),
+    )
+    engine = api.start(wanted)
+    assert engine.run(Consumer()) == (0, 0, "", "")
+    parent, child = executed(engine), found["1.1"]
+    engine.close()
+    assert "two.so" not in parent and child["two.so"] and child["one.so"] == parent["one.so"]
+    assert ("1.1:1" in found) == executes
+    if executes:
+        assert "libc.so.6" in found["1.1:1"] and not found["1.1:1"].keys() & {"one.so", "two.so"}

@@ -1,5 +1,6 @@
 """Symbol look-up, against pyelftools as an independent reader."""
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,25 @@ def test_address_outside_every_symbol_has_none() -> None:
     assert table.nearest(0x10) is None
     assert table.find("no such symbol") is None
     assert SymbolTable(b"not ELF").nearest(0) is None
+
+
+def test_functions_of_powerpc_objects_are_where_relocations_put_their_descriptors() -> None:
+    """Descriptors at 0x20000 and 0x20018, whose code is at 0x1000 and, without a relocation, 0x2000."""
+    opd = struct.pack(">6Q", 0, 0, 0, 0x2000, 0, 0)
+    relocations = struct.pack(">QQq", 0x20000, 22, 0x1000) + struct.pack(">QQq", 0x20008, 38, 0x9999)
+    names = b"\0first\0second\0"
+    entries = [(1, 0x20000), (7, 0x20018)]
+    symbols = bytes(24) + b"".join(struct.pack(">IBBHQQ", name, 0x12, 0, 1, at, 0x40) for name, at in entries)
+    texts = b"\0.opd\0.rela.dyn\0.symtab\0.strtab\0.shstrtab\0"
+    sections = [(".opd", 1, 0x20000, opd, 0), (".rela.dyn", 4, 0, relocations, 0), (".symtab", 2, 0, symbols, 4)]
+    sections += [(".strtab", 3, 0, names, 0), (".shstrtab", 3, 0, texts, 0)]
+    content, table = b"", bytes(64)
+    for name, kind, address, held, link in sections:
+        header = (texts.index(name.encode()), kind, 0, address, 64 + len(content), len(held), link, 0, 1, 0)
+        table += struct.pack(">IIQQQQIIQQ", *header)
+        content += held
+    ident = b"\x7fELF\x02\x02\x01".ljust(16, b"\0")
+    head = ident + struct.pack(">HHIQQQIHHHHHH", 3, 21, 1, 0, 0, 64 + len(content), 1, 64, 56, 0, 64, 6, 5)
+    found = SymbolTable(head + content + table, bias=0x40000000)
+    places = {name: symbol.address for name in ("first", "second") if (symbol := found.find(name))}
+    assert places == {"first": 0x40001000, "second": 0x40002000}

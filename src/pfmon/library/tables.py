@@ -45,13 +45,14 @@ class Table(Sequence[Row]):
         return len(self._rows)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """An object for each row: name, address, counts."""
+        """An object for each row, as Row.to_dict has it."""
         return [row.to_dict() for row in self._rows]
 
     def to_pandas(self) -> Any:
-        """A DataFrame: a row for each part, columns name, address and the events."""
+        """A DataFrame: a row for each part, columns name, address, object and the events."""
         values = {event: [row.values[place] for row in self._rows] for place, event in enumerate(self.events)}
-        return frame({"name": [row.name for row in self], "address": [row.address for row in self], **values}, "name")
+        places = {field: [getattr(row, field) for row in self] for field in ("name", "address", "object")}
+        return frame({**places, **values}, "name")
 
 
 class InstructionCounts(NamedTuple):

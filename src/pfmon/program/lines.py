@@ -10,6 +10,7 @@ from io import BytesIO
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
+from pfmon.program.machines import EM_386, EM_IA_64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 BUNDLE = 16
+IN_BUNDLES = (EM_IA_64, EM_386)
+"""Machines whose code Itaniums count, ranges of which are whole bundles, IA-32 code among them."""
+
 NEAR = 3
 """Lines with code that a message names when one has none."""
 

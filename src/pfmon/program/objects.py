@@ -12,8 +12,7 @@ from pfmon.errors import PfmonError
 from pfmon.program import elf
 from pfmon.program.image import LARGEST_FILE, NO_DIRECTORIES, Image
 from pfmon.program.inlined import Inlined
-from pfmon.program.lines import BUNDLE, Lines
-from pfmon.program.machines import EM_IA_64
+from pfmon.program.lines import BUNDLE, IN_BUNDLES, Lines
 from pfmon.program.mapped import digest
 from pfmon.program.symbols import SymbolTable
 
@@ -73,7 +72,7 @@ class ObjectFile:
         image = self.named
         if image is None:
             return Lines(b"")
-        return Lines(image.named_by, image.bias, image.lines_path, BUNDLE if image.elf.machine == EM_IA_64 else 1)
+        return Lines(image.named_by, image.bias, image.lines_path, BUNDLE if image.elf.machine in IN_BUNDLES else 1)
 
 
 class Objects:

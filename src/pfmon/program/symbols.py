@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-SHT_SYMTAB, SHT_DYNSYM = 2, 11
+SHT_SYMTAB, SHT_RELA, SHT_DYNSYM = 2, 4, 11
+RELA_BYTES = 24
+R_PPC64_RELATIVE = 22
+"""A word becomes the load bias and an addend (64-bit PowerPC ELF ABI Supplement 1.9, section 4.5.1)."""
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_TLS, STT_GNU_IFUNC = 0, 1, 2, 6, 10
 KINDS = {STT_NOTYPE: "label", STT_OBJECT: "object", STT_FUNC: "function", STT_GNU_IFUNC: "function"}
 STB_WEAK = 2
@@ -114,8 +117,8 @@ def _read(data: bytes, bias: int, loaded: bytes) -> Iterator[Symbol]:
 
 def _descriptors(data: bytes) -> dict[int, int]:
     """By the address of a function descriptor that of the code, where symbols of functions stand for descriptors:
-    64-bit PowerPC, before version 2 of its ABI (elf.py). Descriptors are in the section .opd; those that are filled in
-    when the program is loaded are left out."""
+    64-bit PowerPC, before version 2 of its ABI (elf.py). Descriptors are in the section .opd; those of shared objects
+    are filled in when they are loaded, from relocations by the load bias."""
     if data[18:20] not in (EM_PPC64.to_bytes(2, "big"), EM_PPC64.to_bytes(2, "little")):
         return {}
     sections = Sections(data)
@@ -127,6 +130,10 @@ def _descriptors(data: bytes) -> dict[int, int]:
         if section.name == ".opd" and len(content) == section.size:
             words = struct.unpack_from(f"{sections.order}{section.size // 8}Q", content)
             found |= {section.address + 8 * i: word for i, word in enumerate(words) if word}
+        if section.kind == SHT_RELA:
+            whole = content[: len(content) - len(content) % RELA_BYTES]
+            entries = struct.iter_unpack(f"{sections.order}QQQ", whole)
+            found |= {place: addend for place, what, addend in entries if what & 0xFFFFFFFF == R_PPC64_RELATIVE}
     return found
 
 

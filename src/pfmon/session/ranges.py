@@ -12,7 +12,7 @@ import re
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import CLONE, demangled, plain_name
-from pfmon.program.machines import EM_IA_64
+from pfmon.program.lines import BUNDLE, IN_BUNDLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pfmon.program.objects import ObjectFile
     from pfmon.program.symbols import Symbol, SymbolTable
 
-BUNDLE = 16
 LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 """Source lines."""
 OF_OBJECT = re.compile(r"(?P<object>[^:\s]+):(?P<name>[^:].*)")
@@ -78,7 +77,7 @@ class _Known(NamedTuple):
             ends = [addresses[after]] if after < len(addresses) else []
             ends += [limits[1]] if limits else []
             end = min(ends, default=symbol.address)
-        in_bundles = self.image.elf.machine == EM_IA_64 and self.kind(symbol) == "code"
+        in_bundles = self.image.elf.machine in IN_BUNDLES and self.kind(symbol) == "code"
         return end + -end % BUNDLE if in_bundles else end
 
     def _segment(self, address: int) -> tuple[int, int, int] | None:

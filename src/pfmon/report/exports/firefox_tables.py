@@ -100,13 +100,13 @@ class Tables:
         return source.line if source and begin and source.file == begin.file else None
 
     def _function(self, address: int, library: int) -> int:
-        key = name, start, _ = self._names.function(address)
-        if (found := self._functions.find(key)) is not None:
+        function = name, start, _ = self._names.function(address)
+        if (found := self._functions.find(function)) is not None:
             return found
         source = self._names.source(start)
         file, line = (self._source(source), source.line) if source else (None, None)
         resource = NONE if library == NONE else self._resource(library)
-        return self._functions.enter(key, self._string(name), False, False, resource, file, line, None)
+        return self._functions.enter(function, self._string(name), False, False, resource, file, line, None)
 
     def _source(self, source: Source) -> int:
         found = self._sources.find(source.file)
