@@ -135,7 +135,9 @@ class Reader:
             raise PfmonError(f"{self.path}: is not a recording; pfmon --record={self.path} PROGRAM makes one")
         version = START.unpack(start)[1]
         if version not in READABLE:
-            raise PfmonError(f"{self.path}: is a recording of version {version}; this pfmon reads version {VERSION}")
+            raise PfmonError(
+                f"{self.path}: is a recording of version {version}; this pfmon reads versions up to {VERSION}"
+            )
         piece = self._piece()
         if piece.kind != HEAD:
             raise self._damaged(START.size, "its head is missing")
