@@ -11,10 +11,11 @@ from functools import cached_property
 from pfmon.errors import PfmonError
 from pfmon.program import elf
 from pfmon.program.image import LARGEST_FILE, NO_DIRECTORIES, Image
-from pfmon.program.inlined import Inlined
+from pfmon.program.inlined import inlined_within
 from pfmon.program.lines import BUNDLE, IN_BUNDLES, Lines
 from pfmon.program.mapped import digest
 from pfmon.program.symbols import SymbolTable
+from pfmon.program.units import Units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from pfmon.program.elf import Elf, Segment
     from pfmon.program.image import DebugDirectories, Program
+    from pfmon.program.inlined import InlinedCode
     from pfmon.program.mapped import Mapped
 
 ALIGNED = 1 << 16
@@ -54,17 +56,9 @@ class ObjectFile:
         return SymbolTable(image.named_by, image.bias, image.end, image.data) if image else SymbolTable(b"")
 
     @cached_property
-    def inlined(self) -> Inlined:
-        """What its functions consist of."""
-        image = self.named
-        return Inlined(image.named_by, image.bias, image.lines_path) if image else Inlined(b"")
-
-    def segments(self) -> list[tuple[int, int]]:
-        """Where its segments begin and end."""
-        image = self.image
-        if image is None:
-            return []
-        return [(s.address + image.bias, s.address + image.bias + s.memory_size) for s in image.elf.segments]
+    def units(self) -> Units:
+        """Its DWARF."""
+        return Units(self.named.named_by if self.named else b"")
 
     @cached_property
     def lines(self) -> Lines:
@@ -72,7 +66,20 @@ class ObjectFile:
         image = self.named
         if image is None:
             return Lines(b"")
-        return Lines(image.named_by, image.bias, image.lines_path, BUNDLE if image.elf.machine in IN_BUNDLES else 1)
+        bundle = BUNDLE if image.elf.machine in IN_BUNDLES else 1
+        return Lines(image.named_by, image.bias, image.lines_path, bundle, self.units)
+
+    def inlined_within(self, first: int, beyond: int) -> list[InlinedCode]:
+        """What was inlined in a range of its code. PfmonError when its DWARF is damaged."""
+        image = self.named
+        return inlined_within(self.units, image.bias, image.lines_path, first, beyond) if image else []
+
+    def segments(self) -> list[tuple[int, int]]:
+        """Where its segments begin and end."""
+        image = self.image
+        if image is None:
+            return []
+        return [(s.address + image.bias, s.address + image.bias + s.memory_size) for s in image.elf.segments]
 
 
 class Objects:

@@ -278,7 +278,7 @@ class FunctionNames:
         found: list[InlinedCode] = []
         for one in self._objects.around(addresses[0]):
             with suppress(PfmonError):  # damaged DWARF is as good as none
-                found = found or one.inlined.within(addresses[0], addresses[-1] + 1)
+                found = found or one.inlined_within(addresses[0], addresses[-1] + 1)
         return [
             Origin(
                 self.source(address), tuple(self._demangle(one.name) for one in found if one.start <= address < one.end)
