@@ -38,6 +38,16 @@ def test_objects_in_one_place_are_told_apart(program: str) -> None:
     assert run.functions is not None and run.functions["main"].object == ""
 
 
+def test_functions_of_objects_are_listed_that_are_not_there_any_more(program: str, tmp_path: Path) -> None:
+    words = ("-e", EVENT, "--annotate=two.so:two")
+    recording = str(tmp_path / "recording")
+    direct = pfmon(*words, f"--record={recording}", program)
+    counts = [int(line.split()[0]) for line in direct.stdout.splitlines()[3:]]
+    assert (direct.returncode, direct.stderr) == (0, "")
+    assert counts == [1] * 3 + [21] * 3 + [1] * 3
+    assert pfmon(*words, f"--replay={recording}").stdout == direct.stdout
+
+
 def test_replays_have_the_same_names(program: str, tmp_path: Path) -> None:
     recording = str(tmp_path / "recording")
     words = ("-e", EVENT, "--per-function")

@@ -98,9 +98,19 @@ def test_functions_of_objects_are_listed_and_begin_counting(tmp_path: Path) -> N
 
 
 def test_objects_that_a_program_is_not_linked_with_have_no_places_before_it_runs(command: list[str]) -> None:
-    assert "unknown shared object 'one.so'" in refused("-e", EVENT, "--annotate=one.so:work", *command)
+    start = "--trigger-code-start-addresses"
+    assert "unknown shared object 'one.so'" in refused("-e", EVENT, f"{start}=one.so:work", *command)
     assert "unknown code symbol 'wrk'" in refused("-e", EVENT, "--annotate=wrk", *command)
     assert "unknown code symbol 'workk'" in refused("-e", EVENT, "--annotate=libc.so.6:workk", *command)
+
+
+def test_functions_of_loaded_objects_are_listed_when_the_program_has_run(command: list[str]) -> None:
+    listed = library.run(command, events=EVENT, annotate="two.so:work").annotated
+    assert listed is not None
+    assert [row.counts for row in listed] == [(1,), (2000,), (2000,), (1,)]
+    done = pfmon("-e", EVENT, "--annotate=three.so:work", *command)
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert "--annotate=three.so:work: unknown shared object 'three.so'" in done.stderr
 
 
 def test_linker_of_the_program_gets_its_variables_and_not_that_of_qemu(tmp_path: Path) -> None:

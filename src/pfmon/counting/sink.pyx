@@ -72,14 +72,14 @@ cdef class Sink:
         """What was counted before the first block."""
         return self.counts_at(self.nowhere)
 
-    def by_address(self, uint64_t first=0, uint64_t beyond=<uint64_t>-1):
+    def by_address(self, uint64_t first=0, uint64_t beyond=<uint64_t>-1, files=None):
         """{address of an instruction: counts}, from ``first`` to before ``beyond``; what belongs to no instruction is
-        where its block ended."""
+        where its block ended. ``files``: only code from these (BlockHead.file)."""
         found = {}
         cdef Walk walk
         begin(&walk)
         while self.next_row(&walk):
-            if first <= walk.address < beyond:
+            if first <= walk.address < beyond and (files is None or self.file_of(&walk) in files):
                 add_to(found, walk.address, self.counts_at(walk.row))
         return found
 

@@ -6,7 +6,7 @@ import os
 from itertools import islice
 
 from pfmon.engine import api
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, UnknownObjectError
 from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.files import Files
 from pfmon.library.machines import machine_of, take_pmu_of_program
@@ -197,7 +197,7 @@ class Prepared:
             slow=options.slow,
             unlimited=options.unlimited,
             profile=wants_profile(options),
-            annotate=symbols.code(options.annotate) if options.annotate else None,
+            annotate=_annotated(options.annotate, symbols),
             set_sizes=options.set_sizes,
             controls=Controls(
                 triggers=triggers(options, symbols.code, symbols.data),
@@ -219,6 +219,15 @@ class Prepared:
             following=_following(options),
             debug=debug_directories(options),
         )
+
+
+def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:
+    """The code that is to be listed; its name as it is, if it is in a shared object that only the program's run may
+    bring."""
+    try:
+        return symbols.code(name) if name else None
+    except UnknownObjectError:
+        return name
 
 
 def _following(options: Options) -> Following | None:

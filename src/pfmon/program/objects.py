@@ -121,6 +121,15 @@ class Objects:
         found = {(file.path, file.image and file.image.bias): file for file in map(self._file, self._mapped())}
         return [*self.own[:1], *found.values(), *self.own[1:]]
 
+    def bundle(self, address: int) -> bytes:
+        """The 16 bytes at an address as the files have them; nothing where there is none."""
+        for file in self.around(address):
+            segment = file.image and file.image.segment(address)
+            if file.image and segment:
+                offset = segment.offset + address - segment.address - file.image.bias
+                return file.image.data[offset : min(offset + 16, segment.offset + segment.file_size)]
+        return b""
+
     def mapped_around(self, address: int) -> list[Mapped]:
         """What was mapped of the files that have an address in one of their segments."""
         images = ((one, self._file(one).image) for one in self._mapped())

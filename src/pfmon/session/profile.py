@@ -12,7 +12,7 @@ from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
     from typing import Any, TypeVar
 
     from pfmon.program.image import Image
@@ -66,6 +66,8 @@ class Profile:
         self._names = FunctionNames(objects, demangle, seen.table.instruction_set)
         self._slot = SLOT.get(seen.table.instruction_set, 0)
         self._instructions: dict[int, list[int]] | None = None
+        self.files: Container[int] | None = None
+        """The numbers of the files whose instructions `values_at` is asked for; None: of any."""
 
     def by_function(self) -> list[Row]:
         """A row for each function that counted something, the largest first."""
@@ -94,7 +96,7 @@ class Profile:
     def values_at(self, address: int) -> tuple[Value, ...] | None:
         """What the instruction at an address (IA-64: bundle address | slot) came to; None if it counted nothing."""
         if self._instructions is None:
-            self._instructions = self._joined([sink.by_address() for sink in self._sinks])
+            self._instructions = self._joined([sink.by_address(files=self.files) for sink in self._sinks])
         counts = self._instructions.get(address)
         return None if counts is None else tuple(self._compute(counts))
 

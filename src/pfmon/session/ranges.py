@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import re
 
-from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.errors import BadValueError, PfmonError, UnknownNameError, UnknownObjectError
 from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import CLONE, demangled, plain_name
 from pfmon.program.lines import BUNDLE, IN_BUNDLES
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pfmon.program.image import Image
     from pfmon.program.lines import Lines
-    from pfmon.program.objects import ObjectFile
+    from pfmon.program.objects import ObjectFile, Objects
     from pfmon.program.symbols import Symbol, SymbolTable
 
 LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
@@ -121,11 +121,20 @@ def _of_object(files: Sequence[ObjectFile], text: str) -> tuple[Sequence[ObjectF
         if LINES.fullmatch(text):
             return files, text
         names = [file.image.path.rpartition("/")[2] for file in files if file.image]
-        raise UnknownNameError("shared object", found["object"], dict.fromkeys(names))
+        raise UnknownObjectError(found["object"], dict.fromkeys(names))
     if len({file.image and file.image.path for file in among}) > 1:
         paths = " and ".join(sorted({file.image.path for file in among if file.image}))
         raise BadValueError(f"{found['object']} is {paths}; give more of the name")
     return among, found["name"]
+
+
+def numbers_of_object(objects: Objects, text: str) -> list[int] | None:
+    """The numbers of the files that a name with its object's before it may be in; None: it has none."""
+    among, name = _of_object(objects.everything(), text)
+    if name == text:
+        return None
+    paths = {file.path for file in among}
+    return [number for number in range(objects.count) if any(file.path in paths for file in objects.of(number))]
 
 
 def is_called(path: str, name: str) -> bool:

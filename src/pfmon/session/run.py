@@ -49,7 +49,8 @@ TIMED_OUT = 124
 
 class Plan(NamedTuple):
     """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
-    where the counts come from; ``annotate``: a range of code whose instructions are to be listed; ``unlimited``:
+    where the counts come from; ``annotate``: a range of code whose instructions are to be listed, or its
+    name, if that is known when the program has run; ``unlimited``:
     count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
     are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
     None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
@@ -68,7 +69,7 @@ class Plan(NamedTuple):
     timeout: float | None = None
     slow: bool = False
     profile: bool = False
-    annotate: tuple[int, int] | None = None
+    annotate: tuple[int, int] | str | None = None
     unlimited: bool = False
     set_sizes: Sequence[int] = ()
     controls: Controls = Controls()
@@ -317,7 +318,7 @@ class Session:
             counts = monitoring.counts()
             notes = monitoring.notes()
             if self.plan.profile:
-                profile, lines = self._profile(monitoring.seen())
+                profile, lines = self._profile(monitoring.seen(), notes)
             monitoring.close()
         outcome = self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
@@ -353,13 +354,24 @@ class Session:
             notices=self._notices,
         )
 
-    def _profile(self, seen: Seen) -> tuple[Profile | None, list[tuple[int, str]]]:
+    def _profile(self, seen: Seen, notes: list[str]) -> tuple[Profile | None, list[tuple[int, str]]]:
         from pfmon.session.profile import Profile  # only those who ask for it need it
 
         if self.counting is None:
             return None, []
         profile = Profile(self.counting, self.objects, seen, self.plan.demangle)
-        return profile, self.engine.listing(*self.plan.annotate) if self.plan.annotate else []
+        place = self.plan.annotate
+        if isinstance(place, str):
+            from pfmon.session.ranges import numbers_of_object, resolver  # as above
+
+            objects = self.objects
+            try:
+                profile.files = numbers_of_object(objects, place)
+                place = resolver(objects.everything())(place)
+            except PfmonError as error:
+                notes.append(f"--annotate={place}: {error}")
+                place = None
+        return profile, self.engine.listing(*place) if place else []
 
     def _status(self, ending: Ending | None) -> int:
         if ending is not None:

@@ -144,14 +144,17 @@ class Guest:
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
         from pfmon.engine.ia64.encodings.listing import listing  # as above
+        from pfmon.program.objects import Objects
 
-        return listing(self._bundle, first, beyond)
+        objects = Objects(self._program, lambda: self.mapped)
 
-    def _bundle(self, address: int) -> bytes:
-        try:
-            return self.memory.read(address, 16)
-        except GuestMemoryFault:
-            return b""
+        def bundle(address: int) -> bytes:
+            try:
+                return self.memory.read(address, 16)
+            except GuestMemoryFault:  # a shared object that is not there any more
+                return objects.bundle(address)
+
+        return listing(bundle, first, beyond)
 
     def stop(self) -> None:
         """Make ``run`` return soon: from any thread, or from a signal handler, where it raises Interrupted during a

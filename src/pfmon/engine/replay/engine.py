@@ -13,11 +13,11 @@ from pfmon.stream.table import BlockTable, InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from pfmon.engine.api import PerformanceData
-    from pfmon.program.image import Image, Program
+    from pfmon.program.image import Program
+    from pfmon.program.objects import Objects
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.file import Piece
 
@@ -122,26 +122,14 @@ class Replay:
 
             return listing(self.table, TARGETS[self.instruction_set], first, beyond)
         instructions = api.instructions(self.instruction_set)
-        return instructions.listing(lambda address: image_bytes(self._images(), address), first, beyond)
+        return instructions.listing(self._objects().bundle, first, beyond)
 
-    def _images(self) -> list[Image]:
+    def _objects(self) -> Objects:
         """The program's files, for what is in them."""
         from pfmon.program.objects import Objects  # only listings need them
 
-        files = Objects(self.program(), lambda: self.mapped).everything()
-        return [one.image for one in files if one.image]
+        return Objects(self.program(), lambda: self.mapped)
 
     def close(self) -> None:
         """Close the file."""
         self._reader.close()
-
-
-def image_bytes(images: Iterable[Image], address: int) -> bytes:
-    """The 16 bytes at an address of a program's segments; nothing where there is none."""
-    for one in images:
-        for segment in one.elf.segments:
-            start = segment.address + one.bias
-            if start <= address and address + 16 <= start + segment.file_size:
-                offset = segment.offset + address - start
-                return one.data[offset : offset + 16]
-    return b""
