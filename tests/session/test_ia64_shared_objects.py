@@ -38,6 +38,13 @@ def test_objects_in_one_place_are_told_apart(program: str) -> None:
     assert run.functions is not None and run.functions["main"].object == ""
 
 
+def test_samples_of_places_that_were_several_files_are_said_to_be_so(program: str) -> None:
+    done = pfmon("-e", EVENT, "--long-smpl-periods=5", "--resolve-addresses", program)
+    one = Path(program).with_name("one.so")
+    assert done.stderr == f"pfmon: {one}: another file was mapped in its place later, which names its samples\n"
+    assert "[two.so]" in done.stdout and "[one.so]" not in done.stdout
+
+
 def test_functions_of_objects_are_listed_that_are_not_there_any_more(program: str, tmp_path: Path) -> None:
     words = ("-e", EVENT, "--annotate=two.so:two")
     recording = str(tmp_path / "recording")

@@ -277,7 +277,15 @@ class Session:
         )
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         sampled.finish()
-        return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
+        notes = [*sampled.notes(), *self._ambiguous_places()]
+        return self._outcome(ending, times, sampled.counts(), notes)._replace(exact=sampled.exact())
+
+    def _ambiguous_places(self) -> list[str]:
+        """What there is to say of the addresses of samples."""
+        from pfmon.program.mapped import in_one_place
+
+        paths = in_one_place(self.engine.mapped) if self.plan.sampling else []
+        return [f"{path}: another file was mapped in its place later, which names its samples" for path in paths]
 
     @property
     def _traced(self) -> bool:
