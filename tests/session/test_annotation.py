@@ -55,9 +55,12 @@ def by_addr2line(program: Path, addresses: list[int]) -> list[tuple[str, int, tu
 
 @QEMU
 @ASSEMBLER
+@pytest.mark.parametrize("listed", [True, False], ids=["by .debug_aranges", "by units"])
 @pytest.mark.parametrize("version", [4, 5])
-def test_lines_and_inlined_functions_are_those_of_addr2line(version: int, tmp_path: Path) -> None:
+def test_lines_and_inlined_functions_are_those_of_addr2line(version: int, listed: bool, tmp_path: Path) -> None:
     path = program(tmp_path, f"-gdwarf-{version}")
+    if not listed:
+        subprocess.run(["objcopy", "--remove-section=.debug_aranges", path], check=True)
     rows = library.run(str(path), events=EVENT, annotate="work").annotated
     assert rows is not None and len(rows) > 10
     wanted = by_addr2line(path, [row.address for row in rows])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import pfmon, refused
-from qemu_guests import ASSEMBLER, QEMU
+from qemu_guests import ASSEMBLER, QEMU, compile_c
 from shared_objects import address_in, work, write_caller, write_loader, write_object
 
 import pfmon as library
@@ -135,6 +135,38 @@ def test_programs_that_are_executed_get_the_variables_that_they_were_given(tmp_p
     words = ["/bin/sh", "-c", f"LD_LIBRARY_PATH={tmp_path} {program}; exec {program} 2>/dev/null"]
     run = library.run(words, events=EVENT, follow_all=True)
     assert {task.name: task.status for task in run.tasks or ()} == {"1": None, "1:1": 127, "1.1": None, "1.1:1": 0}
+    words = ["/bin/sh", "-c", f"{program}; unset LD_LIBRARY_PATH; exec {program} 2>/dev/null"]
+    run = library.run(words, events=EVENT, follow_all=True, environment={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert {task.name: task.status for task in run.tasks or ()} == {"1": None, "1:1": 127, "1.1": None, "1.1:1": 0}
+
+
+THREADS = """
+#include <dlfcn.h>
+#include <pthread.h>
+static void *run(void *path) {
+    for (int i = 0; i < 10; i++) {
+        void *object = dlopen(path, RTLD_NOW);
+        ((void (*)(long))dlsym(object, "work"))(100);
+        dlclose(object);
+    }
+    return 0;
+}
+int main(int argc, char **argv) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(threads + i, 0, run, argv[1 + i % 2]);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_threads_load_and_unload_objects_at_the_same_time(tmp_path: Path) -> None:
+    objects = [str(write_object(tmp_path, name, "more")) for name in ("one", "two")]
+    program = str(compile_c(tmp_path, THREADS, "-pthread"))
+    run = library.run([program, *objects], events=EVENT, per_function=True)
+    found = {name: count for name, (_, count) in rows(run.functions, "work").items()}
+    assert found == {"one.so": 20 * work(100), "two.so": 20 * work(100)}
 
 
 def test_replay_refuses_names_of_an_object_that_has_changed(command: list[str], tmp_path: Path) -> None:

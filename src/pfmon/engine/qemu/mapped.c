@@ -105,9 +105,16 @@ static char *path_of(int file) {
     return length <= 0 ? NULL : strndup(path, (size_t)length);
 }
 
-/* A thread begins a call that maps or unmaps. The file has its path now: another thread may close it soon. */
+static uint64_t whole_pages(uint64_t length) {
+    return (length + MAPPED_PAGE - 1) & -(uint64_t)MAPPED_PAGE;
+}
+
+/* A thread begins a call that maps or unmaps. What it unmaps is gone from here on: when it comes back from the call,
+   another thread may have mapped something there. And a file has its path now: another thread may close it soon. */
 void before_mapping(unsigned int cpu, const struct mapping *call) {
     bool wanted = call->maps && call->protection & EXECUTABLE && !(call->flags & ANONYMOUS);
+    if (!call->maps && call->address % MAPPED_PAGE == 0)
+        clear(call->address, call->address + whole_pages(call->length));
     free(pending[cpu].path);
     pending[cpu].call = *call;
     pending[cpu].path = wanted ? path_of(call->file) : NULL;
@@ -116,11 +123,9 @@ void before_mapping(unsigned int cpu, const struct mapping *call) {
 /* ... and this is what it came to. */
 void after_mapping(unsigned int cpu, int64_t result, uint64_t most) {
     const struct mapping *call = &pending[cpu].call;
-    uint64_t size = (call->length + MAPPED_PAGE - 1) & -(uint64_t)MAPPED_PAGE, start = (uint64_t)result & most;
+    uint64_t size = whole_pages(call->length), start = (uint64_t)result & most;
     bool failed = start >= ((uint64_t)-LARGEST_ERROR & most);
-    if (!failed && !call->maps)
-        clear(call->address, call->address + size);
-    else if (!failed && (place_count || pending[cpu].path)) {
+    if (!failed && call->maps && (place_count || pending[cpu].path)) {
         clear(start, start + size);
         if (pending[cpu].path)
             put_place(start, start + size, number_of(start, start + size, call->offset, pending[cpu].path));
