@@ -277,15 +277,7 @@ class Session:
         )
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         sampled.finish()
-        notes = [*sampled.notes(), *self._ambiguous_places()]
-        return self._outcome(ending, times, sampled.counts(), notes)._replace(exact=sampled.exact())
-
-    def _ambiguous_places(self) -> list[str]:
-        """What there is to say of the addresses of samples."""
-        from pfmon.program.mapped import in_one_place
-
-        paths = in_one_place(self.engine.mapped) if self.plan.sampling else []
-        return [f"{path}: another file was mapped in its place later, which names its samples" for path in paths]
+        return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
 
     @property
     def _traced(self) -> bool:
@@ -368,18 +360,11 @@ class Session:
         if self.counting is None:
             return None, []
         profile = Profile(self.counting, self.objects, seen, self.plan.demangle)
-        place = self.plan.annotate
-        if isinstance(place, str):
-            from pfmon.session.ranges import numbers_of_object, resolver  # as above
+        if self.plan.annotate is None:
+            return profile, []
+        from pfmon.session.listed import listed  # as above
 
-            objects = self.objects
-            try:
-                profile.files = numbers_of_object(objects, place)
-                place = resolver(objects.everything())(place)
-            except PfmonError as error:
-                notes.append(f"--annotate={place}: {error}")
-                place = None
-        return profile, self.engine.listing(*place) if place else []
+        return profile, listed(self.plan.annotate, profile, self.engine, self.objects, notes)
 
     def _status(self, ending: Ending | None) -> int:
         if ending is not None:
