@@ -164,6 +164,18 @@ def test_plain_names_are_those_of_one_function(tmp_path: Path) -> None:
     assert "unknown code symbol 'ad'; nearest: " in said and "add(double)" in said
 
 
+def test_lists_of_triggers_have_names_with_commas(tmp_path: Path) -> None:
+    functions = {"_Z3addii": (TEXT, 0x10), "_Z3subii": (AREA, 0x20), "_ZN1AltERKS_": (TEXT + 0x10, 0x10)}
+    program = str(write_program(tmp_path / "two", CODE, debug=symbols(functions)))
+    start, stop = "--trigger-code-start-addresses", "--trigger-code-stop-addresses"
+    given = (f"{start}=sub(int, int),A::operator<(A const&)", f"{stop}=add(int, int)")
+    counted = printed("-e", "ia64_inst_retired", *given, program)
+    assert counted == printed("-e", "ia64_inst_retired", f"{start}={TEXT + 0x10:#x}", program)
+    keywords = {"trigger_code_start_addresses": "sub(int, int),A::operator<", "trigger_code_stop_addresses": "add"}
+    run = library.run(program, events="ia64_inst_retired", **keywords)
+    assert counted[0].split()[0] == str(run.counts["ia64_inst_retired"].value)
+
+
 def test_triggers_are_named_in_any_way(program: str) -> None:
     start = "--trigger-code-start-addresses"
     counts = {printed("-e", "ia64_inst_retired", f"{start}={name}", program)[0] for name in (NAME, MANGLED, PLAIN)}

@@ -10,7 +10,7 @@ from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.checks import check, report_is_known
 from pfmon.library.machines import take_pmu
 from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_PROCESSES, MOST_SEED, MOST_SKID, Options
-from pfmon.library.values import directory, milliseconds, seconds, size, variable, whole_number
+from pfmon.library.values import directory, milliseconds, names, seconds, size, variable, whole_number
 
 Path = str | os.PathLike[str]
 Names = str | Sequence[str]
@@ -266,7 +266,9 @@ def _matcher(options: Options, option: str, value: object) -> None:
 
 def _trigger(options: Options, option: str, value: object) -> None:
     given = [value] if isinstance(value, int) else value
-    items = _items(option, given) if isinstance(given, str) else [_address(option, one) for one in _all(given)]
+    items = names(given) if isinstance(given, str) else [_address(option, one) for one in _all(given)]
+    if not items or not all(items):
+        raise _bad(option, value, "a name, a number, or a sequence of them")
     options.triggers[option] = items
 
 

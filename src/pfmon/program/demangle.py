@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MANGLED = "_Z"
 QUALIFIERS = (" const", " volatile", " &", " &&", "&")
 CLONE = " [clone "
+OPERATOR = r"operator\s*(?:<=>|<<=?|>>=?|->\*?|[<>]=?|,)"
+"""Operators whose names look like brackets or commas."""
 OPENING, CLOSING = "(<[{", ")>]}"
 
 
@@ -35,6 +38,16 @@ def plain_name(name: str) -> str:
     return name[_last_word(name) :]
 
 
+def brackets(name: str) -> Iterator[tuple[str, int]]:
+    """The signs of a name, each with the number of brackets that are open before it; those that an operator's name
+    consists of are none."""
+    depth = 0
+    for sign in re.sub(OPERATOR, lambda found: "o" * len(found[0]), name):
+        depth -= sign in CLOSING
+        yield sign, depth
+        depth += sign in OPENING
+
+
 def _opening(name: str) -> int:
     """Where the parenthesis is that the last one closes."""
     depth = 0
@@ -50,12 +63,8 @@ def _last_word(name: str) -> int:
     (``operator new``)."""
     before, sign, _ = name.rpartition("operator")
     limit = len(before) if sign and not name[len(before) - 1 : len(before)].isalnum() else len(name)
-    depth = found = 0
-    for place in range(limit):
-        depth += (name[place] in OPENING) - (name[place] in CLOSING)
-        if name[place] == " " and depth == 0:
-            found = place + 1
-    return found
+    spaces = (place for place, (sign, depth) in enumerate(brackets(name[:limit])) if sign == " " and depth == 0)
+    return max(spaces, default=-1) + 1
 
 
 @cache

@@ -53,12 +53,13 @@ class _Known(NamedTuple):
 
     def _overloads(self, name: str) -> list[Symbol]:
         """Functions whose names without parameters are this. They have one name: constructors have several symbols."""
-        found = [symbol for symbol in self.table.symbols() if plain_name(demangled(symbol.name)) == name]
-        found = [symbol for symbol in found if CLONE not in demangled(symbol.name)] or found
-        full = sorted({demangled(symbol.name) for symbol in found})
-        if len(full) > 1:
-            raise BadValueError(f"{name} is several functions: {', '.join(full)}")
-        return found
+        named = [(symbol, demangled(symbol.name)) for symbol in self.table.symbols()]
+        found = [(symbol, full) for symbol, full in named if name in full and plain_name(full) == name]
+        found = [(symbol, full) for symbol, full in found if CLONE not in full] or found
+        several = sorted({full for _, full in found})
+        if len(several) > 1:
+            raise BadValueError(f"{name} is several functions: {', '.join(several)}")
+        return [symbol for symbol, _ in found]
 
     def kind(self, symbol: Symbol) -> str:
         """``code`` or ``data``; a label is what its segment is."""
