@@ -147,6 +147,21 @@ def test_what_is_mapped_in_the_place_of_a_file_is_from_none(tmp_path: Path) -> N
 
 @QEMU
 @ASSEMBLER
+def test_files_that_become_executable_are_noted_then(tmp_path: Path) -> None:
+    shared = write_object(tmp_path, "one", "more")
+    at = address_in(shared, "work")
+    map_and_call = MAP_FIXED.format(name="one", offset=at & -PAGE, into=at % PAGE, turns=5)
+    protect = "mov $10, %eax\n mov $0x50000000, %edi\n mov $4096, %esi\n mov $5, %edx\n syscall\n mov $5, %edi\n"
+    text = map_and_call.replace("mov $5, %edx", "mov $1, %edx").replace("mov $5, %edi", protect)
+    names = f'one: .asciz "{shared}"'
+    ran = run([assemble(tmp_path, f"_start: {text} mov $60, %eax\n xor %edi, %edi\n syscall\n {names}")])
+    assert ran.ending == (0, 0, "", "")
+    assert ran.guest.mapped == [Mapped(0x50000000, 0x50000000 + PAGE, at & -PAGE, str(shared))]
+    assert 0x50000000 + at % PAGE in code_from(ran, 1)
+
+
+@QEMU
+@ASSEMBLER
 def test_data_and_failures_are_nothing_that_code_is_from(tmp_path: Path) -> None:
     """The program's file, for reading; and where nothing may be mapped, executable."""
     text = """

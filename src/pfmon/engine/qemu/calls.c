@@ -13,14 +13,14 @@ static const struct system {
     struct abi abi;
     int execve, execveat, exit, exit_group;
     int closing[MOST_CLOSING];   /* calls that may close a file: close, dup2, dup3, close_range */
-    int mmap, mmap2, munmap, mremap;
+    int mmap, mmap2, munmap, mremap, mprotect;
     bool mmap_by_list;           /* the arguments of mmap are in memory */
 } systems[] = {
-    {"x86_64", {62, true, false}, 59, 322, 60, 231, {3, 33, 292, 436, -1}, 9, -1, 11, 25, false},
-    {"i386", {3, false, false}, 11, 358, 1, 252, {6, 63, 330, 436, -1}, 90, 192, 91, 163, true},
-    {"ppc", {20, false, true}, 11, 362, 1, 234, {6, 63, 316, 436, -1}, 90, 192, 91, 163, false},
-    {"ppc64", {21, true, true}, 11, 362, 1, 234, {6, 63, 316, 436, -1}, 90, -1, 91, 163, false},
-    {"ppc64le", {21, true, false}, 11, 362, 1, 234, {6, 63, 316, 436, -1}, 90, -1, 91, 163, false},
+    {"x86_64", {62, true, false}, 59, 322, 60, 231, {3, 33, 292, 436, -1}, 9, -1, 11, 25, 10, false},
+    {"i386", {3, false, false}, 11, 358, 1, 252, {6, 63, 330, 436, -1}, 90, 192, 91, 163, 125, true},
+    {"ppc", {20, false, true}, 11, 362, 1, 234, {6, 63, 316, 436, -1}, 90, 192, 91, 163, 125, false},
+    {"ppc64", {21, true, true}, 11, 362, 1, 234, {6, 63, 316, 436, -1}, 90, -1, 91, 163, 125, false},
+    {"ppc64le", {21, true, false}, 11, 362, 1, 234, {6, 63, 316, 436, -1}, 90, -1, 91, 163, 125, false},
 };
 
 static const struct system *host = systems;
@@ -65,7 +65,8 @@ void after_call(int64_t number) {
 /* ---------------------------------------------------------------- mapped files */
 
 bool is_map_call(int64_t number) {
-    return number == host->mmap || number == host->mmap2 || number == host->munmap || number == host->mremap;
+    return number == host->mmap || number == host->mmap2 || number == host->munmap || number == host->mremap
+        || number == host->mprotect;
 }
 
 static uint64_t most_address(void) {
@@ -96,9 +97,9 @@ void before_map_call(unsigned int cpu, int64_t number, const uint64_t *given) {
         memset(a, 0, sizeof(a));         /* it will fail */
     call.address = a[0] & most_address();
     call.length = a[1] & most_address();
-    call.maps = number == host->mmap || number == host->mmap2;
-    if (call.maps) {
-        call.protection = (uint32_t)a[2];
+    call.protection = (uint32_t)a[2];
+    call.kind = number == host->mprotect ? PROTECTS : number == host->mmap || number == host->mmap2 ? MAPS : UNMAPS;
+    if (call.kind == MAPS) {
         call.flags = (uint32_t)a[3];
         call.file = (int)a[4];
         call.offset = number == host->mmap2 ? (a[5] & most_address()) * MAPPED_PAGE : a[5] & most_address();

@@ -17,7 +17,8 @@
 enum {
     EXECUTABLE = 4,              /* PROT_EXEC */
     ANONYMOUS = 0x20,            /* MAP_ANONYMOUS, the same for all targets */
-    LARGEST_ERROR = 4095
+    LARGEST_ERROR = 4095,
+    MOST_SILENT = 64
 };
 
 struct file {                    /* that has been mapped, by its number - 1 */
@@ -34,9 +35,11 @@ static struct file *files;
 static uint32_t file_count;
 static struct place *places;
 static uint32_t place_count;
+static struct file silent[MOST_SILENT];      /* that are mapped and not executable, the latest; some have no path */
+static uint32_t silent_count;
 static struct {                  /* the call that a thread makes */
     struct mapping call;
-    char *path;                  /* of a file that is to be executable */
+    char *path;                  /* of the file */
 } pending[MOST_THREADS];
 
 /* An array with room for one more: it grows at every power of two. */
@@ -81,6 +84,16 @@ static void clear(uint64_t start, uint64_t end) {
         if (places[i].start < places[i].end)
             places[kept++] = places[i];
     place_count = kept;
+    for (i = 0; i < MOST_SILENT; i++)
+        if (silent[i].start < end && start < silent[i].end)
+            silent[i].end = silent[i].start;
+}
+
+/* A file is mapped that may become executable; `path` is kept. */
+static void remember(uint64_t start, uint64_t end, uint64_t offset, char *path) {
+    struct file *it = &silent[silent_count++ % MOST_SILENT];
+    free(it->path);
+    *it = (struct file){start, end, offset, path};
 }
 
 /* The number of a file in its place, announced if it is new there. */
@@ -95,6 +108,18 @@ static uint32_t number_of(uint64_t start, uint64_t end, uint64_t offset, const c
         give_up(NO_MEMORY);
     announce_file(start, end, offset, path);
     return ++file_count;
+}
+
+/* A range has become executable. */
+static void announce_silent(uint64_t start, uint64_t end) {
+    uint32_t i;
+    for (i = 0; i < MOST_SILENT; i++) {
+        struct file it = silent[i];
+        if (it.end <= start || end <= it.start)
+            continue;
+        put_place(it.start, it.end, number_of(it.start, it.end, it.offset, it.path));
+        silent[i].end = it.start;
+    }
 }
 
 static char *path_of(int file) {
@@ -112,8 +137,8 @@ static uint64_t whole_pages(uint64_t length) {
 /* A thread begins a call that maps or unmaps. What it unmaps is gone from here on: when it comes back from the call,
    another thread may have mapped something there. And a file has its path now: another thread may close it soon. */
 void before_mapping(unsigned int cpu, const struct mapping *call) {
-    bool wanted = call->maps && call->protection & EXECUTABLE && !(call->flags & ANONYMOUS);
-    if (!call->maps && call->address % MAPPED_PAGE == 0)
+    bool wanted = call->kind == MAPS && !(call->flags & ANONYMOUS);
+    if (call->kind == UNMAPS && call->address % MAPPED_PAGE == 0)
         clear(call->address, call->address + whole_pages(call->length));
     free(pending[cpu].path);
     pending[cpu].call = *call;
@@ -124,12 +149,18 @@ void before_mapping(unsigned int cpu, const struct mapping *call) {
 void after_mapping(unsigned int cpu, int64_t result, uint64_t most) {
     const struct mapping *call = &pending[cpu].call;
     uint64_t size = whole_pages(call->length), start = (uint64_t)result & most;
-    bool failed = start >= ((uint64_t)-LARGEST_ERROR & most);
-    if (!failed && call->maps && (place_count || pending[cpu].path)) {
-        clear(start, start + size);
-        if (pending[cpu].path)
-            put_place(start, start + size, number_of(start, start + size, call->offset, pending[cpu].path));
-    }
-    free(pending[cpu].path);
+    bool failed = start >= ((uint64_t)-LARGEST_ERROR & most), executable = call->protection & EXECUTABLE;
+    char *path = pending[cpu].path;
     pending[cpu].path = NULL;
+    if (!failed && call->kind == PROTECTS && executable)
+        announce_silent(call->address, call->address + size);
+    if (!failed && call->kind == MAPS)
+        clear(start, start + size);
+    if (!failed && path && !executable) {
+        remember(start, start + size, call->offset, path);
+        return;
+    }
+    if (!failed && path)
+        put_place(start, start + size, number_of(start, start + size, call->offset, path));
+    free(path);
 }

@@ -3,7 +3,6 @@
 #ifndef PFMON_QEMU_MAPPED_H
 #define PFMON_QEMU_MAPPED_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { MAPPED_PAGE = 1 << 12 };
@@ -12,7 +11,7 @@ struct mapping {                 /* a call that maps or unmaps */
     uint64_t address, length, offset;
     uint32_t protection, flags;
     int file;
-    bool maps;
+    enum { UNMAPS, MAPS, PROTECTS } kind;
 };
 
 #pragma GCC visibility push(hidden)
