@@ -24,7 +24,7 @@ COMPILE_ARGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-pr
 PLUGIN = SOURCE / "pfmon" / "engine" / "qemu"
 PLUGIN_SOURCES = ["accesses.c", "announce.c", "plugin.c", "settle.c", "totals.c", "target.c"]
 PLUGIN_SOURCES += ["ppc.c", "x86.c", "x86_length.c", "x86_slots.c"]
-PLUGIN_SOURCES += ["calls.c", "child.c", "execute.c", "follow.c"]
+PLUGIN_SOURCES += ["calls.c", "child.c", "execute.c", "follow.c", "mapped.c"]
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
 
 # A hash of the whole file in its first page: the decoder's tables belong to one file (encodings/snapshot.py).

@@ -33,6 +33,13 @@ class UnknownNameError(PfmonError):
         super().__init__(f"unknown {what} {name!r}{hint}")
 
 
+class UnknownObjectError(UnknownNameError):
+    """The name of a shared object that is not known yet."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__("shared object", name, known)
+
+
 class BadValueError(PfmonError):
     """A malformed or out-of-range value of an option or a register; `rule` names what it breaks."""
 

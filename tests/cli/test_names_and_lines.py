@@ -6,12 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command import pfmon
+from command import pfmon, refused
 from cpp_program import AREA, CODE, MANGLED, NAME, function, line, write_cpp_program
 from ia64_program import TEXT, debug_lines, symbols, write_program
 
 import pfmon as library
 
+PLAIN = "geometry::Rectangle<int>::area"
 SAMPLED = ("-e", "ia64_inst_retired", "--long-smpl-periods=1")
 
 
@@ -124,12 +125,14 @@ def test_csv_has_file_and_line(program: str, tmp_path: Path) -> None:
     assert rows == [(*line(address), function(address)[0]) for address in samples(program)]
 
 
-@pytest.mark.parametrize("name", [NAME, MANGLED])
-def test_functions_are_named_either_way(program: str, name: str) -> None:
+@pytest.mark.parametrize("name", [NAME, MANGLED, PLAIN])
+def test_functions_are_named_in_any_way(program: str, name: str) -> None:
     executed = Counter(samples(program))
     listed = printed("-e", "ia64_inst_retired", f"--annotate={name}", program)
     assert listed[2].endswith(f"instructions of {name}")
-    counted = {int(row.split()[1], 16): int(row.split()[0]) for row in listed[3:]}
+    assert [row.strip() for row in listed if "shape.h" in row] == ["shape.h:11", "shape.h:12"]
+    rows = [row.split() for row in listed[3:] if "shape.h" not in row]
+    counted = {int(row[1], 16): int(row[0]) for row in rows}
     assert counted == {address: executed[address] for address in executed if address >= AREA}
     inside = printed("-e", "ia64_inst_retired", f"--checkpoint-func={name}+0x10", program)
     assert int(inside[0].split()[0]) == sum(executed[address] for address in executed if address >= AREA + 0x10)
@@ -147,3 +150,33 @@ def test_a_stripped_program_has_names_and_lines_of_another_file(program: str, tm
         assert any(NAME in line for line in wanted)
         assert printed(*words, f"--symbol-file={program}", stripped) == wanted
         assert not any(NAME in line for line in printed(*words, stripped))
+
+
+def test_plain_names_are_those_of_one_function(tmp_path: Path) -> None:
+    functions = {"_Z3addii": (TEXT, 0x20), "_Z3addd": (TEXT + 0x20, 0x20), "_ZN1AmiERKS_": (TEXT + 0x40, 0x20)}
+    program = str(write_program(tmp_path / "overloaded", CODE, debug=symbols(functions)))
+    said = refused("-e", "ia64_inst_retired", "--irange=add", program)
+    assert "add is several functions: add(double), add(int, int)" in said
+    for name, start in {"add(double)": 0x20, "add(int, int)": 0, "A::operator-": 0x40}.items():
+        words = ("--check-events-only", "-v", "-e", "ia64_inst_retired", f"--irange={name}", program)
+        assert f"irange is [{TEXT + start:#x}-" in pfmon(*words).stdout
+    said = refused("-e", "ia64_inst_retired", "--irange=ad", program)
+    assert "unknown code symbol 'ad'; nearest: " in said and "add(double)" in said
+
+
+def test_lists_of_triggers_have_names_with_commas(tmp_path: Path) -> None:
+    functions = {"_Z3addii": (TEXT, 0x10), "_Z3subii": (AREA, 0x20), "_ZN1AltERKS_": (TEXT + 0x10, 0x10)}
+    program = str(write_program(tmp_path / "two", CODE, debug=symbols(functions)))
+    start, stop = "--trigger-code-start-addresses", "--trigger-code-stop-addresses"
+    given = (f"{start}=sub(int, int),A::operator<(A const&)", f"{stop}=add(int, int)")
+    counted = printed("-e", "ia64_inst_retired", *given, program)
+    assert counted == printed("-e", "ia64_inst_retired", f"{start}={TEXT + 0x10:#x}", program)
+    keywords = {"trigger_code_start_addresses": "sub(int, int),A::operator<", "trigger_code_stop_addresses": "add"}
+    run = library.run(program, events="ia64_inst_retired", **keywords)
+    assert counted[0].split()[0] == str(run.counts["ia64_inst_retired"].value)
+
+
+def test_triggers_are_named_in_any_way(program: str) -> None:
+    start = "--trigger-code-start-addresses"
+    counts = {printed("-e", "ia64_inst_retired", f"{start}={name}", program)[0] for name in (NAME, MANGLED, PLAIN)}
+    assert len(counts) == 1

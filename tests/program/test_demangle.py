@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmon.program import demangle
-from pfmon.program.demangle import demangled
+from pfmon.program.demangle import demangled, plain_name
 
 NAMES = {
     "_ZN3foo3barEv": "foo::bar()",
@@ -32,6 +32,37 @@ def test_names_are_as_programmers_write_them(name: str) -> None:
 )
 def test_what_is_not_mangled_stays_as_it_is(name: str) -> None:
     assert demangled(name) == name
+
+
+PLAIN = {
+    "main": "main",
+    "geometry::Circle::area() const": "geometry::Circle::area",
+    "geometry::Rectangle<int>::name[abi:cxx11]() const": "geometry::Rectangle<int>::name",
+    "geometry::Circle::~Circle()": "geometry::Circle::~Circle",
+    "operator new(unsigned long)": "operator new",
+    "operator delete(void*, unsigned long)": "operator delete",
+    "Matrix::operator()(int, int) const": "Matrix::operator()",
+    "Matrix::operator()() &": "Matrix::operator()",
+    "operator+(A const&, A const&)": "operator+",
+    "A::operator<(A const&) const": "A::operator<",
+    "A::operator->() const": "A::operator->",
+    "(anonymous namespace)::f(int)": "(anonymous namespace)::f",
+    "void swap<int>(int&, int&)": "swap<int>",
+    "std::vector<int, std::allocator<int> > make<int, 3>(void (*)(int))": "make<int, 3>",
+    "main::{lambda(int)#1}::operator()(int) const": "main::{lambda(int)#1}::operator()",
+    "tick() [clone .constprop.0]": "tick",
+    "bool cooperator(int)": "cooperator",
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_names_have_neither_parameters_nor_types(name: str) -> None:
+    assert plain_name(name) == PLAIN[name]
+
+
+@given(st.text(st.sampled_from("ab()<>[]{} &:*,operatcns"), max_size=40))
+def test_any_text_has_a_plain_name(text: str) -> None:
+    assert plain_name(text) in text
 
 
 @given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), max_size=30))

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from pfmon import pmu
 from pfmon.errors import PfmonError
 from pfmon.pmu.captures import captures_of
+from pfmon.program.objects import Objects
 from pfmon.report.sampling.btb_hist import BtbHist
 from pfmon.report.sampling.module import Context
-from pfmon.session.profile import FunctionNames
+from pfmon.session.profile import Function, FunctionNames
 from pfmon.session.sampling import Sample
 
 
@@ -19,10 +20,10 @@ class Names(FunctionNames):
     """Every address is in a function that begins at a multiple of 4096."""
 
     def __init__(self) -> None:
-        super().__init__(None)
+        super().__init__(Objects(None))
 
-    def function(self, address: int, of_code: bool = False) -> tuple[str, int]:
-        return f"f{address >> 12:x}", address & ~0xFFF
+    def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
+        return Function(f"f{address >> 12:x}", address & ~0xFFF)
 
 
 def sampled(event: str, **others: object) -> Context:

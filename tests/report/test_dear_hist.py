@@ -8,9 +8,10 @@ from pfmon import pmu
 from pfmon.errors import PfmonError
 from pfmon.machine.config import load
 from pfmon.pmu.captures import captures_of
+from pfmon.program.objects import Objects
 from pfmon.report.sampling.dear_hist import DearHist
 from pfmon.report.sampling.module import Context
-from pfmon.session.profile import FunctionNames
+from pfmon.session.profile import Function, FunctionNames
 from pfmon.session.sampling import Sample
 
 ITANIUM2 = pmu.get("itanium2")
@@ -35,12 +36,12 @@ class Names(FunctionNames):
     """Functions by their first address."""
 
     def __init__(self, starts: Mapping[int, str]) -> None:
-        super().__init__(None)
+        super().__init__(Objects(None))
         self._starts = starts
 
-    def function(self, address: int, of_code: bool = False) -> tuple[str, int]:
+    def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
         start = max((start for start in self._starts if start <= address), default=0)
-        return self._starts.get(start, "[no symbol]"), start
+        return Function(self._starts.get(start, "[no symbol]"), start)
 
 
 PLACES = Names(

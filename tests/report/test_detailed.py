@@ -7,9 +7,10 @@ import pytest
 from pfmon import pmu
 from pfmon.pmu.branch_captures import BranchBuffer, IpEar
 from pfmon.pmu.captures import Captures, DataEar, InstructionEar
+from pfmon.program.objects import Objects
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.module import Context
-from pfmon.session.profile import FunctionNames
+from pfmon.session.profile import Function, FunctionNames
 from pfmon.session.sampling import Sample
 
 ITANIUM, ITANIUM2, MONTECITO = map(pmu.get, pmu.IA64)
@@ -19,10 +20,10 @@ class Names(FunctionNames):
     """Every address is in a function that begins at a multiple of 4096."""
 
     def __init__(self) -> None:
-        super().__init__(None)
+        super().__init__(Objects(None))
 
-    def function(self, address: int, of_code: bool = False) -> tuple[str, int]:
-        return f"f{address >> 12 & 0xF:x}", address & ~0xFFF
+    def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
+        return Function(f"f{address >> 12 & 0xF:x}", address & ~0xFFF)
 
 
 def printed(captures: Captures, pmds: dict[int, int], names: FunctionNames | None = None) -> str:

@@ -179,3 +179,18 @@ def test_names_need_the_program_that_was_recorded(tmp_path: Path) -> None:
     copy.unlink()
     assert "no such file" in refused(f"--replay={path}", "-e", "nops_retired", "--irange=main")
     assert pfmon(f"--replay={path}", "-e", "nops_retired").returncode == 0 and wanted
+
+
+def test_recordings_of_version_1_are_read(tmp_path: Path) -> None:
+    """They differ in what they do not have: files that the program maps."""
+    path = record(tmp_path / "recording", "fib")
+    words = ("-e", "loads_retired", "--per-function", f"--replay={path}")
+    direct = results(*words)
+    content = bytearray(path.read_bytes())
+    assert content[8:12] == b"\2\0\0\0"
+    content[8] = 1
+    path.write_bytes(content)
+    assert results(*words) == direct
+    content[8] = 3
+    path.write_bytes(content)
+    assert "is a recording of version 3; this pfmon reads versions up to 2" in refused(*words)

@@ -9,6 +9,7 @@ from pfmon.counting.countable import check_countable
 from pfmon.pmu import get
 from pfmon.pmu.ranges import checkpoint_range
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
+from pfmon.program.objects import Objects
 from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.profile import Profile
@@ -34,7 +35,7 @@ def ran(name: str, arguments: list[str], request: Request, pmu: str = "itanium2"
     program.close()
     seen = Seen(program.table, tally)
     counting.take(seen)
-    return counting, Profile(counting, program.process.program, seen)
+    return counting, Profile(counting, Objects(program.process.program), seen)
 
 
 def count(name: str, arguments: list[str], event: str, pmu: str = "itanium2", **given: Any) -> int:
@@ -47,7 +48,7 @@ def count(name: str, arguments: list[str], event: str, pmu: str = "itanium2", **
 def limits_of(name: str, symbol: str, kind: str = "code") -> tuple[int, int]:
     program = guest(name)
     program.close()
-    return resolver(program.process.program, kind)(symbol)
+    return resolver(Objects(program.process.program).own, kind)(symbol)
 
 
 @pytest.mark.parametrize("pmu", ["itanium2", "montecito"])

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from pfmon.engine.api import Capabilities, Ending, PerformanceData
+from pfmon.program.mapped import Mapped
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.table import BlockTable, InstructionSet
@@ -13,6 +14,7 @@ class FedEngine:
 
     capabilities = Capabilities(addresses=True, performance_data=False)
     ip = 0
+    mapped: Sequence[Mapped] = ()
 
     def __init__(self, table: BlockTable, pieces: Iterable[Sequence[int]], traced: bool) -> None:
         self.table, self.traced = table, traced

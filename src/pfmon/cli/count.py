@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.samples import Samples
     from pfmon.library.run import Run
+    from pfmon.library.tables import Annotated
+    from pfmon.report.profile import Line
     from pfmon.session.monitoring import Interval
 
 
@@ -150,6 +152,23 @@ def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
     return text + _profiles(config, done) + _report(config, done)
 
 
+def _lines(rows: Annotated) -> list[Line]:
+    """The instructions of a function, with the text of their source lines where that is here."""
+    from pfmon.program.source_texts import SourceTexts
+    from pfmon.report.profile import Line, origin_text
+
+    texts = SourceTexts("", rows.folder)
+    return [
+        Line(
+            row.address | row.slot,
+            row.text,
+            row.counts,
+            origin_text(row.file, row.line, row.inlined, texts.line(row.file, row.line)),
+        )
+        for row in rows
+    ]
+
+
 def _report(config: Config, done: Run) -> str:
     """What --report asks for."""
     if done.cpi is None:
@@ -171,6 +190,5 @@ def _profiles(config: Config, done: Run) -> str:
     if done.blocks is not None:
         tables.append(block_table(done.counts.names, done.blocks, style))
     if done.annotated is not None:
-        rows = [(row.address | row.slot, row.text, row.counts) for row in done.annotated]
-        tables.append(annotated(done.counts.names, done.annotated.function, rows, style))
+        tables.append(annotated(done.counts.names, done.annotated.function, _lines(done.annotated), style))
     return "".join(f"\n{table}" for table in tables)

@@ -62,9 +62,10 @@ def _emulator_text() -> str:
 def check(config: Config, command: Sequence[str] = ()) -> str:
     """--check-events-only: silence when the events go together and are qualified as asked, unless --verbose asks for
     the registers."""
-    from pfmon.library.program import find_program
+    from pfmon.library.linked import linked_objects
+    from pfmon.library.program import debug_directories, find_program, interpreted
     from pfmon.library.request import request
-    from pfmon.library.symbols import symbols_of, with_symbol_file
+    from pfmon.library.symbols import SharedObjects, symbols_of, with_symbol_file
     from pfmon.library.triggers import triggers
     from pfmon.pmu.derived import plan
     from pfmon.pmu.effects import effects, inexact
@@ -73,7 +74,8 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
 
     model = get(config.pmu)
     load = with_symbol_file(lambda: image.load(find_program(command[0]), config.sysroot), config.symbol_file)
-    symbols = symbols_of(load if command else None)
+    objects = SharedObjects(lambda: linked_objects(config, interpreted(command), load()))
+    symbols = symbols_of(load if command else None, objects, debug_directories(config))
     asked = request(config, model, symbols)
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import BadValueError
+from pfmon.library.values import directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ OPTIONS = [
     Option("per-block", "split the counts by basic block"),
     Option("annotate", "list a function's instructions with their counts", "FUNCTION"),
     Option("symbol-file", "take the program's symbols and lines from FILE, when the program is stripped", "FILE"),
+    Option(
+        "debug-dir", "look for separate debug files in DIR, before usr/lib/debug below --sysroot and the host's", "DIR"
+    ),
     Option("no-demangle", "print C++ names as the linker has them"),
 ]
 FLAGS = {"unlimited": "unlimited", "per-function": "per_function", "per-block": "per_block"}
@@ -30,6 +34,9 @@ def apply(config: Config, given: Given) -> None:
         return
     if given.name in FLAGS:
         setattr(config, FLAGS[given.name], True)
+        return
+    if given.name == "debug-dir":
+        config.debug_dirs.append(directory(given.name, given.value or ""))
         return
     if not given.value:
         raise BadValueError(f"--{given.name} wants a value")

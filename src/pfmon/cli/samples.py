@@ -90,7 +90,7 @@ class Samples:
         """PfmonError when the file cannot be written."""
         wanted = _resolves(config) or bool(config.exports)
         session = prepared.session
-        names = FunctionNames(prepared.program(), config.demangle, session.engine.instruction_set) if wanted else None
+        names = FunctionNames(prepared.objects(), config.demangle, session.engine.instruction_set) if wanted else None
         self._module = _module(config, prepared, names)
         self._exports = _exports(config, prepared, names)
         self._results = results

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import BadValueError, PfmonError
+from pfmon.library.values import names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,6 @@ def apply(config: Config, given: Given) -> None:
     elif given.name in config.triggers:
         raise PfmonError(f"--{given.name} is given twice; it takes several addresses, separated by commas")
     else:
-        config.triggers[given.name] = [text.strip() for text in given.value.split(",")]
+        config.triggers[given.name] = names(given.value)
         if not all(config.triggers[given.name]):
             raise BadValueError(f"--{given.name}={given.value}: an address is empty")

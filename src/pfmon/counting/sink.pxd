@@ -27,6 +27,7 @@ cdef class Sink:
 
     cdef void place(self, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment) noexcept nogil
     cdef object counts_at(self, const int64_t* row)
+    cdef uint32_t file_of(self, const Walk* walk) noexcept nogil
     cdef bint next_row(self, Walk* walk) noexcept nogil
 
 

@@ -72,19 +72,35 @@ cdef class Sink:
         """What was counted before the first block."""
         return self.counts_at(self.nowhere)
 
-    def by_address(self, uint64_t first=0, uint64_t beyond=<uint64_t>-1):
+    def by_address(self, uint64_t first=0, uint64_t beyond=<uint64_t>-1, files=None):
         """{address of an instruction: counts}, from ``first`` to before ``beyond``; what belongs to no instruction is
-        where its block ended."""
+        where its block ended. ``files``: only code from these (BlockHead.file)."""
         found = {}
         cdef Walk walk
         begin(&walk)
         while self.next_row(&walk):
-            if first <= walk.address < beyond:
+            if first <= walk.address < beyond and (files is None or self.file_of(&walk) in files):
                 add_to(found, walk.address, self.counts_at(walk.row))
         return found
 
-    def by_piece(self, boundaries):
-        """{n: counts} of the code from boundary n - 1 to before boundary n; ``boundaries`` are in order."""
+    def files(self):
+        """The numbers of the mapped files that code which counted something is from (BlockHead.file)."""
+        found = set()
+        cdef Walk walk
+        cdef uint64_t before = <uint64_t>-1
+        begin(&walk)
+        while self.next_row(&walk):
+            if self.file_of(&walk) != before:
+                before = self.file_of(&walk)
+                found.add(before)
+        return found
+
+    cdef uint32_t file_of(self, const Walk* walk) noexcept nogil:
+        """Which file the code of a row is from."""
+        return self.table.c.heads[walk.block].file
+
+    def by_piece(self, boundaries, uint32_t file=0):
+        """{n: counts} of the code of a file from boundary n - 1 to before boundary n; ``boundaries`` are in order."""
         found = {}
         cdef Walk walk
         cdef uint64_t count = len(boundaries), i, piece = 0
@@ -100,6 +116,8 @@ cdef class Sink:
         begin(&walk)
         with nogil:
             while self.next_row(&walk):
+                if self.file_of(&walk) != file:
+                    continue
                 if not ((piece == 0 or places[piece - 1] <= walk.address) and
                         (piece == count or walk.address < places[piece])):
                     piece = piece_of(places, count, walk.address)
@@ -113,12 +131,13 @@ cdef class Sink:
         return found
 
     def by_block(self):
-        """{address of a block's first instruction: counts}."""
+        """{number of its file, address of a block's first instruction: counts}."""
         found = {}
         cdef Walk walk
         begin(&walk)
         while self.next_row(&walk):
-            add_to(found, self.table.c.heads[self.table.c.heads[walk.block].whole].ip, self.counts_at(walk.row))
+            ip = self.table.c.heads[self.table.c.heads[walk.block].whole].ip
+            add_to(found, (self.file_of(&walk), ip), self.counts_at(walk.row))
         return found
 
     cdef bint next_row(self, Walk* walk) noexcept nogil:

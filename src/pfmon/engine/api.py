@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pfmon.engine.settings import Settings
     from pfmon.program.image import Program
+    from pfmon.program.mapped import Mapped
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable
 
@@ -137,6 +138,10 @@ class Engine(Protocol):
     @property
     def traced(self) -> bool:
         """Whether the addresses of memory accesses are in its stream."""
+
+    @property
+    def mapped(self) -> Sequence[Mapped]:
+        """The files that the program has mapped executable so far; blocks name one by its place, from 1 on."""
 
     @property
     def retired(self) -> int:
@@ -261,6 +266,9 @@ class Recording(Engine, Protocol):
 
     command: list[str]
     damage: str
+
+    def everything_mapped(self) -> Sequence[Mapped]:
+        """The files that the program will have mapped executable."""
 
     def program(self, sysroot: str | None = None) -> Program:
         """The program that was recorded. PfmonError: it is not there any more, or was changed."""

@@ -10,7 +10,7 @@ from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.checks import check, report_is_known
 from pfmon.library.machines import take_pmu
 from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_PROCESSES, MOST_SEED, MOST_SKID, Options
-from pfmon.library.values import directory, milliseconds, seconds, size, variable, whole_number
+from pfmon.library.values import directory, milliseconds, names, seconds, size, variable, whole_number
 
 Path = str | os.PathLike[str]
 Names = str | Sequence[str]
@@ -65,6 +65,7 @@ class Keywords(TypedDict, total=False):
     per_block: bool
     annotate: str
     symbol_file: Path
+    debug_dir: Path | Sequence[Path]
     no_demangle: bool
     trigger_event: str
     long_smpl_periods: str | int | Sequence[int]
@@ -265,7 +266,9 @@ def _matcher(options: Options, option: str, value: object) -> None:
 
 def _trigger(options: Options, option: str, value: object) -> None:
     given = [value] if isinstance(value, int) else value
-    items = _items(option, given) if isinstance(given, str) else [_address(option, one) for one in _all(given)]
+    items = names(given) if isinstance(given, str) else [_address(option, one) for one in _all(given)]
+    if not items or not all(items):
+        raise _bad(option, value, "a name, a number, or a sequence of them")
     options.triggers[option] = items
 
 
@@ -309,6 +312,13 @@ def _follow_exec_exclude(option: str, value: object) -> str:
     return pattern(option, _text(option, value))
 
 
+def _debug_dir(options: Options, option: str, value: object) -> None:
+    given = [value] if isinstance(value, str | os.PathLike) else value
+    if not isinstance(given, list | tuple):
+        raise _bad(option, value, "a directory, or several")
+    options.debug_dirs += [directory(option, _text(option, one)) for one in given]
+
+
 def _follow_all(options: Options, option: str, value: object) -> None:
     options.follow_fork = options.follow_exec = options.follow_pthread = _flag(option, value)
 
@@ -346,6 +356,7 @@ TAKERS: dict[str, Taker] = {
     **{f"trigger_{kind}_{what}_addresses": _trigger for kind in ("code", "data") for what in ("start", "stop")},
     **{f"trigger_{what}": _trigger_flag for what in ("code_repeat", "data_repeat", "data_ro", "data_wo")},
     "pmu": _pmu,
+    "debug_dir": _debug_dir,
     "set": _settings,
     "controls": _controls,
     "preload": _preload,

@@ -66,6 +66,8 @@ class Options:
     """A report instead of counts: cpi."""
     unlimited: bool = False
     symbol_file: str = ""
+    debug_dirs: list[str]
+    """Where separate debug files are, before the usual directories."""
     demangle: bool = True
     """C++ names as programmers write them."""
     per_function: bool = False
@@ -152,3 +154,4 @@ class Options:
         self.triggers = {}
         self.trigger_flags = set()
         self.environment = []
+        self.debug_dirs = []

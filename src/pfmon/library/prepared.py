@@ -6,16 +6,15 @@ import os
 from itertools import islice
 
 from pfmon.engine import api
-from pfmon.engine.settings import Settings
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, UnknownObjectError
 from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.files import Files
 from pfmon.library.machines import machine_of, take_pmu_of_program
 from pfmon.library.notes import privilege_notes, session_notes
-from pfmon.library.program import environment, find_program, interpreted
+from pfmon.library.program import debug_directories, environment, find_program, interpreted, settings_of
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
-from pfmon.library.symbols import symbols_of, with_symbol_file
+from pfmon.library.symbols import SharedObjects, symbols_of, with_symbol_file
 from pfmon.library.triggers import event_trigger, triggers
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from pfmon.library.request import Symbols
     from pfmon.pmu.request import Request
     from pfmon.program.image import Program
+    from pfmon.program.mapped import Mapped
+    from pfmon.program.objects import Objects
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample, Sampling
     from pfmon.session.tasks import Following
@@ -83,7 +84,8 @@ class Prepared:
         load = _loader(options, words, recording)
         self._load = load
         expand_events(options)
-        symbols = symbols_of(load)
+        self._objects = _shared_objects(options, words, load, recording)
+        symbols = symbols_of(load, self._objects, debug_directories(options))
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
         profile_needs_events(options)
@@ -136,6 +138,7 @@ class Prepared:
         listener = None if on_samples is None or callable(on_samples) else on_samples
         try:
             outcome = self.session.run(take, listener or take_samples)
+            self._objects.check(lambda: self.session.engine.mapped)
             notes = [*self.notes, *self.inexact, *outcome.notes, *outcome.notices]
             return Run(
                 self._options, self.command, outcome, kept, self.programming, notes, self._files.captured(), samples
@@ -146,6 +149,13 @@ class Prepared:
     def program(self) -> Program:
         """The program, or the recorded one, for its names. PfmonError: that is not there any more, or was changed."""
         return self.session.plan.program or self._load()
+
+    def objects(self) -> Objects:
+        """The files that its code is from, for their names: also those that it will have mapped. PfmonError as
+        `program`."""
+        from pfmon.program.objects import Objects  # only names need them
+
+        return Objects(self.program(), lambda: self.session.engine.mapped, self.session.plan.debug)
 
     def stop(self, why: str = "stop") -> None:
         """End the run soon, with the counts so far: from any thread or a signal handler."""
@@ -179,14 +189,7 @@ class Prepared:
             program=program,
             arguments=[os.fsencode(word) for word in words],
             environment=[os.fsencode(entry) for entry in environment(options)],
-            settings=Settings(
-                sysroot=options.sysroot,
-                host_clock=options.host_clock,
-                host_random=options.host_random,
-                host_ids=options.host_ids,
-                seed=options.seed,
-                standard_files=self._files.numbers,
-            ),
+            settings=settings_of(options, self._files.numbers),
             model=get(options.pmu),
             request=wanted._replace(ia32_program=self._ia32),
             memory_limit=options.memory_limit or default_memory_limit(),
@@ -194,7 +197,7 @@ class Prepared:
             slow=options.slow,
             unlimited=options.unlimited,
             profile=wants_profile(options),
-            annotate=symbols.code(options.annotate) if options.annotate else None,
+            annotate=_annotated(options.annotate, symbols),
             set_sizes=options.set_sizes,
             controls=Controls(
                 triggers=triggers(options, symbols.code, symbols.data),
@@ -214,7 +217,17 @@ class Prepared:
             sampling=_sampling(options),
             demangle=options.demangle,
             following=_following(options),
+            debug=debug_directories(options),
         )
+
+
+def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:
+    """The code that is to be listed; its name as it is, if it is in a shared object that only the program's run may
+    bring."""
+    try:
+        return symbols.code(name) if name else None
+    except UnknownObjectError:
+        return name
 
 
 def _following(options: Options) -> Following | None:
@@ -250,6 +263,21 @@ def _loader(options: Options, command: Sequence[str], recording: Recording | Non
         return image.load(find_program(command[0]), options.sysroot)
 
     return with_symbol_file(load, options.symbol_file)
+
+
+def _shared_objects(
+    options: Options, words: Sequence[str], load: Callable[[], Program], recording: Recording | None
+) -> SharedObjects:
+    """Where shared objects will be, if somebody asks: a recording knows them all."""
+    if recording:
+        return SharedObjects(recording.everything_mapped)
+
+    def look() -> Sequence[Mapped]:
+        from pfmon.library.linked import linked_objects  # few runs need it
+
+        return linked_objects(options, words, load())
+
+    return SharedObjects(look)
 
 
 def expand_events(options: Options) -> None:

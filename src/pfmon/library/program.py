@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+from pfmon.engine.settings import Settings
 from pfmon.errors import PfmonError
+from pfmon.program.image import DebugDirectories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +34,23 @@ def environment(options: Options) -> list[str]:
         else:
             raise PfmonError(f"--env={name}: there is no such variable here; --env={name}=VALUE sets one")
     return [f"{name}={value}" for name, value in variables.items()]
+
+
+def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 2)) -> Settings:
+    """What the program sees of the host."""
+    return Settings(
+        sysroot=options.sysroot,
+        host_clock=options.host_clock,
+        host_random=options.host_random,
+        host_ids=options.host_ids,
+        seed=options.seed,
+        standard_files=standard_files,
+    )
+
+
+def debug_directories(options: Options) -> DebugDirectories:
+    """Where separate debug files are looked for."""
+    return DebugDirectories(options.debug_dirs, options.sysroot)
 
 
 def find_program(name: str) -> str:

@@ -45,44 +45,62 @@ class Table(Sequence[Row]):
         return len(self._rows)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """An object for each row: name, address, counts."""
+        """An object for each row, as Row.to_dict has it."""
         return [row.to_dict() for row in self._rows]
 
     def to_pandas(self) -> Any:
-        """A DataFrame: a row for each part, columns name, address and the events."""
+        """A DataFrame: a row for each part, columns name, address, object and the events."""
         values = {event: [row.values[place] for row in self._rows] for place, event in enumerate(self.events)}
-        return frame({"name": [row.name for row in self], "address": [row.address for row in self], **values}, "name")
+        places = {field: [getattr(row, field) for row in self] for field in ("name", "address", "object")}
+        return frame({**places, **values}, "name")
 
 
 class InstructionCounts(NamedTuple):
-    """An instruction: address of its bundle, slot, text, and a value for each event (None: it counted nothing)."""
+    """An instruction: address of its bundle, slot, text, and a value for each event (None: it counted nothing).
+    ``file`` and ``line`` are those of the source ("" and 0: no DWARF says), ``inlined`` the functions that were inlined
+    there, the innermost first."""
 
     address: int
     slot: int
     text: str
     counts: tuple[Value, ...] | None
+    file: str = ""
+    line: int = 0
+    inlined: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """address, slot, text, counts (null where nothing counted)."""
+        """address, slot, text, counts (null where nothing counted), file and line (null where no DWARF says), inlined
+        (names)."""
         return {
             "address": self.address,
             "slot": self.slot,
             "text": self.text,
             "counts": self.counts and list(self.counts),
+            "file": self.file or None,
+            "line": self.line or None,
+            "inlined": list(self.inlined),
         }
 
 
 class Annotated(Sequence[InstructionCounts]):
-    """The instructions of a function in order, with what each of them counted."""
+    """The instructions of a function in order, with what each of them counted. ``folder`` is the directory of the file
+    that they are in: source files with relative paths may be there."""
 
-    __slots__ = ("_rows", "events", "function")
+    __slots__ = ("_rows", "events", "folder", "function")
 
     def __init__(self, function: str, profile: Profile, listing: Sequence[tuple[int, str]]) -> None:
         self.function = function
         self.events = tuple(profile.names)
+        self.folder = profile.folder(listing[0][0]) if listing else ""
+        origins = profile.origins([address for address, _ in listing])
         self._rows = [
-            InstructionCounts(*profile.address_and_slot(address), text, profile.values_at(address))
-            for address, text in listing
+            InstructionCounts(
+                *profile.address_and_slot(address),
+                *(text, profile.values_at(address)),
+                *(origin.source or ("", 0)),
+                origin.inlined,
+            )
+            for (address, text), origin in zip(listing, origins, strict=True)
         ]
 
     @overload

@@ -63,3 +63,12 @@ def seconds(option: str, text: str) -> float:
     if not 0 < value < 1e9:
         raise BadValueError(f"--{option}={text}: a positive number of seconds is wanted")
     return value
+
+
+def names(text: str) -> list[str]:
+    """The items of a list with commas between them: those in brackets belong to names of C++, ``add(int, int)``."""
+    from pfmon.program.demangle import brackets  # few options take such names
+
+    commas = [place for place, (sign, depth) in enumerate(brackets(text)) if sign == "," and depth <= 0]
+    starts = [0, *(place + 1 for place in commas)]
+    return [text[start:end].strip() for start, end in zip(starts, [*commas, len(text)], strict=True)]

@@ -36,6 +36,10 @@ LINES = r"(?P<first>[^:]+:\d+)(?:-(?P<last>[^:]+:\d+|\d+))?"
 """Source lines as a range: one, or from one to another."""
 
 
+WHOLE = r"[^:\s]+:(?![:\d])[^-]+|.*\boperator-.*"
+"""One name with dashes in it: one in a shared object, whose own name may have some, or that of an operator."""
+
+
 def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
     """A range from `start-end` or from one name; limits are numbers, names, or source lines (`file:line`).
 
@@ -51,6 +55,8 @@ def parse_range(text: str, resolve: Resolve | None = None) -> tuple[int, int]:
             return resolve(text)
         return resolve(lines["first"])[0], resolve(lines["last"])[1]
     first, dash, last = text.partition("-")
+    if dash and resolve and re.fullmatch(WHOLE, text):
+        return resolve(text)
     if not dash:
         if resolve is None or first[:1].isdigit():
             raise BadValueError(f"bad range {text!r}: the form is start-end or a symbol", "ranges_have_a_form")

@@ -79,8 +79,9 @@ class Elf(NamedTuple):
     big_endian: bool = False
 
 
-def parse(data: bytes, name: str) -> Elf:
-    """Read the headers of an executable. Raises PfmonError, naming what is wrong with the file."""
+def parse(data: bytes, name: str, is_program: bool = True) -> Elf:
+    """Read the headers of an executable; a shared object begins nowhere. Raises PfmonError, naming what is wrong with
+    the file."""
     header = _header(data, name)
     if header.entries == 0:
         raise PfmonError(f"{name}: inconsistent ELF file: it has no program headers")
@@ -99,7 +100,7 @@ def parse(data: bytes, name: str) -> Elf:
     )
     _check_segments(segments, len(data), name, header.machine)
     entry = _described(data, segments, header) if header.descriptors else header.entry
-    if not any(s.flags & PF_X and s.address <= entry < s.address + s.memory_size for s in segments):
+    if is_program and not any(s.flags & PF_X and s.address <= entry < s.address + s.memory_size for s in segments):
         raise PfmonError(f"{name}: inconsistent ELF file: entry point {entry:#x} is in no executable segment")
     return Elf(
         position_independent=header.kind == ET_DYN,

@@ -13,6 +13,8 @@ from pfmon.program.sysroot import Sysroot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pfmon.program.elf import Elf, Segment
 
 # Where Linux for IA-64 puts position-independent programs and their interpreters (asm/elf.h).
@@ -29,18 +31,24 @@ LARGEST_FILE = 1 << 31
 
 class Image(NamedTuple):
     """One ELF file and the bias that its addresses get in memory. ``symbol_file``: another one, whose symbols and lines
-    stand for its own, if it is stripped."""
+    stand for its own, if it is stripped; ``symbol_path``: what a message calls that."""
 
     path: str
     data: bytes
     elf: Elf
     bias: int
     symbol_file: bytes = b""
+    symbol_path: str = ""
 
     @property
     def named_by(self) -> bytes:
         """The file that has its symbols and lines."""
         return self.symbol_file or self.data
+
+    @property
+    def lines_path(self) -> str:
+        """What a message calls the file with its lines."""
+        return self.symbol_path or self.path
 
     @property
     def entry(self) -> int:
@@ -61,6 +69,16 @@ class Image(NamedTuple):
         """The segment, as linked, that an address is in."""
         linked = address - self.bias
         return next((s for s in self.elf.segments if s.address <= linked < s.address + s.memory_size), None)
+
+
+class DebugDirectories(NamedTuple):
+    """Where separate debug files are looked for (debug_files.py): ``directories`` before the usual ones."""
+
+    directories: Sequence[str] = ()
+    sysroot: str | None = None
+
+
+NO_DIRECTORIES = DebugDirectories()
 
 
 class Program(NamedTuple):

@@ -6,17 +6,22 @@ An IA-64 address in a line table is a bundle's plus the number of the slot; rang
 from __future__ import annotations
 
 from bisect import bisect_right
-from io import BytesIO
+from contextlib import contextmanager
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
+from pfmon.program.machines import EM_386, EM_IA_64
+from pfmon.program.units import Units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 BUNDLE = 16
+IN_BUNDLES = (EM_IA_64, EM_386)
+"""Machines whose code Itaniums count, ranges of which are whole bundles, IA-32 code among them."""
+
 NEAR = 3
 """Lines with code that a message names when one has none."""
 
@@ -33,28 +38,48 @@ class LineCode(NamedTuple):
 class Lines:
     """The line tables of one ELF file, at the addresses that a load bias gives them, read when they are asked for."""
 
-    def __init__(self, data: bytes, bias: int = 0, path: str = "") -> None:
-        self._data = data
+    def __init__(
+        self, data: bytes, bias: int = 0, path: str = "", bundle: int = BUNDLE, units: Units | None = None
+    ) -> None:
+        """``bundle``: bytes of what a range consists of, 1 where there are no bundles; ``units``: those of the file."""
+        self._units = units or Units(data)
+        self._bundle = bundle
         self._bias = bias
         self._path = path
-        self._codes: list[LineCode] | None = None
+        self._read: dict[int, list[LineCode]] = {}
+        """By the offset of a unit."""
         self._ordered: list[LineCode] = []
         self._starts: list[int] | None = None
 
     def codes(self) -> list[LineCode]:
         """All of them; none without DWARF. Raises PfmonError when the DWARF is damaged."""
-        if self._codes is None:
-            try:
-                self._codes = list(_read(self._data, self._bias))
-            except Exception as error:  # the library raises whatever its parsing meets
-                raise PfmonError(f"{self._path}: its DWARF line tables are damaged ({error})") from None
-        return self._codes
+        with self._damage():
+            return [code for unit in self._units.everything() for code in self._codes(unit)]
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # the library raises whatever its parsing meets
+            raise PfmonError(f"{self._path}: its DWARF line tables are damaged ({error})") from None
+
+    def _codes(self, unit: Any) -> list[LineCode]:
+        """Those of one compilation unit."""
+        if unit.cu_offset not in self._read:
+            self._read[unit.cu_offset] = list(_read(self._units.dwarf.line_program_for_CU(unit), self._bias))
+            self._starts = None
+        return self._read[unit.cu_offset]
 
     def at(self, address: int) -> LineCode | None:
         """The line that the instruction at a bundle's address | slot comes from, None if no table says. Raises as
         `codes`."""
+        with self._damage():
+            for unit in self._units.around(address - self._bias, address - self._bias + 1):
+                self._codes(unit)
         if self._starts is None:
-            self._ordered = sorted(self.codes(), key=lambda code: code.start)
+            self._ordered = sorted(
+                (code for codes in self._read.values() for code in codes), key=lambda code: code.start
+            )
             self._starts = [code.start for code in self._ordered]
         place = bisect_right(self._starts, address) - 1
         return self._ordered[place] if place >= 0 and address < self._ordered[place].end else None
@@ -64,35 +89,55 @@ class Lines:
 
         ``file``: the end of its path. Raises PfmonError: no line tables, no such file, several such files, no code.
         """
-        if not self.codes():
+        codes = self._of_file(file) or self.codes()
+        if not codes:
             raise PfmonError(
                 f"{file}:{first}: {self._path} has no DWARF line tables; compile it with -g, or give a symbol"
             )
-        name = self._file(file)
-        own = [code for code in self.codes() if code.file == name]
+        name = _one_file(file, codes)
+        own = [code for code in codes if code.file == name]
         found = [code for code in own if first <= code.line <= last]
         if not found:
             lines = sorted({code.line for code in own}, key=lambda line: (abs(line - first), line))[:NEAR]
             near = ", ".join(str(line) for line in sorted(lines))
             raise BadValueError(f"{file}:{first}: no code comes from there; lines with code near it: {near}")
-        return _joined(found)
+        return _joined(found, self._bundle)
 
-    def _file(self, file: str) -> str:
-        """The one path that ends like this."""
-        known = sorted({code.file for code in self.codes()})
-        wanted = file.split("/")
-        found = [path for path in known if path.split("/")[-len(wanted) :] == wanted]
-        if not found:
-            raise UnknownNameError("source file", file, [path.rsplit("/", 1)[-1] for path in known])
-        if len(found) > 1:
-            raise BadValueError(f"{file} is {' and '.join(found)}; give more of the path")
-        return found[0]
+    def has_file(self, file: str) -> bool:
+        """Whether code comes from a file whose path ends like this."""
+        return bool(self._of_file(file))
+
+    def _of_file(self, file: str) -> list[LineCode]:
+        """The code that comes from files whose paths end like this; few units name one, and only these are read."""
+        found: list[LineCode] = []
+        with self._damage():
+            for unit in self._units.everything():
+                program = self._units.dwarf.line_program_for_CU(unit)
+                if program and any(_ends_like(path, file) for path in _file_names(program.header).values()):
+                    found += [code for code in self._codes(unit) if _ends_like(code.file, file)]
+        return found
 
 
-def _joined(codes: list[LineCode]) -> list[tuple[int, int]]:
+def _ends_like(path: str, file: str) -> bool:
+    wanted = file.split("/")
+    return path.split("/")[-len(wanted) :] == wanted
+
+
+def _one_file(file: str, codes: Iterable[LineCode]) -> str:
+    """The one path that ends like this."""
+    known = sorted({code.file for code in codes})
+    found = [path for path in known if _ends_like(path, file)]
+    if not found:
+        raise UnknownNameError("source file", file, [path.rsplit("/", 1)[-1] for path in known])
+    if len(found) > 1:
+        raise BadValueError(f"{file} is {' and '.join(found)}; give more of the path")
+    return found[0]
+
+
+def _joined(codes: list[LineCode], bundle: int) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     for code in sorted(codes, key=lambda code: code.start):
-        start, end = code.start - code.start % BUNDLE, code.end + -code.end % BUNDLE
+        start, end = code.start - code.start % bundle, code.end + -code.end % bundle
         if pieces and start <= pieces[-1][1]:
             pieces[-1] = (pieces[-1][0], max(end, pieces[-1][1]))
         else:
@@ -100,28 +145,19 @@ def _joined(codes: list[LineCode]) -> list[tuple[int, int]]:
     return pieces
 
 
-def _read(data: bytes, bias: int) -> Iterator[LineCode]:
-    if not data.startswith(b"\x7fELF") or b"debug_line" not in data:  # the name of the section
+def _read(program: Any, bias: int) -> Iterator[LineCode]:
+    """What a line number program comes to; None: a unit has none."""
+    if program is None:
         return
-    from elftools.elf.elffile import ELFFile  # only who speaks of lines needs it, and has some
-
-    elf = ELFFile(BytesIO(data))
-    if not elf.has_dwarf_info(strict=True):
-        return
-    dwarf = elf.get_dwarf_info()
-    for unit in dwarf.iter_CUs():
-        program = dwarf.line_program_for_CU(unit)
-        if program is None:
+    names = _file_names(program.header)
+    before = None
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
             continue
-        names = _file_names(program.header)
-        before = None
-        for entry in program.get_entries():
-            state = entry.state
-            if state is None:
-                continue
-            if before is not None and before.address < state.address:
-                yield LineCode(names[before.file], before.line, before.address + bias, state.address + bias)
-            before = None if state.end_sequence else state
+        if before is not None and before.address < state.address:
+            yield LineCode(names[before.file], before.line, before.address + bias, state.address + bias)
+        before = None if state.end_sequence else state
 
 
 def _file_names(header: Any) -> dict[int, str]:

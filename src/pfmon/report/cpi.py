@@ -69,7 +69,7 @@ def _function_table(cpi: Cpi, style: str) -> str:
     head = "".join(f" {SHORT[part]:>10}" for part in PARTS)
     lines = [f"{'cycles':>20} {'CPI':>8} {'share':>7}{head} function\n"]
     shown, left = cpi.functions[:FUNCTIONS], cpi.functions[FUNCTIONS:]
-    lines += [_function_line(row, row.name, cpi, style) for row in shown]
+    lines += [_function_line(row, row.shown, cpi, style) for row in shown]
     if left:
         rest = FunctionRow("", 0, _sums(left), sum(row.instructions for row in left))
         lines.append(_function_line(rest, f"{len(left)} more", cpi, style))

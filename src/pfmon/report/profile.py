@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pfmon.light_typing import NamedTuple
 from pfmon.report.counts import value_text
 
 TYPE_CHECKING = False
@@ -12,6 +13,16 @@ if TYPE_CHECKING:
     from pfmon.session.profile import Row
 
 GAP = "  "
+NO_LINE = "[no source line]"
+
+
+class Line(NamedTuple):
+    """An instruction of a function: address | slot, text, what it counted, and where it comes from, as text."""
+
+    address: int
+    text: str
+    values: Sequence[Value] | None
+    origin: str = ""
 
 
 def function_table(events: Sequence[str], rows: Iterable[Row], style: str = "plain") -> str:
@@ -24,16 +35,32 @@ def block_table(events: Sequence[str], rows: Iterable[Row], style: str = "plain"
     return _table(events, "block", rows, style)
 
 
-def annotated(
-    events: Sequence[str], name: str, lines: Iterable[tuple[int, str, Sequence[Value] | None]], style: str = "plain"
-) -> str:
-    """A function's instructions in order, address | slot and text, with what each counted (None: nothing)."""
-    rows = [(_cells(values, events, style), f"{address:x} {text}") for address, text, values in lines]
+def annotated(events: Sequence[str], name: str, lines: Iterable[Line], style: str = "plain") -> str:
+    """A function's instructions in order, address | slot and text, with what each counted (None: nothing), and before
+    those of a source line that, with the functions that were inlined there."""
+    rows: list[tuple[list[str], str]] = []
+    before = ""
+    for line in lines:
+        if line.origin != before:
+            rows.append(([""] * len(events), line.origin or NO_LINE))
+            before = line.origin
+        rows.append((_cells(line.values, events, style), f"{line.address:x} {line.text}"))
     return _aligned(events, f"instructions of {name}", rows)
 
 
+def origin_text(path: str, line: int, inlined: Sequence[str], text: str) -> str:
+    """``primes.c:12 (bit, inlined) return bits[n];``: what stands before the instructions of a source line; "" without
+    one."""
+    if not path:
+        return ""
+    functions = f" ({', in '.join(inlined)}, inlined)" if inlined else ""
+    return f"{path.rpartition('/')[2]}:{line}{functions} {text}".rstrip()
+
+
 def _table(events: Sequence[str], what: str, rows: Iterable[Row], style: str) -> str:
-    return _aligned(events, what, [(_cells(row.values, events, style), f"{row.address:#x} {row.name}") for row in rows])
+    return _aligned(
+        events, what, [(_cells(row.values, events, style), f"{row.address:#x} {row.shown}") for row in rows]
+    )
 
 
 def _cells(values: Sequence[Value] | None, events: Sequence[str], style: str) -> list[str]:

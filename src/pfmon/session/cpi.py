@@ -18,8 +18,9 @@ from pfmon.counting.unit import stack_rate
 from pfmon.counting.weighed import Filter, Weighed
 from pfmon.light_typing import NamedTuple
 from pfmon.machine.figures import IN_ORDER, OUT_OF_ORDER
+from pfmon.program.objects import shown_name
 from pfmon.session.frames import frame
-from pfmon.session.profile import FunctionNames
+from pfmon.session.profile import NO_CODE, Function, FunctionNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pfmon.machine.config import MachineFigures
-    from pfmon.program.image import Program
+    from pfmon.program.objects import Objects
     from pfmon.session.counting import Seen
 
 INHERENT = "inherent execution"
@@ -89,18 +90,26 @@ RATIOS: dict[str, dict[str, tuple[str, str, int]]] = {
 
 
 class FunctionRow(NamedTuple):
-    """A function's cycles, by part in the order of PARTS, and its instructions."""
+    """A function's cycles, by part in the order of PARTS, its instructions, and the path of the shared object that it
+    is in."""
 
     name: str
     address: int
     cycles: tuple[int, ...]
     instructions: int
+    object: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The name as the table has it."""
+        return shown_name(self.name, self.object)
 
     def to_dict(self) -> dict[str, Any]:
-        """name, address, instructions, cycles by part."""
+        """name, address, object (null: the program itself), instructions, cycles by part."""
         return {
             "name": self.name,
             "address": self.address,
+            "object": self.object or None,
             "instructions": self.instructions,
             "cycles": dict(zip(PARTS, self.cycles, strict=True)),
         }
@@ -122,7 +131,7 @@ class Cpi(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Keys: report, machine, cycles, instructions, parts (name -> cycles and what they consist of), ratios,
-        functions (name, address, instructions, cycles by part)."""
+        functions (name, address, object, instructions, cycles by part)."""
         per_cycle = self.instructions / self.cycles if self.cycles else None
         return {
             "report": "cpi",
@@ -142,7 +151,7 @@ class Cpi(NamedTuple):
         return frame({"name": [row.name for row in rows], "instructions": instructions, **parts}, "name")
 
 
-def breakdown(figures: MachineFigures, seen: Seen, program: Program | None, demangle: bool = True) -> Cpi:
+def breakdown(figures: MachineFigures, seen: Seen, objects: Objects, demangle: bool = True) -> Cpi:
     """The breakdown of a run that a machine recorded and a tally added up. The pieces of PARTS, and the retired
     instructions behind them, are counted like the monitors of a PMU."""
     looks = [
@@ -157,25 +166,27 @@ def breakdown(figures: MachineFigures, seen: Seen, program: Program | None, dema
     parts = {part: {name: of for name, of in inner.items() if name not in left_out} for part, inner in found.items()}
     ratios = {name: _ratio(seen, instructions, *ratio) for name, ratio in RATIOS[figures.core].items()}
     cycles = seen.records.machine.time(None)[0] if seen.records else 0
-    functions = _functions(sink, FunctionNames(program, demangle))
+    functions = _functions(sink, FunctionNames(objects, demangle, seen.table.instruction_set))
     return Cpi(str(figures["machine.name"]), cycles, instructions, parts, ratios, functions)
 
 
 def _functions(sink: Sink, lookup: FunctionNames) -> list[FunctionRow]:
     """Cycles and instructions by function, the one with most cycles first."""
-    boundaries = lookup.boundaries()
-    functions: dict[tuple[str, int], list[int]] = {}
-    found = sink.by_piece(boundaries)
-    places = {piece: lookup.function(boundaries[piece - 1] if piece else 0, of_code=True) for piece in found}
-    for piece, counts in [*found.items(), (-1, sink.elsewhere())]:
+    functions: dict[Function, list[int]] = {}
+    found = [(Function(NO_CODE, 0), sink.elsewhere())]
+    for file in sorted(sink.files()):
+        boundaries = lookup.boundaries(file)
+        for piece, counts in sink.by_piece(boundaries, file).items():
+            found.append((lookup.row(boundaries[piece - 1] if piece else 0, file), counts))
+    for function, counts in found:
         if not any(counts):
             continue
-        row = functions.setdefault(places.get(piece) or lookup.function(0), [0] * (len(PARTS) + 1))
+        row = functions.setdefault(function, [0] * (len(PARTS) + 1))
         row[-1] += counts[-1]
         for number, cycles in enumerate(counts[:-1]):
             row[_part_of(number)] += cycles
-    rows = [FunctionRow(name, address, tuple(row[:-1]), row[-1]) for (name, address), row in functions.items()]
-    return sorted(rows, key=lambda row: (-sum(row.cycles), row.address))
+    rows = [FunctionRow(one.name, one.address, tuple(row[:-1]), row[-1], one.object) for one, row in functions.items()]
+    return sorted(rows, key=lambda row: (-sum(row.cycles), row.address, row.object))
 
 
 def _counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.api import Engine
     from pfmon.machine.config import MachineFigures
+    from pfmon.program.objects import Objects
     from pfmon.session.cpi import Cpi
     from pfmon.session.run import Plan
 
@@ -25,8 +26,8 @@ class Observer:
         self.running = MachineRun(figures, engine.table, threaded=not engine.capabilities.apart)
         self.consumer = self.running.feed(beside=self._tally)
 
-    def breakdown(self, plan: Plan) -> Cpi:
-        """Where the cycles went."""
+    def breakdown(self, plan: Plan, objects: Objects) -> Cpi:
+        """Where the cycles went; ``objects``: the files that its code is from."""
         nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures])
         seen = Seen(self._engine.table, self._tally, self.running.records())
-        return breakdown(self._figures, seen, plan.program, plan.demangle)
+        return breakdown(self._figures, seen, objects, plan.demangle)

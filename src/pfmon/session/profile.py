@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.program.demangle import demangled
-from pfmon.program.lines import Lines
-from pfmon.program.symbols import symbols_of
+from pfmon.program.objects import shown_name
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Container, Iterable, Sequence
+    from typing import Any, TypeVar
 
-    from pfmon.program.image import Image, Program
+    from pfmon.program.image import Image
+    from pfmon.program.inlined import InlinedCode
+    from pfmon.program.objects import ObjectFile, Objects
     from pfmon.program.symbols import Symbol
     from pfmon.session.counting import Seen, Value
     from pfmon.session.event_sets import EventSets
+
+    Key = TypeVar("Key")
 
 NO_SYMBOL = "[no symbol]"
 NO_CODE = "[before the first instruction]"
@@ -26,57 +31,83 @@ SLOT = {InstructionSet.IA64: 15}
 
 
 class Row(NamedTuple):
-    """One part of the program: its name, its address, and a value for each name that was asked for."""
+    """One part of the program: its name, its address, a value for each name that was asked for, and the path of the
+    shared object that it is in ("": of none but the program itself)."""
 
     name: str
     address: int
     values: tuple[Value, ...]
+    object: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The name as tables have it: ``sin [libm.so.6]``."""
+        return shown_name(self.name, self.object)
 
     def to_dict(self) -> dict[str, Any]:
-        """name, address, counts."""
-        return {"name": self.name, "address": self.address, "counts": list(self.values)}
+        """name, address, object (null: the program itself), counts."""
+        return {
+            "name": self.name,
+            "address": self.address,
+            "object": self.object or None,
+            "counts": list(self.values),
+        }
 
 
 class Profile:
     """The counts of a run, split. A mark that no retired instruction caused (a system call's change of level, a
     register spilled when a signal is delivered) is where the block before it ended."""
 
-    def __init__(self, counting: EventSets, program: Program | None, seen: Seen, demangle: bool = True) -> None:
+    def __init__(self, counting: EventSets, objects: Objects, seen: Seen, demangle: bool = True) -> None:
         self.names = [count.name for count in counting.counts()]
         self._sets = counting.sets
         self._compute = counting.values
         self._sinks = [one.sink(seen, by_place=True) for one in counting.sets]
-        self._names = FunctionNames(program, demangle, seen.table.instruction_set)
+        self._names = FunctionNames(objects, demangle, seen.table.instruction_set)
         self._slot = SLOT.get(seen.table.instruction_set, 0)
         self._instructions: dict[int, list[int]] | None = None
+        self.files: Container[int] | None = None
+        """The numbers of the files whose instructions `values_at` is asked for; None: of any."""
 
     def by_function(self) -> list[Row]:
         """A row for each function that counted something, the largest first."""
-        boundaries = self._names.boundaries()
-        functions: dict[tuple[str, int], list[int]] = {}
-        for piece, counts in self._joined([sink.by_piece(boundaries) for sink in self._sinks]).items():
-            place = self._names.function(boundaries[piece - 1] if piece else 0, of_code=True)
-            known = functions.get(place)
-            functions[place] = [a + b for a, b in zip(known, counts, strict=True)] if known else counts
+        functions: dict[Function, list[int]] = {}
+        for file in sorted({number for sink in self._sinks for number in sink.files()}):
+            boundaries = self._names.boundaries(file)
+            for piece, counts in self._joined([sink.by_piece(boundaries, file) for sink in self._sinks]).items():
+                place = self._names.row(boundaries[piece - 1] if piece else 0, file)
+                known = functions.get(place)
+                functions[place] = [a + b for a, b in zip(known, counts, strict=True)] if known else counts
         elsewhere = self._elsewhere()
         if any(elsewhere):
-            functions[NO_CODE, 0] = elsewhere
-        return self._rows((name, address, counts) for (name, address), counts in functions.items())
+            functions[Function(NO_CODE, 0)] = elsewhere
+        return self._rows((one.name, one.address, counts, one.object) for one, counts in functions.items())
 
     def by_block(self) -> list[Row]:
         """A row for each basic block, by where it begins, the largest first."""
         blocks = self._joined([sink.by_block() for sink in self._sinks])
         elsewhere = self._elsewhere()
         if any(elsewhere):
-            blocks[0] = elsewhere
-        return self._rows((self._names.place(ip), ip, counts) for ip, counts in blocks.items())
+            blocks[0, 0] = elsewhere
+        places = {(file, ip): self._names.named_place(ip, file) for file, ip in blocks}
+        rows = ((places[block], block[1], counts) for block, counts in blocks.items())
+        return self._rows((place.name, ip, counts, place.object) for place, ip, counts in rows)
 
     def values_at(self, address: int) -> tuple[Value, ...] | None:
         """What the instruction at an address (IA-64: bundle address | slot) came to; None if it counted nothing."""
         if self._instructions is None:
-            self._instructions = self._joined([sink.by_address() for sink in self._sinks])
+            self._instructions = self._joined([sink.by_address(files=self.files) for sink in self._sinks])
         counts = self._instructions.get(address)
         return None if counts is None else tuple(self._compute(counts))
+
+    def origins(self, addresses: Sequence[int]) -> list[Origin]:
+        """Where the instructions at some addresses, in order, come from."""
+        return self._names.origins(addresses)
+
+    def folder(self, address: int) -> str:
+        """The directory of the file that an address is in."""
+        image = self._names.image(address)
+        return image.path.rpartition("/")[0] if image else ""
 
     def address_and_slot(self, address: int) -> tuple[int, int]:
         """An instruction's address in two: that of its bundle, and its slot (0 where there are no bundles)."""
@@ -86,10 +117,10 @@ class Profile:
         """What happened at no instruction, in the order of all monitors."""
         return [n for one, sink in zip(self._sets, self._sinks, strict=True) for n in one.ordered(sink.elsewhere())]
 
-    def _joined(self, parts: list[dict[int, list[int]]]) -> dict[int, list[int]]:
+    def _joined(self, parts: list[dict[Key, list[int]]]) -> dict[Key, list[int]]:
         """The counts of all sets side by side, in the order of all monitors."""
         widths = [len(one.programming.monitors) for one in self._sets]
-        found: dict[int, list[int]] = {}
+        found: dict[Key, list[int]] = {}
         first = 0
         for one, part, width in zip(self._sets, parts, widths, strict=True):
             for key, counts in part.items():
@@ -97,9 +128,9 @@ class Profile:
             first += width
         return found
 
-    def _rows(self, parts: Iterable[tuple[str, int, list[int]]]) -> list[Row]:
-        ordered = sorted(parts, key=lambda part: ([-count for count in part[2]], part[1]))
-        return [Row(name, address, tuple(self._compute(counts))) for name, address, counts in ordered]
+    def _rows(self, parts: Iterable[tuple[str, int, list[int], str]]) -> list[Row]:
+        ordered = sorted(parts, key=lambda part: ([-count for count in part[2]], part[1], part[3]))
+        return [Row(name, address, tuple(self._compute(counts)), path) for name, address, counts, path in ordered]
 
 
 class Source(NamedTuple):
@@ -112,52 +143,119 @@ class Source(NamedTuple):
         return f"{self.file.rpartition('/')[2]}:{self.line}"
 
 
+class Origin(NamedTuple):
+    """Where an instruction comes from: its source line, None where no DWARF says, and the functions that were inlined
+    there, the innermost first."""
+
+    source: Source | None
+    inlined: tuple[str, ...]
+
+
+class Place(NamedTuple):
+    """Where an instruction is: its function and how far from its beginning, and the shared object that it is in."""
+
+    name: str
+    object: str
+
+    @property
+    def shown(self) -> str:
+        """Both."""
+        return shown_name(self.name, self.object)
+
+
+class Function(NamedTuple):
+    """A function: its name, where it begins (0: it is no function), and the path of the shared object that it is in; ""
+    for the program itself."""
+
+    name: str
+    address: int
+    object: str = ""
+
+    def __str__(self) -> str:
+        return shown_name(self.name, self.object)
+
+
 class FunctionNames:
-    """Names of code addresses, looked up once for each bundle; C++ names demangled, unless ``demangle`` says no."""
+    """Names of code addresses, looked up once for each bundle; C++ names demangled, unless ``demangle`` says no.
+
+    Where it is known, the number of the file that code is from (BlockHead.file) says which of several that were in one
+    place is meant; else it is the one that was mapped there last.
+    """
 
     def __init__(
         self,
-        program: Program | None,
+        objects: Objects,
         demangle: bool = True,
         instruction_set: InstructionSet = InstructionSet.IA64,
     ) -> None:
         self._slot = SLOT.get(instruction_set, 0)
-        self._images = program.images if program else []
-        self._tables = [symbols_of(image) for image in self._images]
-        self._lines = [Lines(image.named_by, image.bias, image.path) for image in self._images]
+        self._objects = objects
         self._demangle = demangled if demangle else str
-        self._known: dict[int, tuple[str, int]] = {}
+        self._known: dict[tuple[int, int | None], Function] = {}
         self._sources: dict[int, Source | None] = {}
+        self._first: dict[tuple[str, str, int], Function] = {}
 
-    def boundaries(self) -> list[int]:
-        """The addresses at which the answer of `function` may change, in order."""
+    def boundaries(self, file: int = 0) -> list[int]:
+        """The addresses at which the answer of `function` may change in the code of a file, in order."""
         found: set[int] = set()
-        for table in self._tables:
-            found.add(table.end)
-            for symbol in table.symbols():
+        for one in self._objects.of(file):
+            for start, end in one.segments():
+                found.update((start, end))
+            for symbol in one.table.symbols():
                 found.update((symbol.address, symbol.address + symbol.size))
         return sorted(address for address in found if 0 <= address < 1 << 64)
 
-    def function(self, address: int, of_code: bool = False) -> tuple[str, int]:
-        """Name and address of the function that an instruction is in; ``of_code``: there is code at 0, too."""
-        bundle = address & ~self._slot
-        if bundle not in self._known:
-            symbol = self.symbol(bundle)
-            nothing = (NO_SYMBOL if address or of_code else NO_CODE, 0)
-            self._known[bundle] = (self._demangle(symbol.name), symbol.address) if symbol else nothing
-        return self._known[bundle]
+    def function(self, address: int, of_code: bool = False, file: int | None = None) -> Function:
+        """The function that an instruction is in; ``of_code``: there is code at 0, too."""
+        key = address & ~self._slot, file
+        if key not in self._known:
+            self._known[key] = self._function(address, of_code, file)
+        return self._known[key]
+
+    def row(self, address: int, file: int) -> Function:
+        """The function that code of a file is in, as tables have it: where it was first, if its shared object was in
+        several places."""
+        function = self.function(address, of_code=True, file=file)
+        if not function.object or not function.address:
+            return function
+        image = self._objects.of(file)[-1].image
+        linked = function.address - (image.bias if image else 0)
+        return self._first.setdefault((function.name, function.object, linked), function)
+
+    def _function(self, address: int, of_code: bool, file: int | None) -> Function:
+        if found := self._nearest(address & ~self._slot, file):
+            symbol, one = found
+            return Function(self._demangle(symbol.name), symbol.address, one.path)
+        if not (address or of_code):
+            return Function(NO_CODE, 0)
+        return Function(NO_SYMBOL, 0, self._path(address, file))
+
+    def _path(self, address: int, file: int | None) -> str:
+        """The shared object of code without a symbol."""
+        files = self._objects.around(address) if file is None else self._objects.of(file)
+        return next((one.path for one in files if one.image is None or one.image.segment(address)), "")
+
+    def _nearest(self, address: int, file: int | None) -> tuple[Symbol, ObjectFile] | None:
+        for one in self._objects.around(address) if file is None else self._objects.of(file):
+            if location := one.table.nearest(address):
+                return location.symbol, one
+        return None
 
     def symbol(self, address: int) -> Symbol | None:
         """What the linker has for an instruction's bundle: the name mangled, as it is."""
-        found = (table.nearest(address & ~self._slot) for table in self._tables)
-        return next((location.symbol for location in found if location is not None), None)
+        found = self._nearest(address & ~self._slot, None)
+        return found[0] if found else None
 
-    def place(self, address: int) -> str:
+    def place(self, address: int, file: int | None = None) -> str:
         """``main+0x20``, with ``.1`` or ``.2`` behind it for a slot other than 0."""
-        name, start = self.function(address)
-        slot = address & self._slot
+        return self.named_place(address, file).shown
+
+    def named_place(self, address: int, file: int | None = None) -> Place:
+        """The same, and the shared object that it is in."""
+        function = self.function(address, file=file)
+        slot, start = address & self._slot, function.address
         offset = f"+{address - slot - start:#x}" if start and address - slot != start else ""
-        return f"{name}{offset}" + (f".{slot}" if slot else "")
+        return Place(function.name + offset + (f".{slot}" if slot else ""), function.object)
 
     def source(self, address: int) -> Source | None:
         """The line that an instruction comes from, where there is DWARF. Damaged line tables are as good as none."""
@@ -166,15 +264,31 @@ class FunctionNames:
         return self._sources[address]
 
     def _read_source(self, address: int) -> Source | None:
-        for lines in self._lines:
+        for one in self._objects.around(address):
             try:
-                code = lines.at(address)
+                code = one.lines.at(address)
             except PfmonError:
                 continue
             if code is not None:
                 return Source(code.file, code.line) if code.line else None  # 0: of no line
         return None
 
+    def origins(self, addresses: Sequence[int]) -> list[Origin]:
+        """Where the instructions at some addresses, in order, come from."""
+        if not addresses:
+            return []
+        found: list[InlinedCode] = []
+        for one in self._objects.around(addresses[0]):
+            with suppress(PfmonError):  # damaged DWARF is as good as none
+                found = found or one.inlined_within(addresses[0], addresses[-1] + 1)
+        return [
+            Origin(
+                self.source(address), tuple(self._demangle(one.name) for one in found if one.start <= address < one.end)
+            )
+            for address in addresses
+        ]
+
     def image(self, address: int) -> Image | None:
         """The file that an address is in."""
-        return next((image for image in self._images if image.segment(address)), None)
+        images = (one.image for one in self._objects.around(address))
+        return next((image for image in images if image and image.segment(address)), None)

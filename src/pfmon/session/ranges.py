@@ -1,7 +1,7 @@
 """Ranges by name: a symbol, a symbol plus an offset, or source lines, as start and end of what they name.
 
 Pfmon on Itanium 2, section 8.1: code symbols for code ranges, data symbols for data ranges; a size that the symbol
-table lacks is the distance to the next symbol.
+table lacks is the distance to the next symbol. ``OBJECT:`` before a name says which shared object it is in.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ from __future__ import annotations
 import bisect
 import re
 
-from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.errors import BadValueError, PfmonError, UnknownNameError, UnknownObjectError
 from pfmon.light_typing import NamedTuple
-from pfmon.program.demangle import demangled
-from pfmon.program.lines import Lines
-from pfmon.program.symbols import symbols_of
+from pfmon.program.demangle import CLONE, demangled, plain_name
+from pfmon.program.lines import BUNDLE, IN_BUNDLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pfmon.program.image import Image, Program
+    from pfmon.program.image import Image
+    from pfmon.program.lines import Lines
+    from pfmon.program.objects import ObjectFile, Objects
     from pfmon.program.symbols import Symbol, SymbolTable
 
-BUNDLE = 16
 LINES = re.compile(r"(?P<file>[^:]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 """Source lines."""
+OF_OBJECT = re.compile(r"(?P<object>[^:\s]+):(?P<name>[^:].*)")
+"""A name in a shared object; in C++ names there are two colons."""
 
 EXECUTABLE = 1
 """PF_X of a segment's flags."""
@@ -37,15 +39,27 @@ class _Known(NamedTuple):
 
     image: Image
     table: SymbolTable
+    lines: Lines
 
     def find(self, name: str, kind: str) -> Symbol | None:
-        """The symbol of that name, as the linker has it or demangled; of several the one of the kind that is wanted."""
+        """The symbol of that name, as the linker has it, demangled, or demangled without parameters; of several the one
+        of the kind that is wanted. BadValueError: functions of several kinds of parameters have it."""
         symbols = self.table.symbols()
         named = [symbol for symbol in symbols if symbol.name == name]
         named = named or [symbol for symbol in symbols if demangled(symbol.name) == name]
         right = [symbol for symbol in named if self.kind(symbol) == kind]
-        best = right or named
+        best = right or named or self._overloads(name)
         return max(best, key=lambda symbol: symbol.size) if best else None
+
+    def _overloads(self, name: str) -> list[Symbol]:
+        """Functions whose names without parameters are this. They have one name: constructors have several symbols."""
+        named = [(symbol, demangled(symbol.name)) for symbol in self.table.symbols()]
+        found = [(symbol, full) for symbol, full in named if name in full and plain_name(full) == name]
+        found = [(symbol, full) for symbol, full in found if CLONE not in full] or found
+        several = sorted({full for _, full in found})
+        if len(several) > 1:
+            raise BadValueError(f"{name} is several functions: {', '.join(several)}")
+        return [symbol for symbol, _ in found]
 
     def kind(self, symbol: Symbol) -> str:
         """``code`` or ``data``; a label is what its segment is."""
@@ -64,47 +78,85 @@ class _Known(NamedTuple):
             ends = [addresses[after]] if after < len(addresses) else []
             ends += [limits[1]] if limits else []
             end = min(ends, default=symbol.address)
-        return end + -end % BUNDLE if self.kind(symbol) == "code" else end
+        in_bundles = self.image.elf.machine in IN_BUNDLES and self.kind(symbol) == "code"
+        return end + -end % BUNDLE if in_bundles else end
 
     def _segment(self, address: int) -> tuple[int, int, int] | None:
         """Start, end and flags of the segment that an address is in."""
-        for segment in self.image.elf.segments:
-            start = segment.address + self.image.bias
-            if start <= address < start + segment.memory_size:
-                return start, start + segment.memory_size, segment.flags
-        return None
+        segment = self.image.segment(address)
+        if segment is None:
+            return None
+        start = segment.address + self.image.bias
+        return start, start + segment.memory_size, segment.flags
 
 
 def resolver(
-    program: Program, kind: str = "code", approximated: set[str] | None = None
+    files: Sequence[ObjectFile], kind: str = "code", approximated: set[str] | None = None
 ) -> Callable[[str], tuple[int, int]]:
-    """How ``SYMBOL``, ``SYMBOL+OFFSET``, ``FILE:LINE`` and ``FILE:LINE-LINE`` become start and end, in the program and
-    its interpreter.
+    """How ``SYMBOL``, ``SYMBOL+OFFSET``, ``FILE:LINE`` and ``FILE:LINE-LINE``, each with ``OBJECT:`` before it or not,
+    become start and end. The first of ``files`` that has a name is meant; the first of all is the program.
 
     ``kind``: code or data. ``approximated`` gets the names of symbols without a size, and lines whose code is in
     several places: the range covers all of them. The function raises PfmonError for a name that is not there or names
     something else.
     """
     guesses = approximated if approximated is not None else set()
-    files = [_Known(image, symbols_of(image)) for image in program.images]
 
     def resolve(text: str) -> tuple[int, int]:
-        if lines := LINES.fullmatch(text):
-            return _of_lines(files, lines, kind, guesses)
-        head, bracket, tail = text.rpartition(")")  # behind the name of a C++ function, `operator+(A const&)` say
-        name, plus, offset = tail.partition("+")
-        name = f"{head}{bracket}{name}"
-        known, symbol = _named(files, name.strip(), kind)
-        start, end = symbol.address, known.end(symbol)
-        if not symbol.size:
-            guesses.add(symbol.name)
-        if plus:
-            start += _offset(offset, text)
-        if start >= end:
-            raise BadValueError(f"{text}: {name} has {end - symbol.address} bytes only")
-        return start, end
+        among, name = _of_object(files, text)
+        known = [_Known(file.image, file.table, file.lines) for file in among if file.image]
+        if lines := LINES.fullmatch(name):
+            return _of_lines(known, lines, kind, guesses)
+        return _of_symbol(known, name, kind, guesses)
 
     return resolve
+
+
+def _of_object(files: Sequence[ObjectFile], text: str) -> tuple[Sequence[ObjectFile], str]:
+    """The files that a name may be in, and the name without its object's."""
+    found = OF_OBJECT.fullmatch(text)
+    if found is None:
+        return files, text
+    among = [file for file in files if file.image and is_called(file.image.path, found["object"])]
+    if not among:
+        if LINES.fullmatch(text):
+            return files, text
+        names = [file.image.path.rpartition("/")[2] for file in files if file.image]
+        raise UnknownObjectError(found["object"], dict.fromkeys(names))
+    if len({file.image and file.image.path for file in among}) > 1:
+        paths = " and ".join(sorted({file.image.path for file in among if file.image}))
+        raise BadValueError(f"{found['object']} is {paths}; give more of the name")
+    return among, found["name"]
+
+
+def numbers_of_object(objects: Objects, text: str) -> list[int] | None:
+    """The numbers of the files that a name with its object's before it may be in; None: it has none."""
+    among, name = _of_object(objects.everything(), text)
+    if name == text:
+        return None
+    paths = {file.path for file in among}
+    return [number for number in range(objects.count) if any(file.path in paths for file in objects.of(number))]
+
+
+def is_called(path: str, name: str) -> bool:
+    """Whether a file is meant by a name: the end of its path, without all of the version or with it."""
+    wanted, parts = name.split("/"), path.split("/")[-1 - name.count("/") :]
+    return parts[:-1] == wanted[:-1] and (parts[-1] == wanted[-1] or parts[-1].startswith(f"{wanted[-1]}."))
+
+
+def _of_symbol(files: Sequence[_Known], text: str, kind: str, approximated: set[str]) -> tuple[int, int]:
+    head, bracket, tail = text.rpartition(")")  # behind the name of a C++ function, `operator+(A const&)` say
+    name, plus, offset = tail.partition("+")
+    name = f"{head}{bracket}{name}"
+    known, symbol = _named(files, name.strip(), kind)
+    start, end = symbol.address, known.end(symbol)
+    if not symbol.size:
+        approximated.add(symbol.name)
+    if plus:
+        start += _offset(offset, text)
+    if start >= end:
+        raise BadValueError(f"{text}: {name} has {end - symbol.address} bytes only")
+    return start, end
 
 
 def _of_lines(files: Sequence[_Known], asked: re.Match[str], kind: str, approximated: set[str]) -> tuple[int, int]:
@@ -115,16 +167,13 @@ def _of_lines(files: Sequence[_Known], asked: re.Match[str], kind: str, approxim
     last = int(asked["last"] or first)
     if last < first:
         raise BadValueError(f"{asked[0]}: line {last} is before line {first}")
-    tables = [Lines(image.named_by, image.bias, _shown(image)) for image in (known.image for known in files)]
-    pieces = next((table for table in tables if table.codes()), tables[0]).pieces(asked["file"], first, last)
+    tables = [known.lines for known in files]
+    own = next((table for table in tables if table.has_file(asked["file"])), None)
+    own = own or next((table for table in tables if table.codes()), tables[0])
+    pieces = own.pieces(asked["file"], first, last)
     if len(pieces) > 1:
         approximated.add(asked[0])
     return pieces[0][0], pieces[-1][1]
-
-
-def _shown(image: Image) -> str:
-    """What a message calls the file with an image's lines."""
-    return "the file of --symbol-file" if image.symbol_file else image.path
 
 
 def _named(files: Sequence[_Known], name: str, kind: str) -> tuple[_Known, Symbol]:
@@ -141,7 +190,7 @@ def _named(files: Sequence[_Known], name: str, kind: str) -> tuple[_Known, Symbo
             f"{name}: {files[0].image.path} has no {kind} symbols (it is stripped); give the range as numbers, "
             "or --symbol-file=FILE with the symbols"
         )
-    raise UnknownNameError(f"{kind} symbol", name, right)
+    raise UnknownNameError(f"{kind} symbol", name, dict.fromkeys(map(demangled, right)))
 
 
 def _offset(text: str, whole: str) -> int:

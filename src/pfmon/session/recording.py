@@ -6,9 +6,10 @@ import os
 from contextlib import suppress
 
 from pfmon.errors import LostError, PfmonError
+from pfmon.program.mapped import digest
 from pfmon.stream.chunks import Encoder
 from pfmon.stream.failure import Failure
-from pfmon.stream.file import Writer, digest
+from pfmon.stream.file import Writer
 from pfmon.stream.tee import Tee
 from pfmon.version import VERSION
 from pfmon.whole_files import partial_of, put_in_place
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from pfmon.engine.api import Ending, Engine, Start
     from pfmon.program.image import Image
+    from pfmon.program.mapped import Mapped
     from pfmon.stream.consumer import Consumer
 
 
@@ -36,13 +38,18 @@ class RunRecording:
             raise PfmonError(f"--record={path}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from None
         self._writer = Writer(self._file, _head(start, engine))
         self._encoder: Encoder | None = None
+        self._mapped = 0
 
     def consumer(self, reader: Consumer, addresses: bool) -> Consumer:
         """What the engine writes to, with another reader behind the recording; ``addresses``: it wants them."""
-        self._encoder = Encoder(
-            self._engine.table, self._engine.traced, self._writer.chunk, None if addresses else reader
-        )
+        self._encoder = Encoder(self._engine.table, self._engine.traced, self._chunk, None if addresses else reader)
         return Tee(self._encoder, reader) if addresses else self._encoder
+
+    def _chunk(self, blocks: bytes, chunk: bytes) -> None:
+        """The next chunk of the stream, the blocks that are new in it, and the files that were mapped before."""
+        mapped = self._engine.mapped[self._mapped :]
+        self._mapped += len(mapped)
+        self._writer.chunk(blocks, chunk, [_mapped_file(one) for one in mapped])
 
     def finish(self, ending: Ending | None) -> None:
         """The program has ended. LostError when the recording could not be written; what the file held is kept."""
@@ -90,3 +97,13 @@ def _head(start: Start, engine: Engine) -> dict[str, Any]:
 def _file(image: Image) -> dict[str, Any]:
     """What a recording says of a file that was mapped."""
     return {"path": os.path.join(os.getcwd(), image.path), "sha256": digest(image.data), "bias": image.bias}
+
+
+def _mapped_file(mapped: Mapped) -> dict[str, Any]:
+    """... and of one that the program maps; one that cannot be read now will have no names."""
+    try:
+        with open(mapped.path, "rb") as file:
+            held = digest(file.read())
+    except OSError:
+        held = ""
+    return mapped._replace(sha256=held)._asdict()

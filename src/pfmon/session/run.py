@@ -13,6 +13,7 @@ from pfmon.engine import api
 from pfmon.engine.api import Start
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
+from pfmon.program.image import NO_DIRECTORIES
 from pfmon.session.controls import Controls
 from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import Request
-    from pfmon.program.image import Program
+    from pfmon.program.image import DebugDirectories, Program
+    from pfmon.program.objects import Objects
     from pfmon.session.counting import Count, Counting, Seen
     from pfmon.session.cpi import Cpi
     from pfmon.session.event_trigger import MachineTrigger
@@ -47,14 +49,15 @@ TIMED_OUT = 124
 
 class Plan(NamedTuple):
     """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
-    where the counts come from; ``annotate``: a range of code whose instructions are to be listed; ``unlimited``:
+    where the counts come from; ``annotate``: a range of code whose instructions are to be listed, or its
+    name, if that is known when the program has run; ``unlimited``:
     count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
     are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
     None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
     that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
     whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
     counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
-    what the program starts."""
+    what the program starts; ``debug``: where separate debug files are looked for."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -66,7 +69,7 @@ class Plan(NamedTuple):
     timeout: float | None = None
     slow: bool = False
     profile: bool = False
-    annotate: tuple[int, int] | None = None
+    annotate: tuple[int, int] | str | None = None
     unlimited: bool = False
     set_sizes: Sequence[int] = ()
     controls: Controls = Controls()
@@ -78,6 +81,7 @@ class Plan(NamedTuple):
     sampling: Sampling | None = None
     demangle: bool = True
     following: Following | None = None
+    debug: DebugDirectories = NO_DIRECTORIES
 
 
 class Times(NamedTuple):
@@ -249,6 +253,13 @@ class Session:
         """Give back what it holds of the host; `run` does it in any case."""
         self.engine.close()
 
+    @property
+    def objects(self) -> Objects:
+        """The files that its code is from, those that it has mapped so far among them."""
+        from pfmon.program.objects import Objects  # only names need them
+
+        return Objects(self.plan.program, lambda: self.engine.mapped, self.plan.debug)
+
     def stop(self, why: str = "stop") -> None:
         """End the run soon, with the counts so far: from any thread, or from a signal handler."""
         self._stopped = self._stopped or why
@@ -307,12 +318,12 @@ class Session:
             counts = monitoring.counts()
             notes = monitoring.notes()
             if self.plan.profile:
-                profile, lines = self._profile(monitoring.seen())
+                profile, lines = self._profile(monitoring.seen(), notes)
             monitoring.close()
         outcome = self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             listing=lines,
-            cpi=observer.breakdown(self.plan) if observer else None,
+            cpi=observer.breakdown(self.plan, self.objects) if observer else None,
         )
         return self._of_all_tasks(outcome, monitoring.totals if monitoring else ()) if self._tasks else outcome
 
@@ -343,13 +354,17 @@ class Session:
             notices=self._notices,
         )
 
-    def _profile(self, seen: Seen) -> tuple[Profile | None, list[tuple[int, str]]]:
+    def _profile(self, seen: Seen, notes: list[str]) -> tuple[Profile | None, list[tuple[int, str]]]:
         from pfmon.session.profile import Profile  # only those who ask for it need it
 
         if self.counting is None:
             return None, []
-        profile = Profile(self.counting, self.plan.program, seen, self.plan.demangle)
-        return profile, self.engine.listing(*self.plan.annotate) if self.plan.annotate else []
+        profile = Profile(self.counting, self.objects, seen, self.plan.demangle)
+        if self.plan.annotate is None:
+            return profile, []
+        from pfmon.session.listed import listed  # as above
+
+        return profile, listed(self.plan.annotate, profile, self.engine, self.objects, notes)
 
     def _status(self, ending: Ending | None) -> int:
         if ending is not None:

@@ -12,6 +12,7 @@ from pfmon.counting.sample_buffer import SampleBuffer
 from pfmon.counting.sample_listener import SampleListener
 from pfmon.counting.sampler import Sampler
 from pfmon.light_typing import NamedTuple
+from pfmon.program.mapped import in_one_place
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen
 from pfmon.session.gating import event_start, gate, unreached
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from pfmon.session.machine_run import MachineRun
     from pfmon.session.sampling import Period, Sampling
     from pfmon.session.steering import Driver, Interrupted
+
+
+OTHER_FILE = "another file was mapped in its place later, which names its samples"
 
 
 class _Set(NamedTuple):
@@ -242,4 +246,10 @@ class SampledRun:
             said += [] if isinstance(one.told, Sampler) else one.told.notes()
         if self._trigger:
             said += self._trigger.note(self._sets[0].unit.consumer.triggered)
+        said += [f"{path}: {OTHER_FILE}" for path in in_one_place(self._engine.mapped)] if self._samples else []
         return said + unreached(self._controls, self._gate) + (self._start.note() if self._start else [])
+
+    @property
+    def _samples(self) -> bool:
+        """Whether there are any: counters may count live for other reasons."""
+        return any(period for period in self._sampling.periods)

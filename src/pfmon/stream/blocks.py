@@ -32,6 +32,7 @@ class BlockRecord(NamedTuple):
     """A basic block: ``number`` in the stream, ``ip`` of its first instruction, ``cut`` (table.Cut).
 
     A part of a block that a reader split says which ``whole`` it is from, and from which instruction on (``offset``).
+    ``file``: the number of the file that it is from, of those that the program has mapped (engine.api.Engine.mapped).
     """
 
     number: int
@@ -40,3 +41,4 @@ class BlockRecord(NamedTuple):
     cut: int
     whole: int
     offset: int
+    file: int = 0

@@ -376,10 +376,13 @@ cdef class Decoder:
 
 # --- blocks
 
+cdef enum:
+    CUT_BITS = 8
+
 cdef struct Entry:               # a block in a file
     uint64_t ip
     uint32_t length
-    uint32_t cut
+    uint32_t cut                 # Cut, and above CUT_BITS the number of the mapped file that it is from
 
 
 def blocks_from(BlockTable table, uint64_t first):
@@ -390,7 +393,7 @@ def blocks_from(BlockTable table, uint64_t first):
     pieces = []
     for number in range(first, len(table)):
         head = &table.c.heads[number]
-        entry.ip, entry.length, entry.cut = head.ip, head.length, head.cut
+        entry.ip, entry.length, entry.cut = head.ip, head.length, head.cut | head.file << CUT_BITS
         pieces.append((<const char*>&entry)[:sizeof(Entry)])
         pieces.append((<const char*>(table.c.instructions + head.first))[:head.length * sizeof(BlockInstruction)])
         pieces.append((<const char*>(table.c.payloads + head.first * payload))[:head.length * payload])
@@ -419,4 +422,4 @@ def enter_blocks(BlockTable table, bytes data):
         if not is_block(table.c.instructions + first, entry.length):
             raise ValueError("these are no blocks")
         at += wanted
-        enter_block(&table.c, 0, entry.ip, entry.length, entry.cut)
+        enter_block(&table.c, 0, entry.ip, entry.length, entry.cut & ((1 << CUT_BITS) - 1), entry.cut >> CUT_BITS)

@@ -1,14 +1,15 @@
 """Recordings: the stream in a file (docs/stream.md).
 
 ``pfmonrec``, version, then pieces: kind, length, length when unpacked, CRC-32 of what follows, and that, compressed by
-zstandard. The first piece is the head (JSON), the last one the end (JSON); between them blocks (B) stand before the
-chunks of the stream (S) that name them. A file without its end was cut short.
+zstandard. The first piece is the head (JSON), the last one the end (JSON); between them files that the program mapped
+(M, JSON) stand before the blocks (B) that are from them, and these before the chunks of the stream (S) that name them.
+A file without its end was cut short.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 import struct
 import zlib
 from queue import Queue
@@ -21,15 +22,17 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from io import BufferedReader
     from typing import Any, BinaryIO
 
 MAGIC = b"pfmonrec"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""Version 1 says nothing of files that the program maps."""
 START = struct.Struct("<8sI")
 PIECE = struct.Struct("<cIII")
-HEAD, BLOCKS, STREAM, END = b"H", b"B", b"S", b"E"
+HEAD, MAPPED, BLOCKS, STREAM, END = b"H", b"M", b"B", b"S", b"E"
 LEVEL = 1
 WAITING = 4
 """Pieces that wait for the thread that compresses them."""
@@ -53,10 +56,12 @@ class Writer:
         self._thread = Thread(target=self._work, name="pfmon recording", daemon=True)
         self._thread.start()
 
-    def chunk(self, blocks: bytes, chunk: bytes) -> None:
-        """The next chunk of the stream, and the blocks that are new in it."""
+    def chunk(self, blocks: bytes, chunk: bytes, mapped: Sequence[Mapping[str, Any]] = ()) -> None:
+        """The next chunk of the stream, the blocks that are new in it, and the files that are new in those."""
         if self._error:
             raise self._error
+        if mapped:
+            self._queue.put((MAPPED, json.dumps({"files": mapped}).encode()))
         if blocks:
             self._queue.put((BLOCKS, blocks))
         self._queue.put((STREAM, chunk))
@@ -111,11 +116,13 @@ class Reader:
         """Close the file."""
         self._file.close()
 
-    def pieces(self) -> Iterator[Piece]:
-        """The pieces behind the head, the end among them. Damaged: the file is cut short or spoiled."""
+    def pieces(self, only: bytes = b"") -> Iterator[Piece]:
+        """The pieces behind the head, the end among them; ``only`` those of a kind. Damaged: the file is cut short or
+        spoiled."""
         while True:
-            piece = self._piece()
-            yield piece
+            piece = self._piece(only)
+            if piece.kind == only or not only:
+                yield piece
             if piece.kind == END:
                 return
 
@@ -127,8 +134,10 @@ class Reader:
         if len(start) < START.size or start[:8] != MAGIC:
             raise PfmonError(f"{self.path}: is not a recording; pfmon --record={self.path} PROGRAM makes one")
         version = START.unpack(start)[1]
-        if version != VERSION:
-            raise PfmonError(f"{self.path}: is a recording of version {version}; this pfmon reads version {VERSION}")
+        if version not in READABLE:
+            raise PfmonError(
+                f"{self.path}: is a recording of version {version}; this pfmon reads versions up to {VERSION}"
+            )
         piece = self._piece()
         if piece.kind != HEAD:
             raise self._damaged(START.size, "its head is missing")
@@ -144,14 +153,18 @@ class Reader:
             raise self._damaged(self._file.tell(), "it holds no JSON where it should")
         return found
 
-    def _piece(self) -> Piece:
+    def _piece(self, only: bytes = b"") -> Piece:
+        """The next one; ``only``: what is in others does not matter."""
         at = self._file.tell()
         raw = self._file.read(PIECE.size)
         if len(raw) < PIECE.size:
             raise self._damaged(at, "it ends there")
         kind, packed, length, check = PIECE.unpack(raw)
-        if kind not in (HEAD, BLOCKS, STREAM, END) or length > LARGEST:
+        if kind not in (HEAD, MAPPED, BLOCKS, STREAM, END) or length > LARGEST:
             raise self._damaged(at, "what follows is no piece of a recording")
+        if only and kind != only:
+            self._file.seek(packed, os.SEEK_CUR)
+            return Piece(kind, b"")
         data = self._file.read(packed)
         if len(data) < packed:
             raise self._damaged(at, "it ends in the piece that begins there")
@@ -167,8 +180,3 @@ class Reader:
 
     def _damaged(self, at: int, why: str) -> Damaged:
         return Damaged(f"{self.path}: damaged at byte {at}: {why}; --partial gives the counts up to there")
-
-
-def digest(data: bytes) -> str:
-    """What tells a file that was mapped from another: its SHA-256."""
-    return hashlib.sha256(data).hexdigest()

@@ -299,7 +299,8 @@ cdef class Splitter(Consumer):
                 conditions += 1
         cut = head.cut if end == head.length else Cut.PART
         self.parts[at] = key
-        self.part_numbers[at] = enter_block(table, PARTS_BANK, table.instructions[first].address, end - start, cut)
+        self.part_numbers[at] = enter_block(table, PARTS_BANK, table.instructions[first].address, end - start, cut,
+                                            head.file)
         made = &table.heads[self.part_numbers[at]]
         made.whole, made.offset = <uint32_t>number, start
         self.part_count += 1

@@ -88,7 +88,8 @@ cdef struct BlockHead:           # 64 bytes
     uint32_t cut                 # Cut
     uint32_t whole               # of a part: the number of the block that it is from
     uint32_t offset              # ... and the number of its first instruction there
-    uint32_t spare[3]
+    uint32_t file                # the number of the mapped file that it is from, 0: none (engine/api.py)
+    uint32_t spare[2]
 
 cdef struct Bank:                # how much of its share of the arrays is in use
     uint64_t blocks
@@ -120,7 +121,7 @@ cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil
 # The first instructions of a block of bank 0, entered as a block of their own; 0: there is no room.
 cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t cut) noexcept nogil
-cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut) noexcept nogil
+cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut, uint32_t file) noexcept nogil
 
 
 cdef inline uint64_t fresh_instruction(const Table* table, uint32_t bank) noexcept nogil:

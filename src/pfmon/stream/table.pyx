@@ -76,7 +76,8 @@ cdef bint make_room(Table* table, uint32_t bank, uint32_t length) noexcept nogil
             and commit(table, bank, PAYLOADS, (used.instructions + length) * table.header.payload_bytes))
 
 
-cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut) noexcept nogil:
+cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t length, uint32_t cut,
+                          uint32_t file) noexcept nogil:
     """Enter the block whose instructions and payloads have been written behind the others; its number."""
     cdef Bank* used = &table.header.bank[bank]
     cdef uint32_t number = <uint32_t>(bank * <uint64_t>BANK_BLOCKS + used.blocks), i, k
@@ -86,7 +87,7 @@ cdef uint32_t enter_block(Table* table, uint32_t bank, uint64_t ip, uint32_t len
     memset(head, 0, sizeof(BlockHead))
     head.first = fresh_instruction(table, bank)
     head.first_access = first_access_of_bank(table, bank) + used.accesses
-    head.ip, head.length, head.cut, head.whole = ip, length, cut, number
+    head.ip, head.length, head.cut, head.whole, head.file = ip, length, cut, number, file
     for i in range(length):
         instruction = &table.instructions[head.first + i]
         for k in range(made_by(instruction)):
@@ -109,7 +110,7 @@ cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t
     fresh = fresh_instruction(table, 0)
     memcpy(&table.instructions[fresh], &table.instructions[first], length * sizeof(BlockInstruction))
     memcpy(table.payloads + fresh * bytes, table.payloads + first * bytes, length * bytes)
-    return enter_block(table, 0, table.heads[block].ip, length, cut)
+    return enter_block(table, 0, table.heads[block].ip, length, cut, table.heads[block].file)
 
 
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil:
@@ -246,7 +247,7 @@ cdef class BlockTable:
                 one.address, one.kind, one.isa_kind, one.size, one.length,
                 None if one.condition == ALWAYS else one.condition, one.access, one.branch, one.privilege,
                 (<const char*>self.c.payloads + (head.first + i) * payload)[:payload], one.second))
-        return BlockRecord(number, head.ip, tuple(found), head.cut, head.whole, head.offset)
+        return BlockRecord(number, head.ip, tuple(found), head.cut, head.whole, head.offset, head.file)
 
     def enter(self, record, uint32_t bank=0):
         """Enter a block from its record; its number. MemoryError when there is no room; ValueError: this is no block."""
@@ -272,4 +273,4 @@ cdef class BlockTable:
             memcpy(self.c.payloads + (first + i) * payload, <const char*>one.payload, payload)
         if not is_block(self.c.instructions + first, length):
             raise ValueError("conditions are numbered in the order of the instructions; accesses, branch and privilege are known")
-        return enter_block(&self.c, bank, record.ip, length, record.cut)
+        return enter_block(&self.c, bank, record.ip, length, record.cut, record.file)

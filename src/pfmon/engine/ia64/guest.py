@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.interface import End
     from pfmon.engine.settings import Settings
     from pfmon.program.image import Program
+    from pfmon.program.mapped import Mapped
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable
 
@@ -53,6 +54,7 @@ class Guest:
         self.processor = Processor(self.memory, max_block=1 if slow else 96, trace=trace)
         self.processor.set_cpuid(cpuid(processor))
         self.process = Process(program, arguments, environment, settings, self.memory, self.processor, on_notice)
+        self.process.mappings.code.tell = self.processor.set_files
         self.process.start()
         self._program = program
         self._stopping = False
@@ -96,6 +98,11 @@ class Guest:
         """Bundle address | slot of the next instruction."""
         return self.processor.ip
 
+    @property
+    def mapped(self) -> Sequence[Mapped]:
+        """The files that the program has mapped executable so far."""
+        return self.process.mappings.code.files
+
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PSR.up and PSR.sp as the program finds them."""
         self.processor.set_um(self.processor.um | PSR_UP if up else self.processor.um & ~PSR_UP)
@@ -129,20 +136,25 @@ class Guest:
         if not isinstance(end, Death):
             return Ending(end.status)
         from pfmon.engine.ia64.place import describe  # only a program that dies needs symbols and a disassembler
+        from pfmon.program.objects import Objects
 
-        return Ending(end.status, end.signal, end.text, describe(self._program, self.memory, self.processor.ip))
+        objects = Objects(self._program, lambda: self.mapped)
+        return Ending(end.status, end.signal, end.text, describe(objects, self.memory, self.processor.ip))
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
         from pfmon.engine.ia64.encodings.listing import listing  # as above
+        from pfmon.program.objects import Objects
 
-        return listing(self._bundle, first, beyond)
+        objects = Objects(self._program, lambda: self.mapped)
 
-    def _bundle(self, address: int) -> bytes:
-        try:
-            return self.memory.read(address, 16)
-        except GuestMemoryFault:
-            return b""
+        def bundle(address: int) -> bytes:
+            try:
+                return self.memory.read(address, 16)
+            except GuestMemoryFault:  # a shared object that is not there any more
+                return objects.bundle(address)
+
+        return listing(bundle, first, beyond)
 
     def stop(self) -> None:
         """Make ``run`` return soon: from any thread, or from a signal handler, where it raises Interrupted during a

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pfmon.engine.ia64.encodings.bundle import slots
 from pfmon.engine.ia64.encodings.disassemble import disassemble
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
-from pfmon.program.symbols import nearest
+from pfmon.program.objects import place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.memory.address_space import AddressSpace
-    from pfmon.program.image import Program
+    from pfmon.program.objects import Objects
 
 
-def describe(program: Program, memory: AddressSpace, ip: int) -> str:
+def describe(objects: Objects, memory: AddressSpace, ip: int) -> str:
     """``0x4000000000000bd1 (printf+0x310, slot 1): add r15=r20,r15 ;; *ld1 r15=[r15] nop.i 0x0``"""
     bundle, slot = ip & ~15, ip & 3
     parts = [f"slot {slot}"]
-    if location := nearest(program, bundle):
-        parts.insert(0, str(location))
+    if place := place_of(objects, bundle):
+        parts.insert(0, place)
     return f"{bundle:#x} ({', '.join(parts)}): {_bundle_text(memory, bundle, slot)}"
 
 

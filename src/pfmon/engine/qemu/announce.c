@@ -87,7 +87,8 @@ uint32_t part_of(uint32_t length) {
 static bool is_same(const struct announcement *block, const struct code_block *wanted) {
     const struct announcement *part = block;
     uint32_t done = 0, done_bytes = 0;
-    if (block->ip != wanted->ip || block->instructions != wanted->length || block->cut != wanted->cut)
+    if (block->ip != wanted->ip || block->instructions != wanted->length || block->cut != wanted->cut
+            || block->file != wanted->file)
         return false;
     while (done < wanted->length) {
         if (memcmp(sizes_of(part), wanted->sizes + done, part->length)
@@ -124,6 +125,7 @@ static struct announcement *announce(const struct code_block *wanted) {
         it->tail = wanted->end.tail;
         it->accesses = wanted->end.accesses;
         it->counters = counters;
+        it->file = wanted->file;
         it->slots = slots_of(wanted->sizes + done, length);
         memcpy(sizes_of(it), wanted->sizes + done, length);
         memcpy(sizes_of(it) + length, wanted->bytes + done_bytes, bytes);
@@ -135,6 +137,20 @@ static struct announcement *announce(const struct code_block *wanted) {
     }
     __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
     return first;
+}
+
+/* Announce a file that is mapped executable: no block, but its place, its offset there, and its path for code. */
+void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path) {
+    uint32_t bytes = (uint32_t)strlen(path);
+    struct announcement *it = area_room(room_of(0, bytes));
+    memset(it, 0, sizeof(struct announcement));
+    it->ip = start;
+    it->last_ip = end;
+    it->next_ip = offset;
+    it->bytes = bytes;
+    memcpy(it + 1, path, bytes);
+    area_used += room_of(0, bytes);
+    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
 }
 
 /* A child goes on with another area, which will be in the place of this one: what was announced stands there, too. */

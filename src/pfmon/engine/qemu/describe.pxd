@@ -21,6 +21,7 @@ cdef extern from "layout.h" nogil:
         uint64_t number
         uint64_t ip
         uint64_t last_ip
+        uint64_t next_ip
         uint64_t whole
         uint32_t instructions
         uint32_t bytes
@@ -31,6 +32,7 @@ cdef extern from "layout.h" nogil:
         uint8_t accesses
         uint16_t slots
         uint32_t counters
+        uint32_t file
 
     struct string:
         uint64_t first
@@ -122,6 +124,8 @@ cdef class Describer:
     cdef const area* shared
     cdef uint64_t done           # bytes of announcements that were described
     cdef BlockTable parent       # describes what was inherited
+    cdef uint64_t looked         # ... and looked through for mapped files
+    cdef list found              # what they are
 
     cdef bint describe(self) noexcept nogil
     cdef bint enter(self, const announcement* it) noexcept nogil

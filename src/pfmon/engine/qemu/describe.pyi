@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from enum import IntEnum
 
+from pfmon.program.mapped import Mapped
 from pfmon.stream.table import BlockTable
 
 Facts = tuple[int, int, int, int, int, int]
@@ -27,6 +28,7 @@ class Describer:
         architecture: int,
         mode: int,
     ) -> None: ...
+    def files(self) -> list[Mapped]: ...
     def begin_as(self, parent: BlockTable) -> None: ...
 
 class X86Describer(Describer):

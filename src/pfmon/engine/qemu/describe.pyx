@@ -6,9 +6,12 @@ compute with floating-point numbers, is in a table by mnemonic (x86.py, ppc.py).
 PowerPC is in describe_ppc.pyx.
 """
 
+import os
+
 from libc.string cimport memcpy, memset
 
 from pfmon.errors import PfmonError
+from pfmon.program.mapped import Mapped
 
 from pfmon.stream.kinds cimport Kind
 from pfmon.stream.table cimport ALWAYS, AccessKind, BlockHead, BranchKind, Table, enter_block, fresh_instruction, make_room
@@ -163,10 +166,24 @@ cdef class Describer:
         cdef const announcement* it
         while self.done < announced:
             it = <const announcement*>(<const uint8_t*>self.shared + AREA_HEAD + self.done)
-            if not self.enter(it):
+            if it.parts and not self.enter(it):
                 return False
             self.done += room_of(it)
         return True
+
+    def files(self):
+        """The files that the program has mapped executable so far, in the order of their numbers, the first of which is 1
+        (mapped.c)."""
+        cdef const announcement* it
+        if self.found is None:
+            self.found = []
+        while self.shared != NULL and self.looked < self.done:
+            it = <const announcement*>(<const uint8_t*>self.shared + AREA_HEAD + self.looked)
+            if it.parts == 0:
+                path = (<const char*>(it + 1))[:it.bytes]
+                self.found.append(Mapped(it.ip, it.last_ip, it.next_ip, os.fsdecode(path)))
+            self.looked += room_of(it)
+        return self.found
 
     cdef bint enter(self, const announcement* it) noexcept nogil:
         """Enter one block."""
@@ -190,7 +207,7 @@ cdef class Describer:
                 self.dataflow(<Operands*>(self.table.c.payloads + (first + i) * PAYLOAD_BYTES + CODE_BYTES))
             code += size
             address += size
-        enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
+        enter_block(&self.table.c, 0, it.ip, it.length, it.cut, it.file)
         return True
 
     cdef bint inherit(self, const announcement* it, uint64_t first) noexcept nogil:
@@ -206,7 +223,7 @@ cdef class Describer:
         memcpy(&self.table.c.instructions[first], &parent.instructions[head.first], it.length * sizeof(BlockInstruction))
         memcpy(self.table.c.payloads + first * PAYLOAD_BYTES, parent.payloads + head.first * PAYLOAD_BYTES,
                it.length * PAYLOAD_BYTES)
-        enter_block(&self.table.c, 0, it.ip, it.length, it.cut)
+        enter_block(&self.table.c, 0, it.ip, it.length, it.cut, it.file)
         return True
 
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil:

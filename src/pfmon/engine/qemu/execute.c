@@ -75,7 +75,7 @@ void remember_command(void) {
 
 /* ---------------------------------------------------------------- the program's memory */
 
-static bool read_guest(uint64_t address, void *to, size_t bytes) {
+bool read_guest(uint64_t address, void *to, size_t bytes) {
     struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)(address + guest_base), bytes};
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
@@ -254,17 +254,39 @@ static char *program_of(const struct abi *abi, char *path, struct texts *words) 
 
 /* ---------------------------------------------------------------- executing */
 
-/* qemu's command: as this one, with another program. */
-static char **command_for(char *path, const struct texts *words) {
+/* A variable for the dynamic linker: that of the program, not qemu's own. qemu takes what has a comma for several. */
+static bool is_for_the_linker(const char *variable) {
+    return strncmp(variable, "LD_", 3) == 0 && !strchr(variable, ',');
+}
+
+/* The variables for the program's dynamic linker become options of qemu; how many words these are. */
+static size_t put_options(struct texts *variables, char **all) {
+    size_t i, count = 0, kept = 0;
+    for (i = 0; i < variables->count; i++)
+        if (is_for_the_linker(variables->list[i])) {
+            all[count++] = "-E";
+            all[count++] = variables->list[i];
+        } else
+            variables->list[kept++] = variables->list[i];
+    variables->count = kept;
+    variables->list[kept] = NULL;
+    return count;
+}
+
+/* qemu's command: as this one, with another program and other variables. */
+static char **command_for(char *path, const struct texts *words, struct texts *variables) {
     size_t at, count = 0, given = words->count, i;
     char **all, *before = "";
     for (at = 0; at < command_length; at += strlen(command + at) + 1)
         count++;
-    all = calloc(count + given + 2, sizeof(char *));
+    all = calloc(count + given + 2 * variables->count + 2, sizeof(char *));
     if (!all)
         return NULL;
     for (at = 0, count = 0; at < command_length; at += strlen(command + at) + 1) {
-        all[count++] = strcmp(before, "-0") ? command + at : given ? words->list[0] : path;
+        if (!strcmp(command + at, "--"))
+            count += put_options(variables, all + count);
+        if (strcmp(command + at, "-E") && strcmp(before, "-E"))
+            all[count++] = strcmp(before, "-0") ? command + at : given ? words->list[0] : path;
         before = command + at;
     }
     all[count++] = path;
@@ -290,7 +312,7 @@ void execute(const struct abi *abi, int directory, uint64_t path, uint64_t argum
     if (program)
         snprintf(area->executed, sizeof(area->executed), "%s", program);
     if (program && guest_texts(abi, arguments, &words) && guest_texts(abi, environment, &variables)
-            && (program = program_of(abi, program, &words)) && (all = command_for(program, &words))) {
+            && (program = program_of(abi, program, &words)) && (all = command_for(program, &words, &variables))) {
         turn(&variables);
         area->executing = EXECUTES_FOLLOWED;
         execve(emulator, all, variables.list);

@@ -4,6 +4,7 @@
 #define PFMON_QEMU_FOLLOW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { FOLLOW_FORKS = 1, FOLLOW_EXECS = 2 };
@@ -42,6 +43,9 @@ bool know_target(const char *name);
 uint64_t executing_of(int64_t number);
 void before_call(int64_t number, const uint64_t *arguments);
 void after_call(int64_t number);
+bool is_map_call(int64_t number);
+void before_map_call(unsigned int cpu, int64_t number, const uint64_t *arguments);
+void after_map_call(unsigned int cpu, int64_t result);
 
 /* Programs that are executed (execute.c). */
 struct abi {                     /* how a target's programs lie in memory */
@@ -49,6 +53,7 @@ struct abi {                     /* how a target's programs lie in memory */
     bool is_64, big;
 };
 extern uint64_t guest_base;      /* what is added to the program's addresses */
+bool read_guest(uint64_t address, void *to, size_t bytes);
 void remember_command(void);
 void execute(const struct abi *abi, int directory, uint64_t path, uint64_t arguments, uint64_t environment, int flags);
 

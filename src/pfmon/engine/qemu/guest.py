@@ -15,11 +15,13 @@ from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from subprocess import Popen
     from typing import Self
 
     from pfmon.engine.api import PerformanceData, Start
     from pfmon.engine.qemu.tasks import Tasks
+    from pfmon.program.mapped import Mapped
     from pfmon.stream.consumer import Consumer
 
 FOLLOWED = 2
@@ -71,6 +73,11 @@ class Guest:
     def ip(self) -> int:
         """The address of the block that the reader got last; of the instruction that faulted, once the program died."""
         return self._reader.ip or self._wanted.program.entry
+
+    @property
+    def mapped(self) -> Sequence[Mapped]:
+        """The files that the program has mapped executable so far."""
+        return self._reader.files
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PfmonError when the program is to read counters: it finds no PMU."""
@@ -140,10 +147,13 @@ class Guest:
             command += ["-L", wanted.settings.sysroot]
         if wanted.slow:
             command.append("-singlestep")
+        for entry in filter(_is_for_the_linker, wanted.environment):
+            command += ["-E", entry]
         command += ["--", wanted.program.image.path, *wanted.arguments[1:]]
         standard = wanted.settings.standard_files
         # qemu turns their order round.
-        environment = dict(entry.partition(b"=")[::2] for entry in reversed(wanted.environment))
+        others = [entry for entry in reversed(wanted.environment) if not _is_for_the_linker(entry)]
+        environment = dict(entry.partition(b"=")[::2] for entry in others)
         process = Popen(
             command, stdin=standard[0], stdout=standard[1], stderr=standard[2], env=environment, pass_fds=files
         )
@@ -189,10 +199,10 @@ class Guest:
         """``0x401136 (main+0x10)``; empty where it is not known: who adds up blocks sees no order in them."""
         if not self._reader.ip:
             return ""
-        from pfmon.program.symbols import nearest  # only a program that dies needs symbols
+        from pfmon.program.objects import Objects, place_of  # only a program that dies needs symbols
 
-        location = nearest(self._wanted.program, self.ip)
-        return f"{self.ip:#x} ({location})" if location else f"{self.ip:#x}"
+        place = place_of(Objects(self._wanted.program, lambda: self.mapped), self.ip)
+        return f"{self.ip:#x} ({place})" if place else f"{self.ip:#x}"
 
     def stop(self) -> None:
         """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. It ends between two
@@ -237,6 +247,12 @@ class Guest:
             if self._handle >= 0:
                 os.close(self._handle)
                 self._handle = -1
+
+
+def _is_for_the_linker(entry: bytes) -> bool:
+    """Whether a variable of the environment is for the dynamic linker: that of the program, not qemu's own. qemu takes
+    what has a comma for several."""
+    return entry.startswith(b"LD_") and b"," not in entry
 
 
 def _nobody(_: str) -> None:

@@ -57,7 +57,7 @@ enum {
     SIZE_BITS = 0x1F
 };
 
-struct announcement {            /* then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes; counters */
+struct announcement {            /* no parts: a mapped file (announce.c). Then: `length` sizes, a byte each, and `bytes` of code; padded to 8 bytes; counters */
     uint64_t number;             /* of the block in the stream */
     uint64_t ip, last_ip, next_ip;   /* its own address, that of its last instruction, and what follows it in memory */
     uint64_t whole;              /* what it adds to `progress` when it retires whole, if no more is to be done then */
@@ -71,7 +71,7 @@ struct announcement {            /* then: `length` sizes, a byte each, and `byte
     uint8_t accesses;            /* of its last instruction, if they are counted */
     uint16_t slots;              /* addresses of this part */
     uint32_t counters;           /* ... and, of a first part, counters (totals.c); 0: its runs are in the stream */
-    uint32_t spare;
+    uint32_t file;               /* the number of the mapped file that it is from, 0: none (mapped.c) */
 };
 
 struct string {                  /* the bytes that the iterations of a string instruction have accessed */

@@ -27,6 +27,7 @@ struct code_block {              /* instructions that follow each other in memor
     int cut;
     struct code end;             /* its last instruction */
     uint32_t counters;
+    uint32_t file;               /* mapped.c */
     uint8_t sizes[MOST_TRANSLATED];
     uint8_t bytes[MOST_TRANSLATED * 15];
 };
@@ -60,6 +61,7 @@ uint32_t sum_of(const uint8_t *sizes, uint32_t length);
 uint32_t part_of(uint32_t length);
 const struct announcement *part_behind(const struct announcement *part);
 struct announcement *block_of(const struct code_block *wanted);
+void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 bool copy_announcements(struct area *to);
 uint64_t *counters_of(const struct announcement *block);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "follow.h"
+#include "mapped.h"
 #include "parts.h"
 #include "qemu_plugin.h"
 
@@ -169,21 +170,27 @@ static void on_syscall(plugin_id id, unsigned int cpu, int64_t number, uint64_t 
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     struct thread *thread = &area->threads[cpu];
     const struct announcement *last = thread->last;
-    const uint64_t arguments[] = {a1, a2, a3, a4, a5};
-    (void)id, (void)a6, (void)a7, (void)a8;
+    const uint64_t arguments[] = {a1, a2, a3, a4, a5, a6};
+    (void)id, (void)a7, (void)a8;
     pthread_mutex_lock(&lock);
     put_block(thread, last, 0);
     thread->last = &area->nothing;
     put_mark(MARK_SYSTEM_CALL, last->parts ? (last->instructions - 1) % MOST_LENGTH : NO_INSTRUCTION, (uint64_t)number);
     area->executing = executing_of(number);
+    before_map_call(cpu, number, arguments);
     if (following)
         before_call(number, arguments);
     pthread_mutex_unlock(&lock);
 }
 
 static void on_syscall_return(plugin_id id, unsigned int cpu, int64_t number, int64_t result) {
-    (void)id, (void)cpu, (void)result;
+    (void)id;
     area->executing = NOT_EXECUTING;
+    if (is_map_call(number)) {
+        pthread_mutex_lock(&lock);
+        after_map_call(cpu, result);
+        pthread_mutex_unlock(&lock);
+    }
     if (following)
         after_call(number);
 }
@@ -263,7 +270,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
         return;
     if (length > MOST_TRANSLATED)
         give_up(AREA_FULL);
-    if (following && !guest_base)
+    if (!guest_base)
         guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)) - qemu_plugin_tb_vaddr(tb);
     pthread_mutex_lock(&lock);
     for (i = 0; i < length; i++) {
@@ -288,6 +295,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *tb) {
     wanted.ip = qemu_plugin_tb_vaddr(tb);
     wanted.length = length;
     wanted.cut = CUT_WHOLE;
+    wanted.file = mapped_at(wanted.ip);
     wanted.end = code;
     wanted.whole = marked + (code.tail == COUNTED ? code.accesses * ACCESS : 0)
         + (code.tail == SUCCESSOR || code.tail == REPEATED || length > MOST_LENGTH ? LOOK : 0);

@@ -125,6 +125,11 @@ cdef class Reader:
     def forks(self, number):
         self.shared.forks = number
 
+    @property
+    def files(self):
+        """Those that the program has mapped executable so far."""
+        return self.describer.files()
+
     def close_files(self):
         """The guest has what it was to be given: descriptors are few."""
         self.ring.close_descriptor()

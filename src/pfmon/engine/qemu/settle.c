@@ -8,6 +8,7 @@
 static void copy_start(struct code_block *to, const struct announcement *from, uint32_t length) {
     uint32_t done_bytes = 0;
     to->ip = from->ip;
+    to->file = from->file;
     to->length = 0;
     while (to->length < length) {
         uint32_t here = part_of(length - to->length), bytes = sum_of(sizes_of(from), here);

@@ -14,12 +14,13 @@ from pfmon.errors import LostError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from pfmon.engine import api
     from pfmon.engine.api import PerformanceData, Watch
     from pfmon.engine.qemu.reader import Reader
+    from pfmon.program.mapped import Mapped
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable, InstructionSet
 
@@ -70,6 +71,11 @@ class RunningTask:
     def ip(self) -> int:
         """The address of the block that the reader got last."""
         return self.reader.ip
+
+    @property
+    def mapped(self) -> Sequence[Mapped]:
+        """The files that the program has mapped executable so far."""
+        return self.reader.files
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """The program finds no PMU."""

@@ -6,8 +6,9 @@ from pfmon.engine import api
 from pfmon.engine.api import Capabilities, Ending
 from pfmon.errors import PfmonError
 from pfmon.program import image
+from pfmon.program.mapped import Mapped, digest
 from pfmon.stream.chunks import Decoder, enter_blocks
-from pfmon.stream.file import BLOCKS, END, STREAM, Damaged, Reader, digest
+from pfmon.stream.file import BLOCKS, END, MAPPED, STREAM, Damaged, Reader
 from pfmon.stream.table import BlockTable, InstructionSet
 
 TYPE_CHECKING = False
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
     from pfmon.engine.api import PerformanceData
     from pfmon.program.image import Program
+    from pfmon.program.objects import Objects
     from pfmon.stream.consumer import Consumer
+    from pfmon.stream.file import Piece
 
 
 class Replay:
@@ -31,6 +34,8 @@ class Replay:
         self._partial = partial
         self._stopping = False
         self._listed: Program | None = None
+        self.mapped: list[Mapped] = []
+        """The files that the program had mapped executable so far."""
         self.damage = ""
         """Where the recording is damaged, once a partial run came there."""
         try:
@@ -72,6 +77,8 @@ class Replay:
                     enter_blocks(self.table, piece.data)
                 elif piece.kind == STREAM:
                     decoder.decode(piece.data, consumer)
+                elif piece.kind == MAPPED:
+                    self.mapped += self._files_in(piece)
                 elif piece.kind == END:
                     end = self._reader.json(piece)
                     self.retired = int(end["retired"])
@@ -83,26 +90,46 @@ class Replay:
             self.damage = str(damage).partition("; --partial")[0]
         return None
 
+    def everything_mapped(self) -> list[Mapped]:
+        """All files that the program will have mapped executable, as far as the recording is whole."""
+        reader = Reader(self._reader.path)
+        found: list[Mapped] = []
+        try:
+            for piece in reader.pieces(only=MAPPED):
+                found += self._files_in(piece)
+        except Damaged:  # said when it is run
+            pass
+        finally:
+            reader.close()
+        return found
+
+    def _files_in(self, piece: Piece) -> list[Mapped]:
+        try:
+            return [Mapped(**one) for one in self._reader.json(piece)["files"]]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"files that are mapped: {error}") from None
+
     def stop(self) -> None:
         """Make `run` return behind the next chunk."""
         self._stopping = True
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
-        """Address | slot and text of every instruction in a range of code, as it is in the program's file."""
+        """Address | slot and text of every instruction in a range of code: as it is in the program's file, or where
+        instructions have different lengths of those that were executed."""
+        if self.instruction_set not in api.INSTRUCTIONS:
+            from pfmon.engine.qemu.listing import listing  # capstone's package takes long to load
+            from pfmon.engine.qemu.targets import TARGETS
+
+            return listing(self.table, TARGETS[self.instruction_set], first, beyond)
         instructions = api.instructions(self.instruction_set)
-        return instructions.listing(lambda address: image_bytes(self.program(), address), first, beyond)
+        return instructions.listing(self._objects().bundle, first, beyond)
+
+    def _objects(self) -> Objects:
+        """The program's files, for what is in them."""
+        from pfmon.program.objects import Objects  # only listings need them
+
+        return Objects(self.program(), lambda: self.mapped)
 
     def close(self) -> None:
         """Close the file."""
         self._reader.close()
-
-
-def image_bytes(program: Program, address: int) -> bytes:
-    """The 16 bytes at an address of a program's segments; nothing where there is none."""
-    for one in program.images:
-        for segment in one.elf.segments:
-            start = segment.address + one.bias
-            if start <= address and address + 16 <= start + segment.file_size:
-                offset = segment.offset + address - start
-                return one.data[offset : offset + 16]
-    return b""

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pfmon.report.exports.export import Subject
+    from pfmon.session.profile import Function
     from pfmon.session.sampling import Sample
 
 UNKNOWN, NO_LINE = "???", 0
-Function = tuple[str, int]
-"""Name and address."""
 Cost = Counter[str]
 """How much of each event."""
 
@@ -61,8 +60,8 @@ class Callgrind(Export):
 
     def _function(self, function: Function, addresses: Sequence[int]) -> list[str]:
         """What an object file, a source file and a function begin, and the costs of its instructions."""
-        file, _ = self._line(function[1])
-        lines = [f"ob={self._object(function[1])}", f"fl={file}", f"fn={function[0]}"]
+        file, _ = self._line(function.address)
+        lines = [f"ob={self._object(function)}", f"fl={file}", f"fn={function.name}"]
         here = file
         for address in addresses:
             source, line = self._line(address)
@@ -77,9 +76,9 @@ class Callgrind(Export):
         return lines
 
     def _call(self, callee: Function, count: int) -> list[str]:
-        file, line = self._line(callee[1])
-        names = [f"cob={self._object(callee[1])}", f"cfi={file}", f"cfn={callee[0]}"]
-        return [*names, f"calls={count} {callee[1]:#x} {line}"]
+        file, line = self._line(callee.address)
+        names = [f"cob={self._object(callee)}", f"cfi={file}", f"cfn={callee.name}"]
+        return [*names, f"calls={count} {callee.address:#x} {line}"]
 
     def _costs(self, cost: Cost) -> str:
         """In the order of the events."""
@@ -89,6 +88,6 @@ class Callgrind(Export):
         source = self.names.source(address)
         return (source.file, source.line) if source else (UNKNOWN, NO_LINE)
 
-    def _object(self, address: int) -> str:
-        image = self.names.image(address)
-        return image.path if image else UNKNOWN
+    def _object(self, function: Function) -> str:
+        image = self.names.image(function.address)
+        return function.object or (image.path if image else UNKNOWN)

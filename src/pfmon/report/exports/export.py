@@ -55,7 +55,7 @@ class Export(ABC):
 
     def stack(self, sample: Sample) -> list[str]:
         """The functions that the program is in, the outermost first."""
-        return [self.names.function(address)[0] for address in reversed(frames(sample))]
+        return [str(self.names.function(address)) for address in reversed(frames(sample))]
 
     @abstractmethod
     def take(self, samples: Sequence[Sample]) -> bytes:

@@ -96,17 +96,17 @@ class Tables:
 
     def _line(self, address: int) -> int | None:
         """A frame's line, which is one of the file that its function is in: None for what was inlined from another."""
-        source, begin = self._names.source(address), self._names.source(self._names.function(address)[1])
+        source, begin = self._names.source(address), self._names.source(self._names.function(address).address)
         return source.line if source and begin and source.file == begin.file else None
 
     def _function(self, address: int, library: int) -> int:
-        key = name, start = self._names.function(address)
-        if (found := self._functions.find(key)) is not None:
+        function = name, start, _ = self._names.function(address)
+        if (found := self._functions.find(function)) is not None:
             return found
         source = self._names.source(start)
         file, line = (self._source(source), source.line) if source else (None, None)
         resource = NONE if library == NONE else self._resource(library)
-        return self._functions.enter(key, self._string(name), False, False, resource, file, line, None)
+        return self._functions.enter(function, self._string(name), False, False, resource, file, line, None)
 
     def _source(self, source: Source) -> int:
         found = self._sources.find(source.file)
@@ -118,7 +118,7 @@ class Tables:
         if symbol is None or library == NONE:
             return None
         found = self._symbols.find(symbol)
-        name = self._string(self._names.function(address)[0])
+        name = self._string(self._names.function(address).name)
         return self._symbols.enter(symbol, library, offset, name, symbol.size or None) if found is None else found
 
     def _resource(self, library: int) -> int:

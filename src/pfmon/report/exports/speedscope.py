@@ -44,7 +44,8 @@ class Speedscope(Export):
         return b""
 
     def _frame(self, address: int) -> int:
-        name, start = self.names.function(address)
+        function = self.names.function(address)
+        name, start = str(function), function.address
         if name not in self._numbers:
             self._numbers[name] = len(self._frames)
             source = self.names.source(start)

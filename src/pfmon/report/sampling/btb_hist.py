@@ -87,8 +87,8 @@ class BtbHist(SamplingModule):
         if address < 0:
             return -1, TARGETS[address]
         if self.context.by_function and self.context.names:
-            name, start = self.context.names.function(address)
-            return start, name
+            function = self.context.names.function(address)
+            return function.address, str(function)
         return address, self.context.place(address)
 
 

@@ -108,8 +108,8 @@ class DearHist(SamplingModule):
         if not address:
             return 0, NO_INSTRUCTION
         if self.context.by_function:
-            name, start = names.function(address)
-            return start, name
+            function = names.function(address)
+            return function.address, str(function)
         return address, self.context.place(address)
 
     def _level_rows(self) -> list[str]:

@@ -43,8 +43,8 @@ class InstHist(SamplingModule):
         found: Counter[Place] = Counter()
         for address, count in counts.items():
             if self.context.by_function and self.context.names:
-                name, start = self.context.names.function(address)
-                found[start, name] += count
+                function = self.context.names.function(address)
+                found[function.address, str(function)] += count
             else:
                 found[address, self.context.place(address)] += count
         return found

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.captures import Captures
+from pfmon.program.objects import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,13 +45,14 @@ class Context(NamedTuple):
     captures_of_sets: tuple[Captures, ...] = ()
 
     def place(self, address: int) -> str:
-        """``main+0x11 main.c:7``: the function that an instruction is in, how far from its beginning, and where there
-        is DWARF its line; "" without names."""
+        """``main+0x11 main.c:7``, ``sin+0x20 [libm.so.6]``: the function that an instruction is in, how far from its
+        beginning, the shared object, and where there is DWARF the line; "" without names."""
         if self.names is None:
             return ""
-        name, start = self.names.function(address)
+        function = self.names.function(address)
+        name = f"{function.name}+{address - function.address:#x}" if function.address else function.name
         source = self.names.source(address)
-        return (f"{name}+{address - start:#x}" if start else name) + (f" {source}" if source else "")
+        return shown_name(name, function.object) + (f" {source}" if source else "")
 
     def register(self, number: int) -> str:
         """What the PMU's manual calls a data register: PMD4, IA32_PMC0."""

@@ -9,6 +9,10 @@ from pfmon.stream.table cimport Table
 cdef enum:
     TABLE_SIZE = 1 << 14
 
+cdef struct MappedFile:          # code [start, end) is from a file that the program has mapped
+    uint64_t start, end
+    uint32_t number
+
 cdef struct Blocks:
     Block** by_number
     uint64_t count
@@ -19,6 +23,8 @@ cdef struct Blocks:
     Block* by_ip[TABLE_SIZE]     # those that have operations, chained through Block.beside
     Block* translated            # the same, chained through Block.translated
     Table* table
+    MappedFile* files            # those that are mapped now
+    uint32_t file_count
     uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
     uint32_t trace               # write the addresses of memory accesses
 

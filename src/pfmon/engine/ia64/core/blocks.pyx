@@ -119,6 +119,15 @@ cdef void describe(const Instruction* ins, BlockInstruction* out, Ia64Payload* p
         out.size = row.attributes.size
 
 
+cdef uint32_t file_at(const Blocks* blocks, uint64_t ip) noexcept nogil:
+    """The number of the mapped file that code is from; 0: it is from none."""
+    cdef uint32_t i
+    for i in range(blocks.file_count):
+        if blocks.files[i].start <= ip < blocks.files[i].end:
+            return blocks.files[i].number
+    return 0
+
+
 cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut) noexcept nogil:
     """A block with a number of its own and a copy of ``code``; NULL when there is no memory."""
     cdef Block* block = <Block*>take(&blocks.records, sizeof(Block))
@@ -149,7 +158,7 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
         block.conditions += code[i].condition != NO_CONDITION
         block.accesses += code[i].accesses
         describe(&code[i], &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
-    enter_block(table, 0, ip, length, cut)
+    enter_block(table, 0, ip, length, cut, file_at(blocks, ip))
     blocks.by_number[blocks.count] = block
     blocks.count += 1
     at = code_hash(code, length)
@@ -162,7 +171,8 @@ cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t ki
     """The block that is the first ``length`` instructions of ``whole``, for the stream only."""
     cdef Block* block = blocks.by_code[code_hash(whole.instructions, length)]
     while block != NULL:
-        if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length):
+        if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length) \
+                and blocks.table.heads[block.exit.id].file == file_at(blocks, whole.ip):
             return block
         block = block.same
     return new_block(blocks, whole.ip, whole.instructions, length, kind)
@@ -171,8 +181,10 @@ cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t ki
 cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
     """A block for this code: an untranslated one from before if it is the same, else a new one."""
     cdef Block* block = blocks.by_code[code_hash(code, length)]
+    cdef uint32_t file = file_at(blocks, ip)
     while block != NULL:
-        if block.ip == ip and block.ops == NULL and block.cut == 0 and same_code(block, code, length):
+        if block.ip == ip and block.ops == NULL and block.cut == 0 and same_code(block, code, length) \
+                and blocks.table.heads[block.exit.id].file == file:
             return block
         block = block.same
     return new_block(blocks, ip, code, length, 0)
@@ -208,5 +220,6 @@ cdef void free_blocks(Blocks* blocks) noexcept nogil:
     for i in range(blocks.count):
         free(blocks.by_number[i].instructions)
     free(blocks.by_number)
+    free(blocks.files)
     free_arena(&blocks.records)
     free_arena(&blocks.operations)

@@ -11,7 +11,7 @@ from libc.string cimport memset
 
 from pfmon.engine.ia64.memory.address_space cimport AddressSpace
 from pfmon.engine.ia64.core.alat cimport alat_clear
-from pfmon.engine.ia64.core.blocks cimport Blocks, forget_translations, free_blocks
+from pfmon.engine.ia64.core.blocks cimport Blocks, MappedFile, forget_translations, free_blocks
 from pfmon.engine.ia64.core.careful cimport run_carefully
 from pfmon.engine.ia64.core.cpu cimport (
     MAX_BLOCK, MAX_MARKS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
@@ -85,6 +85,16 @@ cdef class Processor:
         free(self.blocks)
         free(self.cpu)
         free(self.buffer)
+
+    def set_files(self, files):
+        """Say which files are mapped where code may be: start, end and number of each. Blocks are told apart by them."""
+        cdef MappedFile* fresh = <MappedFile*>malloc((len(files) + 1) * sizeof(MappedFile))
+        if fresh == NULL:
+            raise MemoryError
+        for i, (start, end, number) in enumerate(files):
+            fresh[i] = MappedFile(start, end, number)
+        free(self.blocks.files)
+        self.blocks.files, self.blocks.file_count = fresh, len(files)
 
     def run(self, Consumer consumer):
         """Execute until a system call (BREAK), a fault (FAULT), a stop (STOP) or a read of performance data (PMD);

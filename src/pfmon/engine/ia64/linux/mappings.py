@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from pfmon.engine.ia64.linux.code_files import CodeFiles
 from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.interface import Memory
 
-PROT_READ, PROT_WRITE = 1, 2
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 PIECE = 1 << 20
 
 
 class FileMapping(NamedTuple):
-    """Addresses [start, end) show a file from offset on. saved: the bytes last known to be in the file."""
+    """Addresses [start, end) show a file from offset on. saved: the bytes last known to be in the file;
+    code: its number among those that code may be from, 0: it is not executable."""
 
     start: int
     end: int
@@ -29,6 +31,7 @@ class FileMapping(NamedTuple):
     shared: bool
     protection: int
     saved: bytes
+    code: int = 0
 
 
 class Mappings:
@@ -38,6 +41,7 @@ class Mappings:
         self._memory = memory
         self._page = memory.page_size
         self._all: list[FileMapping] = []
+        self.code = CodeFiles()
 
     def add(self, start: int, length: int, file: OpenFile, offset: int, shared: bool, protection: int) -> None:
         """Fill mapped pages from a file. Pages wholly after its end are inaccessible: SIGBUS."""
@@ -47,7 +51,14 @@ class Mappings:
             self._memory.protect(loaded, end - loaded, 0)
         saved = self._memory.read(start, loaded - start) if shared and loaded > start else b""
         file.acquire()
-        self._all.append(FileMapping(start, end, file, offset, shared, protection, saved))
+        code = self.code.number(start, end, file, offset) if protection & PROT_EXEC else 0
+        self._all.append(FileMapping(start, end, file, offset, shared, protection, saved, code))
+        if code:
+            self._tell()
+
+    def _tell(self) -> None:
+        """What code is from has changed."""
+        self.code.tell([(m.start, m.end, m.code) for m in self._all if m.code])
 
     def _load(self, start: int, end: int, file: OpenFile, offset: int) -> int:
         """Read the file's bytes into memory; returns the end of the last page that has some."""
@@ -111,7 +122,10 @@ class Mappings:
             if end < m.end:
                 kept.append(self._part(m, end, m.end))
             m.file.release()
+        had_code = any(m.code and m.start < end and start < m.end for m in self._all)
         self._all = kept
+        if had_code:
+            self._tell()
 
     def _part(self, m: FileMapping, start: int, end: int) -> FileMapping:
         m.file.acquire()
@@ -122,7 +136,11 @@ class Mappings:
         """mprotect changed a range."""
         for i, m in enumerate(self._all):
             if m.start < end and start < m.end:
-                self._all[i] = m._replace(protection=m.protection | protection)
+                fresh = protection & PROT_EXEC and not m.code
+                code = self.code.number(m.start, m.end, m.file, m.offset) if fresh else m.code
+                self._all[i] = m._replace(protection=m.protection | protection, code=code)
+                if fresh:
+                    self._tell()
 
     def write_back(self, start: int = 0, end: int = 1 << 64) -> None:
         """Write what shared mappings changed in a range to their files, as far as these reach."""

@@ -1,0 +1,66 @@
+"""Where the shared objects of a program will be: the dynamic linker says it before the program is run.
+
+glibc's, told by LD_TRACE_LOADED_OBJECTS (ld.so(8)), maps what the program is linked with, and ends. The run then has to
+map the same at the same places; what dlopen will bring is not known before.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pfmon.engine import api
+from pfmon.errors import LostError, PfmonError
+from pfmon.library.program import environment, settings_of
+from pfmon.session.run import default_memory_limit
+from pfmon.stream.consumer import Consumer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.library.options import Options
+    from pfmon.program.image import Program
+    from pfmon.program.mapped import Mapped
+
+VARIABLE = b"LD_TRACE_LOADED_OBJECTS"
+KNOWN_BY = b"TRACE_LOADED_OBJECTS"
+"""What is in the file of a dynamic linker that knows the variable; another one would run the program."""
+NOWHERE = Path(os.devnull)
+
+
+def linked_objects(options: Options, words: Sequence[str], program: Program) -> Sequence[Mapped]:
+    """What the dynamic linker maps before the program begins; nothing if it cannot tell. PfmonError: it does not find
+    all."""
+    interpreter = program.interpreter
+    if interpreter is None or KNOWN_BY not in interpreter.data:
+        return ()
+    with NOWHERE.open("r+b") as nowhere:
+        wanted = api.Start(
+            program=program,
+            arguments=[os.fsencode(word) for word in words],
+            environment=[*(os.fsencode(entry) for entry in environment(options)), VARIABLE + b"=1"],
+            settings=settings_of(options, (nowhere.fileno(),) * 3),
+            memory_limit=options.memory_limit or default_memory_limit(),
+            processor=options.pmu,
+            totals=True,
+        )
+        engine = api.start(wanted)
+        try:
+            ending = engine.run(Consumer())
+            if ending is None or ending.status:
+                raise PfmonError(f"{interpreter.path} does not find all shared objects of {program.image.path}")
+            return list(engine.mapped)
+        finally:
+            engine.close()
+
+
+def check_places(relied: Sequence[Mapped], mapped: Sequence[Mapped]) -> None:
+    """LostError: of what was relied on, something was mapped elsewhere than it was expected to be."""
+    for wanted in relied:
+        for one in mapped:
+            is_there = (one.path, one.offset) == (wanted.path, wanted.offset)
+            if is_there and one.start != wanted.start:
+                raise LostError(f"{one.path} was mapped at {one.start:#x}, and not at {wanted.start:#x} as expected")
+            if not is_there and one.start < wanted.end and wanted.start < one.end:
+                raise LostError(f"{one.path} was mapped where {wanted.path} was expected to be")

@@ -1,0 +1,42 @@
+"""Files that a program has mapped executable: its shared objects, those of dlopen among them."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Mapped(NamedTuple):
+    """One file in one place: addresses [start, end) showed it from ``offset`` on. ``path`` is the host's; ``sha256``
+    says what it held, if its run was recorded."""
+
+    start: int
+    end: int
+    offset: int
+    path: str
+    sha256: str = ""
+
+
+def digest(data: bytes) -> str:
+    """What tells a file that was mapped from another: its SHA-256."""
+    import hashlib  # takes long to load, and is for recordings
+
+    return hashlib.sha256(data).hexdigest()
+
+
+def in_one_place(mapped: Sequence[Mapped]) -> list[str]:
+    """The files that were where another one was at another time, the latest of each place left out."""
+    ordered = sorted(enumerate(mapped), key=lambda one: one[1].start)
+    earlier = set()
+    for place, (number, one) in enumerate(ordered):
+        for other_number, other in islice(ordered, place + 1, None):
+            if other.start >= one.end:
+                break
+            if other.path != one.path:
+                earlier.add(min(number, other_number))
+    return list(dict.fromkeys(mapped[number].path for number in sorted(earlier)))

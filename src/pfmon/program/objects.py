@@ -1,0 +1,186 @@
+"""The files that a run's code is from, where they lie in memory: the program, its interpreter, and what it has mapped.
+
+Their symbols and lines are read when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+
+from pfmon.errors import PfmonError
+from pfmon.program import elf
+from pfmon.program.image import LARGEST_FILE, NO_DIRECTORIES, Image
+from pfmon.program.inlined import inlined_within
+from pfmon.program.lines import BUNDLE, IN_BUNDLES, Lines
+from pfmon.program.mapped import digest
+from pfmon.program.symbols import SymbolTable
+from pfmon.program.units import Units
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pfmon.program.elf import Elf, Segment
+    from pfmon.program.image import DebugDirectories, Program
+    from pfmon.program.inlined import InlinedCode
+    from pfmon.program.mapped import Mapped
+
+ALIGNED = 1 << 16
+"""The largest pages: a mapping begins at most so many bytes before the segment that it is of."""
+
+
+class ObjectFile:
+    """One file in memory. ``path`` is "" for the program itself, whose names need no other; ``image`` is None for what
+    is no ELF file, or is not there any more."""
+
+    def __init__(self, path: str, image: Image | None, debug: DebugDirectories = NO_DIRECTORIES) -> None:
+        self.path = path
+        self.image = image
+        self._debug = debug
+
+    @cached_property
+    def named(self) -> Image | None:
+        """The same with the file that has its symbols and lines."""
+        if self.image is None or self.image.symbol_file:
+            return self.image
+        from pfmon.program.debug_files import DebugFiles  # only names need them
+
+        found = DebugFiles(*self._debug).find(self.image.data, self.image.path)
+        return self.image._replace(symbol_path=found[0], symbol_file=found[1]) if found else self.image
+
+    @cached_property
+    def table(self) -> SymbolTable:
+        """Its symbols."""
+        image = self.named
+        return SymbolTable(image.named_by, image.bias, image.end, image.data) if image else SymbolTable(b"")
+
+    @cached_property
+    def units(self) -> Units:
+        """Its DWARF."""
+        return Units(self.named.named_by if self.named else b"")
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Its line tables."""
+        image = self.named
+        if image is None:
+            return Lines(b"")
+        bundle = BUNDLE if image.elf.machine in IN_BUNDLES else 1
+        return Lines(image.named_by, image.bias, image.lines_path, bundle, self.units)
+
+    def inlined_within(self, first: int, beyond: int) -> list[InlinedCode]:
+        """What was inlined in a range of its code. PfmonError when its DWARF is damaged."""
+        image = self.named
+        return inlined_within(self.units, image.bias, image.lines_path, first, beyond) if image else []
+
+    def segments(self) -> list[tuple[int, int]]:
+        """Where its segments begin and end."""
+        image = self.image
+        if image is None:
+            return []
+        return [(s.address + image.bias, s.address + image.bias + s.memory_size) for s in image.elf.segments]
+
+
+class Objects:
+    """All of them. A block's number of a file says which it is from: 0 is the program or its interpreter, others are of
+    ``mapped``, which gives those so far, from 1 on."""
+
+    def __init__(
+        self,
+        program: Program | None,
+        mapped: Callable[[], Sequence[Mapped]] = tuple,
+        debug: DebugDirectories = NO_DIRECTORIES,
+    ) -> None:
+        """``debug``: where separate debug files are looked for."""
+        images = program.images if program else []
+        self.own = [ObjectFile(one.path if number else "", one, debug) for number, one in enumerate(images)]
+        self._debug = debug
+        self._mapped = mapped
+        self._files: dict[Mapped, ObjectFile] = {}
+
+    @property
+    def count(self) -> int:
+        """How many numbers of files there are."""
+        return 1 + len(self._mapped())
+
+    def of(self, number: int) -> list[ObjectFile]:
+        """Those that code with a number may be from."""
+        return [self._file(self._mapped()[number - 1])] if number else self.own
+
+    def around(self, address: int) -> Iterator[ObjectFile]:
+        """Those that an address may be in: of several that were in one place the one that was mapped there last."""
+        for one in reversed(self._mapped()):
+            if one.start <= address < one.end:
+                yield self._file(one)
+        yield from self.own
+
+    def everything(self) -> list[ObjectFile]:
+        """The program, what was mapped, each file once in a place, and the interpreter: the order in which a dynamic
+        linker looks for a name."""
+        found = {(file.path, file.image and file.image.bias): file for file in map(self._file, self._mapped())}
+        return [*self.own[:1], *found.values(), *self.own[1:]]
+
+    def bundle(self, address: int) -> bytes:
+        """The 16 bytes at an address as the files have them; nothing where there is none."""
+        for file in self.around(address):
+            segment = file.image and file.image.segment(address)
+            if file.image and segment:
+                offset = segment.offset + address - segment.address - file.image.bias
+                return file.image.data[offset : min(offset + 16, segment.offset + segment.file_size)]
+        return b""
+
+    def mapped_around(self, address: int) -> list[Mapped]:
+        """What was mapped of the files that have an address in one of their segments."""
+        images = ((one, self._file(one).image) for one in self._mapped())
+        return [one for one, image in images if image and image.segment(address)]
+
+    def _file(self, mapped: Mapped) -> ObjectFile:
+        if mapped not in self._files:
+            self._files[mapped] = ObjectFile(mapped.path, image_of(mapped), self._debug)
+        return self._files[mapped]
+
+
+def shown_name(name: str, path: str) -> str:
+    """``sin [libm.so.6]``: a name beside that of its shared object, if it is in one."""
+    return f"{name} [{path.rpartition('/')[2]}]" if path else name
+
+
+def place_of(objects: Objects, address: int) -> str:
+    """``sin+0x10 [libm.so.6]``: the symbol that an address belongs to; "" for none."""
+    for file in objects.around(address):
+        if location := file.table.nearest(address):
+            return shown_name(str(location), file.path)
+    return ""
+
+
+def image_of(mapped: Mapped) -> Image | None:
+    """A mapped file where it lies; None: it cannot be read, or is no ELF file. PfmonError: it has changed since its run
+    was recorded."""
+    try:
+        if os.path.getsize(mapped.path) > LARGEST_FILE:
+            return None
+        with open(mapped.path, "rb") as file:
+            data = file.read()
+    except (OSError, ValueError):
+        return None
+    if mapped.sha256 and digest(data) != mapped.sha256:
+        raise PfmonError(f"{mapped.path}: has changed since the run was recorded")
+    try:
+        parsed = elf.parse(data, mapped.path, is_program=False)
+    except PfmonError:
+        return None
+    segment = _segment_at(parsed, mapped.offset)
+    if segment is None:
+        return None
+    return Image(mapped.path, data, parsed, mapped.start - mapped.offset + segment.offset - segment.address)
+
+
+def _segment_at(parsed: Elf, offset: int) -> Segment | None:
+    """The executable segment that a mapping from an offset on shows."""
+    found = [
+        segment
+        for segment in parsed.segments
+        if segment.flags & elf.PF_X and segment.offset & -ALIGNED <= offset < segment.offset + segment.file_size
+    ]
+    return min(found, key=lambda segment: abs(segment.offset - offset), default=None)

@@ -1,0 +1,29 @@
+"""The text of source lines, where the files are here."""
+
+from __future__ import annotations
+
+import os
+
+
+class SourceTexts:
+    """``folders``: where files are looked for whose paths are relative, as they are where a compiler was told so."""
+
+    def __init__(self, *folders: str) -> None:
+        self._folders = folders
+        self._files: dict[str, list[str]] = {}
+
+    def line(self, path: str, number: int) -> str:
+        """A line without the space around it; "": it is not here."""
+        if path not in self._files:
+            self._files[path] = self._read(path)
+        lines = self._files[path]
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    def _read(self, path: str) -> list[str]:
+        for folder in self._folders:
+            try:
+                with open(os.path.join(folder, path), encoding="utf-8", errors="replace") as file:
+                    return file.read().split("\n")
+            except (OSError, ValueError):
+                continue
+        return []

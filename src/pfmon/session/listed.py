@@ -1,0 +1,27 @@
+"""The instructions of code that is to be listed beside their counts."""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError
+from pfmon.session.ranges import numbers_of_object, resolver
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.api import Engine
+    from pfmon.program.objects import Objects
+    from pfmon.session.profile import Profile
+
+
+def listed(
+    place: tuple[int, int] | str, profile: Profile, engine: Engine, objects: Objects, notes: list[str]
+) -> list[tuple[int, str]]:
+    """Address and text of the instructions from a place, which may be a name that only the run has brought. ``profile``
+    is told which files these are from; ``notes`` gets what is wrong with the name."""
+    if isinstance(place, str):
+        try:
+            profile.files = numbers_of_object(objects, place)
+            place = resolver(objects.everything())(place)
+        except PfmonError as error:
+            notes.append(f"--annotate={place}: {error}")
+            return []
+    return engine.listing(*place)
