@@ -24,6 +24,8 @@ cdef class TagStore:
     cdef uint32_t* hints         # place where a number was found last, by its low bits; one for all if not hinted
     cdef uint16_t* filled        # places of a set that are not free
     cdef uint64_t hint_mask
+    cdef uint16_t* counts        # places whose numbers have the same low bits, 0: there is none; NULL: ways are few
+    cdef uint64_t count_mask
     cdef uint64_t sets
     cdef uint64_t set_mask       # sets - 1, or 0 if sets is no power of two
     cdef ReplacementPolicy policy

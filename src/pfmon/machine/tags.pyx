@@ -9,6 +9,8 @@ cdef enum:
     HINTS_A_PLACE = 4
     LEAST_HINTS = 1024
     BLOCK = 4
+    MANY_WAYS = 32               # that it takes long to look through
+    COUNTS_A_PLACE = 32
 
 STATES = {INVALID: "I", SHARED: "S", EXCLUSIVE: "E", MODIFIED: "M"}
 
@@ -38,6 +40,11 @@ cdef class TagStore:
         self.infos = <Info*>calloc(sets << self.way_shift, sizeof(Info))
         self.hints = <uint32_t*>calloc(hints, sizeof(uint32_t))
         self.filled = <uint16_t*>calloc(sets, sizeof(uint16_t))
+        if ways >= MANY_WAYS:
+            self.count_mask = (1 << (sets * ways * COUNTS_A_PLACE - 1).bit_length()) - 1
+            self.counts = <uint16_t*>calloc(self.count_mask + 1, sizeof(uint16_t))
+            if self.counts == NULL:
+                raise MemoryError
         if self.filled == NULL or self.numbers == NULL or self.infos == NULL or self.hints == NULL:
             raise MemoryError
         for place in range(self.sets << self.way_shift):
@@ -48,6 +55,7 @@ cdef class TagStore:
         free(self.infos)
         free(self.hints)
         free(self.filled)
+        free(self.counts)
 
     cdef uint64_t set_of(self, uint64_t number) noexcept nogil:
         if self.set_mask or self.sets == 1:
@@ -60,6 +68,8 @@ cdef class TagStore:
     cdef int64_t search(self, uint64_t number) noexcept nogil:
         cdef uint64_t place = self.set_of(number) << self.way_shift
         cdef uint64_t end = place + self.ways
+        if self.counts != NULL and self.counts[number & self.count_mask] == 0:
+            return ABSENT
         while place + BLOCK <= end and not in_block(&self.numbers[place], number):
             place += BLOCK
         while place < end:
@@ -86,6 +96,8 @@ cdef class TagStore:
         self.clear(place)
         self.filled[<uint64_t>place >> self.way_shift] += 1
         self.numbers[place] = number
+        if self.counts != NULL:
+            self.counts[number & self.count_mask] += 1
         self.infos[place].state = <uint8_t>state
         self.infos[place].ready = ready
         self.hints[number & self.hint_mask] = <uint32_t>place
@@ -98,6 +110,8 @@ cdef class TagStore:
         if self.numbers[place] == NO_NUMBER:
             return
         self.filled[<uint64_t>place >> self.way_shift] -= 1
+        if self.counts != NULL:
+            self.counts[self.numbers[place] & self.count_mask] -= 1
         self.numbers[place] = NO_NUMBER
         self.infos[place].state = INVALID
         self.policy.clear(<uint64_t>place)
