@@ -147,6 +147,11 @@ def names() -> list[str]:
     return [*FILES, *_variants(), HOST]
 
 
+def is_known(name: object) -> bool:
+    """Whether a machine comes with the program. Other files are read only for what is none of the files' own names."""
+    return name in FILES or name in names()
+
+
 @cache
 def _variants() -> dict[str, str]:
     """Variant -> machine whose file has it."""
@@ -179,12 +184,12 @@ def _core(tree: Tree) -> str:
     if isinstance(own, dict) and "core" in own:
         return OUT_OF_ORDER if own["core"] == OUT_OF_ORDER else IN_ORDER
     base = tree.get("base")
-    return _core(_tree(base)) if base in names() and base != HOST else IN_ORDER
+    return _core(_tree(base)) if is_known(base) and base != HOST else IN_ORDER
 
 
 def _read(reading: _Reading, machine: str, tree: Tree) -> str:
     """Everything that a name or file stands for; where it is written, for messages."""
-    if machine in _variants():
+    if machine not in FILES and machine in _variants():
         place = f"{_variants()[machine]}.toml"
         _read_tree(reading, place, tree)
         _read_variant(reading, place, machine, tree["variants"][machine])
@@ -211,7 +216,7 @@ def _parse(path: str) -> Tree:
 def _read_tree(reading: _Reading, where: str, tree: Tree) -> None:
     base = tree.get("base")
     if base is not None:
-        if base not in names():
+        if not is_known(base):
             raise PfmonError(f"{where}: base = {base}: one of {', '.join(names())} is wanted")
         _read(reading, base, _tree(base))
     tables = {name.partition(".")[0] for name in figures(reading.core)}
