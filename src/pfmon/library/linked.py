@@ -12,7 +12,7 @@ from pathlib import Path
 from pfmon.engine import api
 from pfmon.errors import LostError, PfmonError
 from pfmon.library.program import environment, settings_of
-from pfmon.session.run import default_memory_limit
+from pfmon.session.plan import default_memory_limit
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False

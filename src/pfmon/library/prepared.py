@@ -21,7 +21,8 @@ from pfmon.pmu.effects import effects, inexact
 from pfmon.program import image
 from pfmon.report.programming_record import Machine, Record
 from pfmon.session.controls import Controls
-from pfmon.session.run import Plan, Session, default_memory_limit
+from pfmon.session.plan import Plan, default_memory_limit
+from pfmon.session.run import Session
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # most runs have none of these
     from pfmon.library.tables import Annotated, Intervals, Table
     from pfmon.report.programming_record import Record
     from pfmon.session.monitoring import Interval
-    from pfmon.session.run import Outcome
+    from pfmon.session.plan import Outcome
     from pfmon.session.sampling import Sample
 
 

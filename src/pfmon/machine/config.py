@@ -21,6 +21,7 @@ from pfmon.machine.names import FILES, HOST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import TypeGuard
 
 COMMAND_LINE = "--set"
 
@@ -147,7 +148,7 @@ def names() -> list[str]:
     return [*FILES, *_variants(), HOST]
 
 
-def is_known(name: object) -> bool:
+def is_known(name: object) -> TypeGuard[str]:
     """Whether a machine comes with the program. Other files are read only for what is none of the files' own names."""
     return name in FILES or name in names()
 

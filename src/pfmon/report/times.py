@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.session.run import Times
+    from pfmon.session.plan import Times
 
 
 def times_line(times: Times) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
     from pfmon.program.objects import Objects
     from pfmon.session.cpi import Cpi
-    from pfmon.session.run import Plan
+    from pfmon.session.plan import Plan
 
 
 class Observer:

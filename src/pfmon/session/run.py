@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import signal
 import time
@@ -12,116 +11,32 @@ from functools import partial
 from pfmon.engine import api
 from pfmon.engine.api import Start
 from pfmon.errors import PfmonError
-from pfmon.light_typing import NamedTuple
-from pfmon.program.image import NO_DIRECTORIES
 from pfmon.session.controls import Controls
-from pfmon.session.event_sets import EventSets
 from pfmon.session.monitoring import Monitoring
-from pfmon.session.supported import check_addresses, check_controls, check_fits, check_follows, check_machine_counts
+from pfmon.session.plan import Outcome, Times, event_groups, planned_machine, planned_trigger
+from pfmon.session.supported import check_addresses, check_controls, check_fits, check_follows
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from pfmon.counting.sample_listener import SampleListener
     from pfmon.engine.api import Ending, Engine, PerformanceData
-    from pfmon.engine.settings import Settings
     from pfmon.machine.config import MachineFigures
-    from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.request import Request
-    from pfmon.program.image import DebugDirectories, Program
     from pfmon.program.objects import Objects
     from pfmon.session.counting import Count, Counting, Seen
-    from pfmon.session.cpi import Cpi
-    from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.monitoring import Interval
     from pfmon.session.observer import Observer
+    from pfmon.session.plan import Plan
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
-    from pfmon.session.sampling import Sample, Sampling
-    from pfmon.session.tasks import Following, TaskCounts, Tasks
+    from pfmon.session.sampling import Sample
+    from pfmon.session.tasks import Tasks
 
 TIMED_OUT = 124
 """Exit status of a run that --session-timeout ended, as timeout(1) has it."""
-
-
-class Plan(NamedTuple):
-    """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
-    where the counts come from; ``annotate``: a range of code whose instructions are to be listed, or its
-    name, if that is known when the program has run; ``unlimited``:
-    count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
-    are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
-    None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
-    that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
-    whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
-    counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
-    what the program starts; ``debug``: where separate debug files are looked for."""
-
-    program: Program | None
-    arguments: Sequence[bytes]
-    environment: Sequence[bytes]
-    settings: Settings
-    model: PmuModel
-    request: Request
-    memory_limit: int
-    timeout: float | None = None
-    slow: bool = False
-    profile: bool = False
-    annotate: tuple[int, int] | str | None = None
-    unlimited: bool = False
-    set_sizes: Sequence[int] = ()
-    controls: Controls = Controls()
-    machine: Callable[[], MachineFigures] | None = None
-    report: bool = False
-    record: str = ""
-    replay: str = ""
-    partial: bool = False
-    sampling: Sampling | None = None
-    demangle: bool = True
-    following: Following | None = None
-    debug: DebugDirectories = NO_DIRECTORIES
-
-
-class Times(NamedTuple):
-    """Seconds of the host that a run took."""
-
-    real: float
-    user: float
-    system: float
-
-
-class Outcome(NamedTuple):
-    """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
-    ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
-    ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction;
-    ``tasks``: by task, if what the program starts was followed; the counts are then those of all."""
-
-    status: int
-    counts: list[Count]
-    times: Times
-    retired: int
-    death: Ending | None = None
-    stopped: str = ""
-    profile: Profile | None = None
-    listing: Sequence[tuple[int, str]] = ()
-    notes: Sequence[str] = ()
-    cpi: Cpi | None = None
-    notices: Sequence[str] = ()
-    exact: Mapping[int, int] | None = None
-    tasks: Sequence[TaskCounts] | None = None
-
-
-def event_groups(plan: Plan) -> list[EventSets]:
-    """The event sets of a plan, each programmed; none without events."""
-    request, groups, first = plan.request, [], 0
-    for size in plan.set_sizes or [len(request.events)]:
-        part = request._replace(events=request.events[first : first + size])
-        if part.events:
-            groups.append(EventSets(plan.model, part, plan.unlimited))
-        first += size
-    return groups
 
 
 class Session:
@@ -137,12 +52,12 @@ class Session:
         check_controls(plan.model, plan.controls)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
-        self._trigger = _machine_trigger(plan)
+        self._trigger = planned_trigger(plan)
         if self._steered or self._trigger:
             from pfmon.session.steering import BY_CONTROLS, BY_EVENT, check_live  # few runs need it
 
             check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
-        self._machine = _machine(plan) if self._wants_machine else None
+        self._machine = planned_machine(plan) if self._wants_machine else None
         self._tasks = self._make_tasks() if plan.following else None
         self.engine: Engine = self._open()
         self._check_engine()
@@ -406,29 +321,6 @@ def _monitor(plan: Plan, machine: MachineFigures | None, engine: Engine) -> Moni
     return Monitoring(groups, plan.controls, engine, scale, machine=machine) if groups else None
 
 
-def _machine(plan: Plan) -> MachineFigures:
-    """The machine of a run. PfmonError: it cannot count as the controls want."""
-    from pfmon.machine.config import load  # exact events alone do not need it
-    from pfmon.machine.names import default_machine
-
-    check_machine_counts(plan.slow)
-    return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.request.ia32_program))
-
-
-def _machine_trigger(plan: Plan) -> MachineTrigger | None:
-    """The event that starts counting, if the machine decides when it happens."""
-    if plan.controls.event_trigger is None:
-        return None
-    from pfmon.session.event_trigger import machine_trigger  # most runs have none
-
-    return machine_trigger(plan.model, plan.controls.event_trigger)
-
-
 def _now() -> tuple[float, float, float]:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return time.monotonic(), usage.ru_utime, usage.ru_stime
-
-
-def default_memory_limit() -> int:
-    """Half of the host's memory, in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pfmon.counting.live_unit import LiveUnit
     from pfmon.counting.sampler import Sampler
     from pfmon.session.counting import Counting
-    from pfmon.session.run import Plan
+    from pfmon.session.plan import Plan
     from pfmon.session.sampling import Period
 
 

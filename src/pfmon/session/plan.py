@@ -1,0 +1,128 @@
+"""What a run is to do, and how it ended."""
+
+from __future__ import annotations
+
+import os
+
+from pfmon.light_typing import NamedTuple
+from pfmon.program.image import NO_DIRECTORIES
+from pfmon.session.controls import Controls
+from pfmon.session.event_sets import EventSets
+from pfmon.session.supported import check_machine_counts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pfmon.engine.api import Ending
+    from pfmon.engine.settings import Settings
+    from pfmon.machine.config import MachineFigures
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.request import Request
+    from pfmon.program.image import DebugDirectories, Program
+    from pfmon.session.counting import Count
+    from pfmon.session.cpi import Cpi
+    from pfmon.session.event_trigger import MachineTrigger
+    from pfmon.session.profile import Profile
+    from pfmon.session.sampling import Sampling
+    from pfmon.session.tasks import Following, TaskCounts
+
+
+class Plan(NamedTuple):
+    """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
+    where the counts come from; ``annotate``: a range of code whose instructions are to be listed, or its
+    name, if that is known when the program has run; ``unlimited``:
+    count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
+    are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
+    None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
+    that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
+    whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
+    counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
+    what the program starts; ``debug``: where separate debug files are looked for."""
+
+    program: Program | None
+    arguments: Sequence[bytes]
+    environment: Sequence[bytes]
+    settings: Settings
+    model: PmuModel
+    request: Request
+    memory_limit: int
+    timeout: float | None = None
+    slow: bool = False
+    profile: bool = False
+    annotate: tuple[int, int] | str | None = None
+    unlimited: bool = False
+    set_sizes: Sequence[int] = ()
+    controls: Controls = Controls()
+    machine: Callable[[], MachineFigures] | None = None
+    report: bool = False
+    record: str = ""
+    replay: str = ""
+    partial: bool = False
+    sampling: Sampling | None = None
+    demangle: bool = True
+    following: Following | None = None
+    debug: DebugDirectories = NO_DIRECTORIES
+
+
+class Times(NamedTuple):
+    """Seconds of the host that a run took."""
+
+    real: float
+    user: float
+    system: float
+
+
+class Outcome(NamedTuple):
+    """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
+    ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
+    ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction;
+    ``tasks``: by task, if what the program starts was followed; the counts are then those of all."""
+
+    status: int
+    counts: list[Count]
+    times: Times
+    retired: int
+    death: Ending | None = None
+    stopped: str = ""
+    profile: Profile | None = None
+    listing: Sequence[tuple[int, str]] = ()
+    notes: Sequence[str] = ()
+    cpi: Cpi | None = None
+    notices: Sequence[str] = ()
+    exact: Mapping[int, int] | None = None
+    tasks: Sequence[TaskCounts] | None = None
+
+
+def event_groups(plan: Plan) -> list[EventSets]:
+    """The event sets of a plan, each programmed; none without events."""
+    request, groups, first = plan.request, [], 0
+    for size in plan.set_sizes or [len(request.events)]:
+        part = request._replace(events=request.events[first : first + size])
+        if part.events:
+            groups.append(EventSets(plan.model, part, plan.unlimited))
+        first += size
+    return groups
+
+
+def planned_machine(plan: Plan) -> MachineFigures:
+    """The machine of a run. PfmonError: it cannot count as the controls want."""
+    from pfmon.machine.config import load  # exact events alone do not need it
+    from pfmon.machine.names import default_machine
+
+    check_machine_counts(plan.slow)
+    return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.request.ia32_program))
+
+
+def planned_trigger(plan: Plan) -> MachineTrigger | None:
+    """The event that starts counting, if the machine decides when it happens."""
+    if plan.controls.event_trigger is None:
+        return None
+    from pfmon.session.event_trigger import machine_trigger  # most runs have none
+
+    return machine_trigger(plan.model, plan.controls.event_trigger)
+
+
+def default_memory_limit() -> int:
+    """Half of the host's memory, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
