@@ -24,6 +24,7 @@ cdef struct Fetched:
     int64_t asked                # cycle in which L2 was asked for the line; -1: it was there, or in the streaming buffer
     uint32_t under_way           # it had been asked for before
     uint32_t level               # watch.TlbLevel: what served a miss of the first-level TLB
+    int64_t kernel               # cycles of the wait in which the operating system ran
 
 cdef struct Buffered:            # a line in the streaming buffer, or on its way there
     uint64_t line                # address; NO_LINE

@@ -106,7 +106,7 @@ cdef class InstructionFetch:
         cdef int64_t translated, place
         self.pump(notes, now)
         note(notes, Occurrence.L1I_READ, 1)
-        out.asked, out.under_way, out.level = -1, 0, TlbLevel.TLB_HIT
+        out.asked, out.under_way, out.level, out.kernel = -1, 0, TlbLevel.TLB_HIT, 0
         translated = self.translate(notes, address, now, out)
         out.cause = FrontCause.FRONT_TLBMISS
         out.second_cycles = 0
@@ -155,6 +155,7 @@ cdef class InstructionFetch:
         note(notes, Occurrence.ITLB_FILLED, 1)
         out.level = TlbLevel.TLB_FAULT
         self.table.add(page)
+        out.kernel = self.software_cycles
         return now + self.software_cycles
 
     # An entry of the first-level TLB; lines of the page that makes room go with it (Montecito manual 2.4.3.1.1).

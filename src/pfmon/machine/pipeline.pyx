@@ -13,7 +13,7 @@ from libc.string cimport memset
 from pfmon.engine.ia64.encodings.attributes cimport (
     AR_RSE, BR_FIRST, EFFECT_FENCE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.causes cimport (
-    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
+    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
@@ -55,6 +55,7 @@ cdef class Pipeline:
         self.front_end = FrontEnd(config, fetch, records)
         self.mispredict = config["predictor.mispredict"]
         self.exception = config["pipeline.exception_flush"]
+        self.system_call, self.fault = config["kernel.system_call"], config["kernel.fault"]
         self.failed_check = config["pipeline.failed_check"]
         self.serialize = config["pipeline.serialize_flush"]
         self.early_address = config["latency.multimedia.address_flush"] if config["pipeline.mm_address_flush"] else 0
@@ -126,6 +127,14 @@ cdef class Pipeline:
             self.earliest += cycles
             self.records.add_bubbles(number, instruction, BUBBLE_BACK, cause, cycles)
 
+    cdef void enter_kernel(self, uint64_t number, uint32_t instruction, int64_t cycles, int64_t flush) noexcept nogil:
+        if flush:
+            self.records.add_bubbles(number, instruction, BUBBLE_BACK, XPN, flush)
+        if cycles:
+            self.records.add_bubbles(number, instruction, BUBBLE_BACK, KERNEL, cycles)
+        self.earliest += cycles + flush
+        self.front_end.stop(cycles + flush)
+
     cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
                   uint32_t cause) noexcept nogil:
         """The register stack engine stored or loaded ``registers`` registers, the lowest at ``address``."""
@@ -184,6 +193,9 @@ cdef class Pipeline:
                     self.front_end.deliver(&self.notes, run, step, i, self.earliest,
                                            (self.start if self.use.instructions else self.now) + 1)
                 if self.use.instructions == 0:
+                    if self.front_end.kernel:        # its page was not there
+                        self.enter_kernel(run.number, i, self.front_end.kernel, self.exception)
+                        self.front_end.kernel = 0
                     self.start = max(self.earliest, self.front_end.ready)
                     self.use.skipped = step.slot
                 elif self.front_end.ready > self.start:
@@ -314,6 +326,8 @@ cdef class Pipeline:
             self.show(run.number, number, address, &served, False)
         for i in range(served.stalls):
             self.stalled += served.cycles[i]
+            if served.cause[i] == KERNEL:
+                self.front_end.stop(served.cycles[i])
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
         return served.ready
 

@@ -397,6 +397,8 @@ cdef class Timing(Watched):
                 self.pipeline.rse(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT:
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
+                self.pipeline.enter_kernel(number, 0, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
+                                           else self.pipeline.fault, 0)
         set_level(&self.dirty_registers, self.now, dirty_level(&self.pipeline.frames))
         self.mark_count = 0
 
