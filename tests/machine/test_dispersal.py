@@ -9,9 +9,10 @@ MOVE = "mov r13=b6"
 
 
 def cycles(*bundles: tuple[str, ...], machine: str = "itanium2") -> float:
-    """Cycles that bundles without stops but the last one's add to a loop."""
+    """Cycles that bundles without stops but the last one's add to a loop. Banks of L2 are no matter of ports."""
+    banks = ["l2d.banks=0" if machine == "montecito" else "l2.banks=0"]
     body = [*(open_bundle(*bundle) for bundle in bundles[:-1]), bundles[-1]]
-    passed, bubbles = per_pass(body, machine)
+    passed, bubbles = per_pass(body, machine, banks)
     assert not bubbles, bubbles
     return passed - per_pass(["nop.m 0"], machine)[0] + 1
 

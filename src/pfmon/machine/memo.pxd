@@ -10,6 +10,7 @@ cdef struct Node:                # what a block does from a state
     uint64_t word                # of the stream: block and conditions
     uint64_t outcome             # of its branch
     uint64_t plain               # its loads that L2 served, by access
+    uint64_t turns               # of its reads of L2 (run.pxd)
     uint32_t before              # number of the state
     uint32_t after
     int32_t cycles
@@ -54,8 +55,9 @@ cdef class Memo:
     cdef bint room(self, uint32_t log_count) noexcept nogil
     cdef uint32_t state(self, const State* state) noexcept nogil
     cdef const State* state_at(self, uint32_t number) noexcept nogil
-    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil
-    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain,
+                       uint64_t turns) noexcept nogil
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint64_t turns, uint32_t after,
                       int32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil
     cdef const uint32_t* issued(self, uint32_t number) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil

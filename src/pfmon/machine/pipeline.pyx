@@ -12,6 +12,7 @@ from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
     AR_RSE, BR_FIRST, EFFECT_FENCE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
+from pfmon.machine.banks cimport read_bank
 from pfmon.machine.causes cimport (
     ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
@@ -293,7 +294,7 @@ cdef class Pipeline:
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil:
         """A memory access is made; the cycle from which an integer operation can use what it loads."""
         cdef Served served
-        cdef uint32_t i, flags = step.access_flags
+        cdef uint32_t i, turn, flags = step.access_flags
         cdef uint64_t ranged = has_bit(run.ranged, self.access)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
         if flags & ACCESS_CHECK and not has_bit(run.failed, number):
@@ -308,10 +309,15 @@ cdef class Pipeline:
                 self.show_made(step, run, number, self.access, self.now)
             if self.access < 64 and run.plain >> self.access & 1:
                 self.data.note_plain(&self.notes)
+                read_bank(&self.data.l2.banks, address, self.now)
                 return self.now + self.data.l2.latency
-            self.data.note_quick(&self.notes, step.access - 1)
+            turn = run.turns >> 2 * self.access & 3 if self.access < 32 else 0
+            self.data.note_quick(&self.notes, step.access - 1, turn)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
                 enter_store(&self.data.store_conflicts, address, step.size, self.now)
+            elif step.access == ACCESS_FLOAT_LOAD + 1:
+                read_bank(&self.data.l2.banks, address, self.now)
+                return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.turn_cycles(turn)
             return self.now + self.data.quick_latency[step.access - 1]
         if flags & ACCESS_SPECULATIVE:
             if has_bit(run.no_address, number):
@@ -344,7 +350,8 @@ cdef class Pipeline:
         """Tell of an access that was made before: L1D has the integer loads, L2 in its latency the rest."""
         if step.access == ACCESS_FLOAT_LOAD + 1:
             self.watch.load(run.number, number, run.addresses[access], issued,
-                            self.data.quick_latency[<int>ACCESS_FLOAT_LOAD], False)
+                            self.data.quick_latency[<int>ACCESS_FLOAT_LOAD]
+                            + self.data.l2.turn_cycles(run.turns >> 2 * access & 3 if access < 32 else 0), False)
         elif access < 64 and run.plain >> access & 1:
             self.watch.load(run.number, number, run.addresses[access], issued, self.data.l2.latency, False)
 

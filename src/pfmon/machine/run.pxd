@@ -18,6 +18,7 @@ cdef struct Run:                 # a block that ran
     uint8_t quick                # all of it went as the memo may know it
     uint32_t made                # accesses that were made before the block is simulated: quick or plain
     uint64_t plain               # by access: integer loads that L2 served in its latency
+    uint64_t turns               # of the first accesses, two bits each: reads of L2 that meet so many before in a bank
     uint64_t slow_window         # the first window that the front end has to wait for
 
 

@@ -17,7 +17,7 @@ from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport Node
-from pfmon.machine.memory cimport ACCESS_CHECK, is_store
+from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FLOAT_LOAD, is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.run cimport set_bit
@@ -150,6 +150,7 @@ cdef class Timing(Watched):
         cdef int64_t clock = self.now, at
         cdef uint32_t i, access = 0, flags
         cdef const Reach* reach
+        self.data.l2.banks.block += 1
         if self.mark_count or not plan.plain:
             return False
         while window <= plan.last_window:
@@ -168,6 +169,10 @@ cdef class Timing(Watched):
                 if access >= 64 or not self.data.plain(run.addresses[access], reach.size, reach.kind, flags, at):
                     return False
                 run.plain |= <uint64_t>1 << access
+            elif reach.kind == ACCESS_FLOAT_LOAD and not flags & ACCESS_CHECK and self.data.l2.banks.turn:
+                if access >= 32:
+                    return False
+                run.turns |= <uint64_t>self.data.l2.banks.turn << 2 * access
             access += 1
             run.made = access
         return True
@@ -195,10 +200,10 @@ cdef class Timing(Watched):
         if number:
             node = &self.memo.nodes[number]
             if node.before != self.state or node.word != run.word or node.outcome != outcome \
-                    or node.plain != run.plain:
+                    or node.plain != run.plain or node.turns != run.turns:
                 number = 0
         if number == 0:
-            number = self.memo.find(self.state, run.word, outcome, run.plain)
+            number = self.memo.find(self.state, run.word, outcome, run.plain, run.turns)
             if number == 0:
                 return False
             if self.node:
@@ -237,7 +242,7 @@ cdef class Timing(Watched):
         if self.pipeline.save(&state) and self.now - began < 1 << 30:
             after = self.memo.state(&state)
             if after:
-                self.node = self.memo.add(before, run.word, outcome, run.plain, after, <int>(self.now - began),
+                self.node = self.memo.add(before, run.word, outcome, run.plain, run.turns, after, <int>(self.now - began),
                                           self.pipeline.issued, run.made)
                 self.state = after if self.node else 0
                 if self.node:
