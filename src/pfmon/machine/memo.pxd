@@ -6,19 +6,21 @@ from pfmon.machine.frames cimport Frames
 from pfmon.machine.records cimport Records
 from pfmon.machine.state cimport State
 
+cdef enum NodeFlag:
+    NODE_CYCLES = (1 << 30) - 1
+    NODE_LATE_STORES = 1 << 30   # stores are so near its end that loads behind it may meet them
+    NODE_WRONG_TARGET = 1 << 31  # its branch was foretold by an earlier value of its branch register
+
 cdef struct Node:                # what a block does from a state
     uint64_t word                # of the stream: block and conditions
     uint64_t outcome             # of its branch
-    uint64_t plain               # its loads that L2 served, by access
-    uint64_t turns               # of its reads of L2 (run.pxd)
+    uint64_t served              # by access: how L2 served it (run.pxd)
     uint32_t before              # number of the state
     uint32_t after
-    int32_t cycles
+    uint32_t cycles              # and NodeFlag
     uint32_t log                 # place and length of what it adds to the records; behind it: cycles until each access
     uint32_t log_count           # issued
-    uint64_t late_stores         # by access: stores so near its end that loads behind it may meet them
     uint32_t next                # the node that came next the last time
-    bint wrong_target            # its branch was foretold by an earlier value of its branch register
 
 cdef enum:
     SHIFTS = 1 << 12
@@ -55,10 +57,9 @@ cdef class Memo:
     cdef bint room(self, uint32_t log_count) noexcept nogil
     cdef uint32_t state(self, const State* state) noexcept nogil
     cdef const State* state_at(self, uint32_t number) noexcept nogil
-    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain,
-                       uint64_t turns) noexcept nogil
-    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint64_t turns, uint32_t after,
-                      int32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served, uint32_t after,
+                      uint32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil
     cdef const uint32_t* issued(self, uint32_t number) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil

@@ -36,9 +36,8 @@ cdef uint64_t state_hash(const State* state) noexcept nogil:
     return hash
 
 
-cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain,
-                               uint64_t turns) noexcept nogil:
-    return mix(mix(mix(mix(3, before), word), outcome), plain ^ turns << 1)
+cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil:
+    return mix(mix(mix(mix(3, before), word), outcome), served)
 
 
 cdef class Memo:
@@ -170,21 +169,20 @@ cdef class Memo:
 
     # --- nodes
 
-    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain,
-                       uint64_t turns) noexcept nogil:
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil:
         """The node of a block from a state, or NONE."""
-        cdef uint32_t at = <uint32_t>node_hash(before, word, outcome, plain, turns) & (self.node_table_size - 1)
+        cdef uint32_t at = <uint32_t>node_hash(before, word, outcome, served) & (self.node_table_size - 1)
         cdef const Node* node
         while self.node_table[at]:
             node = &self.nodes[self.node_table[at]]
             if node.before == before and node.word == word and node.outcome == outcome \
-                    and node.plain == plain and node.turns == turns:
+                    and node.served == served:
                 return self.node_table[at]
             at = (at + 1) & (self.node_table_size - 1)
         return NONE
 
-    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint64_t turns, uint32_t after,
-                      int32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil:
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served, uint32_t after,
+                      uint32_t cycles, const uint32_t* issued, uint32_t accesses) noexcept nogil:
         """A node with the records' log of what was just simulated, and when its accesses issued; NONE when there is no
         memory: the block is then simulated again when it runs again, to the same end."""
         cdef Node* node
@@ -193,7 +191,7 @@ cdef class Memo:
             return NONE
         node = &self.nodes[self.node_count]
         memset(node, 0, sizeof(Node))
-        node.word, node.outcome, node.plain, node.turns = word, outcome, plain, turns
+        node.word, node.outcome, node.served = word, outcome, served
         node.before, node.after, node.cycles = before, after, cycles
         node.log, node.log_count = <uint32_t>self.log_used, count
         memcpy(self.logs + self.log_used, self.records.log, count * sizeof(uint32_t))
@@ -209,7 +207,7 @@ cdef class Memo:
 
     cdef void enter(self, uint32_t number) noexcept nogil:
         cdef const Node* node = &self.nodes[number]
-        cdef uint64_t hash = node_hash(node.before, node.word, node.outcome, node.plain, node.turns)
+        cdef uint64_t hash = node_hash(node.before, node.word, node.outcome, node.served)
         cdef uint32_t at = <uint32_t>hash & (self.node_table_size - 1)
         while self.node_table[at]:
             at = (at + 1) & (self.node_table_size - 1)

@@ -26,7 +26,7 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport L1D_CHECK_READ
 from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
-from pfmon.machine.run cimport has_bit
+from pfmon.machine.run cimport has_bit, served_as
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
 from pfmon.machine.state cimport STEERED_SINCE
@@ -297,7 +297,7 @@ cdef class Pipeline:
         cdef uint32_t i, turn, flags = step.access_flags
         cdef uint64_t ranged = has_bit(run.ranged, self.access)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
-        if flags & ACCESS_CHECK and not has_bit(run.failed, number):
+        if flags & ACCESS_CHECK and (run.told == NULL or not has_bit(run.told.failed, number)):
             if step.access == ACCESS_LOAD + 1:
                 note(&self.notes, L1D_CHECK_READ, 1)
             return self.now                          # the register has the value already
@@ -307,11 +307,11 @@ cdef class Pipeline:
             self.issued[self.access] = <uint32_t>(self.now - self.began)
             if self.watch is not None and self.watch.loads:
                 self.show_made(step, run, number, self.access, self.now)
-            if self.access < 64 and run.plain >> self.access & 1:
+            turn = served_as(run, self.access)
+            if turn and step.access != ACCESS_FLOAT_LOAD + 1:
                 self.data.note_plain(&self.notes)
                 read_bank(&self.data.l2.banks, address, self.now)
                 return self.now + self.data.l2.latency
-            turn = run.turns >> 2 * self.access & 3 if self.access < 32 else 0
             self.data.note_quick(&self.notes, step.access - 1, turn)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
                 enter_store(&self.data.store_conflicts, address, step.size, self.now)
@@ -319,12 +319,12 @@ cdef class Pipeline:
                 read_bank(&self.data.l2.banks, address, self.now)
                 return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.turn_cycles(turn)
             return self.now + self.data.quick_latency[step.access - 1]
-        if flags & ACCESS_SPECULATIVE:
-            if has_bit(run.no_address, number):
+        if flags & ACCESS_SPECULATIVE and run.told != NULL:
+            if has_bit(run.told.no_address, number):
                 return self.now
-            if has_bit(run.deferred, number):
+            if has_bit(run.told.deferred, number):
                 flags |= ACCESS_DEFERRED
-            if has_bit(run.no_page, number):
+            if has_bit(run.told.no_page, number):
                 flags |= ACCESS_NO_PAGE
         served.stalls = 0
         self.data.access(&self.notes, address, step.size, step.access - 1, flags, self.now, &served)
@@ -351,8 +351,8 @@ cdef class Pipeline:
         if step.access == ACCESS_FLOAT_LOAD + 1:
             self.watch.load(run.number, number, run.addresses[access], issued,
                             self.data.quick_latency[<int>ACCESS_FLOAT_LOAD]
-                            + self.data.l2.turn_cycles(run.turns >> 2 * access & 3 if access < 32 else 0), False)
-        elif access < 64 and run.plain >> access & 1:
+                            + self.data.l2.turn_cycles(served_as(run, access)), False)
+        elif served_as(run, access):
             self.watch.load(run.number, number, run.addresses[access], issued, self.data.l2.latency, False)
 
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil:

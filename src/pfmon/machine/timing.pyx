@@ -16,11 +16,11 @@ from pfmon.machine.code cimport ALWAYS, Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
-from pfmon.machine.memo cimport Node
+from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_STORES, NODE_WRONG_TARGET, Node
 from pfmon.machine.memory cimport ACCESS_CHECK, ACCESS_FLOAT_LOAD, is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
-from pfmon.machine.run cimport set_bit
+from pfmon.machine.run cimport MOST_SERVED, Told, set_bit
 from pfmon.machine.state cimport State
 from pfmon.machine.store_conflict cimport enter_store
 from pfmon.stream.failure cimport Failure
@@ -63,6 +63,7 @@ cdef class Timing(Watched):
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
         """The block that was held ran, and control went to ``next_ip``."""
         cdef Run run
+        cdef Told told
         cdef uint64_t word = self.block[0], outcome = 0
         cdef uint32_t marks = 0
         cdef int64_t began = self.now
@@ -91,14 +92,16 @@ cdef class Timing(Watched):
         elif plan.steers:
             self.follow_branch_registers(plan, &run, next_ip)
         if self.mark_count:
-            self.take_marks(plan, &run)
+            memset(&told, 0, sizeof(told))
+            run.told = &told
+            self.take_marks(plan, &told)
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
         run.quick = self.survey(plan, &run)
         if not (self.memoize and is_repeatable(&run) and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome)
         else:
-            if self.memo.nodes[self.node].late_stores:
+            if self.ran.cycles & NODE_LATE_STORES:
                 self.enter_late_stores(plan, &run, began)
             if self.watch is not None and self.watch.loads and run.made:
                 self.show_repeated(plan, &run, self.memo.issued(self.node), began)
@@ -166,13 +169,13 @@ cdef class Timing(Watched):
             flags = plan.steps[reach.step].access_flags
             at = clock + reach.group
             if not flags & ACCESS_CHECK and not self.data.quick(run.addresses[access], reach.size, reach.kind, at):
-                if access >= 64 or not self.data.plain(run.addresses[access], reach.size, reach.kind, flags, at):
+                if access >= MOST_SERVED or not self.data.plain(run.addresses[access], reach.size, reach.kind, flags, at):
                     return False
-                run.plain |= <uint64_t>1 << access
+                run.served |= <uint64_t>1 << 2 * access
             elif reach.kind == ACCESS_FLOAT_LOAD and not flags & ACCESS_CHECK and self.data.l2.banks.turn:
-                if access >= 32:
+                if access >= MOST_SERVED:
                     return False
-                run.turns |= <uint64_t>self.data.l2.banks.turn << 2 * access
+                run.served |= <uint64_t>self.data.l2.banks.turn << 2 * access
             access += 1
             run.made = access
         return True
@@ -200,10 +203,10 @@ cdef class Timing(Watched):
         if number:
             node = &self.memo.nodes[number]
             if node.before != self.state or node.word != run.word or node.outcome != outcome \
-                    or node.plain != run.plain or node.turns != run.turns:
+                    or node.served != run.served:
                 number = 0
         if number == 0:
-            number = self.memo.find(self.state, run.word, outcome, run.plain, run.turns)
+            number = self.memo.find(self.state, run.word, outcome, run.served)
             if number == 0:
                 return False
             if self.node:
@@ -212,17 +215,17 @@ cdef class Timing(Watched):
         times = self.memo.times
         times[number] += 1
         self.ran = node
-        self.now += node.cycles
+        self.now += node.cycles & NODE_CYCLES
         self.state = node.after
         self.node = number
-        self.pipeline.wrong_target = node.wrong_target
+        self.pipeline.wrong_target = node.cycles & NODE_WRONG_TARGET != 0
         self.repeated += 1
         return True
 
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome) noexcept nogil:
         """Let the pipeline do it, and tell the memo."""
         cdef State state
-        cdef uint32_t before = self.state, after
+        cdef uint32_t before = self.state, after, cycles
         cdef int64_t began
         cdef bint remember = before and is_repeatable(run)
         self.go_on_here()
@@ -242,31 +245,30 @@ cdef class Timing(Watched):
         if self.pipeline.save(&state) and self.now - began < 1 << 30:
             after = self.memo.state(&state)
             if after:
-                self.node = self.memo.add(before, run.word, outcome, run.plain, run.turns, after, <int>(self.now - began),
+                cycles = <uint32_t>(self.now - began)
+                if self.late_stores(plan, run, cycles):
+                    cycles |= NODE_LATE_STORES
+                if self.pipeline.wrong_target:
+                    cycles |= NODE_WRONG_TARGET
+                self.node = self.memo.add(before, run.word, outcome, run.served, after, cycles,
                                           self.pipeline.issued, run.made)
                 self.state = after if self.node else 0
-                if self.node:
-                    self.memo.nodes[self.node].wrong_target = self.pipeline.wrong_target
-                    self.memo.nodes[self.node].late_stores = self.late_stores(plan, run, self.now - began)
 
-    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
-        """The stores of a block that took ``cycles`` which may be within the store window of what comes behind it."""
+    cdef bint late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
+        """Whether stores of a block that took ``cycles`` may be within the store window of what comes behind it."""
         cdef uint32_t i, access = 0
-        cdef uint64_t found = 0
         cdef const Reach* reach
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
-            if access < 64 and access < run.made and is_store(reach.kind) \
-                    and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
-                found |= <uint64_t>1 << access
+            if is_store(reach.kind) and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
+                return True
             access += 1
-        return found
+        return False
 
     cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
         """The cycles in which stores of a block that the memo repeated were made: `survey` took the earliest ones."""
-        cdef uint64_t left = self.memo.nodes[self.node].late_stores
         cdef const uint32_t* issued = self.memo.issued(self.node)
         cdef uint32_t i, access = 0
         cdef const Reach* reach
@@ -274,11 +276,8 @@ cdef class Timing(Watched):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
-            if left >> access & 1:
+            if is_store(reach.kind):
                 enter_store(&self.data.store_conflicts, run.addresses[access], reach.size, began + issued[access])
-                left &= left - 1
-                if left == 0:
-                    return
             access += 1
 
     cdef void go_on_here(self) noexcept nogil:
@@ -353,7 +352,7 @@ cdef class Timing(Watched):
 
     # --- marks
 
-    cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil:
+    cdef void take_marks(self, const Plan* plan, Told* told) noexcept nogil:
         """What has to be known before the block is simulated: check loads that failed, loads that were deferred."""
         cdef uint32_t i, instruction
         for i in range(self.mark_count):
@@ -361,13 +360,13 @@ cdef class Timing(Watched):
             if instruction >= MOST_CODE:
                 continue
             if mark_kind(self.marks[i]) == Mark.ALAT_MISS:
-                set_bit(run.failed, instruction)
+                set_bit(told.failed, instruction)
             elif mark_kind(self.marks[i]) == Mark.DEFERRED:
-                set_bit(run.deferred, instruction)
+                set_bit(told.deferred, instruction)
                 if mark_value(self.marks[i]) == Deferral.NO_PAGE:
-                    set_bit(run.no_page, instruction)
+                    set_bit(told.no_page, instruction)
                 elif mark_value(self.marks[i]) == Deferral.NO_ADDRESS:
-                    set_bit(run.no_address, instruction)
+                    set_bit(told.no_address, instruction)
 
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
         """Instructions of the block that flush the pipeline."""
