@@ -111,7 +111,7 @@ cdef class Timing(Watched):
             self.show_branch(plan, &run, next_ip)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
             self.follow_frames(plan, &run)
-        if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.left)):
+        if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.active)):
             self.give_hints(plan, &run, next_ip)
         if plan.cut == Cut.FAILED_CHECK or not plan.plain:
             self.flush_behind(plan, &run)
