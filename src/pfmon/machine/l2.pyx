@@ -151,7 +151,7 @@ cdef class L2:
             use(self.data, place)
         if kind != REQUEST_WRITE and not on_its_way:
             turn = read_bank(&self.banks, address, start)
-        if turn:
+        if turn and start == self.taken:         # otherwise order has cancelled it before
             note(notes, Occurrence.OZQ_CANCEL_BANK, 1)
         if kind == REQUEST_SEMAPHORE:
             done = start + turn + self.semaphore_latency
