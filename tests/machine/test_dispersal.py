@@ -6,12 +6,14 @@ from machine_code import open_bundle, per_pass
 LOAD, STORE, ADD, SHIFT = "ld8 r10=[r20]", "st8 [r21]=r20", "add r11=r0,r0", "shl r12=r0,r0"
 FLOAT_LOAD, MULTIPLY_ADD = "ldf8 f10=[r20]", "fma.s0 f11=f6,f6,f6"
 MOVE = "mov r13=b6"
+SHIFT_0 = "extr r10=r0,3,4"  # I0 alone, on the Itanium 2
 
 
 def cycles(*bundles: tuple[str, ...], machine: str = "itanium2") -> float:
-    """Cycles that bundles without stops but the last one's add to a loop."""
+    """Cycles that bundles without stops but the last one's add to a loop. Banks of L2 are no matter of ports."""
+    banks = ["l2d.banks=0" if machine == "montecito" else "l2.banks=0"]
     body = [*(open_bundle(*bundle) for bundle in bundles[:-1]), bundles[-1]]
-    passed, bubbles = per_pass(body, machine)
+    passed, bubbles = per_pass(body, machine, banks)
     assert not bubbles, bubbles
     return passed - per_pass(["nop.m 0"], machine)[0] + 1
 
@@ -44,6 +46,29 @@ def test_two_full_bundles_issue_in_one_cycle():
     ],
 )
 def test_ports_and_rules(first, second, expected, why):
+    assert cycles(first, second) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected", "why"),
+    [
+        (("MII", "", SHIFT_0, "sxt1 r14=r0"), ("MMF", "", "", ""), 1, "the first I slot goes to I0"),
+        (("MII", "", "sxt1 r14=r0", SHIFT_0), ("MMF", "", "", ""), 2, "the second I slot goes to I1"),
+        (("MII", "", ADD, SHIFT_0), ("MMF", "", "", ""), 2, "... whatever is in the first"),
+        (("MMI", "", "", ADD), ("MII", "", SHIFT_0, ""), 2, "the second I slot of the group, in its second bundle"),
+        (("MMF", "", "", ""), ("MMI", "", "", SHIFT_0), 1, "the first I slot of the group, in its second bundle"),
+        (("MII", "", ADD, "add r14=r0,r0"), ("MII", "", "add r15=r0,r0", "add r16=r0,r0"), 1, "A-type in M ports, too"),
+        (("MII", "", ADD, "add r14=r0,r0"), ("MFI", "", "", "sxt1 r15=r0"), 2, "I ports are taken in order"),
+        (
+            ("MMI", "add r15=r0,r0", LOAD, ""),
+            ("MMI", "ld8 r14=[r22]", STORE, ""),
+            1,
+            "M slots are reordered between subtypes",
+        ),
+    ],
+)
+def test_ports_by_position(first, second, expected, why):
+    """2.3.1: "based on the position of the instruction within the instruction group"; which, as GCC has it."""
     assert cycles(first, second) == expected, why
 
 

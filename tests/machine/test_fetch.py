@@ -27,6 +27,11 @@ def machine(name: str = "itanium2", *figures: str) -> InstructionFetch:
     return InstructionFetch(config, L2(config))
 
 
+def alone(*figures: str) -> InstructionFetch:
+    """An Itanium 2 whose requests bring one line of L1I each, so that it shows what is asked for."""
+    return machine("itanium2", "l1i.brought=64", *figures)
+
+
 def own(occurrences: dict[str, int]) -> dict[str, int]:
     return {name: times for name, times in occurrences.items() if name in OWN}
 
@@ -51,8 +56,8 @@ def test_a_window_in_l1i_is_there_when_it_is_asked_for(name: str) -> None:
 @pytest.mark.parametrize(("name", "cycles"), [("itanium", 6), ("itanium2", 7), ("montecito", 7)])
 def test_a_line_in_l2_takes_its_latency(name: str, cycles: int) -> None:
     """Montecito manual 2.3.3.2: seven cycles, as the Itanium 2; Itanium: the latency of its L2."""
-    fetch = machine(name)
     config = load(name)
+    fetch = machine(name, f"l1i.brought={config['l1i.line']}")
     now = touched(fetch, 0x4000, 32)
     ready, waits, seen = fetch.fetch_at(0x4000 + int(config["l1i.line"]), now)
     assert (ready, waits) == (now + cycles, {"FRONT_IMISS": cycles})
@@ -141,19 +146,47 @@ def test_l1i_holds_its_size_and_not_a_line_more() -> None:
 
 
 def test_a_stream_has_lines_there_before_they_are_fetched() -> None:
-    fetch = machine()
-    now = touched(fetch, 0x4000, 64 * 10)
+    """It goes on as long as what it brings is fetched, and no further than so many lines ahead."""
+    fetch = alone()
+    now = touched(fetch, 0x4000, 64 * 40)
     for page in range(32):
         now = touched(fetch, 0x100000 + page * 4096, 32, now)
     now = touched(fetch, 0x4000, 32, now)
     fetch.redirect_at(0x4000, True, now)
-    waits = [fetch.fetch_at(0x4000 + line * 64, now + 100 + line)[1] for line in range(8)]
-    assert waits == [{}] * 8
-    assert fetch.fetch_at(0x4000 + 8 * 64, now + 200)[1] == {"FRONT_IMISS": 7}
+    waits = [fetch.fetch_at(0x4000 + line * 64, now + 100 + 10 * line)[1] for line in range(30)]
+    assert waits == [{}] * 30
+    assert max(fetch.buffer_lines()) <= 0x4000 + (29 + 7) * 64
+
+
+def test_without_many_every_line_is_waited_for() -> None:
+    fetch = alone()
+    now = touched(fetch, 0x4000, 64 * 40)
+    for page in range(32):
+        now = touched(fetch, 0x100000 + page * 4096, 32, now)
+    now = touched(fetch, 0x4000, 32, now)
+    fetch.redirect_at(0x4000, False, now)
+    waits = [fetch.fetch_at(0x4000 + line * 64, now + 100 + 10 * line)[1] for line in range(1, 30)]
+    assert waits == [{"FRONT_IMISS": 7}] * 29
+
+
+@pytest.mark.parametrize("name", ["itanium2", "montecito"])
+def test_a_request_brings_whole_lines_of_l2(name: str) -> None:
+    """Table 4-9: ISB_LINES_IN is ISB_BUNPAIRS_IN / 4, lines of 128 bytes. The other half waits in the buffer."""
+    fetch = machine(name)
+    now = touched(fetch, 0x4000, 32)
+    assert sorted(fetch.buffer_lines()) == [0x4040]
+    _, waits, seen = fetch.fetch_at(0x4040, now)
+    assert (waits, seen) == ({}, {"L1I_READ": 1, "L1I_ISB_HIT": 1, "L1I_FILL": 1})
+    total = Counter[str]()
+    for line in range(0x4100, 0x4100 + 14 * 64, 64):
+        total.update(fetch.fetch_at(line, now := now + LATER)[2])
+    assert total["L1I_FILL"] == 14
+    assert total["ISB_LINE_IN"] == total["L1I_DEMAND_MISS"] == 7
+    assert total["ISB_PAIR_IN"] == 4 * total["ISB_LINE_IN"]
 
 
 def test_the_next_taken_branch_ends_a_stream() -> None:
-    fetch = machine()
+    fetch = alone()
     now = touched(fetch, 0x4000, 32)
     fetch.redirect_at(0x4000, True, now)
     seen = fetch.redirect_at(0x4000, False, now + 3)
@@ -165,7 +198,7 @@ def test_the_next_taken_branch_ends_a_stream() -> None:
 
 
 def test_few_prefetches_nothing() -> None:
-    fetch = machine()
+    fetch = alone()
     now = touched(fetch, 0x4000, 32)
     fetch.redirect_at(0x4000, False, now)
     assert own(fetch.redirect_at(0x4000, False, now + 50)) == {}
@@ -182,7 +215,7 @@ def test_streams_wait_for_requests_and_leave_one_for_fetches() -> None:
     """Table 2-9: seven prefetches at a time. The first line is in L2, beside the target's, and makes room soon; with
     seven that come from memory, a ninth waits.
     """
-    fetch = machine("itanium2", "l1i.stream=12", "l1i.streaming_buffer=16")
+    fetch = alone("l1i.stream=12", "l1i.streaming_buffer=16")
     now = touched(fetch, 0x4000, 32)
     fetch.redirect_at(0x4000, True, now)
     seen = own(fetch.fetch_at(0x4000, now + 50)[2])
@@ -203,7 +236,7 @@ def test_streams_wait_for_requests_and_leave_one_for_fetches() -> None:
 
 def test_prefetches_do_not_walk() -> None:
     """Montecito manual 4.10: cancelled when they miss in the ITLB."""
-    fetch = machine()
+    fetch = alone()
     now = touched(fetch, 0x4000, 32)
     assert own(fetch.hint_at(0x8000, now)) == {"L1I_PREFETCH": 1}
     assert own(fetch.redirect_at(0x4FC0, True, now)) == {}
@@ -212,7 +245,7 @@ def test_prefetches_do_not_walk() -> None:
 
 
 def test_a_hint_brings_its_line_to_the_streaming_buffer() -> None:
-    fetch = machine()
+    fetch = alone()
     now = touched(fetch, 0x4000, 32)
     seen = own(fetch.hint_at(0x4210, now))
     assert seen == {"L1I_PREFETCH": 1, "L2_PREFETCH_SENT": 1, "ISB_LINE_IN": 1, "ISB_PAIR_IN": 2}
@@ -224,7 +257,7 @@ def test_a_hint_brings_its_line_to_the_streaming_buffer() -> None:
 
 
 def test_too_many_hints_overflow() -> None:
-    fetch = machine("itanium2", "l1i.hints=2")
+    fetch = alone("l1i.hints=2")
     now = touched(fetch, 0x4000, 32)
     seen = Counter[str]()
     for line in range(1, 12):
@@ -358,4 +391,6 @@ def test_reads_are_hits_and_misses(name: str) -> None:
     assert total["L1I_DEMAND_MISS"] == total["L2_FETCH_HIT_DEMAND"] + total["L2_FETCH_MISS_DEMAND"]
     assert total["L2_PREFETCH_SENT"] == total["L2_FETCH_HIT_PREFETCH"] + total["L2_FETCH_MISS_PREFETCH"]
     assert total["ISB_LINE_IN"] == total["L1I_DEMAND_MISS"] + total["L2_PREFETCH_SENT"]
-    assert total["L1I_FILL"] <= total["ISB_LINE_IN"]
+    config = load(name)
+    lines = max(1, int(config["l1i.brought"]) // int(config["l1i.line"]))
+    assert total["L1I_FILL"] <= lines * total["ISB_LINE_IN"]

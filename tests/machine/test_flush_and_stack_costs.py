@@ -1,7 +1,8 @@
 """What a mispredicted branch, a failed check, a system call, a register spilled or filled cost."""
 
 import pytest
-from machine_code import Cause, per_pass, run_code
+from ia64_machine import UNMAPPED
+from machine_code import Cause, bubbles_of, loop, per_pass, run_code
 from machine_runs import run_machine
 
 from pfmon.machine.config import load
@@ -79,3 +80,21 @@ def test_fill_waits_for_the_unat_bit_of_a_spill(gap):
     window = load("itanium2")["pipeline.unat_window"]
     _, bubbles = per_pass(["st8.spill [r21]=r20", *["nop.m 0"] * gap, "ld8.fill r11=[r20]"], "itanium2")
     assert bubbles["L1D_NATCONF"] == max(0, window - 1 - gap)
+
+
+def recovery(machine: str) -> float:
+    """Cycles that a failed check of a speculative load loses."""
+    loads = ["ld8.s r11=[r23]", "nop.m 0"]
+    bodies = [*loads, "chk.s.m r11,fix", "nop.m 0", "fix:", "nop.i 0"], [*loads, "nop.m 0", "nop.i 0"]
+    lost = []
+    for body in bodies:
+        few, many = (bubbles_of(run_code([f"movl r23={UNMAPPED:#x}", *loop(body, n)], machine)) for n in (100, 300))
+        lost.append((many["XPN"] - few["XPN"]) / 200)
+    return lost[0] - lost[1]
+
+
+def test_montecito_reaches_recovery_code_sooner():
+    """Montecito manual 2.1.2: it "decreases the time to reach recovery code when speculation fails"."""
+    assert recovery("itanium2") == load("itanium2")["pipeline.failed_check"]
+    assert recovery("montecito") == load("montecito")["pipeline.failed_check"]
+    assert 0 < recovery("montecito") < recovery("itanium2")

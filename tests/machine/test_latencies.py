@@ -168,7 +168,8 @@ def test_a_page_is_put_in_by_the_operating_system_the_first_time() -> None:
     side = Side("montecito")
     side.touch([START])
     _, stalls = side.access(START + PAGE)
-    assert stalls[Cause.XPN] == side.config["vhpt.software"]
+    assert stalls[Cause.XPN] == side.config["pipeline.exception_flush"]
+    assert stalls[Cause.KERNEL] == side.config["vhpt.software"]
     side.touch(range(START + 2 * PAGE, START + 200 * PAGE, PAGE))
     assert Cause.XPN not in side.access(START + PAGE)[1]
 

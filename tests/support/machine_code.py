@@ -20,12 +20,14 @@ FPSR = 0x9804C0270033F  # Linux's: no traps
 FEW, MANY = 300, 1300
 
 
-def run_code(lines: Sequence[Line], machine: str, overrides: Sequence[str] = (), **registers: int) -> Machine:
+def run_code(
+    lines: Sequence[Line], machine: str, overrides: Sequence[str] = (), memo: bool = True, **registers: int
+) -> Machine:
     """The machine after it has seen the program; it ends with a break."""
     guest = Guest([*lines, BREAK], trace=True, frame=FRAME)
     guest.set({20: DATA, 21: DATA + 64, 22: DATA}, fpsr=FPSR, **registers)
     guest.put(DATA, DATA)
-    found = Machine(load(machine, overrides), guest.cpu.table)
+    found = Machine(load(machine, overrides), guest.cpu.table, (), memo)
     with Pipe(found, threaded=False) as pipe:
         assert guest.cpu.run(pipe) == BREAK_REACHED
     found.finish()

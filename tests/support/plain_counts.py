@@ -150,11 +150,14 @@ class PlainCounts:
         elif monitor.threshold or kind in ("per_cycle", "qualified", "stops"):
             yield from self._of_cycles(event, kind, parts, monitor.threshold, ranged, states)
         else:
-            yield from (one for one in self._of_records(event, kind, ranged, states) if self._passes(event, one[0]))
+            found = self._of_records(event, kind, ranged, states, monitor.plm)
+            yield from (one for one in found if self._passes(event, one[0]))
 
     # --- without a look at single cycles
 
-    def _of_records(self, event: Event, kind: str, ranged: bool, states: int | None) -> Iterator[tuple[Place, int]]:
+    def _of_records(
+        self, event: Event, kind: str, ranged: bool, states: int | None, plm: int
+    ) -> Iterator[tuple[Place, int]]:
         signal = event.signal
         if kind == "occurrence":
             numbers = occurrences_of(signal, states)
@@ -162,7 +165,7 @@ class PlainCounts:
                 if number in numbers and (inside or not ranged):
                     yield (block, instruction), times
         elif kind == "cycle":
-            yield from self._cycles(signal)
+            yield from self._cycles(signal, plm)
         elif kind in BUBBLES:
             wanted = machine.select(signal, numbers_of(FrontCause))
             yield from self._lost(BUBBLES[kind], wanted)
@@ -171,15 +174,17 @@ class PlainCounts:
         else:
             raise AssertionError(f"{signal}: {kind}")
 
-    def _cycles(self, signal: str) -> Iterator[tuple[Place, int]]:
+    def _cycles(self, signal: str, plm: int) -> Iterator[tuple[Place, int]]:
+        """The operating system's cycles are those of level 0, all others those of level 3."""
         named = machine.named(signal)
         if "CLOCK" in named:
             yield (None, NOBODY), self.recorded.time()[1]
             return
-        if "CORE" in named or "RETIRING" in named:
+        if plm & 8 and ("CORE" in named or "RETIRING" in named):
             yield from ((place, cycles) for place, cycles in self._left((), lambda _: 1))
-        everything = set(range(64)) if "CORE" in named else machine.select(signal, numbers_of(Cause))
-        yield from self._lost(BACK, everything)
+        levels = {0: plm & 1, 3: plm & 8}
+        wanted = set(range(64)) if "CORE" in named else machine.select(signal, numbers_of(Cause))
+        yield from self._lost(BACK, {cause for cause in wanted if levels[0 if cause == Cause["KERNEL"] else 3]})
 
     def _lost(self, kind: int, causes: Iterable[int]) -> Iterator[tuple[Place, int]]:
         wanted = set(causes)

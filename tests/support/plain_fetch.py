@@ -30,7 +30,8 @@ class Plain:
         self.under_way: list[int] = []
         self.hints: list[int] = []
         self.stream: list[int] = []
-        self.stream_from = 0
+        self.stream_from = self.stream_next = 0
+        self.streams = False
         self.prefetch_from = 0
         self.seen: Counter[str] = Counter()
 
@@ -96,7 +97,12 @@ class Plain:
         ready = self.l2.request_at(line, kind, at)[0]
         self.under_way = [other for other in self.under_way if other > at] + [ready]
         self.seen["ISB_LINE_IN"] += 1
-        self.seen["ISB_PAIR_IN"] += self.line // 32
+        brought = max(self.line, self.figure("l1i.brought"))
+        self.seen["ISB_PAIR_IN"] += brought // 32
+        begin = line // brought * brought
+        for part in range(begin, begin + brought, self.line):
+            if part != line and not self.present(part):
+                self.keep(part, ready, at)
         return ready
 
     def present(self, line: int) -> bool:
@@ -105,6 +111,9 @@ class Plain:
     def prefetch(self, line: int, now: int) -> None:
         ready = self.ask(line, AHEAD, now)
         self.seen["L2_PREFETCH_SENT"] += 1
+        self.keep(line, ready, now)
+
+    def keep(self, line: int, ready: int, now: int) -> None:
         places = [(self.next_place + i) % len(self.ring) for i in range(len(self.ring))]
         free = [place for place in places if (entry := self.ring[place]) is None or entry[1] <= now]
         place = (free or places[-1:])[0]
@@ -116,7 +125,7 @@ class Plain:
             at, line = self.stream_from, self.stream[0]
             if not self.present(line):
                 if line // self.piece not in self.tlb1:
-                    self.stream = []
+                    self.stream, self.streams = [], False
                     return
                 at = self.room(at, self.figure("l1i.fills") - 1)
                 if at > now:
@@ -146,6 +155,11 @@ class Plain:
             ready = self.ask(line, FETCH, now)
         else:
             self.ring = [None if other == entry else other for other in self.ring]
+            if self.streams:
+                self.stream.append(self.stream_next)
+                self.stream_next += self.line
+                if len(self.stream) == 1 and self.stream_from <= now:
+                    self.stream_from = now + 1
             self.seen["L1I_RAB_HIT" if entry[1] > now else "L1I_ISB_HIT"] += 1
             ready = max(entry[1], now)
         self.seen["L1I_FILL"] += 1
@@ -159,12 +173,13 @@ class Plain:
         self.pump(now)
         line = target // self.line * self.line
         lines = [line + self.line * (i + 1) for i in range(self.figure("l1i.stream"))]
-        self.stream = []
+        self.stream, self.streams = [], False
         if many and all(self.present(other) for other in lines):
             self.seen["L1I_PREFETCH"] += len(lines)
             self.seen["L1I_STREAM_PREFETCH"] += len(lines)
         elif many:
             self.stream, self.stream_from = lines, now + 1
+            self.streams, self.stream_next = True, lines[-1] + self.line
 
     def hint(self, target: int, now: int) -> None:
         self.pump(now)

@@ -38,6 +38,11 @@ def needs_machine(signal: str, threshold: int) -> bool:
     return meaning is not None and meaning.kind != "never"
 
 
+def has_kernel_time(monitor: Monitor) -> bool:
+    """Whether a counter counts something at level 0: of what the operating system does the time alone is known."""
+    return machine.counts_all_cycles(monitor.signal)
+
+
 def counts_machine(monitor: Monitor) -> bool:
     """Whether architecture alone does not tell what a counter counts."""
     return needs_machine(monitor.signal, monitor.threshold or monitor.edge)

@@ -5,7 +5,7 @@ nothing counts. The IP-EAR (captures.pyx), which goes on as long, is shown the m
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.counting.sink cimport NO_BLOCK
-from pfmon.machine.causes cimport BRU, XPN
+from pfmon.machine.causes cimport BRU, KERNEL, XPN
 from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_FLAG
 from pfmon.stream.table cimport BlockHead
 from pfmon.stream.words cimport BLOCK_MASK
@@ -123,7 +123,7 @@ cdef class Interrupts(BlockIncrements):
             cycles = 0 if k < first else items[k + 1] - (used if k == first else 0)
             if items[k] & BUBBLE_FLAG:
                 code = self.cycles.records.bubble_keys[items[k] & ~<uint32_t>BUBBLE_FLAG]
-                if code >> 48 != BUBBLE_BACK or self.issuing:
+                if code >> 48 != BUBBLE_BACK or (code >> 40 & 0xFF) == KERNEL or self.issuing:
                     continue
             else:
                 code = self.cycles.records.parts[items[k]].code
@@ -210,7 +210,7 @@ cdef class Interrupts(BlockIncrements):
         if item[0] & BUBBLE_FLAG:
             code = self.cycles.records.bubble_keys[item[0] & ~<uint32_t>BUBBLE_FLAG]
             cause = <uint32_t>(code >> 40 & 0xFF)
-            if code >> 48 == BUBBLE_BACK:
+            if code >> 48 == BUBBLE_BACK and cause != KERNEL:
                 self.captures.pass_cycles(item[1], cause == XPN or cause == BRU)
             return
         part = item[0]

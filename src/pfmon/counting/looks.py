@@ -16,6 +16,7 @@ from pfmon.light_typing import NamedTuple
 from pfmon.machine.causes import Cause, Dispersal, FrontCause
 from pfmon.machine.occurrences import Occurrence
 from pfmon.machine.records import BubbleKind
+from pfmon.pmu.request import PLM_KERNEL, PLM_USER
 from pfmon.signals import machine
 
 TYPE_CHECKING = False
@@ -35,6 +36,7 @@ LOST_BUBBLES = {
     "entrance": BubbleKind.BUBBLE_ENTRANCE,
 }
 ALL_CAUSES = (1 << 64) - 1
+KERNEL_TIME = 1 << int(Cause["KERNEL"])
 ALL_BITS = (1 << 62) - 1
 CAPTURED = frozenset(Occurrence[f"{what}_CAPTURED"] for what in ("DATA_EAR", "INSTRUCTION_EAR", "BRANCH"))
 MOST_OCCURRENCES = 1024
@@ -105,8 +107,9 @@ def condition_look(owner: int, number: int) -> Look:
     return Look(Way.OCCURRENCES, occurrences=frozenset((first + number,)))
 
 
-def look_of(signal: str, threshold: int, ranged: bool, states: int | None, owner: int = 0) -> Look:
-    """How a monitor of a signal looks at the records; way NOT_HERE: it does not (architecture, or a level)."""
+def look_of(signal: str, threshold: int, ranged: bool, states: int | None, owner: int = 0, plm: int = PLM_USER) -> Look:
+    """How a monitor of a signal looks at the records; way NOT_HERE: it does not (architecture, or a level). ``plm``: at
+    which privilege levels it counts (PMC.plm); the operating system's is 0."""
     if not needs_machine(signal, threshold):
         return Look()
     meaning = machine.meanings().get(signal)
@@ -119,7 +122,7 @@ def look_of(signal: str, threshold: int, ranged: bool, states: int | None, owner
             way = Way.SUMS if threshold else Way.OCCURRENCES
             return Look(way, ranged, occurrences=found, notes=bool(threshold), threshold=threshold)
         case "cycle":
-            return _of_cycles(signal)
+            return _of_cycles(signal, plm)
         case "front" | "ideal" | "lost" | "entrance":
             return Look(Way.BUBBLES, bubbles=int(LOST_BUBBLES[kind]), causes=_bits(machine.select(signal, names(kind))))
         case "dispersal":
@@ -149,12 +152,16 @@ def _of_architecture(signal: str, threshold: int, ranged: bool) -> Look:
     )
 
 
-def _of_cycles(signal: str) -> Look:
+def _of_cycles(signal: str, plm: int) -> Look:
     named = machine.named(signal)
     if "CLOCK" in named:
         return Look()
-    causes = ALL_CAUSES if "CORE" in named else _bits(machine.select(signal, names("cycle")))
-    return Look(Way.CYCLES, retiring="CORE" in named or "RETIRING" in named, causes=causes)
+    user = bool(plm & PLM_USER)
+    if "CORE" in named:
+        causes = (ALL_CAUSES ^ KERNEL_TIME) * user | KERNEL_TIME * (plm & PLM_KERNEL)
+    else:
+        causes = _bits(machine.select(signal, names("cycle"))) * user
+    return Look(Way.CYCLES, retiring=user and ("CORE" in named or "RETIRING" in named), causes=causes)
 
 
 def _fields(parts: Sequence[str]) -> tuple[tuple[int, int], ...]:

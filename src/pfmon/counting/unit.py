@@ -6,7 +6,7 @@ of the stream (what architecture decides) and from a machine's records (what the
 
 from __future__ import annotations
 
-from pfmon.counting.countable import check_monitor, counts_machine
+from pfmon.counting.countable import check_monitor, counts_machine, has_kernel_time
 from pfmon.counting.data_tally import DataTally
 from pfmon.counting.increments import Increments
 from pfmon.counting.sink import Sink
@@ -58,7 +58,10 @@ class CountingUnit:
         self.owner = 0
         """Its number among the PMUs of a run: what each captures is told apart by it."""
         self.monitors: tuple[Monitor, ...] = tuple(
-            monitor for monitor in monitors(model, registers) if registers.may_count(monitor.pmd)
+            monitor
+            for monitor in monitors(model, registers)
+            if registers.may_count(monitor.pmd)
+            or (registers.enabled_in_kernel(monitor.pmd) and has_kernel_time(monitor))
         )
         self._qualifier = Qualifier(model, registers.contents())
         self.data_ranges = self._qualifier.data_ranges()
@@ -190,6 +193,7 @@ class CountingUnit:
                     self._ranged(monitor.event),
                     monitor.mesi if monitor.event.mesi else None,
                     self.owner,
+                    monitor.plm,
                 )
                 for number, monitor in enumerate(self.everyone)
             ]

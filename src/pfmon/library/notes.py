@@ -30,4 +30,7 @@ def privilege_notes(options: Options) -> list[str]:
     if not wanted:
         return []
     names = ", ".join("the kernel's, 0" if letter == "k" else letter for letter in sorted(wanted))
-    return [f"privilege levels ({names}): programs run at level 3 alone, what they cause is all that is counted"]
+    return [
+        f"privilege levels ({names}): programs run at level 3 alone, what they cause is all that is counted, but for"
+        " the operating system's time in cycles of an Itanium (level 0)"
+    ]

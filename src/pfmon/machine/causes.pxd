@@ -37,6 +37,7 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     REFILL_REDIRECT
     FETCH_L1I
     FETCH_ITLB
+    KERNEL                       # the operating system ran, at privilege level 0: of no user level event
     CAUSES
 
 cpdef enum FrontCause:           # why the front end delivered nothing, highest priority first

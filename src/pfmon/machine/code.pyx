@@ -212,7 +212,7 @@ cdef class Plans:
                 continue
             attributes = &code.row.attributes
             step.port = port_of(&self.ports, attributes.layout, code.kind, code.isa_kind)
-            if step.port == PORT_A and not self.a_in_i_to_m:
+            if step.port == PORT_A and (code.unit == UNIT_M or not self.a_in_i_to_m):
                 step.port = PORT_M if code.unit == UNIT_M else PORT_I
             step.effect = attributes.effect
             take_operands(attributes, code, step)

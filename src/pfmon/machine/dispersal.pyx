@@ -10,17 +10,23 @@ from pfmon.machine.traits cimport (
 
 
 cdef bint fits(const Use* use, const Step* step, uint32_t m_ports) noexcept nogil:
-    """Whether the ports take one more. The sets are nested, so that counting decides (M0 in M0-1, M2 in M2-3)."""
+    """Whether the ports take one more, by its position among those before it (Montecito manual 2.3.1).
+
+    The first in an I slot goes to I0, the second to I1. M ports are given to what can go nowhere else first: the sets
+    are nested (M0 in M0-1, M2 in M2-3), so that counting decides.
+    """
     cdef uint32_t port = step.port
     if port == PORT_A:
-        return use.m + use.i + use.a < m_ports + 2
-    if port == PORT_I or port == PORT_L or port == PORT_I0:
-        return use.i < 2 and use.m + use.i + use.a < m_ports + 2 and (port != PORT_I0 or use.i0 == 0)
+        return use.i < 2 or use.m < m_ports
+    if port == PORT_I or port == PORT_L:
+        return use.i < 2
+    if port == PORT_I0:
+        return use.i == 0
     if port == PORT_F or port == PORT_F0:
         return use.f < 2 and (port == PORT_F or use.f0 == 0)
     if port == PORT_B or port == PORT_BRP:
         return use.b < 3
-    if use.m >= m_ports or use.m + use.i + use.a >= m_ports + 2:
+    if use.m >= m_ports:
         return False
     if port == PORT_M01 or port == PORT_M0:
         return use.m01 < 2 and (port == PORT_M01 or use.m0 == 0)
@@ -35,11 +41,8 @@ cdef void take(Use* use, const Step* step) noexcept nogil:
     use.instructions += 1
     use.slots += step.slots
     use.long_ones += step.slots - 1
-    if port == PORT_A:
-        use.a += 1
-    elif port == PORT_I or port == PORT_L or port == PORT_I0:
+    if (port == PORT_A and use.i < 2) or port == PORT_I or port == PORT_L or port == PORT_I0:
         use.i += 1
-        use.i0 += port == PORT_I0
     elif port == PORT_F or port == PORT_F0:
         use.f += 1
         use.f0 += port == PORT_F0

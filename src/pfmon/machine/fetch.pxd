@@ -24,6 +24,7 @@ cdef struct Fetched:
     int64_t asked                # cycle in which L2 was asked for the line; -1: it was there, or in the streaming buffer
     uint32_t under_way           # it had been asked for before
     uint32_t level               # watch.TlbLevel: what served a miss of the first-level TLB
+    int64_t kernel               # cycles of the wait in which the operating system ran
 
 cdef struct Buffered:            # a line in the streaming buffer, or on its way there
     uint64_t line                # address; NO_LINE
@@ -35,7 +36,8 @@ cdef struct Recent:              # the line that was used last of those of some 
 
 cdef struct Stream:              # lines that are still to be asked for
     uint64_t next
-    uint32_t left
+    uint32_t left                # as far as it may go now
+    bint active                  # it goes on when a line that it brought is fetched
     int64_t since                # cycle from which the next one can be asked for
 
 
@@ -49,6 +51,7 @@ cdef class InstructionFetch:
     cdef Tlb tlb2                # None: the first level is the only one
     cdef PageTable table
     cdef bint prevalidated       # lines of a page go with its entry in the first TLB
+    cdef uint32_t brought        # bytes that a request brings from L2
     cdef uint32_t line, line_shift, tlb_shift, page_shift, entry_shift
     cdef int64_t transfer_cycles, walk_cycles, software_cycles
     cdef Recent recent[RECENT_LINES]              # by low bits of the line's number

@@ -55,6 +55,7 @@ cdef class InstructionFetch:
         self.table = PageTable()
         self.prevalidated = config["l1i.prevalidated"]
         self.line = config["l1i.line"]
+        self.brought = max(config["l1i.line"], config["l1i.brought"])
         self.line_shift = self.cache.shift
         self.tlb_shift = self.tlb1.tags.shift
         self.page_shift = config["vhpt.page"].bit_length() - 1
@@ -106,7 +107,7 @@ cdef class InstructionFetch:
         cdef int64_t translated, place
         self.pump(notes, now)
         note(notes, Occurrence.L1I_READ, 1)
-        out.asked, out.under_way, out.level = -1, 0, TlbLevel.TLB_HIT
+        out.asked, out.under_way, out.level, out.kernel = -1, 0, TlbLevel.TLB_HIT, 0
         translated = self.translate(notes, address, now, out)
         out.cause = FrontCause.FRONT_TLBMISS
         out.second_cycles = 0
@@ -155,6 +156,7 @@ cdef class InstructionFetch:
         note(notes, Occurrence.ITLB_FILLED, 1)
         out.level = TlbLevel.TLB_FAULT
         self.table.add(page)
+        out.kernel = self.software_cycles
         return now + self.software_cycles
 
     # An entry of the first-level TLB; lines of the page that makes room go with it (Montecito manual 2.4.3.1.1).
@@ -195,16 +197,26 @@ cdef class InstructionFetch:
             ready = now
         if found != NULL:
             found.line = NO_LINE
+            if self.stream.active:
+                self.stream.left += 1
+                if self.stream.left == 1 and self.stream.since <= now:
+                    self.stream.since = now + 1
         self.fill(notes, line, ready)
         return ready
 
     # L2 is asked for a line; when it comes.
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil:
         cdef int64_t at = room_in_queue(&self.requests, now), ready
+        cdef uint64_t part
         ready = self.l2.request(notes, line, self.line, kind, 0, at)
         enter_queue(&self.requests, at, ready)
         note(notes, Occurrence.ISB_LINE_IN, 1)
-        note(notes, Occurrence.ISB_PAIR_IN, self.line // WINDOW)
+        note(notes, Occurrence.ISB_PAIR_IN, self.brought // WINDOW)
+        part = line & ~<uint64_t>(self.brought - 1)
+        while part < (line & ~<uint64_t>(self.brought - 1)) + self.brought:
+            if part != line and not self.present(part):
+                keep_line(self, part, ready, at)
+            part += self.line
         return ready
 
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil:
@@ -256,7 +268,7 @@ cdef class InstructionFetch:
 
     cdef void redirect(self, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil:
         self.pump(notes, now)
-        self.stream.left = 0
+        self.stream.left, self.stream.active = 0, 0
         if not many or not self.stream_lines:
             return
         if self.stream_present(target):
@@ -264,7 +276,7 @@ cdef class InstructionFetch:
             note(notes, Occurrence.L1I_STREAM_PREFETCH, self.stream_lines)
             return
         self.stream.next = ((target >> self.line_shift) + 1) << self.line_shift
-        self.stream.left = self.stream_lines
+        self.stream.left, self.stream.active = self.stream_lines, 1
         self.stream.since = now + 1
 
     # The first cycle from ``now`` on in which a prefetch may be sent: a demand fetch's entry stays free.
@@ -282,7 +294,7 @@ cdef class InstructionFetch:
             at = self.stream.since
             if not self.present(self.stream.next):
                 if quick_find(self.tlb1.tags, self.stream.next) == ABSENT:
-                    self.stream.left = 0
+                    self.stream.left, self.stream.active = 0, 0
                     return
                 at = self.prefetch_room(at)
                 if at > now:
@@ -403,10 +415,15 @@ cdef class InstructionFetch:
 
 
 cdef void send_prefetch(InstructionFetch fetch, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
-    """A line is asked for ahead; the buffer's place is the oldest one whose line has come."""
+    """A line is asked for ahead."""
     cdef int64_t ready = fetch.ask(notes, line, REQUEST_FETCH_PREFETCH, now)
-    cdef uint32_t i, place = fetch.buffer_next
     note(notes, Occurrence.L2_PREFETCH_SENT, 1)
+    keep_line(fetch, line, ready, now)
+
+
+cdef void keep_line(InstructionFetch fetch, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
+    """A line comes to the streaming buffer; its place is the oldest one whose line has come."""
+    cdef uint32_t i, place = fetch.buffer_next
     for i in range(fetch.buffer_size):
         place = (fetch.buffer_next + i) % fetch.buffer_size
         if fetch.buffer[place].line == NO_LINE or fetch.buffer[place].ready <= now:

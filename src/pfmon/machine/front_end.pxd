@@ -25,6 +25,7 @@ cdef class FrontEnd:
     cdef uint32_t bubble_cause   # of these
     cdef Wait waits[WAITS]       # since something was dispersed
     cdef uint32_t wait_count
+    cdef int64_t kernel          # cycles of the operating system before the window that came last
     cdef bint lost               # sticky: a wait found no place
     cdef int64_t buffer_windows
 
@@ -35,6 +36,8 @@ cdef class FrontEnd:
     cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil
+    # The operating system runs: nothing is fetched.
+    cdef void stop(self, int64_t cycles) noexcept nogil
     cdef void fill_buffer(self, uint64_t number, int64_t earliest) noexcept nogil
     cdef void account_waits(self, const Run* run, uint32_t instruction, int64_t at, int64_t start) noexcept nogil
     cdef uint32_t missing(self) noexcept nogil

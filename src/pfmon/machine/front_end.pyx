@@ -62,6 +62,9 @@ cdef class FrontEnd:
         else:
             event = fetch_event(number, step.window - run.first_window)
             ask_fetch(self.script, self.fetch, notes, &event, step.window, at, &fetched)
+            if fetched.kernel:
+                fetched.ready -= fetched.kernel
+                self.kernel = fetched.kernel
             if self.watch is not None:
                 self.show(run, step, number, &fetched)
             if fetched.ready > at:
@@ -81,7 +84,7 @@ cdef class FrontEnd:
         if fetched.level and self.watch.fetch_translations:
             self.watch.fetch_translation(run.number, number, line, fetched.level)
         if fetched.asked >= 0 and self.watch.fetches:
-            self.watch.fetch(run.number, number, line, fetched.ready - fetched.asked, fetched.under_way)
+            self.watch.fetch(run.number, number, line, fetched.ready + fetched.kernel - fetched.asked, fetched.under_way)
 
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil:
         """Control goes elsewhere, or the prediction that it does not came late."""
@@ -99,6 +102,12 @@ cdef class FrontEnd:
         self.waits[0].cause = cause
         self.waits[0].front = FRONT_FEFLUSH
         self.redirect(0, 0)
+
+    cdef void stop(self, int64_t cycles) noexcept nogil:
+        cdef uint32_t i
+        self.ready += cycles
+        for i in range(self.wait_count):
+            self.waits[i].until += cycles
 
     cdef void fill_buffer(self, uint64_t number, int64_t earliest) noexcept nogil:
         """While the back end stood still the front end went on until the instruction buffer was full."""

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine.banks cimport Banks
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.l3 cimport Line, L3
 from pfmon.machine.queues cimport Queue
@@ -48,6 +49,7 @@ cdef class L2:
     cdef int64_t last_taken
     cdef int64_t taken           # cycle in which the queue took the last data request
     cdef Queue ozq, fills, victims, data_buffer, acquires, releases, fetches, write_buffers
+    cdef Banks banks
     cdef MshrFile mshrs         # lines that data asked for; if L2 is unified, those of fetches too
     cdef MshrFile leaving_victims        # modified lines in the victim buffers
 
@@ -57,9 +59,11 @@ cdef class L2:
     # Whether a read or write would be a hit in L2 (writes: in state M or E) with nothing in the way; without effect
     # but for recency and, after a yes for a write, the state M.
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
+    # How much longer than its latency a hit takes that is served so many turns later: the queue issues it again.
+    cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil
     # Whether a read in cycle `now` would be a hit in L2 that takes its latency and no more; without any effect.
     cdef bint is_plain(self, uint64_t address, int64_t now) noexcept nogil
-    cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
+    cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil
     # A fence in cycle `now`: the cycle in which everything before it is done, and before which nothing behind it is.
     cdef int64_t fence(self, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil

@@ -5,6 +5,7 @@ asked; misses hold a fill buffer until their line is there. Release operations w
 operations keep those behind them waiting. Fetches have a queue of their own.
 """
 
+from pfmon.machine.banks cimport foresee_read, read_bank, start_banks
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.l3 cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
@@ -66,6 +67,7 @@ cdef class L2:
         self.fetch_latency = config["l2i.latency" if self.split else "l2.fetch_latency"]
         self.float_extra = config[f"{name}.float_latency"] - conversion - self.latency
         self.l3_float_extra = config["l3.float_latency"] - conversion - config["l3.latency"]
+        start_banks(&self.banks, config[f"{name}.banks"], config[f"{name}.bank"])
         start_queue(&self.ozq, config[f"{name}.queue"])
         start_queue(&self.fills, config[f"{name}.fills"])
         start_queue(&self.victims, config[f"{name}.victims"])
@@ -137,6 +139,7 @@ cdef class L2:
     cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
                      int64_t start) noexcept nogil:
         cdef int64_t done, ready = self.data.infos[place].ready
+        cdef uint32_t turn = 0
         cdef bint on_its_way = ready > start
         cdef bint passes = 0     # the queue: it leaves no trace there
         note_reference(notes, kind, not on_its_way)
@@ -146,16 +149,20 @@ cdef class L2:
             self.note_sibling(notes, address, start)
         if not flags & REQUEST_NO_RECENCY:
             use(self.data, place)
+        if kind != REQUEST_WRITE and not on_its_way:
+            turn = read_bank(&self.banks, address, start)
+        if turn and start == self.taken:         # otherwise order has cancelled it before
+            note(notes, Occurrence.OZQ_CANCEL_BANK, 1)
         if kind == REQUEST_SEMAPHORE:
-            done = start + self.semaphore_latency
+            done = start + turn + self.semaphore_latency
         elif start >= self.busy_until:
-            done = start + self.latency
+            done = start + self.latency + self.turn_cycles(turn)
             passes = not on_its_way
-            if passes:
+            if passes and not turn:
                 note(notes, Occurrence.L2_BYPASS_SHORT, 1)
         else:
-            done = start + self.queued_latency
-            if not on_its_way and start == self.taken:
+            done = start + turn + self.queued_latency
+            if not on_its_way and start == self.taken and not turn:
                 note(notes, Occurrence.L2_BYPASS_LONG, 1)
         if writes(kind):
             if self.data.infos[place].state == SHARED:
@@ -332,6 +339,8 @@ cdef class L2:
             if self.data.infos[place].state < EXCLUSIVE or now < self.latest:
                 return 0             # a release would wait
             self.data.infos[place].state = MODIFIED
+        else:
+            foresee_read(&self.banks, address, now)
         use(self.data, place)
         return 1
 
@@ -342,9 +351,12 @@ cdef class L2:
         place = quick_find(self.data, address)
         return place != ABSENT and self.data.infos[place].ready <= now
 
-    cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
+    cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil:
+        return max(<int64_t>turn, self.queued_latency - self.latency) if turn else 0
+
+    cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil:
         note_reference(notes, kind, 1)
-        note(notes, Occurrence.L2_BYPASS_SHORT, 1)
+        note(notes, Occurrence.OZQ_CANCEL_BANK if turn else Occurrence.L2_BYPASS_SHORT, 1)
 
     cdef void watch(self, Shares shares) noexcept nogil:
         """These levels are shared among event sets."""

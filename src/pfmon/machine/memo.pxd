@@ -8,21 +8,25 @@ from pfmon.machine.records cimport Records
 from pfmon.machine.script cimport Event
 from pfmon.machine.state cimport State
 
+cdef enum NodeFlag:
+    NODE_CYCLES = (1 << 30) - 1
+    NODE_LATE_STORES = 1 << 30   # stores are so near its end that loads behind it may meet them
+    NODE_WRONG_TARGET = 1 << 31  # its branch was foretold by an earlier value of its branch register
+
 cdef struct Node:                # what a block does from a state: 64 bytes
     uint64_t word                # of the stream: block and conditions
     uint64_t outcome             # of its branch
-    uint64_t plain               # its loads that L2 served, by access
-    uint64_t late_stores         # by access: stores so near its end that loads behind it may meet them
+    uint64_t served              # by access: how L2 served it (run.pxd)
     uint32_t before              # number of the state
     uint32_t after
-    int32_t cycles
+    uint32_t cycles              # and NodeFlag
     uint32_t next                # the node that came next the last time
     uint32_t log                 # place and length of what it adds to the records; behind it: cycles until each access
     uint32_t log_count           # issued
     uint32_t point               # its first question to memory (outcomes.pyx), and what it leads to are other nodes; 0: none
     uint16_t ways                # such nodes that there are
-    uint8_t entered              # it is in the table; what questions lead to is not
-    uint8_t wrong_target         # its branch was foretold by an earlier value of its branch register
+    uint16_t entered             # it is in the table; what questions lead to is not
+    uint64_t spare
 
 cdef enum:
     SHIFTS = 1 << 12
@@ -60,10 +64,10 @@ cdef class Memo:
     cdef bint room(self, uint32_t log_count) noexcept nogil
     cdef uint32_t state(self, const State* state) noexcept nogil
     cdef const State* state_at(self, uint32_t number) noexcept nogil
-    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil
-    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
-                      int32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil
-    cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain,
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served, uint32_t after,
+                      uint32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil
+    cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served,
                            const Event* event) noexcept nogil
     cdef const uint32_t* issued(self, uint32_t number) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil

@@ -39,8 +39,8 @@ cdef uint64_t state_hash(const State* state) noexcept nogil:
     return hash
 
 
-cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil:
-    return mix(mix(mix(mix(3, before), word), outcome), plain)
+cdef inline uint64_t node_hash(uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil:
+    return mix(mix(mix(mix(3, before), word), outcome), served)
 
 
 cdef class Memo:
@@ -173,20 +173,20 @@ cdef class Memo:
 
     # --- nodes
 
-    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain) noexcept nogil:
+    cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil:
         """The node of a block from a state, or NONE."""
-        cdef uint32_t at = <uint32_t>node_hash(before, word, outcome, plain) & (self.node_table_size - 1)
+        cdef uint32_t at = <uint32_t>node_hash(before, word, outcome, served) & (self.node_table_size - 1)
         cdef const Node* node
         while self.node_table[at]:
             node = &self.nodes[self.node_table[at]]
             if node.before == before and node.word == word and node.outcome == outcome \
-                    and node.plain == plain:
+                    and node.served == served:
                 return self.node_table[at]
             at = (at + 1) & (self.node_table_size - 1)
         return NONE
 
-    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain, uint32_t after,
-                      int32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil:
+    cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served, uint32_t after,
+                      uint32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil:
         """A node with the records' log of what was just simulated, and when its accesses issued; ``found``: by `find`. NONE
         when there is no memory: the block is then simulated again when it runs again, to the same end."""
         cdef Node* node
@@ -195,7 +195,7 @@ cdef class Memo:
             return NONE
         node = &self.nodes[self.node_count]
         memset(node, 0, sizeof(Node))
-        node.word, node.outcome, node.plain = word, outcome, plain
+        node.word, node.outcome, node.served = word, outcome, served
         node.before, node.after, node.cycles = before, after, cycles
         node.log, node.log_count = <uint32_t>self.log_used, count
         memcpy(self.logs + self.log_used, self.records.log, count * sizeof(uint32_t))
@@ -207,14 +207,14 @@ cdef class Memo:
         self.node_count += 1
         return self.node_count - 1
 
-    cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t plain,
+    cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served,
                            const Event* event) noexcept nogil:
         """A node from which memory is asked; NONE when there is no memory."""
         cdef uint32_t point = self.outcomes.add_point(event), log_count = self.records.log_count, number
         if point == 0:
             return NONE
         self.records.log_count = 0
-        number = self.add(before, word, outcome, plain, NONE, 0, NULL, 0, True)
+        number = self.add(before, word, outcome, served, NONE, 0, NULL, 0, True)
         self.records.log_count = log_count
         if number:
             self.nodes[number].point = point
@@ -226,7 +226,7 @@ cdef class Memo:
 
     cdef void enter(self, uint32_t number) noexcept nogil:
         cdef const Node* node = &self.nodes[number]
-        cdef uint64_t hash = node_hash(node.before, node.word, node.outcome, node.plain)
+        cdef uint64_t hash = node_hash(node.before, node.word, node.outcome, node.served)
         cdef uint32_t at = <uint32_t>hash & (self.node_table_size - 1)
         while self.node_table[at]:
             at = (at + 1) & (self.node_table_size - 1)

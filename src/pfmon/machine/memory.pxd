@@ -50,7 +50,8 @@ cdef class DataMemory(DataTranslation):
     # Whether the access takes the time that most take. Then it is made.
     # `now`: no later than the cycle in which the access is made if the block is quick.
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
-    cdef void note_quick(self, Notes* notes, int kind) noexcept nogil
+    # `turn`: of a read of L2, as quick() left it in L2's banks.
+    cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil
     # An integer load that misses L1D and hits L2 with nothing in the way takes L2's latency and no other: whether this
     # is one. Then it is made. `now` as for quick().
     cdef bint plain(self, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now) noexcept nogil

@@ -4,6 +4,7 @@ L1D is written through and takes no lines for stores; it serves integer loads an
 engine. Floating-point accesses, stores, semaphores and line prefetches go to L2.
 """
 
+from pfmon.machine.banks cimport foresee_read
 from pfmon.machine.causes cimport Cause
 from pfmon.machine.l2 cimport (
     REQUEST_ACQUIRE, REQUEST_EXCLUSIVE, REQUEST_FLOAT_READ, REQUEST_NO_L3, REQUEST_NO_RECENCY, REQUEST_PREFETCH,
@@ -100,6 +101,7 @@ cdef class DataMemory:
         if kind == ACCESS_FLOAT_LOAD:
             familiar = &self.familiar[1][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if self.again(self.pages2, address, now, familiar):
+                foresee_read(&self.l2.banks, address, now)
                 return 1
             return self.quick_l2(self.pages2, address, kind, now, familiar)
         if now < self.filled or now < self.l2.latest:
@@ -162,6 +164,9 @@ cdef class DataMemory:
             return 0
         notes.count, notes.context = 0, 0
         served.stalls = 0
+        foresee_read(&self.l2.banks, address, now)
+        if self.l2.banks.turn:
+            return 0
         use(self.pages1, page)
         self.load(&notes, address, size, kind, flags, now, &served)
         return 1
@@ -169,13 +174,13 @@ cdef class DataMemory:
     cdef void note_plain(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1D_READ, 1)
         note(notes, Occurrence.L1D_READ_MISS, 1)
-        self.l2.note_quick(notes, REQUEST_READ)
+        self.l2.note_quick(notes, REQUEST_READ, 0)
 
-    cdef void note_quick(self, Notes* notes, int kind) noexcept nogil:
+    cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil:
         if reads_first_level(kind):
             note(notes, Occurrence.L1D_READ, 1)
         else:
-            self.l2.note_quick(notes, REQUEST[kind])
+            self.l2.note_quick(notes, REQUEST[kind], turn)
 
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil:
@@ -330,7 +335,7 @@ cdef class DataMemory:
         """The occurrences that a quick access stands for."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
-        self.note_quick(&notes, kind)
+        self.note_quick(&notes, kind, 0)
         return noted(&notes)
 
     def quick_latency_of(self, kind: int) -> int:

@@ -63,6 +63,7 @@ cpdef enum Occurrence:
     OZQ_CANCEL_SEMAPHORE         # ... a semaphore for either
     OZQ_CANCEL_LATE_ACQUIRE      # ... of its own cycle
     OZQ_CANCEL_LATE_RELEASE
+    OZQ_CANCEL_BANK              # a read that met another one in a bank
     L2_FETCH_CONFLICT_DEMAND     # a hit whose line is on its way
     L2_FETCH_CONFLICT_PREFETCH
     L2_FETCH_QUEUED_HIT_DEMAND   # a fetch that waited for room in the queue, and found its line

@@ -53,6 +53,7 @@ cdef class Pipeline:
     cdef bint wrong_target       # the branch of the run was foretold by an earlier value of its branch register
 
     # figures
+    cdef int64_t system_call, fault          # cycles of the operating system
     cdef int64_t mispredict, exception, failed_check, serialize, early_address, rse_rate
     cdef int64_t nat_window, register_write
     cdef uint32_t m_ports
@@ -67,6 +68,8 @@ cdef class Pipeline:
 
     cdef void run(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
+    # The operating system ran for some cycles, before an instruction; `flush`: after a flush of the pipeline.
+    cdef void enter_kernel(self, uint64_t number, uint32_t instruction, int64_t cycles, int64_t flush) noexcept nogil
     cdef void close(self, uint32_t why, const Plan* plan, uint32_t next_step) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t cycles) noexcept nogil
     cdef void rotate(self) noexcept nogil

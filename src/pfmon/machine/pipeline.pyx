@@ -13,7 +13,7 @@ from libc.string cimport memset
 from pfmon.engine.ia64.encodings.attributes cimport (
     AR_RSE, BR_FIRST, EFFECT_FENCE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.causes cimport (
-    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
+    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
@@ -25,13 +25,14 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport L1D_CHECK_READ
 from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
-from pfmon.machine.run cimport has_bit
+from pfmon.machine.run cimport has_bit, served_as
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
 from pfmon.machine.state cimport STEERED_SINCE
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
-from pfmon.machine.script cimport EVENT_ACCESS, EVENT_FENCE, EVENT_STORE, Event, access_event, ask_access, tell_fence, tell_store
+from pfmon.machine.script cimport (
+    EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, Event, access_event, ask_access, tell_bank, tell_fence, tell_store)
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
@@ -56,6 +57,7 @@ cdef class Pipeline:
         self.front_end.script = &self.script
         self.mispredict = config["predictor.mispredict"]
         self.exception = config["pipeline.exception_flush"]
+        self.system_call, self.fault = config["kernel.system_call"], config["kernel.fault"]
         self.failed_check = config["pipeline.failed_check"]
         self.serialize = config["pipeline.serialize_flush"]
         self.early_address = config["latency.multimedia.address_flush"] if config["pipeline.mm_address_flush"] else 0
@@ -128,6 +130,14 @@ cdef class Pipeline:
             self.earliest += cycles
             self.records.add_bubbles(number, instruction, BUBBLE_BACK, cause, cycles)
 
+    cdef void enter_kernel(self, uint64_t number, uint32_t instruction, int64_t cycles, int64_t flush) noexcept nogil:
+        if flush:
+            self.records.add_bubbles(number, instruction, BUBBLE_BACK, XPN, flush)
+        if cycles:
+            self.records.add_bubbles(number, instruction, BUBBLE_BACK, KERNEL, cycles)
+        self.earliest += cycles + flush
+        self.front_end.stop(cycles + flush)
+
     cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
                   uint32_t cause) noexcept nogil:
         """The register stack engine stored or loaded ``registers`` registers, the lowest at ``address``."""
@@ -198,6 +208,9 @@ cdef class Pipeline:
                     self.front_end.deliver(&self.notes, run, step, i, self.earliest,
                                            (self.start if self.use.instructions else self.now) + 1)
                 if self.use.instructions == 0:
+                    if self.front_end.kernel:        # its page was not there
+                        self.enter_kernel(run.number, i, self.front_end.kernel, self.exception)
+                        self.front_end.kernel = 0
                     self.start = max(self.earliest, self.front_end.ready)
                     self.use.skipped = step.slot
                 elif self.front_end.ready > self.start:
@@ -296,10 +309,10 @@ cdef class Pipeline:
         """A memory access is made; the cycle from which an integer operation can use what it loads."""
         cdef Served served
         cdef Event event
-        cdef uint32_t i, flags = step.access_flags
+        cdef uint32_t i, turn, flags = step.access_flags
         cdef uint64_t ranged = has_bit(run.ranged, self.access)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
-        if flags & ACCESS_CHECK and not has_bit(run.failed, number):
+        if flags & ACCESS_CHECK and (run.told == NULL or not has_bit(run.told.failed, number)):
             if step.access == ACCESS_LOAD + 1:
                 note(&self.notes, L1D_CHECK_READ, 1)
             return self.now                          # the register has the value already
@@ -309,20 +322,27 @@ cdef class Pipeline:
             self.issued[self.access] = <uint32_t>(self.now - self.began)
             if self.watch is not None and self.watch.loads:
                 self.show_made(step, run, number, self.access, self.now)
-            if self.access < 64 and run.plain >> self.access & 1:
+            turn = served_as(run, self.access)
+            if turn and step.access != ACCESS_FLOAT_LOAD + 1:
                 self.data.note_plain(&self.notes)
+                event = access_event(EVENT_BANK, number, self.access, 0, 0, 0)
+                tell_bank(&self.script, self.data, &event, address, self.now)
                 return self.now + self.data.l2.latency
-            self.data.note_quick(&self.notes, step.access - 1)
+            self.data.note_quick(&self.notes, step.access - 1, turn)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
                 event = access_event(EVENT_STORE, number, self.access, 0, 0, step.size)
                 tell_store(&self.script, self.data, &event, address, self.now)
+            elif step.access == ACCESS_FLOAT_LOAD + 1:
+                event = access_event(EVENT_BANK, number, self.access, 0, 0, 0)
+                tell_bank(&self.script, self.data, &event, address, self.now)
+                return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.turn_cycles(turn)
             return self.now + self.data.quick_latency[step.access - 1]
-        if flags & ACCESS_SPECULATIVE:
-            if has_bit(run.no_address, number):
+        if flags & ACCESS_SPECULATIVE and run.told != NULL:
+            if has_bit(run.told.no_address, number):
                 return self.now
-            if has_bit(run.deferred, number):
+            if has_bit(run.told.deferred, number):
                 flags |= ACCESS_DEFERRED
-            if has_bit(run.no_page, number):
+            if has_bit(run.told.no_page, number):
                 flags |= ACCESS_NO_PAGE
         served.stalls = 0
         event = access_event(EVENT_ACCESS, number, self.access, flags, step.access - 1, step.size)
@@ -331,6 +351,8 @@ cdef class Pipeline:
             self.show(run.number, number, address, &served, False)
         for i in range(served.stalls):
             self.stalled += served.cycles[i]
+            if served.cause[i] == KERNEL:
+                self.front_end.stop(served.cycles[i])
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
         return served.ready
 
@@ -352,8 +374,9 @@ cdef class Pipeline:
         """Tell of an access that was made before: L1D has the integer loads, L2 in its latency the rest."""
         if step.access == ACCESS_FLOAT_LOAD + 1:
             self.watch.load(run.number, number, run.addresses[access], issued,
-                            self.data.quick_latency[<int>ACCESS_FLOAT_LOAD], False)
-        elif access < 64 and run.plain >> access & 1:
+                            self.data.quick_latency[<int>ACCESS_FLOAT_LOAD]
+                            + self.data.l2.turn_cycles(served_as(run, access)), False)
+        elif served_as(run, access):
             self.watch.load(run.number, number, run.addresses[access], issued, self.data.l2.latency, False)
 
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil:

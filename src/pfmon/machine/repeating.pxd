@@ -16,7 +16,7 @@ cdef class Repeating(Watched):
     cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
     cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil
     cdef void ask(self, const Run* run, const Event* known) noexcept nogil
-    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
+    cdef bint late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
     cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil
     cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,

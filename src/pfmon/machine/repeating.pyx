@@ -8,10 +8,12 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.code cimport ALWAYS, Reach
 from pfmon.machine.fetch cimport Fetched
-from pfmon.machine.memory cimport Served, is_store
+from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_STORES, NODE_WRONG_TARGET
+from pfmon.machine.memory cimport is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, Notes
 from pfmon.machine.outcomes cimport Edge
-from pfmon.machine.script cimport EventKind, Script, ask_access, ask_fetch, has_room, tell_fence, tell_store
+from pfmon.machine.script cimport EventKind, Script, ask_access, ask_fetch, has_room, tell_bank, tell_fence, tell_store
+from pfmon.machine.served cimport Served
 from pfmon.machine.state cimport State
 from pfmon.machine.store_conflict cimport enter_store
 
@@ -39,10 +41,10 @@ cdef class Repeating(Watched):
         if number:
             node = &self.memo.nodes[number]
             if node.before != self.state or node.word != run.word or node.outcome != outcome \
-                    or node.plain != run.plain:
+                    or node.served != run.served:
                 number = 0
         if number == 0:
-            number = self.memo.find(self.state, run.word, outcome, run.plain)
+            number = self.memo.find(self.state, run.word, outcome, run.served)
             if number == 0:
                 return False
             if self.node:
@@ -56,10 +58,10 @@ cdef class Repeating(Watched):
         times = self.memo.times
         times[number] += 1
         self.ran = node
-        self.now += node.cycles
+        self.now += node.cycles & NODE_CYCLES
         self.state = node.after
         self.node = number
-        self.pipeline.wrong_target = node.wrong_target
+        self.pipeline.wrong_target = node.cycles & NODE_WRONG_TARGET != 0
         self.repeated += 1
         return True
 
@@ -97,6 +99,8 @@ cdef class Repeating(Watched):
             ask_access(script, self.data, notes, &event, run.addresses[event.access], now, &served)
         elif event.kind == EventKind.EVENT_STORE:
             tell_store(script, self.data, &event, run.addresses[event.access], now)
+        elif event.kind == EventKind.EVENT_BANK:
+            tell_bank(script, self.data, &event, run.addresses[event.access], now)
         else:
             tell_fence(script, self.data, &event, now)
         notes.count = 0
@@ -131,21 +135,19 @@ cdef class Repeating(Watched):
                         int64_t cycles) noexcept nogil:
         """A node for what was just simulated; 0: there is none."""
         cdef bint asked = self.pipeline.script.count != 0
-        cdef uint32_t root = 0, node
+        cdef uint32_t root = 0, node, flags = NODE_WRONG_TARGET if self.pipeline.wrong_target else 0
         cdef Node* first
         if asked:
-            root = self.memo.find(before, run.word, outcome, run.plain)
+            root = self.memo.find(before, run.word, outcome, run.served)
             if root == 0:
-                root = self.memo.add_root(before, run.word, outcome, run.plain, &self.pipeline.script.events[0])
+                root = self.memo.add_root(before, run.word, outcome, run.served, &self.pipeline.script.events[0])
             if root == 0 or self.memo.nodes[root].ways == MOST_WAYS:
                 return 0
-        node = self.memo.add(before, run.word, outcome, run.plain, after, <int>cycles, self.pipeline.issued,
+        if not asked and self.late_stores(plan, run, cycles):
+            flags |= NODE_LATE_STORES
+        node = self.memo.add(before, run.word, outcome, run.served, after, <uint32_t>cycles | flags, self.pipeline.issued,
                              0 if asked else run.made, not asked)
-        if node == 0:
-            return 0
-        self.memo.nodes[node].wrong_target = self.pipeline.wrong_target
-        if not asked:
-            self.memo.nodes[node].late_stores = self.late_stores(plan, run, cycles)
+        if node == 0 or not asked:
             return node
         first = &self.memo.nodes[root]
         if not self.memo.outcomes.learn(first.point, &self.pipeline.script, node):
@@ -153,24 +155,22 @@ cdef class Repeating(Watched):
         first.ways += 1
         return node
 
-    cdef uint64_t late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
-        """The stores of a block that took ``cycles`` which may be within the store window of what comes behind it."""
+    cdef bint late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
+        """Whether stores of a block that took ``cycles`` may be within the store window of what comes behind it."""
         cdef uint32_t i, access = 0
-        cdef uint64_t found = 0
         cdef const Reach* reach
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
-            if access < 64 and access < run.made and is_store(reach.kind) \
+            if access < run.made and is_store(reach.kind) \
                     and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
-                found |= <uint64_t>1 << access
+                return True
             access += 1
-        return found
+        return False
 
     cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
         """The cycles in which stores of a block that the memo repeated were made: `survey` took the earliest ones."""
-        cdef uint64_t left = self.memo.nodes[self.node].late_stores
         cdef const uint32_t* issued = self.memo.issued(self.node)
         cdef uint32_t i, access = 0
         cdef const Reach* reach
@@ -178,11 +178,8 @@ cdef class Repeating(Watched):
             reach = &plan.reaches[i]
             if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
                 continue
-            if left >> access & 1:
+            if is_store(reach.kind):
                 enter_store(&self.data.store_conflicts, run.addresses[access], reach.size, began + issued[access])
-                left &= left - 1
-                if left == 0:
-                    return
             access += 1
 
     cdef void go_on_here(self) noexcept nogil:

@@ -8,8 +8,9 @@ script is known to the memo needs no simulation (outcomes.pyx).
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.machine.fetch cimport Fetched, InstructionFetch
-from pfmon.machine.memory cimport DataMemory, Served
+from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.notes cimport Notes
+from pfmon.machine.served cimport Served
 
 cdef enum:
     MOST_EVENTS = 96             # of a block
@@ -20,7 +21,8 @@ cdef enum EventKind:
     EVENT_FETCH = 0              # a window of the front end
     EVENT_ACCESS                 # a memory access
     EVENT_STORE                  # a store that was made before issued: loads right behind it may meet it
-    EVENT_FENCE                  # no answer, and neither has a store
+    EVENT_BANK                   # a read that was made before issued: those behind it may meet it in a bank of L2
+    EVENT_FENCE                  # no answer, and neither have a store and a read of a bank
 
 cdef struct Event:
     int32_t at                   # cycles since the block began
@@ -72,4 +74,5 @@ cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event*
 cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address,
                      int64_t now, Served* out) noexcept nogil
 cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil
+cdef void tell_bank(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil
 cdef void tell_fence(Script* script, DataMemory data, Event* event, int64_t now) noexcept nogil

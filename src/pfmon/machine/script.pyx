@@ -2,6 +2,7 @@
 
 from libc.string cimport memcpy
 
+from pfmon.machine.banks cimport read_bank
 from pfmon.machine.notes cimport MOST_NOTES
 from pfmon.machine.store_conflict cimport enter_store
 
@@ -60,14 +61,14 @@ cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event*
     cdef uint64_t* place
     if is_next(script):
         known = answer(script, notes, 2)
-        out.ready, out.second_cycles = now + <int32_t>known[0], <uint32_t>known[1]
+        out.ready, out.second_cycles, out.kernel = now + <int32_t>known[0], <uint32_t>known[1], <int64_t>(known[1] >> 32)
         out.cause, out.second_cause = <uint16_t>(known[0] >> 32), <uint16_t>(known[0] >> 48)
         return
     fetch.fetch(notes, window, now, out)
     place = add(script, event, now, 2 + notes.count - before)
     if place != NULL:
         place[0] = <uint32_t>(out.ready - now) | <uint64_t>out.cause << 32 | <uint64_t>out.second_cause << 48
-        place[1] = out.second_cycles
+        place[1] = out.second_cycles | <uint64_t>out.kernel << 32
         add_notes(place + 2, notes, before)
 
 
@@ -97,6 +98,14 @@ cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t add
         script.next += 1
         return
     enter_store(&data.store_conflicts, address, event.size, now)
+    add(script, event, now, 0)
+
+
+cdef void tell_bank(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil:
+    if is_next(script):
+        script.next += 1
+        return
+    read_bank(&data.l2.banks, address, now)
     add(script, event, now, 0)
 
 

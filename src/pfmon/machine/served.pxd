@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t
 
 cdef enum:
-    MOST_STALLS = 6              # of one access; the most are five: L1D_HPW, XPN, order, conflict, L1D_L2BPRESS
+    MOST_STALLS = 6              # of one access; the most: L1D_HPW, XPN, KERNEL, order, conflict, L1D_L2BPRESS
 
 cdef struct Served:
     int64_t ready                # cycle from which a loaded value can be used by an integer operation

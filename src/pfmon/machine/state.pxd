@@ -9,7 +9,7 @@ cdef enum:
     STEERED_SINCE = 5            # no window that is there came earlier, or none that matters (FrontEnd.fill_buffer)
 
 cdef struct Use:                 # what the open cycle has taken
-    uint8_t m, m01, m0, m23, m2, i, i0, a, f, f0, b
+    uint8_t m, m01, m0, m23, m2, i, f, f0, b
     uint8_t bundles
     uint8_t before_bbb           # its last bundle is MIB, MFB or MMB: no BBB after it
     uint8_t instructions

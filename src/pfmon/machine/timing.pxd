@@ -11,7 +11,7 @@ from pfmon.machine.l2 cimport L2
 from pfmon.machine.memo cimport Memo, Node
 from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.pipeline cimport Pipeline
-from pfmon.machine.run cimport Run
+from pfmon.machine.run cimport Run, Told
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
 from pfmon.machine.repeating cimport Repeating
@@ -36,7 +36,7 @@ cdef class Timing(Repeating):
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil
     cdef void look_for_losses(self) noexcept nogil
-    cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil
+    cdef void take_marks(self, const Plan* plan, Told* told) noexcept nogil
     cdef void show_items(self, uint32_t marks) noexcept nogil
     cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil

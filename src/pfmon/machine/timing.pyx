@@ -6,6 +6,7 @@ the pipeline simulates it (repeating.pyx). What happened goes into the records.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
@@ -15,9 +16,11 @@ from pfmon.machine.code cimport ALWAYS, Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
+from pfmon.machine.memo cimport NODE_LATE_STORES
+from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
-from pfmon.machine.run cimport begin_run, set_bit
+from pfmon.machine.run cimport MOST_SERVED, Told, begin_run, set_bit
 from pfmon.machine.script cimport begin_script
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut, executed
@@ -38,7 +41,9 @@ cdef uint64_t SURVEY_LOST = 1 << 16
 cdef inline bint is_repeatable(const Run* run) noexcept nogil:
     """Whether the memo may know it: what happens is told by state, word, branch and answers of memory. Being in a data
     range changes notes, and what only marks say of an instruction changes what is asked."""
-    return not (run.ranged[0] | run.ranged[1] | run.failed[0] | run.failed[1] | run.deferred[0] | run.deferred[1])
+    cdef const Told* told = run.told
+    return not (run.ranged[0] | run.ranged[1]) and (
+        told == NULL or not (told.failed[0] | told.failed[1] | told.deferred[0] | told.deferred[1]))
 
 
 cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogil:
@@ -75,6 +80,7 @@ cdef class Timing(Repeating):
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
         """The block that was held ran, and control went to ``next_ip``."""
         cdef Run run
+        cdef Told told
         cdef uint64_t word = self.block[0], outcome = 0, survey
         cdef uint32_t marks = 0
         cdef bint known
@@ -98,7 +104,9 @@ cdef class Timing(Repeating):
         elif plan.steers:
             self.follow_branch_registers(plan, &run, next_ip)
         if self.mark_count:
-            self.take_marks(plan, &run)
+            memset(&told, 0, sizeof(told))
+            run.told = &told
+            self.take_marks(plan, &told)
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
         run.quick = self.survey(plan, &run)
@@ -109,7 +117,7 @@ cdef class Timing(Repeating):
         if not (known and self.repeat(&run, outcome)):
             self.simulate(plan, &run, outcome, known)
         else:
-            if self.memo.nodes[self.node].late_stores:
+            if self.ran.cycles & NODE_LATE_STORES:
                 self.enter_late_stores(plan, &run, began)
             if self.watch is not None and self.watch.loads and run.made:
                 self.show_repeated(plan, &run, self.memo.issued(self.node), began)
@@ -119,7 +127,7 @@ cdef class Timing(Repeating):
             self.show_branch(plan, &run, next_ip)
         if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
             self.follow_frames(plan, &run)
-        if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.left)):
+        if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.active)):
             self.give_hints(plan, &run, next_ip)
         if plan.cut == Cut.FAILED_CHECK or not plan.plain:
             self.flush_behind(plan, &run)
@@ -161,6 +169,7 @@ cdef class Timing(Repeating):
         cdef int64_t clock = self.now, at
         cdef uint32_t i, access = 0
         cdef const Reach* reach
+        self.data.l2.banks.block += 1
         if self.mark_count or not plan.plain:
             return False
         while window <= last_window:
@@ -175,10 +184,14 @@ cdef class Timing(Repeating):
                 continue
             at = clock + reach.group
             if not reach.checks and not self.data.quick(run.addresses[access], reach.size, reach.kind, at):
-                if access >= 64 or not self.data.plain(run.addresses[access], reach.size, reach.kind,
-                                                       plan.steps[reach.step].access_flags, at):
+                if access >= MOST_SERVED or not self.data.plain(run.addresses[access], reach.size, reach.kind,
+                                                                plan.steps[reach.step].access_flags, at):
                     return False
-                run.plain |= <uint64_t>1 << access
+                run.served |= <uint64_t>1 << 2 * access
+            elif reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and self.data.l2.banks.turn:
+                if access >= MOST_SERVED:
+                    return False
+                run.served |= <uint64_t>self.data.l2.banks.turn << 2 * access
             access += 1
             run.made = access
         return True
@@ -253,7 +266,7 @@ cdef class Timing(Repeating):
 
     # --- marks
 
-    cdef void take_marks(self, const Plan* plan, Run* run) noexcept nogil:
+    cdef void take_marks(self, const Plan* plan, Told* told) noexcept nogil:
         """What has to be known before the block is simulated: check loads that failed, loads that were deferred."""
         cdef uint32_t i, instruction
         for i in range(self.mark_count):
@@ -261,13 +274,13 @@ cdef class Timing(Repeating):
             if instruction >= MOST_CODE:
                 continue
             if mark_kind(self.marks[i]) == Mark.ALAT_MISS:
-                set_bit(run.failed, instruction)
+                set_bit(told.failed, instruction)
             elif mark_kind(self.marks[i]) == Mark.DEFERRED:
-                set_bit(run.deferred, instruction)
+                set_bit(told.deferred, instruction)
                 if mark_value(self.marks[i]) == Deferral.NO_PAGE:
-                    set_bit(run.no_page, instruction)
+                    set_bit(told.no_page, instruction)
                 elif mark_value(self.marks[i]) == Deferral.NO_ADDRESS:
-                    set_bit(run.no_address, instruction)
+                    set_bit(told.no_address, instruction)
 
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil:
         """Instructions of the block that flush the pipeline."""
@@ -302,6 +315,8 @@ cdef class Timing(Repeating):
                 self.pipeline.rse(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT:
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
+                self.pipeline.enter_kernel(number, 0, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
+                                           else self.pipeline.fault, 0)
         set_level(&self.dirty_registers, self.now, dirty_level(&self.pipeline.frames))
         self.mark_count = 0
 

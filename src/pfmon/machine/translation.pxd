@@ -31,7 +31,7 @@ cdef class DataTranslation:
     cdef PageTable table
     cdef bint prevalidated       # lines of L1D go with their entry of tlb1
     cdef uint64_t* lines         # by place of tlb1: lines of its page that came to L1D, a bit for every 64th
-    cdef int64_t transfer_cycles, walk_cycles, software_cycles
+    cdef int64_t transfer_cycles, walk_cycles, software_cycles, exception_cycles
     cdef uint32_t page_shift, entry_shift
 
     # The cycle in which the access can go on; -1: not at all.
@@ -40,6 +40,8 @@ cdef class DataTranslation:
     cdef int64_t find_no_page(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
     cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil
     cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil
+    # The operating system is entered in cycle `now`; when it is done.
+    cdef int64_t enter_kernel(self, int64_t now, Served* out) noexcept nogil
     cdef uint64_t entry_of(self, uint64_t address) noexcept nogil
     cdef bint first_alone(self, uint64_t address) noexcept nogil
     cdef void insert_first(self, uint64_t address) noexcept nogil

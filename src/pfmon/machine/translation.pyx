@@ -50,6 +50,7 @@ cdef class DataTranslation:
         self.transfer_cycles = config["dtlb2.penalty"]
         self.walk_cycles = max(0, config["vhpt.walk"] - l2.latency)
         self.software_cycles = config["vhpt.software"]
+        self.exception_cycles = config["pipeline.exception_flush"]
         self.page_shift = config["vhpt.page"].bit_length() - 1
         self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
 
@@ -85,7 +86,11 @@ cdef class DataTranslation:
         now = self.read_entry(notes, self.entry_of(address), now, out)
         if now < 0:
             now = -now
-        return stand_still(out, Cause.XPN, now, now + self.software_cycles)
+        return self.enter_kernel(now, out)
+
+    cdef int64_t enter_kernel(self, int64_t now, Served* out) noexcept nogil:
+        now = stand_still(out, Cause.XPN, now, now + self.exception_cycles)
+        return stand_still(out, Cause.KERNEL, now, now + self.software_cycles)
 
     # The entry of a page in the VHPT.
     cdef uint64_t entry_of(self, uint64_t address) noexcept nogil:
@@ -118,7 +123,7 @@ cdef class DataTranslation:
             out.level = TlbLevel.TLB_FAULT
             if done < 0:
                 done = now
-            now = stand_still(out, Cause.XPN, done, done + self.software_cycles)
+            now = self.enter_kernel(done, out)
             if not self.table.knows(page):
                 self.table.add(page)
             self.insert_second(entry)

@@ -79,6 +79,10 @@ class RegisterFile(ABC):
         """Whether the counter counts in the current state, now or when another one lets it."""
         return self.enabled(pmd)
 
+    def enabled_in_kernel(self, pmd: int) -> bool:
+        """Whether the counter counts while the operating system runs for a program."""
+        return False
+
     @property
     def steered(self) -> bool:
         """Whether counters begin or stop to count by what others have counted, so that a run has to follow them."""
@@ -254,10 +258,17 @@ class Ia64File(RegisterFile):
         bit 1 IA-32 code: 0 both, 1 IA-32 only, 2 IA-64 only (Montecito manual table 3-5), 3 neither. PMC4.enable of
         Itanium 2 is not looked at: the programmings that its counters count by leave it at zero.
         """
+        return self._enabled_at(pmd, self.field("psr", "cpl"))
+
+    def enabled_in_kernel(self, pmd: int) -> bool:
+        """Whether the counter counts while the operating system runs, at level 0."""
+        return self._enabled_at(pmd, 0)
+
+    def _enabled_at(self, pmd: int, cpl: int) -> bool:
         psr = self.registers["psr"].decode(self._held["psr"])
         configuration = self.registers[f"pmc{pmd}"].decode(self._held[f"pmc{pmd}"])
         running = psr["pp"] if configuration["pm"] else psr["up"]
-        level = configuration["plm"] >> psr["cpl"] & 1
+        level = configuration["plm"] >> cpl & 1
         masked = configuration["ism"] >> psr["is"] & 1
         return bool(running and level and not masked and not self.frozen)
 

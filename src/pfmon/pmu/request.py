@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-PLM_USER = 8
+PLM_KERNEL, PLM_USER = 1, 8
 ISM = {"both": 0, "ia32": 1, "ia64": 2, "none": 3}
 PLM_LETTERS = {"k": 1, "0": 1, "1": 2, "2": 4, "3": 8, "u": 8}
 

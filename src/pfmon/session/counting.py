@@ -85,7 +85,7 @@ class Counting:
             check_countable(model, model.events[event.name])
             if request.ia32_program:
                 check_ia32(model, model.events[event.name])
-        check_supported(wanted)
+        check_supported(model, wanted)
         self.controls = wanted.controls
         self.programming: Programming = model.fulfil(wanted)
         for monitor in self.programming.monitors:

@@ -165,7 +165,7 @@ def breakdown(figures: MachineFigures, seen: Seen, objects: Objects, demangle: b
     found = {part: {name: next(pieces) for name in inner} for part, inner in PARTS.items()}
     parts = {part: {name: of for name, of in inner.items() if name not in left_out} for part, inner in found.items()}
     ratios = {name: _ratio(seen, instructions, *ratio) for name, ratio in RATIOS[figures.core].items()}
-    cycles = seen.records.machine.time(None)[0] if seen.records else 0
+    cycles = sum(sum(inner.values()) for inner in found.values())
     functions = _functions(sink, FunctionNames(objects, demangle, seen.table.instruction_set))
     return Cpi(str(figures["machine.name"]), cycles, instructions, parts, ratios, functions)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.model import OF_ARCHITECTURE
-from pfmon.pmu.request import PLM_USER
+from pfmon.pmu.request import PLM_KERNEL, PLM_USER
+from pfmon.signals.machine import counts_all_cycles
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -84,7 +85,7 @@ def check_controls(model: PmuModel, controls: Controls) -> None:
             raise PfmonError(f"{option} is about the user mask of the Itaniums; programs for {model.name} have none")
 
 
-def check_supported(request: Request) -> None:
+def check_supported(model: PmuModel, request: Request) -> None:
     """PfmonError for what the counting path does not honour, or with which it would count nothing."""
     if idle := [name for name in IDLE if request.controls.get(name)]:
         raise PfmonError(
@@ -92,7 +93,7 @@ def check_supported(request: Request) -> None:
         )
     for option, used in {
         "a privilege mask without level 3 (programs run at level 3 alone)": not all(
-            level & PLM_USER for level in _levels(request)
+            level & PLM_USER for level in _levels(model, request)
         ),
         "--system-wide": request.system_wide,
         "--controls=intonbittrans (the time base is not followed)": bool(request.controls.get("intonbittrans")),
@@ -107,9 +108,14 @@ def _captures_details(request: Request) -> bool:
     return request.branch_buffer is not None and bool(request.branch_buffer.fields.get("ds"))
 
 
-def _levels(request: Request) -> set[int]:
-    """The privilege masks of the events."""
-    return {event.plm or request.plm for event in request.events}
+def _levels(model: PmuModel, request: Request) -> set[int]:
+    """The privilege masks of the events. The operating system's time is known, so cycles may count at level 0 alone."""
+    found = {event.name: event.plm or request.plm for event in request.events}
+    return {
+        plm
+        for name, plm in found.items()
+        if not (plm & PLM_KERNEL and model.architecture == "ia64" and counts_all_cycles(model.events[name].signal))
+    }
 
 
 def check_machine_counts(slow: bool) -> None:

@@ -112,6 +112,12 @@ def named(signal: str) -> Sequence[str]:
     return [term for term in expanded(signal) if term in NAMED.get(meanings()[signal].kind, ())]
 
 
+def counts_all_cycles(signal: str) -> bool:
+    """Whether a signal is the core's cycles, those of the operating system among them where levels allow it."""
+    meaning = meanings().get(signal)
+    return meaning is not None and meaning.kind == "cycle" and "CORE" in named(signal)
+
+
 def level_function(term: str) -> LevelFunction:
     """A term of kind level. ValueError: it is none."""
     import re  # takes long to load
