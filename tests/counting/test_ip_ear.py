@@ -69,7 +69,7 @@ def test_the_buffer_ends_so_many_cycles_behind_the_overflow(name: str) -> None:
 def test_there_are_flushes_and_long_waits_among_the_entries() -> None:
     found = retired("queens", 0, 10_000)
     assert any(one.flush for one in found) and not all(one.flush for one in found)
-    assert any(one.cycles == MOST for one in found) and len({one.cycles for one in found}) > 10
+    assert any(one.cycles == MOST for one in found) and len({one.cycles for one in found}) > 5
 
 
 @NAMES
