@@ -104,13 +104,22 @@ def test_fences_with_nothing_before_them_take_the_queue_alone(machine: str) -> N
     ("move", "latency"),
     [
         ("mov.i r10=ar.ec", 2),
+        ("mov.i r10=ar.lc", 2),
         ("mov.m r10=ar.fpsr", 12),
         ("mov.m r10=ar.itc", 35),
         ("mov r10=cpuid[r0]", 35),
     ],
 )
-def test_moves_from_registers_take_the_published_time(move: str, latency: int) -> None:
+@pytest.mark.parametrize("kind", ["itanium2", "montecito"])
+def test_moves_from_registers_take_the_published_time(move: str, latency: int, kind: str) -> None:
     """Table 2-8, notes 5 and 6: EC and LC 2 cycles, FPSR 10 to 12, the slowest 35; indirect ones 6 to 35, of which
     LREGS, PKR and RR are the fast ones."""
-    _, bubbles = per_pass([move, "add r11=r10,r0"], "montecito")
+    _, bubbles = per_pass([move, "add r11=r10,r0"], kind)
     assert sum(bubbles.values()) == latency - 1
+
+
+@pytest.mark.parametrize("register", ["unat", "ccv"])
+def test_itanium_moves_from_slow_registers_as_gcc_describes_it(register: str) -> None:
+    """GCC, itanium1.md: six cycles from ar.unat and ar.ccv."""
+    _, bubbles = per_pass([f"mov.m r10=ar.{register}", "add r11=r10,r0"], "itanium")
+    assert sum(bubbles.values()) == 6 - 1

@@ -2,7 +2,7 @@
 
 import pytest
 from ia64_machine import UNMAPPED
-from machine_code import Cause, bubbles_of, loop, per_pass, run_code
+from machine_code import Cause, bubbles_of, loop, open_bundle, per_pass, run_code
 from machine_runs import run_machine
 
 from pfmon.machine.config import load
@@ -36,11 +36,25 @@ def test_penalty_is_a_figure_of_the_machine():
     assert longer.cycles - plain.cycles >= 9 * mispredictions(plain)
 
 
-def test_predicted_branches_cost_nothing():
-    """A taken branch every cycle: the first-level store foresees it."""
-    cycles, bubbles = per_pass(["nop.m 0"] * 3, "itanium2")
+@pytest.mark.parametrize("machine", ["itanium2", "montecito"])
+def test_predicted_branches_cost_nothing(machine):
+    """Montecito manual 2.1.2, a "0 cycle branch predictor": a taken branch that the first-level store foresees."""
+    cycles, bubbles = per_pass(["nop.m 0"] * 3, machine)
     assert cycles == 4
     assert not bubbles
+
+
+@pytest.mark.parametrize("machine", ["itanium2", "montecito"])
+@pytest.mark.parametrize("lost", range(0, 9, 2))
+def test_front_end_runs_ahead_by_eight_bundles(machine, lost):
+    """Montecito manual 2.1.2: an 8-entry queue decouples the front end. It is full behind a stall, and lasts four
+    cycles if two bundles leave it in each: so much of what the front end loses at a branch is not felt."""
+    stall = ["mov.m r10=ar.itc", "add r11=r10,r0"]
+    pairs = [open_bundle("MMI", "", "", ""), ("MFI", "", "", "")] * 5
+    usual, longer = (
+        per_pass([*stall, *pairs], machine, [f"frontend.taken_bubbles={cycles}"])[0] for cycles in (0, lost)
+    )
+    assert longer - usual == max(0, lost - 8 // 2)
 
 
 def test_rse_moves_two_registers_a_cycle():

@@ -258,6 +258,33 @@ def test_a_request_that_l3_has_no_buffer_for(name: str, kind: int, cause: str) -
     assert [counts[f"L3_REJECT_{cause}"] for counts in found] == [0, 0, 1]
 
 
+@pytest.mark.parametrize(("name", "fills"), [("itanium2", "l2.fills"), ("montecito", "l2d.fills")])
+def test_sixteen_misses_and_sixteen_requests_are_under_way_at_most(name: str, fills: str) -> None:
+    """Table 2-9: 16 fills; section 2.3.3.4: all requests of L2 are allocated to one of 16 request buffers."""
+    for wider, cause in (("l3.queue=32", "L2_FILLS_FULL"), (f"{fills}=32", "L3_REJECT_DATA")):
+        below = l2_of(name, wider)
+        found = [ask(below, LINE + 128 * number, READ, NOW + 4 * number)[1] for number in range(17)]
+        assert [counts[cause] for counts in found] == [0] * 16 + [1]
+
+
+def test_l2i_holds_eight_fetches() -> None:
+    """Table 2-9: queuing of 8."""
+    below = l2_of("montecito")
+    found = [ask(below, LINE + 128 * number, FETCH, NOW + number)[1] for number in range(9)]
+    assert [counts["L2_FETCH_QUEUED_MISS_DEMAND"] for counts in found] == [0] * 8 + [1]
+
+
+@pytest.mark.parametrize(("name", "buffers"), [("itanium2", 6), ("montecito", 8)])
+def test_victims_of_l2_find_the_published_number_of_buffers(name: str, buffers: int) -> None:
+    """Section 2.3.3.4: a modified victim takes one of 8 write buffers, two more than on the Itanium 2."""
+    below = l2_of(name)
+    for index in range(buffers + 1):
+        for way in range(8):
+            ask(below, LINE + index * 128 + way * SAME_SET, WRITE, (index * 8 + way) * 1000)
+    causes = [ask(below, LINE + index * 128 + 8 * SAME_SET, READ, NOW + 4 * index)[1] for index in range(buffers + 1)]
+    assert [counts["L2_RECIRC_VIC_BUF_FULL"] for counts in causes] == [0] * buffers + [1]
+
+
 @pytest.mark.parametrize(("kind", "which"), [(FETCH, "DEMAND"), (FETCH_AHEAD, "PREFETCH")])
 def test_a_fetch_that_finds_its_line_under_way_comes_round_again(kind: int, which: str) -> None:
     below = l2_of("montecito")

@@ -262,7 +262,7 @@ def test_independent_misses_overlap_and_take_turns_on_the_bus() -> None:
     assert [later - earlier for earlier, later in pairwise(ready)] == [line] * 7
 
 
-@pytest.mark.parametrize(("machine", "bandwidth"), [("itanium2", 6.4e9), ("itanium", 2.128e9)])
+@pytest.mark.parametrize(("machine", "bandwidth"), [("itanium2", 6.4e9), ("montecito", 6.4e9), ("itanium", 2.128e9)])
 def test_streaming_is_bound_by_the_bus(machine: str, bandwidth: float) -> None:
     """bus.width x bus.frequency: 16 x 400 MHz; 8 x 266 MHz."""
     side = Side(machine, "vhpt.page=4G", "dtlb1.page=4G")

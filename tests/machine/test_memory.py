@@ -369,6 +369,16 @@ def test_fill_buffers_are_full_while_all_have_a_line_under_way() -> None:
     assert sum(below.levels()["FILLB_FULL"]) == 10 * LONG
 
 
+@pytest.mark.parametrize("name", ["itanium2", "montecito"])
+def test_eight_lines_are_on_their_way_to_l1d_at_most(name: str) -> None:
+    """Montecito manual, table 2-9: 8 fills. The ninth load has its value, and its line stays out of L1D."""
+    memory = machine(name)
+    lines = [START + 1024 + 128 * number for number in range(9)]
+    for line in lines:
+        memory.access_at(line, LOAD, 2 * LONG)
+    assert [memory.stores()["l1d"].probe(line) is not None for line in lines] == [True] * 8 + [False]
+
+
 def test_requests_under_way_are_a_histogram_over_all_cycles() -> None:
     """Little's law: what the entries stayed in sum is what the histogram holds in sum."""
     memory = machine("montecito")

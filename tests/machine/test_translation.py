@@ -80,9 +80,10 @@ def test_a_line_prefetch_to_a_page_that_nobody_touched_comes_to_nothing(side: Si
     assert Cause.XPN in side.access(START + PAGE)[1]
 
 
-def test_line_prefetches_take_entries_of_the_queue_and_stop_the_pipeline_when_it_is_full() -> None:
+@pytest.mark.parametrize("machine", MACHINES)
+def test_line_prefetches_take_entries_of_the_queue_and_stop_the_pipeline_when_it_is_full(machine: str) -> None:
     """Table 2-9: 32 entries of the OzQ in front of 16 misses: the 49th finds no room."""
-    side = Side("montecito", "vhpt.page=4G", "dtlb1.page=4G")
+    side = Side(machine, "vhpt.page=4G", "dtlb1.page=4G")
     side.touch(range(START, START + 1))
     side.now += LONG
     stalls = [side.access(START + (1 << 22) + 128 * number, LFETCH, after=1)[1] for number in range(49)]
