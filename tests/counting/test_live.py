@@ -20,6 +20,7 @@ from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
 from pfmon.session.counting import Counting, Seen
 from pfmon.session.event_sets import EventSets
+from pfmon.signals.zero import never_because
 from pfmon.stream.recorder import Recorder
 
 TINY = {
@@ -50,9 +51,11 @@ def recorded(name: str) -> Recorded:
 
 @cache
 def requests(pmu: str) -> tuple[EventRequest, ...]:
-    """Every countable event, and with a threshold where single cycles are known."""
+    """Every countable event that can happen, and with a threshold where single cycles are known."""
     found = []
     for event in get(pmu).events:
+        if never_because(event.signal):
+            continue
         for threshold in (0, 1) if event.max_increment > 1 else (0,):
             request = EventRequest(event.name, threshold=threshold, mesi="MESI" if event.mesi else "")
             try:
