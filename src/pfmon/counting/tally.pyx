@@ -106,7 +106,8 @@ cdef class Tally(Consumer):
                 place.word, place.runs = word, 0
                 place.accesses = accesses_of(&self.table.c.heads[last], word) if self.traced else 0
             place.runs += 1
-            i += place.accesses
+            if self.traced:          # else the next word's place would wait for this word's entry
+                i += place.accesses
         self.last = last
 
     cdef void follow(self, uint64_t block) noexcept nogil:
