@@ -14,9 +14,8 @@ cdef enum:
     NO_BLOCK = 0xFFFFFFFF        # in the place of a block's number: before the first one
 
 cdef struct WordTally:           # runs of a block with the same conditions, not yet in its BlockTally
-    uint64_t word                # NO_WORD: none yet
+    uint64_t word
     uint64_t runs
-    uint64_t accesses            # addresses that follow it
 
 cdef struct BlockTally:
     uint64_t runs

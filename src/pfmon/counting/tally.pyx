@@ -16,22 +16,16 @@ from pfmon.stream.words cimport MARK_KINDS, Mark, mark_kind, mark_value
 from pfmon.stream.marks import MarkSite, MarkTotals
 
 
-cdef uint64_t NO_WORD = ~<uint64_t>0         # a mark: no block's
-
-
 cdef class Tally(Consumer):
     """Totals of a stream. ``traced``: the stream has the addresses of memory accesses in it."""
 
     def __cinit__(self, BlockTable table, bint traced=False):
-        cdef uint32_t place
         self.table = table
         self.traced = traced
         self.last = NO_BLOCK
         self.words = <WordTally*>calloc(WORDS, sizeof(WordTally))
         if self.words == NULL:
             raise MemoryError
-        for place in range(WORDS):
-            self.words[place].word = NO_WORD
 
     def __dealloc__(self):
         cdef uint32_t bank
@@ -103,11 +97,11 @@ cdef class Tally(Consumer):
             if place.word != word:
                 if place.runs:
                     self.add_runs_of(place.word, place.runs)
-                place.word, place.runs = word, 0
-                place.accesses = accesses_of(&self.table.c.heads[last], word) if self.traced else 0
+                place.word = word
+                place.runs = 0
             place.runs += 1
-            if self.traced:          # else the next word's place would wait for this word's entry
-                i += place.accesses
+            if self.traced:
+                i += accesses_of(&self.table.c.heads[last], word)
         self.last = last
 
     cdef void follow(self, uint64_t block) noexcept nogil:
