@@ -151,7 +151,7 @@ def test_live_equals_totals_for_every_countable_event(name: str, pmu: str, memo:
     wanted = requests(pmu)
     if not memo:  # the same records, made the long way: a fifth of the events on each example
         wanted = tuple(random.Random(name).sample(wanted, len(wanted) // 5))
-    assert check(name, pmu, memo, wanted) > 100
+    assert check(name, pmu, memo, wanted) > (100 if memo else 20)
 
 
 def overflows_of(name: str, event: str, period: int, react: Callable[[Handler, Overflow], None]) -> list[Overflow]:
