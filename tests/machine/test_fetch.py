@@ -145,13 +145,18 @@ def test_l1i_holds_its_size_and_not_a_line_more() -> None:
 # Prefetch.
 
 
-def test_a_stream_has_lines_there_before_they_are_fetched() -> None:
-    """It goes on as long as what it brings is fetched, and no further than so many lines ahead."""
+def with_little_of_a_function() -> tuple[InstructionFetch, int]:
+    """L1I holds the first line alone of a function of 40 lines, whose translation is there; the cycle then."""
     fetch = alone()
     now = touched(fetch, 0x4000, 64 * 40)
     for page in range(32):
         now = touched(fetch, 0x100000 + page * 4096, 32, now)
-    now = touched(fetch, 0x4000, 32, now)
+    return fetch, touched(fetch, 0x4000, 32, now)
+
+
+def test_a_stream_has_lines_there_before_they_are_fetched() -> None:
+    """It goes on as long as what it brings is fetched, and no further than so many lines ahead."""
+    fetch, now = with_little_of_a_function()
     fetch.redirect_at(0x4000, True, now)
     waits = [fetch.fetch_at(0x4000 + line * 64, now + 100 + 10 * line)[1] for line in range(30)]
     assert waits == [{}] * 30
@@ -159,11 +164,7 @@ def test_a_stream_has_lines_there_before_they_are_fetched() -> None:
 
 
 def test_without_many_every_line_is_waited_for() -> None:
-    fetch = alone()
-    now = touched(fetch, 0x4000, 64 * 40)
-    for page in range(32):
-        now = touched(fetch, 0x100000 + page * 4096, 32, now)
-    now = touched(fetch, 0x4000, 32, now)
+    fetch, now = with_little_of_a_function()
     fetch.redirect_at(0x4000, False, now)
     waits = [fetch.fetch_at(0x4000 + line * 64, now + 100 + 10 * line)[1] for line in range(1, 30)]
     assert waits == [{"FRONT_IMISS": 7}] * 29

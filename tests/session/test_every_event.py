@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from guests import guest, quiet
+from guests import tallied
 from totals import signal_totals
 
 from pfmon.counting.tally import Tally
@@ -19,12 +19,7 @@ PMUS = ("itanium", "itanium2", "montecito")
 @pytest.fixture(scope="module")
 def run() -> tuple[BlockTable, Tally]:
     """A finished run of epic: blocks and totals."""
-    program = guest("epic")
-    tally = Tally(program.table)
-    with quiet():
-        program.run(tally)
-    program.close()
-    return program.table, tally
+    return tallied("epic")
 
 
 @pytest.mark.parametrize("pmu", PMUS)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from guests import guest, quiet
+from guests import tallied
 
 from pfmon.counting.tally import Tally
 from pfmon.pmu import get
@@ -30,12 +30,7 @@ def matching(pmu: str, pattern: re.Pattern[str]) -> list[Event]:
 
 @pytest.fixture(scope="module")
 def run() -> tuple[BlockTable, Tally]:
-    program = guest("epic")
-    tally = Tally(program.table)
-    with quiet():
-        program.run(tally)
-    program.close()
-    return program.table, tally
+    return tallied("epic")
 
 
 @pytest.mark.parametrize(("pmu", "least"), [("itanium", 28), ("itanium2", 53), ("montecito", 58 + 28)])

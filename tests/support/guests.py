@@ -5,9 +5,11 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pfmon.counting.tally import Tally
 from pfmon.engine.ia64.guest import Guest
 from pfmon.engine.settings import Settings
 from pfmon.program import image
+from pfmon.stream.table import BlockTable
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -66,3 +68,13 @@ def quiet() -> Iterator[None]:
         os.dup2(kept, 1)
         os.close(kept)
         os.close(nowhere)
+
+
+def tallied(name: str) -> tuple[BlockTable, Tally]:
+    """A finished run of an example: blocks and totals."""
+    program = guest(name)
+    tally = Tally(program.table)
+    with quiet():
+        program.run(tally)
+    program.close()
+    return program.table, tally

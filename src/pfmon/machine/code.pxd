@@ -7,10 +7,9 @@ from pfmon.engine.ia64.encodings.decoder cimport Row
 from pfmon.machine.predictor cimport Branch
 from pfmon.machine.traits cimport PortTable
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.table cimport BlockHead, BlockTable
+from pfmon.stream.table cimport BlockHead, BlockTable, executed
 
 cdef enum:
-    ALWAYS = 255                 # Step.condition of an instruction that always executes
     CHUNK = 4096                 # blocks in a chunk of the table
     CHUNKS = 4096                # for all numbers that a block can have: both banks of the block table
     MOST_CODE = 128              # instructions of a block: as many bits as Run.ranged and Run.failed have
@@ -51,7 +50,7 @@ cdef struct Step:                # an instruction
 
 cdef inline bint executes(const Step* step, uint64_t word) noexcept nogil:
     """Whether its qualifying predicate held; ``word``: of the stream."""
-    return step.condition == ALWAYS or (word >> (32 + step.condition)) & 1
+    return executed(word, step.condition)
 
 
 cdef struct Reach:               # a memory access of a block

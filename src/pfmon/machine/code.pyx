@@ -10,16 +10,13 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     PR_FIRST, STACKED, Attributes, Operand)
 from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
 from pfmon.machine.fetch cimport WINDOW
+from pfmon.machine.host_lines cimport take_lines
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_call, is_indirect
 from pfmon.machine.traits cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill_ports, port_of
 from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
-from pfmon.stream.table cimport BlockInstruction
-
-cdef extern from "<stdlib.h>" nogil:
-    void* aligned_alloc(size_t, size_t)
+from pfmon.stream.table cimport ALWAYS, BlockInstruction
 
 cdef enum:
-    LINE = 64                    # bytes of a line of the host's caches
     NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
     AR_ITC = 44                  # numbers of application registers
     AR_RUC = 45
@@ -171,8 +168,8 @@ cdef class Plans:
 
     cdef Plan* make(self, uint64_t number) noexcept nogil:
         cdef const BlockHead* head = &self.table.c.heads[number]
-        cdef uint64_t bytes = (sizeof(Plan) + head.length * sizeof(Reach) + LINE - 1) & ~<uint64_t>(LINE - 1)
-        cdef Plan* plan = <Plan*>aligned_alloc(LINE, bytes)
+        cdef uint64_t bytes = sizeof(Plan) + head.length * sizeof(Reach)
+        cdef Plan* plan = <Plan*>take_lines(bytes)
         cdef Code codes[MOST_CODE]
         cdef const Code* code
         cdef const Attributes* attributes

@@ -11,10 +11,8 @@ from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+from pfmon.machine.host_lines cimport take_lines
 from pfmon.machine.scoreboard cimport RING, RING_FIRST, Pending, rotated
-
-cdef extern from "<stdlib.h>" nogil:
-    void* aligned_alloc(size_t, size_t)
 
 cdef enum:
     FIRST_TABLE = 1 << 14
@@ -240,7 +238,7 @@ cdef class Memo:
         cdef uint64_t* times
         if self.node_count >= self.node_capacity:
             capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
-            nodes = <Node*>aligned_alloc(sizeof(Node), capacity * sizeof(Node))
+            nodes = <Node*>take_lines(capacity * sizeof(Node))
             if nodes == NULL:
                 return False
             memcpy(nodes, self.nodes, self.node_capacity * sizeof(Node))

@@ -6,7 +6,7 @@ pipeline, the records.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.code cimport ALWAYS, Plan, Reach
+from pfmon.machine.code cimport Plan, Reach
 from pfmon.machine.fetch cimport Fetched, WINDOW
 from pfmon.machine.machine cimport Machine
 from pfmon.machine.memory cimport Served
@@ -14,7 +14,7 @@ from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport Prediction
 from pfmon.machine.timing cimport Timing
 from pfmon.machine.tlb cimport insert, lookup
-from pfmon.stream.words cimport BLOCK_MASK
+from pfmon.stream.table cimport executed
 
 cpdef enum Stage:
     STREAM = 0                   # find the blocks and their accesses
@@ -37,15 +37,12 @@ cdef class Parts(Machine):
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
         cdef uint64_t word = self.block[0]
-        cdef const Plan* plan
+        cdef const Plan* plan = self.plan
         cdef Prediction prediction
         if self.stage >= WHOLE:
             Timing.block_ran(self, next_ip)
             return
-        plan = self.plans.plan(word & BLOCK_MASK)
         self.mark_count = 0
-        if plan == NULL:
-            return
         self.clock += plan.length
         if self.stage >= PREDICTOR and plan.has_branch:
             self.predictor.run(&plan.branch, not plan.branch.conditional
@@ -71,7 +68,7 @@ cdef class Parts(Machine):
         cdef uint64_t address
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
-            if reach.condition != ALWAYS and not (word >> (32 + reach.condition)) & 1:
+            if not executed(word, reach.condition):
                 continue
             address = self.block[1 + access]
             access += 1

@@ -32,7 +32,7 @@ from pfmon.machine.state cimport STEERED_SINCE
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.script cimport (
-    EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, Event, access_event, ask_access, tell_bank, tell_fence, tell_store)
+    EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, Event, access_event, ask_access, tell)
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
@@ -326,15 +326,15 @@ cdef class Pipeline:
             if turn and step.access != ACCESS_FLOAT_LOAD + 1:
                 self.data.note_plain(&self.notes)
                 event = access_event(EVENT_BANK, number, self.access, 0, 0, 0)
-                tell_bank(&self.script, self.data, &event, address, self.now)
+                tell(&self.script, self.data, &event, address, self.now)
                 return self.now + self.data.l2.latency
             self.data.note_quick(&self.notes, step.access - 1, turn)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
                 event = access_event(EVENT_STORE, number, self.access, 0, 0, step.size)
-                tell_store(&self.script, self.data, &event, address, self.now)
+                tell(&self.script, self.data, &event, address, self.now)
             elif step.access == ACCESS_FLOAT_LOAD + 1:
                 event = access_event(EVENT_BANK, number, self.access, 0, 0, 0)
-                tell_bank(&self.script, self.data, &event, address, self.now)
+                tell(&self.script, self.data, &event, address, self.now)
                 return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.turn_cycles(turn)
             return self.now + self.data.quick_latency[step.access - 1]
         if flags & ACCESS_SPECULATIVE and run.told != NULL:
@@ -359,7 +359,7 @@ cdef class Pipeline:
     cdef void fence(self, uint32_t number, int64_t issued) noexcept nogil:
         """Accesses behind a fence wait until all before it are done."""
         cdef Event event = access_event(EVENT_FENCE, number, 0, 0, 0, 0)
-        tell_fence(&self.script, self.data, &event, issued)
+        tell(&self.script, self.data, &event, 0, issued)
 
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
                    bint of_stack) noexcept nogil:

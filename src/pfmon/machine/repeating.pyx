@@ -6,16 +6,17 @@ in the cycles in which a simulation would (script.pxd, outcomes.pyx).
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.code cimport ALWAYS, Reach
+from pfmon.machine.code cimport Reach
 from pfmon.machine.fetch cimport Fetched
 from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_STORES, NODE_WRONG_TARGET
 from pfmon.machine.memory cimport is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, Notes
 from pfmon.machine.outcomes cimport Edge
-from pfmon.machine.script cimport EventKind, Script, ask_access, ask_fetch, has_room, tell_bank, tell_fence, tell_store
+from pfmon.machine.script cimport EventKind, Script, ask_access, ask_fetch, has_room, tell
 from pfmon.machine.served cimport Served
 from pfmon.machine.state cimport State
 from pfmon.machine.store_conflict cimport enter_store
+from pfmon.stream.table cimport executed
 
 cdef enum:
     MOST_WAYS = 4096             # through a block from a state that the memo learns
@@ -90,6 +91,7 @@ cdef class Repeating(Watched):
         cdef Script* script = &self.pipeline.script
         cdef Notes* notes = &self.pipeline.notes
         cdef int64_t now = self.now + event.at
+        cdef uint64_t address
         cdef Fetched fetched
         cdef Served served
         notes.context = <uint64_t>event.instruction << NOTE_INSTRUCTION
@@ -97,12 +99,9 @@ cdef class Repeating(Watched):
             ask_fetch(script, self.fetch, notes, &event, run.first_window + event.window, now, &fetched)
         elif event.kind == EventKind.EVENT_ACCESS:
             ask_access(script, self.data, notes, &event, run.addresses[event.access], now, &served)
-        elif event.kind == EventKind.EVENT_STORE:
-            tell_store(script, self.data, &event, run.addresses[event.access], now)
-        elif event.kind == EventKind.EVENT_BANK:
-            tell_bank(script, self.data, &event, run.addresses[event.access], now)
         else:
-            tell_fence(script, self.data, &event, now)
+            address = 0 if event.kind == EventKind.EVENT_FENCE else run.addresses[event.access]
+            tell(script, self.data, &event, address, now)
         notes.count = 0
 
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
@@ -161,7 +160,7 @@ cdef class Repeating(Watched):
         cdef const Reach* reach
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
-            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+            if not executed(run.word, reach.condition):
                 continue
             if access < run.made and is_store(reach.kind) \
                     and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
@@ -176,7 +175,7 @@ cdef class Repeating(Watched):
         cdef const Reach* reach
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
-            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+            if not executed(run.word, reach.condition):
                 continue
             if is_store(reach.kind):
                 enter_store(&self.data.store_conflicts, run.addresses[access], reach.size, began + issued[access])

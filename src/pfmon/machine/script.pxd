@@ -73,6 +73,5 @@ cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event*
                     Fetched* out) noexcept nogil
 cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address,
                      int64_t now, Served* out) noexcept nogil
-cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil
-cdef void tell_bank(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil
-cdef void tell_fence(Script* script, DataMemory data, Event* event, int64_t now) noexcept nogil
+# Tell it of what has no answer; ``address``: of a store or a read of a bank.
+cdef void tell(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil

@@ -93,25 +93,14 @@ cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event
         add_notes(place + 1 + out.stalls, notes, before)
 
 
-cdef void tell_store(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil:
+cdef void tell(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil:
     if is_next(script):
         script.next += 1
         return
-    enter_store(&data.store_conflicts, address, event.size, now)
-    add(script, event, now, 0)
-
-
-cdef void tell_bank(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil:
-    if is_next(script):
-        script.next += 1
-        return
-    read_bank(&data.l2.banks, address, now)
-    add(script, event, now, 0)
-
-
-cdef void tell_fence(Script* script, DataMemory data, Event* event, int64_t now) noexcept nogil:
-    if is_next(script):
-        script.next += 1
-        return
-    data.fence(now)
+    if event.kind == EVENT_STORE:
+        enter_store(&data.store_conflicts, address, event.size, now)
+    elif event.kind == EVENT_BANK:
+        read_bank(&data.l2.banks, address, now)
+    else:
+        data.fence(now)
     add(script, event, now, 0)

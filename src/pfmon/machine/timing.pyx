@@ -12,7 +12,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
 )
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
-from pfmon.machine.code cimport ALWAYS, Reach, Step, executes
+from pfmon.machine.code cimport Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
@@ -180,7 +180,7 @@ cdef class Timing(Repeating):
         run.slow_window = NO_WINDOW
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
-            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+            if not executed(run.word, reach.condition):
                 continue
             at = clock + reach.group
             if not reach.checks and not self.data.quick(run.addresses[access], reach.size, reach.kind, at):
@@ -253,7 +253,7 @@ cdef class Timing(Repeating):
                     continue
                 self.pipeline.notes.context = <uint64_t>i << NOTE_INSTRUCTION
                 if step.effect == EFFECT_FLUSH_LINE:
-                    if step.condition == ALWAYS or (run.word >> (32 + step.condition)) & 1:
+                    if executes(step, run.word):
                         self.fetch.note_flush(&self.pipeline.notes)
                 else:
                     self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, step.effect == EFFECT_IMPORTANT_HINT)

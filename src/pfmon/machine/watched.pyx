@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.faults cimport FAULT_BREAK, vector_of
-from pfmon.machine.code cimport ALWAYS, Reach, Step
+from pfmon.machine.code cimport Reach, Step
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport NOTHING_HAPPENED
@@ -16,7 +16,7 @@ from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
 from pfmon.machine.records cimport BUBBLE_FLAG, Part
 from pfmon.machine.state cimport State
 from pfmon.machine.watch cimport Flow, FlowKind
-from pfmon.stream.table cimport Cut
+from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport INDEX_SHIFT, Mark, mark_kind
 
 # Where Linux has the interruption vector table (cr.iva): its first page of code in region 5.
@@ -44,7 +44,7 @@ cdef class Watched(EventSetConsumer):
         cdef const Step* step
         for i in range(plan.access_count):
             reach = &plan.reaches[i]
-            if reach.condition != ALWAYS and not (run.word >> (32 + reach.condition)) & 1:
+            if not executed(run.word, reach.condition):
                 continue
             step = &plan.steps[reach.step]
             if not step.access_flags & ACCESS_CHECK:

@@ -4,18 +4,15 @@ cimport cython
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from pfmon.machine.host_lines cimport take_lines
 from pfmon.machine.interval.dataflow cimport Result, Source, addresses_of, follow_block
 from pfmon.stream.operands cimport OPERANDS_AT, Operands
 from pfmon.stream.table cimport (
     BANK_MASK, BANK_SHIFT, BANKS, AccessKind, BlockAccess, BlockHead, BlockInstruction, is_second, most_accesses,
 )
 
-cdef extern from "<stdlib.h>" nogil:
-    void* aligned_alloc(size_t, size_t)
-
 cdef enum:
     FIRST_PLANS = 1 << 10
-    LINE = 64                    # bytes of a line of the host's caches
 
 
 @cython.final
@@ -51,7 +48,7 @@ cdef class BlockPlans:
                 return NULL
             memset(fresh + self.capacity[bank], 0, (capacity - self.capacity[bank]) * sizeof(void*))
             self.plans[bank], self.capacity[bank] = fresh, capacity
-        plan = <BlockPlan*>aligned_alloc(LINE, self.bytes_of(reached))
+        plan = <BlockPlan*>take_lines(self.bytes_of(reached))
         if plan == NULL:
             self.failure = Failure.OUT_OF_MEMORY
             return NULL
@@ -72,9 +69,9 @@ cdef class BlockPlans:
         return plan
 
     cdef uint64_t bytes_of(self, uint64_t reached) noexcept nogil:
-        """Bytes of a plan with so many accesses, in whole lines of the host's caches."""
+        """Bytes of a plan with so many accesses, and its counts."""
         cdef uint64_t counts = sizeof(BlockCounts) - (MOST_WIDTH - self.width) * sizeof(uint64_t)
-        return (sizeof(BlockPlan) + accesses_bytes(reached) + counts + LINE - 1) & ~<uint64_t>(LINE - 1)
+        return sizeof(BlockPlan) + accesses_bytes(reached) + counts
 
     cdef bint follow(self, BlockPlan* plan) noexcept nogil:
         """Work out a block's dataflow; False: there is no memory."""
