@@ -29,10 +29,11 @@ from pfmon.machine.config import load
 from pfmon.machine.parts import Parts, Stage
 from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, Request
+from pfmon.session.counting import Seen
 from pfmon.session.event_sets import EventSets
 from pfmon.session.machine_run import MachineRun
-from pfmon.stream.pipe import Pipe
-from pfmon.stream.shapes import Consumer
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.ring import Pipe
 
 TWELVE = [
     "cpu_op_cycles_all",
@@ -112,9 +113,9 @@ def partly(stage: Stage) -> Callable[[Guest], Consumer]:
     """A reader that does the machine's work up to a stage, in the engine's thread."""
 
     def reader(program: Guest) -> Consumer:
-        parts = Parts(load("montecito"))
+        parts = Parts(load("montecito"), program.table)
         parts.stage = stage
-        return Pipe(program.processor.shapes, parts, threaded=False)
+        return Pipe(parts, threaded=False)
 
     return reader
 
@@ -127,24 +128,24 @@ def timed(name: str, reader: Callable[[Guest], Consumer], trace: bool = True) ->
         start = time.process_time()
         program.run(consumer)
         spent = time.process_time() - start
-    retired = program.processor.retired
+    retired = program.retired
     program.close()
     return spent / retired * 1e9
 
 
 def counters(name: str) -> float:
     """Processor time of making counts of what the machine recorded."""
-    sets = EventSets(get("montecito"), Request(tuple(EventRequest(event) for event in TWELVE)))
-    program = guest(name, PROGRAMS[name], trace=True)
-    tally = sets.tally(program.processor.shapes, traced=True)
-    running = MachineRun(load("montecito"), program.processor, beside=tally)
+    group = EventSets(get("montecito"), Request(tuple(EventRequest(event) for event in TWELVE)))
+    program, counting = guest(name, PROGRAMS[name], trace=True), group.sets[0]
+    tally = counting.unit.tally(program.table, traced=True)
+    running = MachineRun(load("montecito"), program.table)
+    consumer = running.feed(beside=tally)
     with quiet(), running:
-        program.run(running.consumer)
+        program.run(consumer)
     start = time.process_time()
-    sets.attach(running.counts())
-    sets.take(program.processor, tally)
+    counting.totals(Seen(program.table, tally, running.records()))
     spent = time.process_time() - start
-    retired = program.processor.retired
+    retired = program.retired
     program.close()
     return spent / retired * 1e9
 
