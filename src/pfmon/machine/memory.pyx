@@ -4,7 +4,7 @@ L1D is written through and takes no lines for stores; it serves integer loads an
 engine. Floating-point accesses, stores, semaphores and line prefetches go to L2.
 """
 
-from pfmon.machine.banks cimport foresee_read
+from pfmon.machine.banks cimport foresee_read, read_bank
 from pfmon.machine.causes cimport Cause
 from pfmon.machine.l2 cimport (
     REQUEST_ACQUIRE, REQUEST_EXCLUSIVE, REQUEST_FLOAT_READ, REQUEST_NO_L3, REQUEST_NO_RECENCY, REQUEST_PREFETCH,
@@ -317,8 +317,11 @@ cdef class DataMemory:
         return served.ready, stalls, noted(&notes)
 
     def quick_at(self, address: int, kind: int, now: int, size: int = 8) -> bool:
-        """What quick() says of an access."""
-        return self.quick(address, size, kind, now)
+        """What quick() says of an access; what it says yes to is made in this cycle, as the pipeline does."""
+        cdef bint said = self.quick(address, size, kind, now)
+        if said and kind == ACCESS_FLOAT_LOAD:
+            read_bank(&self.l2.banks, address, now)
+        return said
 
     def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool:
         """What plain() says of an access."""
@@ -332,15 +335,16 @@ cdef class DataMemory:
         return noted(&notes)
 
     def quick_notes(self, kind: int) -> list[tuple[int, int]]:
-        """The occurrences that a quick access stands for."""
+        """The occurrences that the access stands for that quick() said yes to last."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
-        self.note_quick(&notes, kind, 0)
+        self.note_quick(&notes, kind, self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0)
         return noted(&notes)
 
     def quick_latency_of(self, kind: int) -> int:
-        """Cycles from issue to use of what quick() said yes to."""
-        return self.quick_latency[kind]
+        """Cycles from issue to use of what quick() said yes to last."""
+        cdef uint32_t turn = self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0
+        return self.quick_latency[kind] + self.l2.turn_cycles(turn)
 
     def stores(self) -> dict[str, TagStore]:
         """Its tags: "l1d", "dtlb1", "dtlb2"."""
