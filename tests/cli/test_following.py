@@ -137,8 +137,13 @@ def test_more_processes_than_open_files() -> None:
     assert done.stderr.endswith("takes 1300 open files, and 500 are allowed (ulimit -n); at most 100 processes then\n")
 
 
-def test_ia64_programs_start_no_other_process() -> None:
-    assert "--follow-" in declined("--follow-all", "-e", "ia64_inst_retired", example("fib"))
+def test_an_ia64_program_is_a_task() -> None:
+    plain = pfmon("-e", "ia64_inst_retired", example("fib")).stdout.splitlines()[-1]
+    assert pfmon("--follow-all", "-e", "ia64_inst_retired", example("fib")).stdout.splitlines()[-3:] == [
+        plain,
+        "# all 1 tasks",
+        plain,
+    ]
 
 
 @QEMU

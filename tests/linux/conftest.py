@@ -42,6 +42,9 @@ class Guest:
             r.set_gr(32 + i, arguments[i] & (1 << 64) - 1 if i < len(arguments) else 0)
         r.set_gr(15, NUMBERS[name] if isinstance(name, str) else name)
         self.end = self.process.system_call()
+        while (thread := self.process.thread).wait is not None:
+            assert self.process.system.schedule.next() is thread
+            self.end = self.process.system_call()
         value = r.gr(8)
         assert r.gr(10) in (0, (1 << 64) - 1)
         return -value if r.gr(10) else value

@@ -25,5 +25,8 @@ class Settings(NamedTuple):
     release: str = "6.1.0"  # of the kernel; Linux had IA-64 up to 6.6
     processors: int = 1
     memory: int = 8 << 30  # bytes that sysinfo reports
+    quantum: int = 100_000  # instructions of a thread's turn, when there are several
+    schedule_seed: int = 0  # 0: threads take turns one after the other; else they are drawn, repeatably
+    most_processes: int = 250  # at a time
     stack_size: int = 8 << 20
     backing_store_size: int = 8 << 20

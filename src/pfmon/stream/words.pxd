@@ -33,6 +33,7 @@ cpdef enum Mark:                 # kinds of marks
     STRING = 14                  # traced streams: a string instruction repeated; value: bytes from the lowest of its
                                  # accesses, whose addresses the block has, to the highest
     TIMES = 15                   # only for who adds up: the block before ran so many times more
+    THREAD = 16                  # another thread of the process runs from here on; value: how many there were before it
 
 cdef enum Deferral:              # values of DEFERRED
     NOT_ALIGNED = 0
@@ -41,7 +42,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux has deferred (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 16
+    MARK_KINDS = 17
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

@@ -14,3 +14,4 @@ class Mark(IntFlag):
     FLUSH_TO_ZERO = 11
     EXIT = 12
     RSE_ADDRESS = 13
+    THREAD = 16

@@ -1,16 +1,20 @@
-"""A program running on the IA-64 engine under Linux: the loop between the processor and the system calls."""
+"""A program running on the IA-64 engine under Linux, with all that it starts: the loop between processors and system
+calls."""
 
 from __future__ import annotations
 
 from _thread import get_ident
 
-from pfmon.engine.api import Capabilities, Ending
-from pfmon.engine.ia64.core.identity import cpuid
-from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD, Processor
+from pfmon.engine.api import Capabilities
+from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD
+from pfmon.engine.ia64.execution import Execution
+from pfmon.engine.ia64.followed import Followed
 from pfmon.engine.ia64.linux.errors import Interrupted
 from pfmon.engine.ia64.linux.interface import Death
 from pfmon.engine.ia64.linux.process import Process
-from pfmon.engine.ia64.memory.address_space import AddressSpace, GuestMemoryFault
+from pfmon.engine.ia64.linux.schedule import Deadlock
+from pfmon.engine.ia64.linux.signal_table import SIGKILL
+from pfmon.engine.ia64.memory.address_space import AddressSpace
 from pfmon.stream.table import InstructionSet
 from pfmon.stream.words import Mark
 
@@ -19,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from pfmon.engine.api import PerformanceData, Start
+    from pfmon.engine.api import Ending, Follow, PerformanceData, Start
+    from pfmon.engine.ia64.core.processor import Processor
     from pfmon.engine.ia64.linux.interface import End
     from pfmon.engine.settings import Settings
     from pfmon.program.image import Program
@@ -28,13 +33,13 @@ if TYPE_CHECKING:
     from pfmon.stream.table import BlockTable
 
 SYSTEM_CALL_BREAK = 0x100000
-PSR_UP = 1 << 2
 FAULT_BREAK = 16
 
 
 class Guest:
-    """One process. ``memory_limit`` is in bytes; ``processor`` is what cpuid says (identity.py); ``slow`` makes
-    every instruction a block of its own; ``trace`` puts memory addresses into the stream."""
+    """One program and what it starts. ``memory_limit`` is in bytes, of each process; ``processor`` is what cpuid says
+    (identity.py); ``slow`` makes every instruction a block of its own; ``trace`` puts memory addresses into the
+    stream; ``follow``: what of all that it starts is counted."""
 
     def __init__(
         self,
@@ -48,17 +53,24 @@ class Guest:
         slow: bool = False,
         trace: bool = False,
         on_notice: Callable[[str], None] = lambda _: None,
+        follow: Follow | None = None,
     ) -> None:
         """Map the program and set its registers. Raises PfmonError."""
-        self.memory = AddressSpace(memory_limit)
-        self.processor = Processor(self.memory, max_block=1 if slow else 96, trace=trace)
-        self.processor.set_cpuid(cpuid(processor))
-        self.process = Process(program, arguments, environment, settings, self.memory, self.processor, on_notice)
+        self._make = (processor, slow, trace)
+        self.first = Execution(AddressSpace(memory_limit), program, *self._make)
+        self.memory, self.processor = self.first.memory, self.first.processor
+        self.process = Process(
+            program, arguments, environment, settings, self.memory, self.processor, on_notice, host=self
+        )
+        self.first.belong_to(self.process)
         self.process.mappings.code.tell = self.processor.set_files
         self.process.start()
-        self._program = program
+        self._executions: dict[Process, Execution] = {self.process: self.first}
+        self._followed = Followed(follow, self.process, self.first)
         self._stopping = False
         self._calling = 0
+        self._closed = False
+        self._ended: Ending | None = None
 
     @classmethod
     def start(cls, wanted: Start) -> Self:
@@ -73,118 +85,174 @@ class Guest:
             slow=wanted.slow,
             trace=wanted.addresses,
             on_notice=wanted.on_notice,
+            follow=wanted.follow,
         )
 
     instruction_set = InstructionSet.IA64
-    capabilities = Capabilities(addresses=True, performance_data=True)
+    capabilities = Capabilities(addresses=True, performance_data=True, follows=True)
 
     @property
     def table(self) -> BlockTable:
-        """The blocks that its stream names."""
-        return self.processor.table
+        """The blocks that the stream of the first program names."""
+        return self.first.table
 
     @property
     def traced(self) -> bool:
         """Whether the addresses of memory accesses are in its stream."""
-        return self.processor.traced
+        return self.first.traced
 
     @property
     def retired(self) -> int:
-        """Instructions retired so far."""
-        return self.processor.retired
+        """Instructions that the first program has retired so far."""
+        return self.first.retired
 
     @property
     def ip(self) -> int:
-        """Bundle address | slot of the next instruction."""
-        return self.processor.ip
+        """Bundle address | slot of its next instruction."""
+        return self.first.ip
 
     @property
     def mapped(self) -> Sequence[Mapped]:
-        """The files that the program has mapped executable so far."""
-        return self.process.mappings.code.files
+        """The files that it has mapped executable so far."""
+        return self.first.mapped
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PSR.up and PSR.sp as the program finds them."""
-        self.processor.set_um(self.processor.um | PSR_UP if up else self.processor.um & ~PSR_UP)
-        self.processor.set_secure(secure)
-
-    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
-        """Run to the program's end, or until ``stop`` was called (None). Timers are exact to the instruction."""
-        end: End | None = None
-        while end is None and not self._stopping:
-            timer = self.process.next_timer()
-            self.processor.stop_exactly_at(timer)
-            why = self.processor.run(consumer)
-            if self._stopping:
-                break
-            if why == BREAK:
-                end = self._break(consumer)
-            elif why == FAULT:
-                self.processor.emit_mark(consumer, Mark.FAULT, self.processor.fault)
-                end = self._fault(self.processor.fault, self.processor.fault_address, self.processor.fault_code)
-            elif why == PMD:
-                number = self.processor.fault_info
-                self.processor.answer_pmd(performance_data.read_pmd(number) if performance_data else 0)
-            elif timer is not None and self.processor.retired >= timer:
-                end = self.process.pending_signals()
-        if end is None:
-            return None
-        self.processor.emit_mark(consumer, Mark.EXIT, end.status)
-        return self._ending(end)
-
-    def _ending(self, end: End) -> Ending:
-        if not isinstance(end, Death):
-            return Ending(end.status)
-        from pfmon.engine.ia64.place import describe  # only a program that dies needs symbols and a disassembler
-        from pfmon.program.objects import Objects
-
-        objects = Objects(self._program, lambda: self.mapped)
-        return Ending(end.status, end.signal, end.text, describe(objects, self.memory, self.processor.ip))
+        self.first.set_monitoring(up, secure)
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
-        from pfmon.engine.ia64.encodings.listing import listing  # as above
-        from pfmon.program.objects import Objects
+        return self.first.listing(first, beyond)
 
-        objects = Objects(self._program, lambda: self.mapped)
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """Run everything to its end, or until ``stop`` was called (None); how the first process ended. Timers are exact
+        to the instruction."""
+        self.first.consumer, self.first.performance_data = consumer, performance_data
+        system = self.process.system
+        try:
+            while system.processes and not self._stopping:
+                thread = system.schedule.next()
+                process = thread.process
+                process.switch_to(thread)
+                execution = self._executions[process]
+                execution.tell_thread(thread.place)
+                if thread.wait is not None:
+                    self._system_call(process, execution)
+                elif thread.signals.interrupting():
+                    process.pending_signals()
+                else:
+                    self._run_turn(process, execution)
+        except Interrupted:
+            pass
+        except Deadlock as deadlock:
+            self._kill_all(f"deadlock: {deadlock}")
+        except BaseException:
+            for execution in self._executions.values():
+                execution.abandon()
+            raise
+        if self._stopping:
+            for execution in self._executions.values():
+                execution.finish(None)
+            self._followed.first_ended(None)
+            return None
+        return self._ended
 
-        def bundle(address: int) -> bytes:
-            try:
-                return self.memory.read(address, 16)
-            except GuestMemoryFault:  # a shared object that is not there any more
-                return objects.bundle(address)
+    def _run_turn(self, process: Process, execution: Execution) -> None:
+        """Run the thread whose turn it is until something has to be done."""
+        processor, schedule = execution.processor, process.system.schedule
+        limit = schedule.limit()
+        processor.stop_when_retired(None if limit is None else processor.retired + limit)
+        timer = process.next_timer()
+        processor.stop_exactly_at(timer)
+        why = processor.run(execution.consumer)
+        if self._stopping:
+            return
+        if why == BREAK:
+            self._break(process, execution)
+        elif why == FAULT:
+            execution.mark(Mark.FAULT, processor.fault)
+            process.fault(processor.fault, processor.fault_address, processor.fault_code)
+        elif why == PMD:
+            data = execution.performance_data
+            processor.answer_pmd(data.read_pmd(processor.fault_info) if data else 0)
+        elif timer is not None and processor.retired >= timer:
+            process.pending_signals()
 
-        return listing(bundle, first, beyond)
+    def _break(self, process: Process, execution: Execution) -> None:
+        processor = execution.processor
+        immediate = processor.fault_info
+        if immediate != SYSTEM_CALL_BREAK:
+            execution.mark(Mark.FAULT, FAULT_BREAK)
+            process.fault(FAULT_BREAK, processor.ip, immediate)
+            return
+        execution.mark(Mark.SYSTEM_CALL, processor.gr(15))
+        self._system_call(process, execution)
+
+    def _system_call(self, process: Process, execution: Execution) -> None:
+        self._calling = get_ident()
+        before = execution.processor.um
+        try:
+            process.system_call()
+        finally:
+            self._calling = 0
+            if execution.processor.um != before and self._executions.get(process) is execution:
+                execution.mark(Mark.MODE, execution.processor.um)  # a return from a signal handler restores it
+
+    def _kill_all(self, text: str) -> None:
+        """Nobody can go on."""
+        self.process.notice(text)
+        for process in list(self.process.system.processes.values()):
+            process.finish(Death(SIGKILL, text))
+
+    # What the processes ask for (linux/system.py, Host):
+
+    def forked(self, parent: Process, child: Process, lend: bool) -> tuple[AddressSpace, Processor]:
+        """Memory and processor of a child: its parent's memory copied, or (``lend``) the same until it is cleared."""
+        memory = self._executions[parent].memory.fork(lend)
+        execution = Execution(memory, parent.program, *self._make)
+        execution.belong_to(child)
+        self._executions[child] = execution
+        self._followed.forked(self._executions[parent], child, execution)
+        return memory, execution.processor
+
+    def executed(self, process: Process, program: Program, command: Sequence[str]) -> tuple[AddressSpace, Processor]:
+        """Memory and processor for the program that a process executes, in place of what it has."""
+        old = self._executions[process]
+        execution = Execution(AddressSpace(old.memory.limit), program, *self._make)
+        old.finish(None)
+        self._followed.executed(process, command, old, execution)
+        execution.belong_to(process)
+        self._executions[process] = execution
+        return execution.memory, execution.processor
+
+    def ended(self, process: Process, end: End) -> None:
+        """A process has ended."""
+        execution = self._executions.pop(process)
+        if self._closed:
+            return
+        ending = execution.finish(end)
+        if process is self.process:
+            self._ended = ending
+        if execution is self.first:
+            self._followed.first_ended(ending)
+        else:
+            execution.close()
 
     def stop(self) -> None:
         """Make ``run`` return soon: from any thread, or from a signal handler, where it raises Interrupted during a
         system call (of the host's, it may be one that waits and does not watch ``wakeup``)."""
         self._stopping = True
-        self.processor.request_stop()
-        self.process.wakeup.wake()
+        for execution in list(self._executions.values()):
+            execution.processor.request_stop()
+        self.process.system.wakeup.wake()
         if self._calling == get_ident():
             raise Interrupted
 
     def close(self) -> None:
-        """Give back what the process holds of the host."""
+        """Give back what the processes hold of the host."""
+        self._closed = True
+        for process in list(self._executions):
+            process.close()
         self.process.close()
-
-    def _break(self, consumer: Consumer) -> End | None:
-        immediate = self.processor.fault_info
-        if immediate != SYSTEM_CALL_BREAK:
-            self.processor.emit_mark(consumer, Mark.FAULT, FAULT_BREAK)
-            return self._fault(FAULT_BREAK, self.processor.ip, immediate)
-        self.processor.emit_mark(consumer, Mark.SYSTEM_CALL, self.processor.gr(15))
-        self._calling = get_ident()
-        before = self.processor.um
-        try:
-            return self.process.system_call()
-        except Interrupted:
-            return None
-        finally:
-            self._calling = 0
-            if self.processor.um != before:  # a return from a signal handler restores it
-                self.processor.emit_mark(consumer, Mark.MODE, self.processor.um)
-
-    def _fault(self, kind: int, address: int, code: int) -> End | None:
-        return self.process.fault(kind, address, code)
+        self._executions.clear()
+        self.first.abandon()

@@ -13,6 +13,7 @@ from pfmon.engine.ia64.memory.address_space cimport AddressSpace
 from pfmon.engine.ia64.core.alat cimport alat_clear
 from pfmon.engine.ia64.core.blocks cimport Blocks, MappedFile, forget_translations, free_blocks
 from pfmon.engine.ia64.core.careful cimport run_carefully
+from pfmon.engine.ia64.core.context cimport Context, begin_stack, give_registers, take_registers
 from pfmon.engine.ia64.core.cpu cimport (
     MAX_BLOCK, MAX_MARKS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
     Instruction, get_nat, set_nat)
@@ -205,6 +206,26 @@ cdef class Processor:
         cdef uint64_t word = mark_word(kind, indexed(value, NO_INSTRUCTION))
         with nogil:                      # another thread, that has to read first, may want the GIL
             consumer.consume(&word, 1)
+
+    # --- threads that take turns
+
+    def context(self):
+        """A copy of the registers of the thread that runs."""
+        cdef Context made = Context()
+        take_registers(self.cpu, &made.c)
+        return made
+
+    def resume(self, Context context):
+        """Go on with the thread that these registers belong to."""
+        give_registers(self.cpu, &context.c)
+
+    def begin_stack(self, uint64_t base):
+        """Let the current frame be the first one of a register stack whose backing store begins at ``base``."""
+        begin_stack(self.cpu, base)
+
+    def set_time(self, uint64_t instructions):
+        """Let ar.itc be so much, as if so many instructions had retired by now."""
+        self.cpu.itc_offset = instructions - self.cpu.retired
 
     # --- what there is to know of blocks
 

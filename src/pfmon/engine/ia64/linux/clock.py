@@ -7,25 +7,56 @@ from __future__ import annotations
 
 import time
 
+from pfmon.light_typing import Protocol
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pfmon.engine.ia64.linux.interface import Registers
     from pfmon.engine.settings import Settings
 
 SECOND = 1_000_000_000
 
 
+class Time(Protocol):
+    """What passes for all processes."""
+
+    slept: int
+
+    @property
+    def retired(self) -> int:
+        """Instructions that all have retired."""
+
+
+class Used:
+    """Processor time of a process, in instructions: of the program that it has, and of those before it."""
+
+    def __init__(self, registers: Registers) -> None:
+        self.registers = registers
+        self._before = 0
+
+    @property
+    def instructions(self) -> int:
+        """So far."""
+        return self._before + self.registers.retired
+
+    def go_on_with(self, registers: Registers) -> None:
+        """The processor of another program."""
+        self._before, self.registers = self.instructions, registers
+
+
 class Clock:
     """The clocks of one process."""
 
-    def __init__(self, settings: Settings, retired: Callable[[], int]) -> None:
+    def __init__(self, settings: Settings, time: Time, retired: Callable[[], int]) -> None:
+        """``retired``: instructions of this process."""
         self.is_host = settings.host_clock
+        self._time = time
         self._retired = retired
         self._scale = settings.nanoseconds_per_instruction
         self._epoch = settings.epoch * SECOND
         self._boot = settings.boot * SECOND
-        self.slept = 0
 
     def processor(self) -> int:
         """Processor time used (CLOCK_PROCESS_CPUTIME_ID)."""
@@ -35,13 +66,16 @@ class Clock:
         """Time since the machine started."""
         if self.is_host:
             return time.monotonic_ns()
-        return self._boot + self.slept + self.processor()
+        return self._boot + self._passed()
 
     def realtime(self) -> int:
         """Time since 1970."""
         if self.is_host:
             return time.time_ns()
-        return self._epoch + self.slept + self.processor()
+        return self._epoch + self._passed()
+
+    def _passed(self) -> int:
+        return self._time.slept + self._time.retired * self._scale
 
     @staticmethod
     def rest(nanoseconds: int) -> None:
@@ -49,9 +83,9 @@ class Clock:
         time.sleep(nanoseconds / SECOND)
 
     def account(self, nanoseconds: int) -> None:
-        """The program has slept or waited so long, so its time passed; the host's passes by itself."""
+        """All have slept or waited so long, so their time passed; the host's passes by itself."""
         if not self.is_host:
-            self.slept += max(0, nanoseconds)
+            self._time.slept += max(0, nanoseconds)
 
     def instructions_until(self, processor_time: int) -> int:
         """The count of retired instructions at which the processor time is reached."""

@@ -25,6 +25,12 @@ class CodeFiles:
         """Gets the places of all that are mapped now, when these change."""
         self._numbers: dict[Mapped, int] = {}
 
+    def fork(self) -> CodeFiles:
+        """For a child, which has the same files mapped."""
+        other = CodeFiles()
+        other.files, other._numbers = list(self.files), dict(self._numbers)
+        return other
+
     def number(self, start: int, end: int, file: OpenFile, offset: int) -> int:
         """The number of a file in its place."""
         mapped = Mapped(start, end, offset, os.readlink(f"/proc/self/fd/{file.host}"))

@@ -31,6 +31,10 @@ class Terminated(Exception):
         self.end = end
 
 
+class ThreadEnded(Exception):
+    """The thread that made the system call is no more; its process goes on."""
+
+
 def fail(number: int) -> NoReturn:
     """Let the running system call fail with this errno."""
     raise OSError(number, os.strerror(number))

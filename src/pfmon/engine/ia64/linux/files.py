@@ -31,8 +31,10 @@ class Entry(NamedTuple):
 class OpenFile:
     """An open file description: shared by descriptors that were duplicated."""
 
-    def __init__(self, host: int, owned: bool = True, path: bytes = b"") -> None:
+    def __init__(self, host: int, owned: bool = True, path: bytes = b"", inside: bool = False) -> None:
+        """``inside``: only programs of this run are at the other end."""
         self.host = host
+        self.inside = inside
         self.path = path
         self.owned = owned
         self.references = 0
@@ -164,6 +166,19 @@ class FileTable:
     def numbers(self) -> list[int]:
         """The numbers in use, ascending."""
         return sorted(self._table)
+
+    def fork(self) -> FileTable:
+        """For a child: other descriptors of the same open files."""
+        other = FileTable(self.limit, ())
+        for number, descriptor in self._table.items():
+            other._put(number, descriptor)
+        return other
+
+    def close_on_exec(self) -> None:
+        """Close what another program is not to have."""
+        for number, descriptor in list(self._table.items()):
+            if descriptor.close_on_exec:
+                self.close(number)
 
     def close_all(self) -> None:
         for number in self.numbers():

@@ -5,6 +5,12 @@ from __future__ import annotations
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault, GuestMemoryLimit
 from pfmon.light_typing import NamedTuple, Protocol
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.engine.ia64.core.context import Context
+
 __all__ = ["Death", "End", "Exit", "GuestMemoryFault", "GuestMemoryLimit", "Memory", "Registers"]
 
 
@@ -16,8 +22,8 @@ class Memory(Protocol):
 
     @property
     def page_size(self) -> int: ...
-    def map(self, address: int, length: int, protection: int) -> None:
-        """Map zero-filled pages, in place of whatever was there."""
+    def map(self, address: int, length: int, protection: int, shared: bool = False) -> None:
+        """Map zero-filled pages, in place of whatever was there. ``shared``: with the children of the process."""
 
     def unmap(self, address: int, length: int) -> None: ...
     def protect(self, address: int, length: int, protection: int) -> None: ...
@@ -30,6 +36,15 @@ class Memory(Protocol):
     def write(self, address: int, data: bytes) -> None: ...
     def write_initial(self, address: int, data: bytes | memoryview) -> None:
         """Write whatever the protection (for the loader)."""
+
+    def is_shared(self, address: int) -> bool:
+        """Whether what is mapped there is shared with other processes."""
+
+    def place(self, address: int) -> int:
+        """Where a byte is in the host: the same for all that share it."""
+
+    def clear(self) -> None:
+        """Unmap everything."""
 
 
 class Registers(Protocol):
@@ -83,6 +98,21 @@ class Registers(Protocol):
     @property
     def retired(self) -> int:
         """Instructions retired so far."""
+
+    def set_files(self, files: Sequence[tuple[int, int, int]]) -> None:
+        """Say which files are mapped where code may be: start, end and number of each."""
+
+    def context(self) -> Context:
+        """A copy of the registers of the thread that runs."""
+
+    def resume(self, context: Context) -> None:
+        """Go on with the thread that these registers belong to."""
+
+    def begin_stack(self, base: int) -> None:
+        """Let the current frame be the first one of a register stack whose backing store begins at ``base``."""
+
+    def set_time(self, instructions: int) -> None:
+        """Let ar.itc be so much, as if so many instructions had retired by now."""
 
 
 class Exit(NamedTuple):

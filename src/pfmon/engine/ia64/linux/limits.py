@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 INFINITY = (1 << 64) - 1
 RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CORE, RLIMIT_RSS, RLIMIT_NPROC = range(7)
 RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_AS = 7, 8, 9
@@ -20,6 +22,12 @@ class Limits:
             RLIMIT_NOFILE: (OPEN_FILES, OPEN_FILES),
             RLIMIT_MEMLOCK: (1 << 26, 1 << 26),
         }
+
+    def fork(self) -> Limits:
+        """For a child."""
+        other = copy(self)
+        other._values = dict(self._values)
+        return other
 
     def get(self, which: int) -> tuple[int, int]:
         return self._values.get(which, (INFINITY, INFINITY))

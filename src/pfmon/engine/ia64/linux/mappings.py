@@ -54,9 +54,18 @@ class Mappings:
         code = self.code.number(start, end, file, offset) if protection & PROT_EXEC else 0
         self._all.append(FileMapping(start, end, file, offset, shared, protection, saved, code))
         if code:
-            self._tell()
+            self.tell()
 
-    def _tell(self) -> None:
+    def fork(self, memory: Memory) -> Mappings:
+        """For a child, with a copy of the memory."""
+        other = Mappings(memory)
+        other._all = list(self._all)
+        for mapping in other._all:
+            mapping.file.acquire()
+        other.code = self.code.fork()
+        return other
+
+    def tell(self) -> None:
         """What code is from has changed."""
         self.code.tell([(m.start, m.end, m.code) for m in self._all if m.code])
 
@@ -125,7 +134,7 @@ class Mappings:
         had_code = any(m.code and m.start < end and start < m.end for m in self._all)
         self._all = kept
         if had_code:
-            self._tell()
+            self.tell()
 
     def _part(self, m: FileMapping, start: int, end: int) -> FileMapping:
         m.file.acquire()
@@ -140,7 +149,7 @@ class Mappings:
                 code = self.code.number(m.start, m.end, m.file, m.offset) if fresh else m.code
                 self._all[i] = m._replace(protection=m.protection | protection, code=code)
                 if fresh:
-                    self._tell()
+                    self.tell()
 
     def write_back(self, start: int = 0, end: int = 1 << 64) -> None:
         """Write what shared mappings changed in a range to their files, as far as these reach."""

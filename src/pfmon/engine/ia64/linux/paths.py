@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from copy import copy
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
@@ -23,8 +24,15 @@ class Paths:
     def __init__(self, sysroot: str | None, program: bytes, process_id: int) -> None:
         self.sysroot = Sysroot(sysroot)
         self.program = os.path.abspath(program)
-        self._own = (b"/proc/self/", b"/proc/%d/" % process_id, b"/proc/thread-self/")
+        self._own = _own(process_id)
         self._directory = os.open(b".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def fork(self, process_id: int) -> Paths:
+        """For a child, which begins in the same directory."""
+        other = copy(self)
+        other._own = _own(process_id)
+        other._directory = os.dup(self._directory)
+        return other
 
     def own_proc(self, path: bytes) -> bytes | None:
         """The rest of a path that names something of the program's own directory in /proc."""
@@ -57,3 +65,8 @@ class Paths:
 
     def close(self) -> None:
         os.close(self._directory)
+
+
+def _own(process_id: int) -> tuple[bytes, ...]:
+    """How the names in /proc of what is the program's own begin."""
+    return (b"/proc/self/", b"/proc/%d/" % process_id, b"/proc/thread-self/")

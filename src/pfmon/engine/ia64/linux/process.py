@@ -1,13 +1,14 @@
-"""One Linux process with one thread: what the run loop starts, and calls at breaks, faults and timers."""
+"""One Linux process: what the run loop starts, and calls at breaks, faults and timers of the thread that runs."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 
-from pfmon.engine.ia64.linux import calls, delivery, loader, open_flags
-from pfmon.engine.ia64.linux.clock import Clock
-from pfmon.engine.ia64.linux.errors import Restart, Terminated, error_number
+from pfmon.engine.ia64.linux import calls, delivery, exits, futexes, loader, open_flags
+from pfmon.engine.ia64.linux.clock import Clock, Used
+from pfmon.engine.ia64.linux.errors import Restart, Terminated, ThreadEnded, error_number
+from pfmon.engine.ia64.linux.family import Family
 from pfmon.engine.ia64.linux.files import FileTable
 from pfmon.engine.ia64.linux.interface import (
     Exit,
@@ -23,10 +24,11 @@ from pfmon.engine.ia64.linux.random import RandomBytes
 from pfmon.engine.ia64.linux.signal_table import SIGBUS
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, Signals, kill_info
 from pfmon.engine.ia64.linux.structures import SIGINFO_FAULT
+from pfmon.engine.ia64.linux.system import System
+from pfmon.engine.ia64.linux.thread import Blocked, Thread
 from pfmon.engine.ia64.linux.timers import Timers
 from pfmon.engine.ia64.linux.umask import Umask
 from pfmon.engine.ia64.linux.user import WRITE, UserMemory
-from pfmon.engine.ia64.linux.wakeup import Wakeup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         Memory,
         Registers,
     )
+    from pfmon.engine.ia64.linux.system import Host
     from pfmon.engine.settings import Settings
     from pfmon.program.image import Program
 
@@ -66,8 +69,10 @@ class Process:
         memory: Memory,
         registers: Registers,
         on_notice: Callable[[str], None] = _nobody,
+        host: Host | None = None,
     ) -> None:
-        """``on_notice`` gets what the user should know of the program, when it happens."""
+        """The first process of a system. ``on_notice`` gets what the user should know of the program, when it happens;
+        ``host`` gives processors to its children."""
         self.program = program
         self.arguments = list(arguments)
         self.environment = list(environment)
@@ -75,24 +80,90 @@ class Process:
         self.memory = memory
         self.user = UserMemory(memory)
         self.registers = registers
-        self.clock = Clock(settings, lambda: registers.retired)
+        self.system = System(self.settings, on_notice, host)
+        self.used = Used(registers)
+        self._since = 0
+        self.clock = self.new_clock()
         self.timers = Timers(self.clock)
-        self.signals = Signals()
         self.random = RandomBytes(settings.seed, settings.host_random)
         self.limits = Limits(settings.stack_size)
         self.files = FileTable(self.limits.open_files(), settings.standard_files)
         self.paths = Paths(settings.sysroot, os.fsencode(program.image.path), settings.process_id)
         self.mappings = Mappings(memory)
         self.umask = Umask()
-        self.wakeup = Wakeup()
-        page = memory.page_size
-        self.first_break = (program.image.end + page - 1) & -page
-        self.current_break = self.first_break
-        self.name = os.path.basename(self.paths.program)[:15]
-        self.robust_list = 0
-        self._noticed: set[str] = set()
-        self._on_notice = on_notice
+        self.set_first_break()
         self._finished = False
+        self.family = Family(self.settings.process_id, None, self.settings.parent_id)
+        self.threads: dict[int, Thread] = {}
+        self.thread = self.add_thread(self.process_id, Signals())
+        self.thread.name = os.path.basename(self.paths.program)[:15]
+        self.system.processes[self.process_id] = self
+        self.system.run(self)
+        self.system.schedule.next()
+
+    def new_clock(self) -> Clock:
+        """Its time: that of the system, and of what it has retired itself."""
+        used = self.used
+        return Clock(self.settings, self.system, lambda: used.instructions)
+
+    @property
+    def process_id(self) -> int:
+        """Its number."""
+        return self.family.process_id
+
+    @property
+    def signals(self) -> Signals:
+        """Those of the thread that runs."""
+        return self.thread.signals
+
+    def add_thread(self, number: int, signals: Signals) -> Thread:
+        """One more thread, which can run; its registers are those in the processor until `switch_to` another one."""
+        thread = Thread(self, number, self.family.threads_made, signals)
+        self.family.threads_made += 1
+        self.threads[number] = thread
+        self.system.schedule.add(thread)
+        return thread
+
+    def switch_to(self, thread: Thread) -> None:
+        """Let one of its threads be the one that runs."""
+        if thread is not self.thread:
+            if self.thread.number in self.threads:
+                self.thread.context = self.registers.context()
+                self.thread.retired = self.thread_retired
+            assert thread.context
+            self.registers.resume(thread.context)
+            thread.context = None
+            self.thread, self._since = thread, self.used.instructions
+        self.system.run(self)
+
+    @property
+    def thread_retired(self) -> int:
+        """Instructions of the thread that runs."""
+        return self.thread.retired + self.used.instructions - self._since
+
+    def thread_time(self) -> int:
+        """Processor time that the running thread has used (CLOCK_THREAD_CPUTIME_ID)."""
+        return self.thread_retired * self.settings.nanoseconds_per_instruction
+
+    def begin_as_child(self, memory: Memory, registers: Registers) -> None:
+        """A copy of its parent begins to be a process of its own."""
+        self.memory, self.user, self.registers = memory, UserMemory(memory), registers
+        self.used, self._since = Used(registers), 0
+        self.clock = self.new_clock()
+        self.timers = Timers(self.clock)
+        self.threads = {}
+
+    def begin_program(self, memory: Memory, registers: Registers) -> None:
+        """Another program is executed: its memory, and the processor that goes on."""
+        self.memory, self.user, self.registers = memory, UserMemory(memory), registers
+        self.used.go_on_with(registers)
+        self.mappings = Mappings(memory)
+        self.mappings.code.tell = registers.set_files
+
+    def set_first_break(self) -> None:
+        """The heap begins behind the program."""
+        page = self.memory.page_size
+        self.first_break = self.current_break = (self.program.image.end + page - 1) & -page
 
     def start(self) -> None:
         """Map the program and set the registers that Linux sets, all others being 0. Raises PfmonError."""
@@ -116,7 +187,9 @@ class Process:
         r.set_ip(self.program.entry & -16)
 
     def system_call(self) -> End | None:
-        """Carry out the system call whose break instruction has just retired (number in r15)."""
+        """Carry out the system call whose break instruction has just retired (number in r15). When it has to wait, the
+        thread is parked, and this is to be called again when it is the thread's turn (``thread.wait``)."""
+        thread = self.thread
         number = self.registers.gr(15)
         restart = returns = False
         try:
@@ -130,7 +203,13 @@ class Process:
                 if result is not None:
                     self.set_result(result)
         except Terminated as end:
-            return self._finish(end.end)
+            return self.finish(end.end)
+        except Blocked as blocked:
+            thread.wait = blocked.wait
+            self.system.schedule.park(thread)
+            return None
+        except ThreadEnded:
+            return None
         except Restart:
             restart = True
         except GuestMemoryFault:
@@ -142,8 +221,9 @@ class Process:
             if errno is None:
                 raise
             self.set_result(errno, failed=True)
+        thread.wait, thread.done = None, 0
         self.fire_timers()
-        return self._finish(delivery.deliver(self, in_call=not returns, restart=restart))
+        return self.finish(delivery.deliver(self, in_call=not returns, restart=restart))
 
     def fault(self, kind: int, address: int, code: int) -> Death | None:
         """The processor faulted (enum Fault): go on with a handler or again with the instruction, or the end.
@@ -173,26 +253,42 @@ class Process:
         flags = 0 if kind == Fault.FAULT_BREAK else ISR_VALID
         info = SIGINFO_FAULT.pack(signal, 0, si_code, at & MASK, _int(immediate), flags, isr & MASK)
         end = delivery.force(self, Signal(signal, info, text))
-        self._finish(end)
+        self.finish(end)
         return end
 
     def pending_signals(self) -> End | None:
         """Let timers that have expired and signals that were sent take effect."""
         self.fire_timers()
-        return self._finish(delivery.deliver(self))
+        return self.finish(delivery.deliver(self))
 
     def next_timer(self) -> int | None:
         """The count of retired instructions at which to call pending_signals, None if no timer runs."""
         expiry = self.timers.next_expiry()
         return None if expiry is None else self.clock.instructions_until(expiry)
 
-    def send(self, number: int) -> None:
-        """Send a signal from outside; it takes effect at the next pending_signals or system call."""
-        self.signals.send(Signal(number, kill_info(number, SI_KERNEL, 0, 0)))
+    def send(self, signal: Signal, thread: Thread | None = None) -> None:
+        """Send a signal, to a thread or to whichever takes it; it takes effect when that one runs."""
+        if thread is not None:
+            thread.signals.send(signal)
+            self._wake([thread], signal)
+        elif self.threads:
+            takers = [one for one in self.threads.values() if one.signals.interrupts(signal.number)]
+            (takers[0] if takers else self.thread).signals.send(signal, to_process=True)
+            self._wake(takers or list(self.threads.values()), signal)
+
+    def _wake(self, threads: Sequence[Thread], signal: Signal) -> None:
+        """Let the first of these that waits, if the signal ends its wait, see it."""
+        for thread in threads:
+            if thread.wait and thread.signals.interrupts(signal.number, thread.wait.signals):
+                self.system.schedule.wake(thread)
+                return
 
     def close(self) -> None:
-        """Give back what the process holds of the host: after its end, or when it is not to go on."""
-        self._finish(Exit(0))
+        """Give back what the process, and the system if it was the first one, holds of the host."""
+        self.finish(Exit(0))
+        self.system.close()
+        if hasattr(self, "thread"):
+            del self.thread  # each has the other: the memory would wait for the collector
 
     # What system calls use:
 
@@ -204,11 +300,11 @@ class Process:
     def fire_timers(self) -> None:
         """Make the signals of expired timers pending."""
         for number in self.timers.expired():
-            self.send(number)
+            self.send(Signal(number, kill_info(number, SI_KERNEL, 0, 0)))
 
     def is_own(self, process_id: int) -> bool:
-        """Whether a process, group or thread id is the program's: 0 means its own."""
-        return process_id in (0, self.settings.process_id)
+        """Whether a process or thread id is the program's: 0 means its own."""
+        return process_id in (0, self.process_id) or process_id in self.threads
 
     def file_flags(self, file: OpenFile) -> int:
         """The flags of an open file as F_GETFL returns them to the program."""
@@ -222,9 +318,7 @@ class Process:
 
     def notice(self, text: str) -> None:
         """Tell the user something about the program, once."""
-        if text not in self._noticed:
-            self._noticed.add(text)
-            self._on_notice(text)
+        self.system.notice(text)
 
     def region_name(self, start: int, end: int) -> str:
         """The name that /proc/PID/maps gives to a region."""
@@ -248,18 +342,21 @@ class Process:
         what = name if name else f"number {number} ({number - FIRST:+d})"
         self.notice(f"system call {what} is not supported; it returns ENOSYS")
 
-    def _finish(self, end: End | None) -> End | None:
-        """At the end of the process: shared mappings go to their files, descriptors are closed."""
+    def finish(self, end: End | None) -> End | None:
+        """At the end of the process: its threads end, shared mappings go to their files, descriptors are closed."""
         if end is not None and not self._finished:
             self._finished = True
+            for thread in list(self.threads.values()):
+                futexes.give_up_robust_list(self, thread)
+                self.system.schedule.remove(thread)
+            self.threads.clear()
             try:
                 self.mappings.close()
             except OSError as error:
                 self.notice(f"cannot write back a mapped file: {error.strerror}")
             self.files.close_all()
             self.paths.close()
-            self.wakeup.close()
-            self._on_notice = _nobody  # who listens may hold this process, with its memory
+            exits.process_ended(self, end)
         return end
 
 

@@ -44,15 +44,48 @@ def kill_info(number: int, code: int, process_id: int, user_id: int) -> bytes:
     return SIGINFO_KILL.pack(number, 0, code, process_id, user_id)
 
 
-class Signals:
-    """State of all signals of a process with one thread."""
+class SharedSignals:
+    """What the threads of a process have in common: actions, and signals that any of them may take."""
 
     def __init__(self) -> None:
         self.actions: dict[int, Action] = {}
+        self.pending: list[Signal] = []
+
+    def copy(self, *, keep_handlers: bool) -> SharedSignals:
+        """For a child; without handlers for a program that is executed, which what is ignored and pending survives."""
+        other = SharedSignals()
+        other.actions = {
+            number: action for number, action in self.actions.items() if keep_handlers or action.handler == SIG_IGN
+        }
+        return other
+
+
+class Signals:
+    """State of all signals of one thread."""
+
+    def __init__(self, shared: SharedSignals | None = None) -> None:
+        self.shared = shared or SharedSignals()
         self.blocked = 0
         self.saved_mask: int | None = None  # to restore after a handler that ended sigsuspend and the like
         self.stack = (0, SS_DISABLE, 0)  # address, flags, size
         self._pending: list[Signal] = []
+
+    def copy(self, shared: SharedSignals, *, keep_stack: bool = False) -> Signals:
+        """For another thread: the mask is inherited, the alternate stack by a child process alone."""
+        other = Signals(shared)
+        other.blocked = self.blocked
+        if keep_stack:
+            other.stack = self.stack
+        return other
+
+    def begin_program(self, shared: SharedSignals) -> None:
+        """Another program is executed: the mask and what is pending stay, the alternate stack does not."""
+        self.shared, self.saved_mask, self.stack = shared, None, (0, SS_DISABLE, 0)
+
+    @property
+    def actions(self) -> dict[int, Action]:
+        """What sigaction said, for the whole process."""
+        return self.shared.actions
 
     def action(self, number: int) -> Action:
         return self.actions.get(number, Action())
@@ -64,46 +97,55 @@ class Signals:
             return number == SIGSTOP
         return handler == SIG_IGN or (handler == SIG_DFL and SIGNALS[number].default in ("ignore", "stop"))
 
-    def send(self, signal: Signal) -> None:
-        """Make a signal pending. An ordinary one is pending once, real-time ones queue up."""
-        queues = signal.number >= FIRST_REAL_TIME
+    def send(self, signal: Signal, to_process: bool = False) -> None:
+        """Make a signal pending, for this thread or for any of its process. An ordinary one is pending once, real-time
+        ones queue up."""
+        queue = self.shared.pending if to_process else self._pending
         if self.ignores(signal.number) and not self.blocked & bit(signal.number):
             return
-        if len(self._pending) < MOST_QUEUED and (queues or not self.pending & bit(signal.number)):
-            self._pending.append(signal)
+        once = signal.number < FIRST_REAL_TIME
+        if len(queue) < MOST_QUEUED and not (once and any(s.number == signal.number for s in queue)):
+            queue.append(signal)
 
     @property
     def pending(self) -> int:
         """Mask of the pending signals."""
         mask = 0
-        for signal in self._pending:
+        for signal in (*self._pending, *self.shared.pending):
             mask |= bit(signal.number)
         return mask
 
     def take(self, among: int = FULL) -> Signal | None:
-        """Remove and return the pending signal of the lowest number among those of a mask."""
-        chosen = min((s for s in self._pending if among & bit(s.number)), key=lambda s: s.number, default=None)
-        if chosen is not None:
-            self._pending.remove(chosen)
-        return chosen
+        """Remove and return the pending signal of the lowest number among those of a mask, the thread's own first."""
+        for queue in (self._pending, self.shared.pending):
+            chosen = min((s for s in queue if among & bit(s.number)), key=lambda s: s.number, default=None)
+            if chosen is not None:
+                queue.remove(chosen)
+                return chosen
+        return None
 
     def next(self) -> Signal | None:
         """Remove and return the next signal to act on; signals that are ignored by now disappear."""
-        while self._pending:
+        while self._pending or self.shared.pending:
             signal = self.take(~self.blocked & FULL)
             if signal is None or not self.ignores(signal.number):
                 return signal
         return None
 
-    def interrupting(self) -> bool:
-        """Whether a signal would now end a wait."""
-        return any(not self.blocked & bit(s.number) and not self.ignores(s.number) for s in self._pending)
+    def interrupting(self, also: int = 0) -> bool:
+        """Whether a signal would now end a wait; ``also``: even blocked ones of this mask."""
+        return any(self.interrupts(s.number, also) for s in (*self._pending, *self.shared.pending))
+
+    def interrupts(self, number: int, also: int = 0) -> bool:
+        """Whether a signal would end a wait."""
+        return bool(also & bit(number)) or (not self.blocked & bit(number) and not self.ignores(number))
 
     def set_action(self, number: int, action: Action) -> None:
         """sigaction: setting a pending signal to be ignored discards it."""
         self.actions[number] = action
         if self.ignores(number):
             self._pending = [s for s in self._pending if s.number != number]
+            self.shared.pending[:] = [s for s in self.shared.pending if s.number != number]
 
     def set_blocked(self, mask: int) -> None:
         self.blocked = mask & FULL & ~UNBLOCKABLE

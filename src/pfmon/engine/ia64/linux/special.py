@@ -44,8 +44,8 @@ def _status(process: Process) -> bytes:
     user = "\t".join([str(s.user_id)] * 4)
     group = "\t".join([str(s.group_id)] * 4)
     return (
-        f"Name:\t{name}\nState:\tR (running)\nPid:\t{s.process_id}\nPPid:\t{s.parent_id}\n"
-        f"Uid:\t{user}\nGid:\t{group}\nThreads:\t1\n"
+        f"Name:\t{name}\nState:\tR (running)\nPid:\t{process.process_id}\nPPid:\t{process.family.parent_id}\n"
+        f"Uid:\t{user}\nGid:\t{group}\nThreads:\t{len(process.threads)}\n"
     ).encode("utf-8", "replace")
 
 

@@ -36,10 +36,11 @@ SIGACTION = Struct("<3Q")  # handler flags mask
 SIGALTSTACK = Struct("<Qi4xQ")  # sp flags size
 TERMIOS = Struct("<4I20s")  # iflag oflag cflag lflag | line and 19 control characters
 WINSIZE = Struct("<4H")
-ROBUST_LIST_HEAD_SIZE = 24
+ROBUST_LIST_HEAD = Struct("<QqQ")  # list offset pending
 
 SIGINFO_SIZE = 128
 SIGINFO_KILL = Struct("<3i4xiI104x")  # signo errno code | pid uid
 SIGINFO_QUEUE = Struct("<3i4xiIQ96x")  # signo errno code | pid uid value
 SIGINFO_TIMER = Struct("<3i4xiiQ96x")  # signo errno code | timer overrun value
+SIGINFO_CHILD = Struct("<3i4xiIi4x2q80x")  # signo errno code | pid uid status utime stime
 SIGINFO_FAULT = Struct("<3i4xQiIQ88x")  # signo errno code | address, immediate of break, flags, isr

@@ -22,6 +22,11 @@ class Timers:
         self._expiry: dict[int, int] = {}
         self._interval: dict[int, int] = {}
 
+    @property
+    def running(self) -> bool:
+        """Whether one is set."""
+        return bool(self._expiry)
+
     def _now(self, which: int) -> int:
         return self._clock.monotonic() if which == ITIMER_REAL else self._clock.processor()
 

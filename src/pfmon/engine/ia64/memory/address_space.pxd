@@ -8,7 +8,7 @@ from pfmon.engine.ia64.memory.map cimport MemoryMap
 cdef class AddressSpace:
     cdef MemoryMap c
     cdef Cpu* cpu
-    cdef list regions
+    cdef list extents
     cdef readonly uint64_t limit
     cdef readonly uint64_t mapped
     cdef attach(self, Cpu* cpu)

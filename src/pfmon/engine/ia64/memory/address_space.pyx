@@ -5,12 +5,15 @@ from bisect import bisect_right
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
-from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
 
 from pfmon.engine.ia64.core.alat cimport alat_overlap
 from pfmon.engine.ia64.core.cpu cimport PAGE_SIZE, Cpu
+from pfmon.engine.ia64.memory.extents cimport Extent
+from pfmon.engine.ia64.memory.frames cimport drop_spare
 from pfmon.engine.ia64.memory.map cimport (
-    PROTECT_READ, PROTECT_WRITE, Region, find_region, flush_tlb, is_code, writes_code)
+    PROTECT_READ, PROTECT_WRITE, Region, copied_when_written, find_region, flush_tlb, host_piece, is_code, writes_code)
+
+from pfmon.engine.ia64.memory.extents import new_extent
 
 
 class GuestMemoryFault(Exception):
@@ -25,6 +28,10 @@ class GuestMemoryLimit(Exception):
     """The guest asked for more memory than pfmon lets it have."""
 
 
+def _start(extent):
+    return extent.start
+
+
 cdef class AddressSpace:
     """The memory of one guest process.
 
@@ -37,12 +44,12 @@ cdef class AddressSpace:
     def __cinit__(self, uint64_t limit=<uint64_t>8 << 30):
         self.limit = limit
         self.mapped = 0
-        self.regions = []        # [start, end, host, protection], sorted and disjoint
+        self.extents = []        # sorted and disjoint
         self.cpu = NULL
 
     def __dealloc__(self):
-        for start, end, host, _ in self.regions or ():
-            munmap(<void*><uint64_t>host, end - start)
+        self.extents = None      # they give their memory back
+        drop_spare(&self.c.spare)
         free(self.c.regions)
         free(self.c.code)
 
@@ -53,28 +60,26 @@ cdef class AddressSpace:
 
     cdef _publish(self):
         """Make the C table the same as the list."""
-        cdef Region* fresh = <Region*>realloc(self.c.regions, max(1, len(self.regions)) * sizeof(Region))
+        cdef Region* fresh = <Region*>realloc(self.c.regions, max(1, len(self.extents)) * sizeof(Region))
+        cdef Extent one
         if fresh == NULL:
             raise MemoryError
         self.c.regions = fresh
-        self.c.count = len(self.regions)
+        self.c.count = len(self.extents)
         self.c.last = 0
-        for i, (start, end, host, protection) in enumerate(self.regions):
-            fresh[i].start = start
-            fresh[i].end = end
-            fresh[i].host = <uint8_t*><uint64_t>host
-            fresh[i].protection = protection
+        for i, one in enumerate(self.extents):
+            fresh[i] = Region(one.start, one.end, one.host, one.pages, one.protection, one.shared)
         if self.cpu != NULL:
             flush_tlb(self.cpu)
 
     def _split(self, address):
         """Let no region reach across ``address``."""
-        i = bisect_right(self.regions, address, key=lambda region: region[0]) - 1
+        cdef Extent one
+        i = bisect_right(self.extents, address, key=_start) - 1
         if i >= 0:
-            start, end, host, protection = self.regions[i]
-            if start < address < end:
-                self.regions[i] = (start, address, host, protection)
-                self.regions.insert(i + 1, (address, end, host + address - start, protection))
+            one = self.extents[i]
+            if one.start < address < one.end:
+                self.extents.insert(i + 1, one.cut(address))
 
     def _range(self, address, length):
         """Page-aligned bounds of a request; raises ValueError for what no mapping can have."""
@@ -93,19 +98,17 @@ cdef class AddressSpace:
             if end - start > PAGE_SIZE << 12:
                 self.c.code_written = 1
 
-    def map(self, address: int, length: int, protection: int) -> None:
-        """Map zero-filled pages, in place of whatever was there."""
+    def map(self, address: int, length: int, protection: int, shared: bool = False) -> None:
+        """Map zero-filled pages, in place of whatever was there. ``shared``: with all spaces that fork makes of this."""
         start, end = self._range(address, length)
         self.unmap(start, end - start)
         if self.mapped + (end - start) > self.limit:
             raise GuestMemoryLimit(f"{self.mapped + end - start} bytes of guest memory; the limit is {self.limit}")
-        cdef uint64_t size = end - start
-        cdef void* host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-        if host == MAP_FAILED:
-            raise GuestMemoryLimit(f"the host has no {size} bytes of address space left")
-        self.mapped += size
-        i = bisect_right(self.regions, start, key=lambda region: region[0])
-        self.regions.insert(i, (start, end, <uint64_t>host, protection))
+        made = new_extent(start, end, protection, shared)
+        if made is None:
+            raise GuestMemoryLimit(f"the host has no {end - start} bytes of address space left")
+        self.mapped += end - start
+        self.extents.insert(bisect_right(self.extents, start, key=_start), made)
         self._publish()
 
     def unmap(self, address: int, length: int) -> None:
@@ -113,16 +116,11 @@ cdef class AddressSpace:
         start, end = self._range(address, length)
         self._split(start)
         self._split(end)
-        kept = []
-        for region in self.regions:
-            if start <= region[0] and region[1] <= end:
-                munmap(<void*><uint64_t>region[2], region[1] - region[0])
-                self.mapped -= region[1] - region[0]
-            else:
-                kept.append(region)
-        if len(kept) != len(self.regions):
+        gone = [one for one in self.extents if start <= one.start and one.end <= end]
+        if gone:
+            self.mapped -= sum(one.end - one.start for one in gone)
+            self.extents = [one for one in self.extents if not (start <= one.start and one.end <= end)]
             self._drop_code(start, end)
-        self.regions = kept
         self._publish()
 
     def protect(self, address: int, length: int, protection: int) -> None:
@@ -132,18 +130,18 @@ cdef class AddressSpace:
             raise GuestMemoryFault(start)
         self._split(start)
         self._split(end)
-        self.regions = [
-            (s, e, host, protection if start <= s and e <= end else old) for s, e, host, old in self.regions
-        ]
+        for one in self.extents:
+            if start <= one.start and one.end <= end:
+                one.with_protection(protection)
         self._drop_code(start, end)
         self._publish()
 
     def is_mapped(self, address: int, length: int) -> bool:
         """Whether every byte of a range is mapped."""
         end = address + length
-        for s, e, _, _ in self.regions:
-            if s <= address < e:
-                address = e
+        for one in self.extents:
+            if one.start <= address < one.end:
+                address = one.end
                 if address >= end:
                     return True
         return address >= end
@@ -151,30 +149,72 @@ cdef class AddressSpace:
     def find_free(self, length: int, low: int, high: int) -> int | None:
         """The lowest page-aligned address in [low, high) with ``length`` unmapped bytes, or None."""
         at = low
-        for s, e, _, _ in self.regions:
-            if e <= at:
+        for one in self.extents:
+            if one.end <= at:
                 continue
-            if s >= at + length:
+            if one.start >= at + length:
                 break
-            at = e
+            at = one.end
         return at if at + length <= high else None
 
     def regions_map(self) -> list[tuple[int, int, int]]:
         """(start, end, protection) of every region, sorted."""
-        return [(s, e, protection) for s, e, _, protection in self.regions]
+        return [(one.start, one.end, one.protection) for one in self.extents]
+
+    def is_shared(self, address: int) -> bool:
+        """Whether what is mapped there is shared with other address spaces."""
+        return any(one.start <= address < one.end and one.shared for one in self.extents)
+
+    def place(self, address: int) -> int:
+        """Where a guest byte is in the host: two address spaces that share it have it in one place. GuestMemoryFault."""
+        cdef uint64_t left
+        cdef Region* region = find_region(&self.c, address)
+        if region == NULL:
+            raise GuestMemoryFault(address)
+        return <uint64_t>host_piece(&self.c, region, address, False, &left)
+
+    def fork(self, lend: bool = False) -> "AddressSpace":
+        """A copy of this: a page is copied when one of the two writes to it, but for shared ones. ``lend``: no page is,
+        until the copy is given up, which is as if both were one."""
+        cdef AddressSpace other = AddressSpace(self.limit)
+        cdef Extent one, copy
+        other.mapped = self.mapped
+        for one in self.extents:
+            if lend:
+                one.own_all(&self.c.spare)
+            copy = one.share()
+            copy.shared |= lend
+            other.extents.append(copy)
+        self._publish()
+        other._publish()
+        return other
+
+    def clear(self) -> None:
+        """Unmap everything."""
+        self.extents = []
+        self.mapped = 0
+        self._publish()
 
     cdef _copy(self, uint64_t address, uint8_t* data, uint64_t length, uint32_t protection, bint write):
         cdef Region* region
+        cdef uint8_t* host
+        cdef bint moved
         cdef uint64_t part, done = 0
         while done < length:
             region = find_region(&self.c, address + done)
             if region == NULL or region.protection & protection != protection:
                 raise GuestMemoryFault(address + done)
-            part = min(length - done, region.end - (address + done))
+            moved = write and copied_when_written(region, address + done)
+            host = host_piece(&self.c, region, address + done, write, &part)
+            if host == NULL:
+                raise GuestMemoryLimit("the host has no memory left for a copy of a page")
+            if moved and self.cpu != NULL:
+                flush_tlb(self.cpu)
+            part = min(length - done, part)
             if write:
-                memcpy(region.host + (address + done - region.start), data + done, part)
+                memcpy(host, data + done, part)
             else:
-                memcpy(data + done, region.host + (address + done - region.start), part)
+                memcpy(data + done, host, part)
             done += part
 
     def read(self, address: int, length: int) -> bytes:

@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from pfmon.engine.ia64.core.cpu cimport (
     FAULT_DATA_ACCESS_RIGHTS, FAULT_DATA_PAGE_NOT_PRESENT, FAULT_UNALIGNED_REFERENCE, PAGE_SHIFT, PAGE_SIZE,
     TLB_SIZE, Cpu, Op, Translation, likely)
+from pfmon.engine.ia64.memory.frames cimport Page, Spare
 
 cdef enum:
     PROTECT_READ = 1
@@ -20,8 +21,10 @@ cdef enum:
 cdef struct Region:
     uint64_t start
     uint64_t end
-    uint8_t* host                # host address of start
+    uint8_t* host                # host address of start; NULL: each page is where ``pages`` says
+    Page* pages
     uint32_t protection
+    uint32_t shared              # nobody copies its pages
 
 cdef struct CodePage:            # which bundles of a page have been translated
     uint64_t page                # its address with bit 0 set; 0: free
@@ -35,10 +38,14 @@ cdef struct MemoryMap:
     uint64_t code_slots          # a power of two
     uint64_t code_used
     uint32_t code_written        # a translated bundle was written: translations are stale
+    Spare spare                  # where copies of pages go
 
 cdef bint writes_code(MemoryMap* memory, uint64_t address, uint64_t size) noexcept nogil
 cdef bint is_code(MemoryMap* memory, uint64_t page) noexcept nogil
 cdef Region* find_region(MemoryMap* memory, uint64_t address) noexcept nogil
+cdef uint8_t* host_piece(MemoryMap* memory, Region* region, uint64_t address, bint write,
+                         uint64_t* length) noexcept nogil
+cdef bint copied_when_written(Region* region, uint64_t address) noexcept nogil
 cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil
 cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil
 cdef void forget_code(Cpu* cpu) noexcept nogil

@@ -10,6 +10,7 @@ from libc.string cimport memcpy, memset
 
 from pfmon.stream.words cimport Mark
 from pfmon.engine.ia64.core.cpu cimport mark
+from pfmon.engine.ia64.memory.frames cimport own_page, shares_of
 
 
 cdef Region* find_region(MemoryMap* memory, uint64_t address) noexcept nogil:
@@ -124,22 +125,49 @@ cdef uint8_t* fault_at(Cpu* cpu, uint64_t address, int number) noexcept nogil:
     return NULL
 
 
+cdef uint8_t* host_piece(
+        MemoryMap* memory, Region* region, uint64_t address, bint write, uint64_t* length) noexcept nogil:
+    """Host address of a guest byte, and how many bytes from there on lie in one piece. To ``write``, a page that others
+    have, too, is copied; NULL: there is no memory for that."""
+    cdef Page* page
+    if region.pages == NULL:
+        length[0] = region.end - address
+        return region.host + (address - region.start)
+    page = &region.pages[(address - region.start) >> PAGE_SHIFT]
+    if write and not region.shared and not own_page(&memory.spare, page):
+        return NULL
+    length[0] = PAGE_SIZE - (address & (PAGE_SIZE - 1))
+    return page.data + (address & (PAGE_SIZE - 1))
+
+
+cdef bint copied_when_written(Region* region, uint64_t address) noexcept nogil:
+    """Whether the page is one that others have, too."""
+    if region.pages == NULL or region.shared:
+        return False
+    return shares_of(&region.pages[(address - region.start) >> PAGE_SHIFT])[0] > 1
+
+
 cdef uint8_t* host_address(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
     """Host address of a guest byte that may be used so, else NULL with the fault. Fills the translation cache."""
     cdef MemoryMap* memory = <MemoryMap*>cpu.memory
     cdef Region* region = find_region(memory, address)
-    cdef uint64_t page = address & ~<uint64_t>(PAGE_SIZE - 1)
+    cdef uint64_t page = address & ~<uint64_t>(PAGE_SIZE - 1), length
+    cdef uint8_t* host
     cdef Translation* t
     if region == NULL:
         return fault_at(cpu, address, FAULT_DATA_PAGE_NOT_PRESENT)
     if region.protection & protection != protection:
         return fault_at(cpu, address, FAULT_DATA_ACCESS_RIGHTS)
+    host = host_piece(memory, region, address, protection & PROTECT_WRITE != 0, &length)
+    if host == NULL:
+        return fault_at(cpu, address, FAULT_DATA_PAGE_NOT_PRESENT)
     if not cpu.um & UM_BE:
         t = &cpu.tlb[(address >> PAGE_SHIFT) & (TLB_SIZE - 1)]
-        t.addend = <uint64_t>region.host - region.start
+        t.addend = <uint64_t>host - address
         t.read_tag = page if region.protection & PROTECT_READ else 1 << 12
-        t.write_tag = page if region.protection & PROTECT_WRITE and not is_code(memory, page) else 1 << 12
-    return region.host + (address - region.start)
+        t.write_tag = page if region.protection & PROTECT_WRITE and not is_code(memory, page) \
+            and not copied_when_written(region, address) else 1 << 12
+    return host
 
 
 cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
@@ -149,10 +177,12 @@ cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept no
 
 cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil:
     """Host address of a bundle, or NULL when it cannot be executed."""
-    cdef Region* region = find_region(<MemoryMap*>cpu.memory, address)
+    cdef MemoryMap* memory = <MemoryMap*>cpu.memory
+    cdef Region* region = find_region(memory, address)
+    cdef uint64_t length
     if region == NULL or not region.protection & PROTECT_EXECUTE:
         return NULL
-    return region.host + (address - region.start)
+    return host_piece(memory, region, address, False, &length)
 
 
 cdef void reverse(uint8_t* data, uint32_t size) noexcept nogil:

@@ -1,12 +1,11 @@
-"""The process as a whole: exit, prctl, personality; starting other programs is not supported."""
+"""The process as a whole: prctl, personality, and what is not permitted."""
 
 from __future__ import annotations
 
 import errno
 
 from pfmon.engine.ia64.linux.calls.registry import system_call
-from pfmon.engine.ia64.linux.errors import Terminated, fail
-from pfmon.engine.ia64.linux.interface import Exit
+from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.structures import U32
 from pfmon.engine.ia64.linux.user import int32
 
@@ -23,19 +22,14 @@ ZERO_WORDS = (PR_GET_PDEATHSIG, PR_GET_UNALIGN, PR_GET_FPEMU)  # written to the 
 QUERY_PERSONALITY = 0xFFFFFFFF
 
 
-@system_call("exit", "exit_group")
-def exit_(p: Process, status: int) -> int:
-    raise Terminated(Exit(status & 0xFF))
-
-
 @system_call("prctl")
 def prctl(p: Process, option: int, argument: int) -> int:
     what = int32(option)
     if what == PR_SET_NAME:
-        p.name = p.user.read(argument, p.user.prefix(argument, NAME_SIZE, 1)).split(b"\0")[0][: NAME_SIZE - 1]
+        p.thread.name = p.user.read(argument, p.user.prefix(argument, NAME_SIZE, 1)).split(b"\0")[0][: NAME_SIZE - 1]
         return 0
     if what == PR_GET_NAME:
-        p.user.write(argument, p.name.ljust(NAME_SIZE, b"\0"))
+        p.user.write(argument, p.thread.name.ljust(NAME_SIZE, b"\0"))
         return 0
     if what in ZERO_WORDS:
         p.user.pack(U32, argument, 0)
@@ -50,17 +44,6 @@ def prctl(p: Process, option: int, argument: int) -> int:
 @system_call("personality")
 def personality(p: Process, persona: int) -> int:
     return 0 if persona & 0xFFFFFFFF in (0, QUERY_PERSONALITY) else fail(errno.EINVAL)
-
-
-@system_call("wait4")
-def wait4(p: Process) -> int:
-    """There are no children."""
-    fail(errno.ECHILD)
-
-
-@system_call("waitid")
-def waitid(p: Process) -> int:
-    fail(errno.ECHILD)
 
 
 @system_call("ptrace", "reboot", "mount", "umount2", "settimeofday", "clock_settime", "sethostname")

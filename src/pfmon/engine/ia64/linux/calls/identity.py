@@ -17,14 +17,19 @@ if TYPE_CHECKING:
 UNCHANGED = -1
 
 
-@system_call("getpid", "gettid")
+@system_call("getpid")
 def getpid(p: Process) -> int:
-    return p.settings.process_id
+    return p.process_id
+
+
+@system_call("gettid")
+def gettid(p: Process) -> int:
+    return p.thread.number
 
 
 @system_call("getppid")
 def getppid(p: Process) -> int:
-    return p.settings.parent_id
+    return p.family.parent_id
 
 
 @system_call("getuid", "geteuid")
@@ -103,23 +108,50 @@ def setgroups(p: Process) -> int:
     fail(errno.EPERM)
 
 
-@system_call("getpgid", "getsid")
+def _process(p: Process, number: int) -> Process:
+    """A process by its number, 0: the caller; ESRCH if there is none."""
+    return p.system.processes.get(number) or fail(errno.ESRCH) if number else p
+
+
+@system_call("getpgid")
 def getpgid(p: Process, process_id: int) -> int:
-    """The process leads its own group and session."""
-    return p.settings.process_id if p.is_own(int32(process_id)) else fail(errno.ESRCH)
+    return _process(p, int32(process_id)).family.group
+
+
+@system_call("getsid")
+def getsid(p: Process, process_id: int) -> int:
+    return _process(p, int32(process_id)).family.session
 
 
 @system_call("setpgid")
 def setpgid(p: Process, process_id: int, group: int) -> int:
-    if not p.is_own(int32(process_id)):
+    """Of the caller or of a child that has not executed a program, to a new group or to one of the session."""
+    wanted = int32(group)
+    if wanted < 0:
+        fail(errno.EINVAL)
+    target = _process(p, int32(process_id))
+    own = target.family
+    if target is not p and own.parent is not p:
         fail(errno.ESRCH)
-    return 0 if p.is_own(int32(group)) else fail(errno.EPERM)
+    if target is not p and own.executed:
+        fail(errno.EACCES)
+    if own.session == own.process_id or own.session != p.family.session:
+        fail(errno.EPERM)
+    wanted = wanted or own.process_id
+    others = [one.family for one in p.system.processes.values()]
+    if wanted != own.process_id and not any(f.group == wanted and f.session == own.session for f in others):
+        fail(errno.EPERM)
+    own.group = wanted
+    return 0
 
 
 @system_call("setsid")
 def setsid(p: Process) -> int:
     """A group's leader cannot start a session."""
-    fail(errno.EPERM)
+    if any(one.family.group == p.process_id for one in p.system.processes.values()):
+        fail(errno.EPERM)
+    p.family.group = p.family.session = p.process_id
+    return p.process_id
 
 
 @system_call("uname")

@@ -7,15 +7,18 @@ import os
 
 from pfmon.engine.ia64.linux import waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
-from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.errors import Restart, fail
 from pfmon.engine.ia64.linux.files import CHUNK, OpenFile
 from pfmon.engine.ia64.linux.signal_table import SIGPIPE
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, kill_info
 from pfmon.engine.ia64.linux.structures import INT, U64
+from pfmon.engine.ia64.linux.thread import Blocked
 from pfmon.engine.ia64.linux.user import LARGEST_TRANSFER, READ, WRITE, int32, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pfmon.engine.ia64.linux.process import Process
 
 SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
@@ -75,21 +78,26 @@ def _pread(file: OpenFile, count: int, offset: int) -> bytes:
 def _drain(p: Process, file: OpenFile, pieces: Pieces, offset: int | None) -> int:
     """Write the parts of a buffer; stops where the host takes no more."""
     p.mappings.before_access(file)
-    done = 0
+    done = p.thread.done  # before it had to wait
     try:
         if not pieces:
             return file.write(b"")
-        for base, length in pieces:
-            for at in range(0, length, CHUNK):
-                data = p.user.read(base + at, min(CHUNK, length - at))
-                written = waiting.write(p, file, data) if offset is None else os.pwrite(file.host, data, offset + done)
-                done += written
-                if written < len(data):
-                    return done
+        for address, length in _chunks(pieces, done):
+            data = p.user.read(address, length)
+            written = waiting.write(p, file, data) if offset is None else os.pwrite(file.host, data, offset + done)
+            done += written
+            if written < len(data):
+                return done
+    except Blocked as blocked:
+        p.thread.done = done + blocked.wait.done
+        raise
+    except Restart:
+        if not done:
+            raise
     except BrokenPipeError:
         if not done:
-            s = p.settings
-            p.signals.send(Signal(SIGPIPE, kill_info(SIGPIPE, SI_KERNEL, s.process_id, s.user_id)))
+            info = kill_info(SIGPIPE, SI_KERNEL, p.process_id, p.settings.user_id)
+            p.send(Signal(SIGPIPE, info), p.thread)
             raise
     except OSError:
         if not done:
@@ -98,6 +106,14 @@ def _drain(p: Process, file: OpenFile, pieces: Pieces, offset: int | None) -> in
         if done:
             p.mappings.after_write(file)
     return done
+
+
+def _chunks(pieces: Pieces, done: int) -> Iterator[tuple[int, int]]:
+    """Addresses and lengths of what is written at a time, behind the first ``done`` bytes."""
+    for base, length in pieces:
+        for at in range(min(done, length), length, CHUNK):
+            yield base + at, min(CHUNK, length - at)
+        done = max(0, done - length)
 
 
 def _buffer(p: Process, address: int, count: int, protection: int) -> Pieces:
@@ -167,7 +183,12 @@ def sendfile(p: Process, out: int, source: int, position: int, count: int) -> in
     count = min(count, LARGEST_TRANSFER)
     while done < count:
         data = os.pread(file.host, min(CHUNK, count - done), at + done)
-        written = waiting.write(p, target, data) if data else 0
+        try:
+            written = waiting.write(p, target, data) if data else 0
+        except Blocked as blocked:
+            written = blocked.wait.done
+            if not done + written:
+                raise
         done += written
         if not data or written < len(data):
             break
@@ -257,8 +278,8 @@ def _pipe(p: Process, flags: int) -> tuple[int, int]:
         fail(errno.EINVAL)
     close_on_exec = bool(flags & 0o2000000)
     ends = os.pipe2(os.O_CLOEXEC | (os.O_NONBLOCK if flags & 0o4000 else 0))
-    reader = OpenFile(ends[0], True, b"pipe:")
-    writer = OpenFile(ends[1], True, b"pipe:")
+    reader = OpenFile(ends[0], True, b"pipe:", inside=True)
+    writer = OpenFile(ends[1], True, b"pipe:", inside=True)
     try:
         first = p.files.add(reader, close_on_exec)
     except OSError:

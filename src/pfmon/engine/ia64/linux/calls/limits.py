@@ -67,7 +67,11 @@ def getrusage(p: Process, who: int, address: int) -> int:
     """All time is user time; faults and switches do not happen."""
     if int32(who) not in (RUSAGE_SELF, RUSAGE_CHILDREN, RUSAGE_THREAD):
         fail(errno.EINVAL)
-    used = 0 if int32(who) == RUSAGE_CHILDREN else p.clock.processor()
+    used = {
+        RUSAGE_SELF: p.clock.processor(),
+        RUSAGE_CHILDREN: p.family.used_by_children,
+        RUSAGE_THREAD: p.thread_time(),
+    }[int32(who)]
     p.user.pack(RUSAGE, address, used // SECOND, used % SECOND // 1000, *[0] * 16)
     return 0
 
@@ -109,4 +113,5 @@ def sched_setparam(p: Process, process_id: int, address: int) -> int:
 
 @system_call("sched_yield")
 def sched_yield(p: Process) -> int:
+    p.system.schedule.give_way()
     return 0

@@ -25,6 +25,7 @@ from pfmon.engine.ia64.linux.user import int32
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.thread import Thread
 
 SIGSET_SIZE = 8
 SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK = 0, 1, 2
@@ -81,8 +82,9 @@ def rt_sigpending(p: Process, address: int, size: int) -> int:
 def rt_sigsuspend(p: Process, mask: int, size: int) -> int:
     _check_size(size)
     new = p.user.unpack(U64, mask)[0]
-    p.signals.saved_mask = p.signals.blocked
-    p.signals.set_blocked(new)
+    if p.thread.wait is None:
+        p.signals.saved_mask = p.signals.blocked
+        p.signals.set_blocked(new)
     waiting.sleep(p, None)
     return fail(errno.EINTR)
 
@@ -94,10 +96,7 @@ def rt_sigtimedwait(p: Process, mask: int, info: int, timeout: int, size: int) -
     nanoseconds = duration(p, timeout) if timeout else None
     signal = p.signals.take(wanted)
     if signal is None:
-        blocked = p.signals.blocked
-        p.signals.set_blocked(blocked & ~wanted)
-        interrupted = waiting.sleep(p, nanoseconds)
-        p.signals.set_blocked(blocked)
+        interrupted = waiting.sleep(p, nanoseconds, wanted)
         signal = p.signals.take(wanted)
         if signal is None:
             fail(errno.EINTR if interrupted else errno.EAGAIN)
@@ -106,53 +105,82 @@ def rt_sigtimedwait(p: Process, mask: int, info: int, timeout: int, size: int) -
     return signal.number
 
 
-def _send(p: Process, number: int, code: int) -> int:
-    s = p.settings
-    if number:
-        p.signals.send(Signal(number, kill_info(number, code, s.process_id, s.user_id)))
-    return 0
+def _info(p: Process, number: int, code: int) -> bytes:
+    return kill_info(number, code, p.process_id, p.settings.user_id)
+
+
+def _meant(p: Process, process_id: int) -> list[Process]:
+    """The processes that kill(2) means: a number, 0 or below a group, -1 all but the caller. ESRCH: there are none."""
+    everyone = list(p.system.processes.values())
+    if process_id > 0:
+        found = [one for one in everyone if one.process_id == process_id]
+    elif process_id == -1:
+        found = [one for one in everyone if one is not p] or [p]
+    else:
+        group = -process_id or p.family.group
+        found = [one for one in everyone if one.family.group == group]
+    if not found and not any(ended.process_id == process_id for ended in p.family.ended):
+        fail(errno.ESRCH)
+    return found
 
 
 @system_call("kill")
 def kill(p: Process, process_id: int, signal: int) -> int:
-    """To itself, its group, or everybody it may signal: that is itself. Other processes do not exist."""
     number = _number(signal, zero=True)
-    if not p.is_own(abs(int32(process_id))) and int32(process_id) != -1:
+    for target in _meant(p, int32(process_id)):
+        if number:
+            target.send(Signal(number, _info(p, number, SI_USER)))
+    return 0
+
+
+def _thread(p: Process, process_id: int, thread: int) -> Thread:
+    """A thread of a process (0: of any). ESRCH: there is none."""
+    found = p.system.thread(thread)
+    if found is None or process_id not in (0, found.process.process_id):
         fail(errno.ESRCH)
-    return _send(p, number, SI_USER)
+    return found
 
 
 @system_call("tkill")
 def tkill(p: Process, thread: int, signal: int) -> int:
-    return tgkill(p, p.settings.process_id, thread, signal) or 0
+    return _send_to_thread(p, 0, int32(thread), _number(signal, zero=True))
 
 
 @system_call("tgkill")
 def tgkill(p: Process, process_id: int, thread: int, signal: int) -> int:
     number = _number(signal, zero=True)
-    if int32(process_id) <= 0 or int32(thread) <= 0:
+    if int32(process_id) <= 0:
         fail(errno.EINVAL)
-    if not p.is_own(int32(process_id)) or not p.is_own(int32(thread)):
-        fail(errno.ESRCH)
-    return _send(p, number, SI_TKILL)
+    return _send_to_thread(p, int32(process_id), int32(thread), number)
+
+
+def _send_to_thread(p: Process, process_id: int, thread: int, number: int) -> int:
+    if thread <= 0:
+        fail(errno.EINVAL)
+    target = _thread(p, process_id, thread)
+    if number:
+        target.process.send(Signal(number, _info(p, number, SI_TKILL)), target)
+    return 0
 
 
 @system_call("rt_sigqueueinfo")
 def rt_sigqueueinfo(p: Process, process_id: int, signal: int, info: int) -> int:
     number = _number(signal, zero=True)
     data = p.user.read(info, SIGINFO_SIZE)
-    if not p.is_own(int32(process_id)):
-        fail(errno.ESRCH)
-    if number:
-        p.signals.send(Signal(number, INT.pack(number) + data[INT.size :]))
+    for target in _meant(p, int32(process_id) if int32(process_id) > 0 else fail(errno.ESRCH)):
+        if number:
+            target.send(Signal(number, INT.pack(number) + data[INT.size :]))
     return 0
 
 
 @system_call("rt_tgsigqueueinfo")
 def rt_tgsigqueueinfo(p: Process, process_id: int, thread: int, signal: int, info: int) -> int:
-    if not p.is_own(int32(thread)):
-        fail(errno.ESRCH)
-    return rt_sigqueueinfo(p, process_id, signal, info) or 0
+    number = _number(signal, zero=True)
+    data = p.user.read(info, SIGINFO_SIZE)
+    target = _thread(p, int32(process_id), int32(thread))
+    if number:
+        target.process.send(Signal(number, INT.pack(number) + data[INT.size :]), target)
+    return 0
 
 
 @system_call("sigaltstack")

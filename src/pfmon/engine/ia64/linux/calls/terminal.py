@@ -64,10 +64,14 @@ def ioctl(p: Process, fd: int, request: int, argument: int) -> int:
 
 
 def _job_control(p: Process, host: int, request: int, argument: int) -> int:
-    """The program's group is the terminal's foreground group as long as pfmon's is."""
+    """Which of the program's groups has the terminal, as long as pfmon's has it. No group is stopped for using it."""
     if not os.isatty(host):
         fail(errno.ENOTTY)
     if request == TIOCSPGRP:
-        return 0 if p.is_own(p.user.unpack(INT, argument)[0]) else fail(errno.EPERM)
-    p.user.pack(INT, argument, p.settings.process_id)
+        group = p.user.unpack(INT, argument)[0]
+        if not any(one.family.group == group for one in p.system.processes.values()):
+            fail(errno.EPERM)
+        p.system.foreground = group
+        return 0
+    p.user.pack(INT, argument, p.family.session if request == TIOCGSID else p.system.foreground)
     return 0

@@ -22,7 +22,6 @@ CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME = 5, 6, 7
 CLOCK_TAI = 11
 REAL = (CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI)
 MONOTONIC = (CLOCK_MONOTONIC, CLOCK_RAW, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME)
-PROCESSOR = (CLOCK_PROCESS, CLOCK_THREAD)
 TIMER_ABSTIME = 1
 MICROSECOND = 1000
 LONGEST = (1 << 63) // SECOND  # seconds
@@ -33,8 +32,10 @@ def _now(p: Process, clock: int) -> int:
         return p.clock.realtime()
     if clock in MONOTONIC:
         return p.clock.monotonic()
-    if clock in PROCESSOR:
+    if clock == CLOCK_PROCESS:
         return p.clock.processor()
+    if clock == CLOCK_THREAD:
+        return p.thread_time()
     return fail(errno.EINVAL)
 
 
@@ -67,7 +68,8 @@ def gettimeofday(p: Process, address: int, zone: int) -> int:
 def times(p: Process, address: int) -> int:
     """Clock ticks: of user time in the buffer, since the machine started as result."""
     if address:
-        p.user.pack(TMS, address, p.clock.processor() * CLOCK_TICKS // SECOND, 0, 0, 0)
+        own, children = p.clock.processor(), p.family.used_by_children
+        p.user.pack(TMS, address, own * CLOCK_TICKS // SECOND, 0, children * CLOCK_TICKS // SECOND, 0)
     return p.clock.monotonic() * CLOCK_TICKS // SECOND
 
 
@@ -80,7 +82,8 @@ def duration(p: Process, address: int) -> int:
 
 
 def _sleep(p: Process, nanoseconds: int, left_at: int) -> int:
-    deadline = p.clock.monotonic() + nanoseconds
+    _, deadline = waiting.begun(p, nanoseconds)
+    assert deadline is not None
     if waiting.sleep(p, nanoseconds):
         left = max(0, deadline - p.clock.monotonic())
         if left_at:

@@ -15,6 +15,7 @@ from pfmon.engine.ia64.linux.user import int32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.process import Process
 
 POLLIN, POLLPRI, POLLOUT, POLLERR, POLLHUP, POLLNVAL = 1, 2, 4, 8, 16, 32
@@ -26,7 +27,7 @@ SIGSET_SIZE = 8
 READABLE, WRITABLE, EXCEPTIONAL = POLLIN | POLLHUP | POLLERR, POLLOUT | POLLERR, POLLPRI
 
 
-def _wait(p: Process, files: list[tuple[int, int]], nanoseconds: int | None) -> dict[int, int]:
+def _wait(p: Process, files: list[tuple[OpenFile, int]], nanoseconds: int | None) -> dict[int, int]:
     try:
         return waiting.poll(p, files, nanoseconds)
     except Restart:
@@ -40,7 +41,7 @@ def _poll(p: Process, address: int, count: int, nanoseconds: int | None) -> int:
     p.check_writable(address, size)
     entries = list(POLLFD.iter_unpack(p.user.read(address, size))) if count else []
     known = set(p.files.numbers())
-    wanted = [(p.files.host(fd), events & 0xFFFF) for fd, events, _ in entries if fd in known]
+    wanted = [(p.files.get(fd), events & 0xFFFF) for fd, events, _ in entries if fd in known]
     invalid = any(fd >= 0 and fd not in known for fd, _, _ in entries)
     ready = _wait(p, wanted, 0 if invalid else nanoseconds)
     found = 0
@@ -65,7 +66,7 @@ def poll(p: Process, address: int, count: int, timeout: int) -> int:
 def ppoll(p: Process, address: int, count: int, timeout: int, mask: int, mask_size: int) -> int:
     nanoseconds = duration(p, timeout) if timeout else None
     _change_mask(p, mask, mask_size)
-    before = p.clock.monotonic()
+    before, _ = waiting.begun(p, None)
     result = _poll(p, address, int32(count), nanoseconds)
     _write_left(p, timeout, nanoseconds, before)
     return result
@@ -73,7 +74,7 @@ def ppoll(p: Process, address: int, count: int, timeout: int, mask: int, mask_si
 
 def _change_mask(p: Process, mask: int, size: int) -> None:
     """The signal mask for the time of the call; restored when it returns or its handler has run."""
-    if mask:
+    if mask and p.thread.wait is None:
         if size != SIGSET_SIZE:
             fail(errno.EINVAL)
         new = p.user.unpack(U64, mask)[0]
@@ -107,7 +108,7 @@ def _select(p: Process, count: int, sets: tuple[int, int, int], nanoseconds: int
     for fd in range(count):
         asked = [e for m, e in zip(masks, events, strict=True) if m >> fd & 1]
         if asked:
-            wanted.append((p.files.host(fd), sum(asked)))
+            wanted.append((p.files.get(fd), sum(asked)))
     ready = _wait(p, wanted, nanoseconds)
     found = 0
     for mask, address, mark in zip(masks, sets, (READABLE, WRITABLE, EXCEPTIONAL), strict=True):
@@ -129,7 +130,7 @@ def select(p: Process, count: int, readable: int, writable: int, exceptional: in
         if seconds < 0 or micro < 0:
             fail(errno.EINVAL)
         nanoseconds = seconds * SECOND + micro * MICROSECOND
-    before = p.clock.monotonic()
+    before, _ = waiting.begun(p, None)
     result = _select(p, int32(count), (readable, writable, exceptional), nanoseconds)
     if nanoseconds is not None:
         left = max(0, nanoseconds - (p.clock.monotonic() - before))
@@ -142,7 +143,7 @@ def pselect6(p: Process, count: int, readable: int, writable: int, exceptional: 
     nanoseconds = duration(p, timeout) if timeout else None
     if mask:
         _change_mask(p, *p.user.unpack(WORDS2, mask))
-    before = p.clock.monotonic()
+    before, _ = waiting.begun(p, None)
     result = _select(p, int32(count), (readable, writable, exceptional), nanoseconds)
     _write_left(p, timeout, nanoseconds, before)
     return result

@@ -1,0 +1,2 @@
+class Context:
+    """The registers of a thread that does not run; made by Processor.context."""

@@ -1,0 +1,70 @@
+"""Registers of threads that do not run (see context.pxd).
+
+Caches of the engine stay with the processor: they are of the address space, not of a thread.
+"""
+
+from libc.string cimport memcpy
+
+from pfmon.engine.ia64.core.alat cimport alat_clear
+from pfmon.engine.ia64.core.rse cimport set_clean
+from pfmon.engine.ia64.memory.map cimport UM_BE, UM_MFH, UM_MFL, flush_tlb
+
+
+cdef class Context:
+    """The registers of a thread that does not run; made by Processor.context."""
+
+
+cdef void take_registers(const Cpu* cpu, Registers* to) noexcept nogil:
+    """Copy what belongs to the thread that runs."""
+    memcpy(to.gr, cpu.gr, sizeof(to.gr))
+    memcpy(to.br, cpu.br, sizeof(to.br))
+    memcpy(to.nat, cpu.nat, sizeof(to.nat))
+    memcpy(to.ia32, cpu.ia32, sizeof(to.ia32))
+    memcpy(to.stacked, cpu.stacked, sizeof(to.stacked))
+    memcpy(to.stacked_nats, cpu.stacked_nats, sizeof(to.stacked_nats))
+    memcpy(to.fr, cpu.fr, sizeof(to.fr))
+    to.pr, to.ip, to.um, to.secure, to.high_fr = cpu.pr, cpu.ip, cpu.um, cpu.secure, cpu.high_fr
+    to.sof, to.sol, to.sor = cpu.sof, cpu.sol, cpu.sor
+    to.rrb_gr, to.rrb_fr, to.rrb_pr = cpu.rrb_gr, cpu.rrb_fr, cpu.rrb_pr
+    to.lc, to.ec, to.pfs, to.unat, to.ccv = cpu.lc, cpu.ec, cpu.pfs, cpu.unat, cpu.ccv
+    to.csd, to.ssd, to.fpsr = cpu.csd, cpu.ssd, cpu.fpsr
+    to.rsc, to.rnat, to.bspstore = cpu.rsc, cpu.rnat, cpu.bspstore
+    to.bof, to.store, to.clean = cpu.bof, cpu.store, cpu.clean
+
+
+cdef void give_registers(Cpu* cpu, const Registers* source) noexcept nogil:
+    """The thread that these belong to runs from here on. ALAT entries are the other's, and go.
+
+    PSR.mfl and mfh stay set if they were: they may say that a register was written that was not (SDM volume 2, 3.3.2),
+    and translations know that they are set.
+    """
+    cdef uint64_t kept = cpu.um & (UM_MFL | UM_MFH)
+    cdef bint turned = (cpu.um ^ source.um) & UM_BE != 0
+    memcpy(cpu.gr, source.gr, sizeof(source.gr))
+    memcpy(cpu.br, source.br, sizeof(source.br))
+    memcpy(cpu.nat, source.nat, sizeof(source.nat))
+    memcpy(cpu.ia32, source.ia32, sizeof(source.ia32))
+    memcpy(cpu.stacked, source.stacked, sizeof(source.stacked))
+    memcpy(cpu.stacked_nats, source.stacked_nats, sizeof(source.stacked_nats))
+    memcpy(cpu.fr, source.fr, sizeof(source.fr))
+    cpu.pr, cpu.ip, cpu.um, cpu.secure = source.pr, source.ip, source.um | kept, source.secure
+    cpu.high_fr |= source.high_fr
+    cpu.sof, cpu.sol, cpu.sor = source.sof, source.sol, source.sor
+    cpu.rrb_gr, cpu.rrb_fr, cpu.rrb_pr = source.rrb_gr, source.rrb_fr, source.rrb_pr
+    cpu.lc, cpu.ec, cpu.pfs, cpu.unat, cpu.ccv = source.lc, source.ec, source.pfs, source.unat, source.ccv
+    cpu.csd, cpu.ssd, cpu.fpsr = source.csd, source.ssd, source.fpsr
+    cpu.rsc, cpu.rnat, cpu.bspstore = source.rsc, source.rnat, source.bspstore
+    cpu.bof, cpu.store, cpu.clean = source.bof, source.store, source.clean
+    cpu.miss_link = NULL
+    alat_clear(cpu)
+    if turned:
+        flush_tlb(cpu)
+
+
+cdef void begin_stack(Cpu* cpu, uint64_t base) noexcept nogil:
+    """The current frame is the first one of a register stack whose backing store begins at ``base``."""
+    cpu.bof = cpu.store = 0
+    cpu.stacked_nats[0] = cpu.stacked_nats[1] = 0
+    set_clean(cpu, 0)
+    cpu.bspstore = base & ~<uint64_t>7
+    cpu.rnat = 0

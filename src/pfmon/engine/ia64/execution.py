@@ -1,0 +1,156 @@
+"""One program in one process: its memory, its processor, and who reads what retires."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from pfmon.engine.api import Capabilities, Ending
+from pfmon.engine.ia64.core.identity import cpuid
+from pfmon.engine.ia64.core.processor import Processor
+from pfmon.engine.ia64.linux.interface import Death
+from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.table import InstructionSet
+from pfmon.stream.words import Mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.engine.api import PerformanceData, Task, Watch
+    from pfmon.engine.ia64.linux.interface import End
+    from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.memory.address_space import AddressSpace
+    from pfmon.program.image import Program
+    from pfmon.program.mapped import Mapped
+    from pfmon.stream.table import BlockTable
+
+
+class Execution:
+    """An engine that runs with others: whose turn it is the guest decides."""
+
+    instruction_set = InstructionSet.IA64
+    capabilities = Capabilities(addresses=True, performance_data=True, follows=True)
+
+    def __init__(self, memory: AddressSpace, program: Program, processor: str, slow: bool, trace: bool) -> None:
+        """``processor``: what cpuid says; ``slow``: every instruction is a block; ``trace``: with addresses."""
+        self.memory = memory
+        self.program = program
+        self.processor = Processor(memory, max_block=1 if slow else 96, trace=trace)
+        self.processor.set_cpuid(cpuid(processor))
+        self.process: Process | None = None
+        self.task: Task | None = None
+        self.consumer = Consumer()
+        self.performance_data: PerformanceData | None = None
+        self._thread = 0
+        self._watch: Watch | None = None
+        self._running = ExitStack()
+
+    @property
+    def table(self) -> BlockTable:
+        """The blocks that its stream names."""
+        return self.processor.table
+
+    @property
+    def traced(self) -> bool:
+        """Whether the addresses of memory accesses are in its stream."""
+        return self.processor.traced
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self.processor.retired
+
+    @property
+    def ip(self) -> int:
+        """Bundle address | slot of the next instruction."""
+        return self.processor.ip
+
+    @property
+    def mapped(self) -> Sequence[Mapped]:
+        """The files that the program has mapped executable so far."""
+        return self._mapped if self.process is None else self.process.mappings.code.files
+
+    def belong_to(self, process: Process) -> None:
+        """It is what this process executes."""
+        self.process = process
+
+    def watched_by(self, watch: Watch) -> None:
+        """From here on this reads what retires."""
+        self._watch = watch
+        self._running.enter_context(watch.running)
+        self.consumer = watch.consumer
+
+    def tell_thread(self, place: int) -> None:
+        """Another thread of the process runs from here on."""
+        if place != self._thread:
+            self._thread = place
+            self.mark(Mark.THREAD, place)
+
+    def mark(self, kind: Mark, value: int) -> None:
+        """Put a mark into the stream between two runs."""
+        self.processor.emit_mark(self.consumer, kind, value)
+
+    def finish(self, end: End | None) -> Ending | None:
+        """The program has ended (None: another one is executed in its place); its reader is told."""
+        ending = None
+        if end is not None:
+            self.mark(Mark.EXIT, end.status)
+            ending = self._ending(end)
+        self._mapped: Sequence[Mapped] = list(self.mapped)
+        self._running.close()
+        if self._watch is not None:
+            self._watch.ended(ending, self.retired)
+        self.process = self._watch = None
+        return ending
+
+    def abandon(self) -> None:
+        """Nobody wants to know more: the run has failed, or is over. Who reads may hold the engine, so it is let go."""
+        self._running.close()
+        self._watch = self.performance_data = None
+        self.consumer = Consumer()
+
+    def _ending(self, end: End) -> Ending:
+        if not isinstance(end, Death):
+            return Ending(end.status)
+        from pfmon.engine.ia64.place import describe  # only a program that dies needs symbols and a disassembler
+        from pfmon.program.objects import Objects
+
+        objects = Objects(self.program, lambda: self.mapped)
+        return Ending(end.status, end.signal, end.text, describe(objects, self.memory, self.processor.ip))
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address | slot and text of every instruction in a range of code."""
+        from pfmon.engine.ia64.encodings.listing import listing  # as above
+        from pfmon.program.objects import Objects
+
+        objects = Objects(self.program, lambda: self.mapped)
+
+        def bundle(address: int) -> bytes:
+            try:
+                return self.memory.read(address, 16)
+            except GuestMemoryFault:  # a shared object that is not there any more
+                return objects.bundle(address)
+
+        return listing(bundle, first, beyond)
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """PSR.up and PSR.sp as the program finds them."""
+        um = self.processor.um
+        self.processor.set_um(um | PSR_UP if up else um & ~PSR_UP)
+        self.processor.set_secure(secure)
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """Not for anybody else: it runs when it is its turn."""
+        raise ValueError("a task runs as it is followed")
+
+    def stop(self) -> None:
+        """Not for anybody else."""
+        self.processor.request_stop()
+
+    def close(self) -> None:
+        """Give back the memory."""
+        self.memory.clear()
+
+
+PSR_UP = 1 << 2

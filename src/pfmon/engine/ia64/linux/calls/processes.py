@@ -1,0 +1,146 @@
+"""Processes: their beginning, the programs that they execute, their end, and who waits for it."""
+
+from __future__ import annotations
+
+import errno
+
+from pfmon.engine.ia64.linux import executing, exits, forks
+from pfmon.engine.ia64.linux.calls.registry import system_call
+from pfmon.engine.ia64.linux.clock import SECOND
+from pfmon.engine.ia64.linux.errors import Restart, Terminated, fail
+from pfmon.engine.ia64.linux.interface import Exit
+from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
+from pfmon.engine.ia64.linux.signal_table import SIGCHLD
+from pfmon.engine.ia64.linux.structures import INT, RUSAGE, SIGINFO_CHILD
+from pfmon.engine.ia64.linux.thread import Blocked, Wait
+from pfmon.engine.ia64.linux.user import int32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.family import Ended
+    from pfmon.engine.ia64.linux.process import Process
+
+WNOHANG, WUNTRACED, WEXITED, WCONTINUED, WNOWAIT = 1, 2, 4, 8, 0x1000000
+WAIT_KINDS = 0xE0000000  # __WNOTHREAD, __WALL, __WCLONE: which children there are is all the same here
+P_ALL, P_PID, P_PGID = 0, 1, 2
+CLD_EXITED, CLD_KILLED = 1, 2
+AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW = 0x1000, 0x100
+STACK_OF_CLONE = 16
+
+
+@system_call("clone2")
+def clone2(p: Process, flags: int, base: int, size: int, parent_tid: int, child_tid: int, tls: int) -> int:
+    return forks.clone(p, flags, base, size, parent_tid, child_tid, tls)
+
+
+@system_call("clone")
+def clone(p: Process, flags: int, base: int, parent_tid: int, child_tid: int, tls: int) -> int:
+    """As clone2, with the place of the stacks alone."""
+    return forks.clone(p, flags, base, STACK_OF_CLONE, parent_tid, child_tid, tls)
+
+
+@system_call("execve")
+def execve(p: Process, path: int, arguments: int, environment: int) -> None:
+    _execute(p, AT_FDCWD, path, arguments, environment, 0)
+
+
+@system_call("execveat")
+def execveat(p: Process, directory: int, path: int, arguments: int, environment: int, flags: int) -> None:
+    _execute(p, int32(directory), path, arguments, environment, int32(flags))
+
+
+def _execute(p: Process, directory: int, path: int, arguments: int, environment: int, flags: int) -> None:
+    name = p.user.string(path)
+    given, values = executing.vector(p, arguments), executing.vector(p, environment)
+    if flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW):
+        fail(errno.EINVAL)
+    if not name:
+        if not flags & AT_EMPTY_PATH:
+            fail(errno.ENOENT)
+        executing.execute(p, b"/proc/self/fd/%d" % p.files.host(directory), p.files.get(directory).path, given, values)
+        return
+    host, start = p.paths.resolve(p.files, directory, name)
+    if start is not None:
+        host = b"/proc/self/fd/%d/%s" % (start, host)
+    executing.execute(p, host, name, given, values)
+
+
+@system_call("exit")
+def exit_(p: Process, status: int) -> int:
+    """The thread ends, and with the last one the process."""
+    if len(p.threads) > 1:
+        exits.end_thread(p)
+    raise Terminated(Exit(status & 0xFF))
+
+
+@system_call("exit_group")
+def exit_group(p: Process, status: int) -> int:
+    raise Terminated(Exit(status & 0xFF))
+
+
+def _wait(p: Process, process_id: int, options: int) -> Ended | None:
+    """The first child that has ended among those that are meant: a number, -1 (all), 0 or below (a group). None: none
+    has yet, and nobody waits. ECHILD: there is no such child."""
+    family = p.family
+
+    def meant(number: int, group: int) -> bool:
+        if process_id == -1:
+            return True
+        wanted = family.group if process_id == 0 else -process_id
+        return number == process_id if process_id > 0 else group == wanted
+
+    for ended in family.ended:
+        if meant(ended.process_id, ended.group):
+            if not options & WNOWAIT:
+                family.ended.remove(ended)
+                family.used_by_children += ended.used
+            return ended
+    if not any(meant(child.process_id, child.family.group) for child in family.children):
+        fail(errno.ECHILD)
+    if options & WNOHANG:
+        return None
+    if p.signals.interrupting():
+        raise Restart
+    raise Blocked(Wait("for the end of a child", children=True))
+
+
+def _write_usage(p: Process, address: int, used: int) -> None:
+    if address:
+        p.user.pack(RUSAGE, address, used // SECOND, used % SECOND // 1000, *[0] * 16)
+
+
+@system_call("wait4")
+def wait4(p: Process, process_id: int, status: int, options: int, usage: int) -> int:
+    wanted = int32(options)
+    if wanted & 0xFFFFFFFF & ~(WNOHANG | WUNTRACED | WCONTINUED | WAIT_KINDS):
+        fail(errno.EINVAL)
+    ended = _wait(p, int32(process_id), wanted)
+    if ended is None:
+        return 0
+    if status:
+        p.user.pack(INT, status, ended.status)
+    _write_usage(p, usage, ended.used)
+    return ended.process_id
+
+
+@system_call("waitid")
+def waitid(p: Process, kind: int, number: int, info: int, options: int, usage: int) -> int:
+    wanted, which = int32(options), int32(number)
+    if not wanted & (WEXITED | WUNTRACED | WCONTINUED):
+        fail(errno.EINVAL)
+    meant = {P_ALL: -1, P_PID: which, P_PGID: -which}.get(int32(kind))
+    if meant is None or (kind == P_PID and which <= 0):
+        fail(errno.EINVAL)
+    ended = _wait(p, meant, wanted)
+    if info:
+        fields = (0, 0, 0, 0, 0, 0, 0, 0) if ended is None else _child_info(p, ended)
+        p.user.pack(SIGINFO_CHILD, info, *fields)
+    if ended is not None:
+        _write_usage(p, usage, ended.used)
+    return 0
+
+
+def _child_info(p: Process, ended: Ended) -> tuple[int, ...]:
+    killed = ended.status & 0x7F
+    code, value = (CLD_KILLED, killed) if killed else (CLD_EXITED, ended.status >> 8)
+    return SIGCHLD, 0, code, ended.process_id, p.settings.user_id, value, 0, 0

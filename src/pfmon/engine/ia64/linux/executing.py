@@ -1,0 +1,133 @@
+"""Executing another program in place of the one that a process has (execve(2))."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from pfmon.engine.ia64.linux import exits
+from pfmon.engine.ia64.linux.errors import Terminated, fail
+from pfmon.engine.ia64.linux.interface import Death
+from pfmon.engine.ia64.linux.signal_table import SIGKILL
+from pfmon.engine.ia64.linux.structures import U64
+from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.engine.ia64.linux.process import Process
+    from pfmon.program.image import Program
+
+MOST_ARGUMENTS = 1 << 17
+LARGEST_ARGUMENTS = 2 << 20
+"""Bytes of arguments and environment: a quarter of the stack, as Linux limits them."""
+MOST_INTERPRETERS = 5
+LONGEST_FIRST_LINE = 256
+
+
+def vector(p: Process, address: int) -> list[bytes]:
+    """The strings of argv or envp. E2BIG: there are too many."""
+    found: list[bytes] = []
+    size = 0
+    while address and (at := p.user.unpack(U64, address)[0]):
+        if len(found) == MOST_ARGUMENTS:
+            fail(errno.E2BIG)
+        found.append(p.user.string(at, LARGEST_ARGUMENTS))
+        size += len(found[-1]) + 1 + U64.size
+        if size > LARGEST_ARGUMENTS:
+            fail(errno.E2BIG)
+        address += U64.size
+    return found
+
+
+def execute(p: Process, host_path: bytes, shown: bytes, arguments: list[bytes], environment: list[bytes]) -> None:
+    """Go on as another program; OSError: it cannot be executed, and the process stays as it is. ``host_path``: of the
+    file, ``shown``: its path as the program gave it."""
+    if p.system.host is None:
+        fail(errno.ENOSYS)
+    for _ in range(MOST_INTERPRETERS):
+        _check_file(host_path)
+        script = _interpreter(host_path)
+        if script is None:
+            break
+        arguments = [*script, shown, *arguments[1:]]
+        shown = script[0]
+        host_path = p.paths.resolve(p.files, -100, shown)[0]
+    else:
+        fail(errno.ELOOP)
+    program = _load(p, host_path)
+    _replace(p, program, host_path, arguments, environment)
+
+
+def _check_file(path: bytes) -> None:
+    """ENOENT, EACCES and the like for what cannot be executed."""
+    with open(path, "rb") as file:
+        if not os.path.isfile(path) or not os.fstat(file.fileno()).st_mode & 0o111:
+            fail(errno.EACCES)
+
+
+def _interpreter(path: bytes) -> list[bytes] | None:
+    """The interpreter of a script and its argument, as its first line says; None: it is no script."""
+    with open(path, "rb") as file:
+        first = file.read(LONGEST_FIRST_LINE)
+    if not first.startswith(b"#!"):
+        return None
+    words = first[2:].split(b"\n")[0].strip(b" \t").split(maxsplit=1)
+    return [word.strip(b" \t") for word in words] or fail(errno.ENOEXEC)
+
+
+def _load(p: Process, path: bytes) -> Program:
+    from pfmon.engine.api import instruction_set_in
+    from pfmon.program import image
+    from pfmon.stream.table import InstructionSet
+
+    try:
+        program = image.load(os.fsdecode(path), p.settings.sysroot)
+    except PfmonError as error:
+        p.notice(f"cannot execute {os.fsdecode(path)}: {error}")
+        fail(errno.ENOEXEC)
+    if instruction_set_in(program) is not InstructionSet.IA64:
+        p.notice(f"cannot execute {os.fsdecode(path)}: it is no program for IA-64; --sysroot has a place for those")
+        fail(errno.ENOEXEC)
+    return program
+
+
+def _replace(
+    p: Process, program: Program, path: bytes, arguments: Sequence[bytes], environment: Sequence[bytes]
+) -> None:
+    """The point of no return: the old program is gone."""
+    assert p.system.host
+    shown = [os.fsdecode(path), *map(os.fsdecode, arguments[1:])]
+    _end_other_threads(p)
+    p.mappings.close()
+    exits.release_lender(p)
+    p.system.stopped_running(p)
+    p.memory.clear()
+    p.begin_program(*p.system.host.executed(p, program, shown))
+    p.program, p.arguments, p.environment = program, list(arguments), list(environment)
+    p.files.close_on_exec()
+    p.paths.program = os.path.abspath(path)
+    p.set_first_break()
+    shared = p.signals.shared.copy(keep_handlers=False)
+    shared.pending = p.signals.shared.pending
+    p.thread.signals.begin_program(shared)
+    p.thread.clear_child_tid = p.thread.robust_list = 0
+    p.thread.name = os.path.basename(path)[:15]
+    p.family.executed = True
+    p.system.run(p)
+    try:
+        p.start()
+    except PfmonError as error:
+        raise Terminated(Death(SIGKILL, str(error))) from None
+
+
+def _end_other_threads(p: Process) -> None:
+    """Only the thread that executes goes on, as the first one, with the number of the process."""
+    for number, thread in list(p.threads.items()):
+        if thread is not p.thread:
+            p.system.schedule.remove(thread)
+            del p.threads[number]
+    del p.threads[p.thread.number]
+    p.thread.number = p.process_id
+    p.threads[p.process_id] = p.thread

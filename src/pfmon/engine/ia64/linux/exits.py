@@ -1,0 +1,88 @@
+"""What happens when a thread or a process ends."""
+
+from __future__ import annotations
+
+from pfmon.engine.ia64.linux import futexes
+from pfmon.engine.ia64.linux.errors import ThreadEnded
+from pfmon.engine.ia64.linux.family import Ended
+from pfmon.engine.ia64.linux.interface import Death, GuestMemoryFault
+from pfmon.engine.ia64.linux.signal_table import SIGCHLD
+from pfmon.engine.ia64.linux.signals import SIG_IGN, Signal
+from pfmon.engine.ia64.linux.structures import SIGINFO_CHILD, U32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from pfmon.engine.ia64.linux.interface import End
+    from pfmon.engine.ia64.linux.process import Process
+
+SA_NOCLDWAIT = 2
+CLD_EXITED, CLD_KILLED = 1, 2
+
+
+def end_thread(process: Process) -> NoReturn:
+    """The running thread, which is not the last one, ends: who joins it is woken."""
+    thread = process.thread
+    futexes.give_up_robust_list(process, thread)
+    if thread.clear_child_tid:
+        clear_child_tid(process, thread.clear_child_tid)
+    process.system.schedule.remove(thread)
+    del process.threads[thread.number]
+    raise ThreadEnded
+
+
+def clear_child_tid(process: Process, address: int) -> None:
+    """The word that says that a thread is there becomes 0, for who waits for that (set_tid_address)."""
+    try:
+        process.user.pack(U32, address, 0)
+        futexes.wake(process, address, 1)
+    except GuestMemoryFault:
+        pass  # as Linux: the thread has gone in any case
+
+
+def wait_status(end: End) -> int:
+    """How a process ended, as wait(2) has it."""
+    return end.signal if isinstance(end, Death) else (end.status & 0xFF) << 8
+
+
+def process_ended(process: Process, end: End) -> None:
+    """Its threads are gone and its files closed: tell its parent, and let its children be init's."""
+    system, family = process.system, process.family
+    system.stopped_running(process)
+    futexes.forget(process)
+    system.processes.pop(process.process_id, None)
+    for child in family.children:
+        child.family.orphan()
+    release_lender(process)
+    used = process.clock.processor()
+    if family.parent is not None:
+        family.parent.family.children.remove(process)
+        _tell_parent(family.parent, process, end, used)
+    if system.host is not None:
+        system.host.ended(process, end)
+
+
+def release_lender(process: Process) -> None:
+    """Who called vfork goes on: the child has ended, or executes another program."""
+    lender, process.family.lender = process.family.lender, None
+    if lender is not None and lender.wait:
+        lender.wait.woken = True
+        process.system.schedule.wake(lender)
+
+
+def _tell_parent(parent: Process, process: Process, end: End, used: int) -> None:
+    status = wait_status(end)
+    number = process.family.exit_signal
+    action = parent.signals.action(SIGCHLD)
+    if number == SIGCHLD and (action.handler == SIG_IGN or action.flags & SA_NOCLDWAIT):
+        parent.family.used_by_children += used  # nobody wants to know how it ended
+    else:
+        parent.family.ended.append(Ended(process.process_id, status, used, process.family.group))
+    if number:
+        code, value = (CLD_KILLED, status) if isinstance(end, Death) else (CLD_EXITED, end.status & 0xFF)
+        user = process.settings.user_id
+        parent.send(Signal(number, SIGINFO_CHILD.pack(number, 0, code, process.process_id, user, value, 0, 0)))
+    for thread in parent.threads.values():
+        if thread.wait and thread.wait.children:
+            parent.system.schedule.wake(thread)

@@ -1,0 +1,53 @@
+"""A process among others: its number, whose child it is, its children, its group and session."""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.thread import Thread
+
+INIT = 1
+"""Whose child a process is when its parent has ended."""
+
+
+class Ended(NamedTuple):
+    """A child that nobody has waited for yet: wait status, processor time in nanoseconds, its group."""
+
+    process_id: int
+    status: int
+    used: int
+    group: int
+
+
+class Family:
+    """The relations of one process. The first one leads a group and a session of its own."""
+
+    def __init__(self, process_id: int, parent: Process | None, parent_id: int = INIT) -> None:
+        self.process_id = process_id
+        self.parent = parent
+        self._parent_id = parent_id
+        self.group = self.session = process_id
+        if parent is not None:
+            self.group, self.session = parent.family.group, parent.family.session
+        self.children: list[Process] = []
+        self.ended: list[Ended] = []
+        self.used_by_children = 0
+        """Processor time of those that were waited for."""
+        self.lender: Thread | None = None
+        """The thread that called vfork, while it waits."""
+        self.exit_signal = 0
+        self.threads_made = 0
+        self.executed = False
+        """Whether it has executed a program since it was forked."""
+
+    @property
+    def parent_id(self) -> int:
+        """The parent's number."""
+        return self.parent.process_id if self.parent else self._parent_id
+
+    def orphan(self) -> None:
+        """The parent has ended."""
+        self.parent, self._parent_id = None, INIT

@@ -1,0 +1,112 @@
+"""What all processes of a run share: time, process numbers, whose turn it is, and who waits for whom."""
+
+from __future__ import annotations
+
+from pfmon.engine.ia64.linux.clock import Clock
+from pfmon.engine.ia64.linux.schedule import Schedule
+from pfmon.engine.ia64.linux.wakeup import Wakeup
+from pfmon.light_typing import Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.engine.ia64.linux.interface import End, Memory, Registers
+    from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.thread import Thread
+    from pfmon.engine.settings import Settings
+    from pfmon.program.image import Program
+
+
+class Host(Protocol):
+    """Who gives processors to processes."""
+
+    def forked(self, parent: Process, child: Process, lend: bool) -> tuple[Memory, Registers]:
+        """Memory and processor of a child: its parent's memory copied, or (``lend``) the same until it is cleared."""
+
+    def executed(self, process: Process, program: Program, command: Sequence[str]) -> tuple[Memory, Registers]:
+        """Memory and processor for the program that a process executes, in place of what it has."""
+
+    def ended(self, process: Process, end: End) -> None:
+        """A process has ended."""
+
+
+class System:
+    """One Linux, on one processor that the threads of all processes share."""
+
+    def __init__(self, settings: Settings, on_notice: Callable[[str], None], host: Host | None = None) -> None:
+        self.settings = settings
+        self.host = host
+        self.slept = 0
+        self.wakeup = Wakeup()
+        self.schedule = Schedule(self, settings.quantum, settings.schedule_seed)
+        self.clock = Clock(settings, self, lambda: self.retired)
+        self.processes: dict[int, Process] = {}
+        self.futexes: dict[tuple[int, int], list[tuple[Thread, int]]] = {}
+        """By address space (0: shared memory) and address: who waits, and with which bits."""
+        self.foreground = settings.process_id
+        """The process group that has the terminal."""
+        self._next = settings.process_id + 1
+        self._on_notice: Callable[[str], None] | None = on_notice
+        self._noticed: set[str] = set()
+        self._running: Process | None = None
+        self._before = 0
+
+    @property
+    def retired(self) -> int:
+        """Instructions that all processors have retired."""
+        running = self._running
+        return self._before + (running.registers.retired if running else 0)
+
+    def run(self, process: Process) -> None:
+        """From here on this process runs, and time passes with what it retires."""
+        if process is not self._running:
+            now = self.retired
+            self._running = process
+            self._before = now - process.registers.retired
+            process.registers.set_time(now)
+
+    def stopped_running(self, process: Process) -> None:
+        """The processor of a process is given up."""
+        if process is self._running:
+            self._before, self._running = self.retired, None
+
+    def new_number(self) -> int:
+        """A number for a process or a thread."""
+        self._next += 1
+        return self._next - 1
+
+    @property
+    def threads(self) -> int:
+        """How many there are, in all processes."""
+        return sum(len(process.threads) for process in self.processes.values())
+
+    def thread(self, number: int) -> Thread | None:
+        """A thread by its number."""
+        for process in self.processes.values():
+            if number in process.threads:
+                return process.threads[number]
+        return None
+
+    def notice(self, text: str) -> None:
+        """Tell the user something about the programs, once."""
+        if text not in self._noticed and self._on_notice is not None:
+            self._noticed.add(text)
+            self._on_notice(text)
+
+    def fire_timers(self) -> None:
+        """Send the signals of timers that have expired."""
+        for process in self.processes.values():
+            if process.timers.running:
+                process.fire_timers()
+
+    def timer_ends(self) -> list[int]:
+        """When the real-time timers expire, by the monotonic clock."""
+        left = [process.timers.real_time_left() for process in self.processes.values() if process.timers.running]
+        return [self.clock.monotonic() + one for one in left if one is not None]
+
+    def close(self) -> None:
+        """Nothing runs any more."""
+        self.wakeup.close()
+        self._on_notice = self.host = self._running = None  # they hold this, with all memory
+        self.schedule.close()

@@ -1,0 +1,77 @@
+"""One thread of a process: what the kernel knows of it while it does not run."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.engine.ia64.core.context import Context
+    from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.signals import Signals
+
+
+class Wait:
+    """What a system call waits for. It is carried out again when one of these has come, or a signal has; what it knew
+    before it waited is here."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        began: int = 0,
+        deadline: int | None = None,
+        files: Mapping[int, int] | None = None,
+        signals: int = 0,
+        again_after: int = 0,
+        outside: bool = False,
+        children: bool = False,
+    ) -> None:
+        """``text``: for who is told of a deadlock; ``deadline``: of the monotonic clock, in nanoseconds; ``files``:
+        events of poll(2) by the host's descriptor; ``signals``: blocked ones that end it, too; ``again_after``:
+        nanoseconds of the host's after which to look again; ``outside``: what it waits for may come from outside of
+        the run; ``children``: the end of a child ends it."""
+        self.text = text
+        self.began = began
+        self.deadline = deadline
+        self.files = files or {}
+        self.signals = signals
+        self.again_after = again_after
+        self.outside = outside
+        self.children = children
+        self.done = 0
+        """Bytes that were moved before it had to wait."""
+        self.woken = False
+        """Somebody has ended the wait (a futex, a child)."""
+
+
+class Blocked(Exception):
+    """The running system call has to wait."""
+
+    def __init__(self, wait: Wait) -> None:
+        super().__init__(wait.text)
+        self.wait = wait
+
+
+class Thread:
+    """``number`` is the thread's id, ``place`` how many threads its process had before it."""
+
+    def __init__(self, process: Process, number: int, place: int, signals: Signals) -> None:
+        self.process = process
+        self.number = number
+        self.place = place
+        self.signals = signals
+        self.name = b""
+        self.context: Context | None = None
+        """Its registers while another thread of its process is in the processor."""
+        self.clear_child_tid = 0
+        self.robust_list = 0
+        self.wait: Wait | None = None
+        """What its system call waits for, or waited for when it is carried out again."""
+        self.done = 0
+        """Bytes that its system call has moved before it had to wait."""
+        self.retired = 0
+        """Instructions that it had retired when it ran last."""
+
+    def __repr__(self) -> str:
+        return f"<Thread {self.number}>"

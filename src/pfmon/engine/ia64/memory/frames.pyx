@@ -1,0 +1,87 @@
+"""Pages that address spaces share until one of them writes (see frames.pxd): what fork gives to the child."""
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
+
+from pfmon.engine.ia64.core.cpu cimport PAGE_SHIFT, PAGE_SIZE
+
+cdef extern from "sys/mman.h" nogil:
+    int madvise(void* address, size_t length, int advice)
+    int MADV_DONTNEED
+
+cdef enum:
+    SPARE_PAGES = 64             # of a piece that copies are taken from: 1 MB
+
+
+cdef Frames* new_frames(uint8_t* host, uint64_t pages) noexcept nogil:
+    """Records for ``pages`` pages of host memory, which then belong to them; NULL when there is no memory."""
+    cdef Frames* frames = <Frames*>calloc(1, sizeof(Frames))
+    if frames == NULL:
+        return NULL
+    frames.shares = <uint32_t*>calloc(pages, sizeof(uint32_t))
+    if frames.shares == NULL:
+        free(frames)
+        return NULL
+    frames.host, frames.pages = host, pages
+    return frames
+
+
+cdef void release(Frames* frames) noexcept nogil:
+    """One reference less; the last one gives all back to the host."""
+    frames.live -= 1
+    if frames.live == 0:
+        munmap(frames.host, frames.pages << PAGE_SHIFT)
+        free(frames.shares)
+        free(frames)
+
+
+cdef void drop_page(Page* page) noexcept nogil:
+    """A table does not have the page any more."""
+    cdef uint32_t* shares = shares_of(page)
+    shares[0] -= 1
+    if shares[0] == 0 and page.frames.live > 1:
+        madvise(page.data, PAGE_SIZE, MADV_DONTNEED)
+    release(page.frames)
+
+
+cdef bint take_page(Spare* spare, Page* page) noexcept nogil:
+    """A page for a copy; False when there is no memory."""
+    cdef void* host
+    if spare.frames == NULL or spare.used == spare.frames.pages:
+        host = mmap(NULL, SPARE_PAGES << PAGE_SHIFT, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        if host == MAP_FAILED:
+            return False
+        drop_spare(spare)
+        spare.frames = new_frames(<uint8_t*>host, SPARE_PAGES)
+        if spare.frames == NULL:
+            munmap(host, SPARE_PAGES << PAGE_SHIFT)
+            return False
+        spare.frames.live = 1
+    page.frames = spare.frames
+    page.data = spare.frames.host + (spare.used << PAGE_SHIFT)
+    spare.used += 1
+    share_page(page)
+    return True
+
+
+cdef bint own_page(Spare* spare, Page* page) noexcept nogil:
+    """Let nobody else have the page: copy it if somebody does. False when there is no memory."""
+    cdef Page fresh
+    if shares_of(page)[0] == 1:
+        return True
+    if not take_page(spare, &fresh):
+        return False
+    memcpy(fresh.data, page.data, PAGE_SIZE)
+    drop_page(page)
+    page[0] = fresh
+    return True
+
+
+cdef void drop_spare(Spare* spare) noexcept nogil:
+    """No more pages are taken."""
+    if spare.frames != NULL:
+        release(spare.frames)
+    spare.frames = NULL
+    spare.used = 0
