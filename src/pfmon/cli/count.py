@@ -141,6 +141,10 @@ def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
         from pfmon.report.tasks import task_text
 
         text += task_text(done.tasks, config.number_style)
+    if done.threads is not None and not config.aggregate_results:
+        from pfmon.report.tasks import thread_text
+
+        text += thread_text(done.threads, config.number_style)
     if done.sampled and not config.smpl_print_counts:
         return text
     if config.true_values:

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
-TITLE = "Children, and programs that the program executes (under qemu)"
+TITLE = "Children, threads, and programs that the program executes"
 OPTIONS = [
     Option("follow-fork", "count the program's children and theirs"),
     Option("follow-vfork", "the same as --follow-fork"),
     Option("follow-exec", "count programs that are executed; REGEX: if their path matches", "REGEX", optional=True),
     Option("follow-exec-exclude", "do not count those whose path matches", "REGEX"),
-    Option("follow-pthread", "count threads, which are counted in any case: together, by process"),
+    Option("follow-pthread", "count threads, which are counted in any case: together, by process (see --per-thread)"),
+    Option("per-thread", "count each thread of an IA-64 program by itself, too"),
     Option("follow-all", "count all of these"),
     Option("follow-limit", "end the run when there are more processes at a time than this (250)", "NUMBER"),
     Option("aggregate-results", "print what all come to, and not what each does"),
@@ -33,6 +34,8 @@ def apply(config: Config, given: Given) -> None:
             config.follow_fork = True
         case "follow-pthread":
             config.follow_pthread = True
+        case "per-thread":
+            config.per_thread = True
         case "follow-all":
             config.follow_fork = config.follow_exec = config.follow_pthread = True
         case "follow-exec":

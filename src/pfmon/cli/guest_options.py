@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.cli.options import Option
+from pfmon.library.options import MOST_QUANTUM, MOST_SEED
 from pfmon.library.values import directory, seconds, size, variable, whole_number
 
 TYPE_CHECKING = False
@@ -24,6 +25,8 @@ OPTIONS = [
     Option("host-random", "let the program have the host's random bytes (else they follow from --seed)"),
     Option("host-ids", "let the program see the host's process, user and group ids and host name"),
     Option("seed", "where random bytes start", "NUMBER"),
+    Option("quantum", "instructions of a turn, where threads take turns on IA-64 (100000)", "NUMBER"),
+    Option("schedule-seed", "draw whose turn it is, always the same for this seed (0: one after the other)", "NUMBER"),
     Option("memory-limit", "the most memory the program may map (half of the host's)", "SIZE"),
     Option("slow", "execute and count instruction by instruction: the same counts, for checking"),
 ]
@@ -46,6 +49,10 @@ def apply(config: Config, given: Given) -> None:
             config.session_timeout = seconds(given.name, text)
         case "seed":
             config.seed = whole_number(given.name, text)
+        case "quantum":
+            config.quantum = whole_number(given.name, text, 1, MOST_QUANTUM)
+        case "schedule-seed":
+            config.schedule_seed = whole_number(given.name, text, 0, MOST_SEED)
         case "memory-limit":
             config.memory_limit = size(given.name, text)
         case "env":

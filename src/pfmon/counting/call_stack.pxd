@@ -10,15 +10,23 @@ cdef struct Call:
     uint64_t return_ip           # where a return from the call arrives
 
 
+cdef struct Calls:               # of one thread
+    Call* calls
+    uint64_t depth, capacity
+    uint64_t beyond              # calls that there was no room for: counted, and forgotten
+    int leaving                  # BranchKind: how the last block was left, if by a call or a return
+    Call entered                 # by the call that it was left by
+
+
 cdef class CallStack:
     cdef BlockTable table
     cdef bint traced
-    cdef Call* calls
-    cdef uint64_t depth, capacity
-    cdef uint64_t beyond         # calls that there was no room for: counted, and forgotten
-    cdef int leaving             # BranchKind: how the last block was left, if by a call or a return
-    cdef Call entered            # by the call that it was left by
+    cdef Calls now               # of the thread that runs
+    cdef Calls* threads          # of the others, by place
+    cdef uint64_t thread_count
+    cdef uint64_t thread
 
+    cdef void switch_to(self, uint64_t thread) noexcept nogil
     cdef void arrive(self, uint64_t word) noexcept nogil
     cdef void leave(self, uint64_t word) noexcept nogil
     cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil

@@ -2,15 +2,16 @@
 
 A return goes back to the call whose return address it arrives at, whatever lies above it: so calls that were left by
 other ways (longjmp, an exception, a stack that was switched) go when a function below them returns. A return that arrives
-nowhere (from a signal handler, or a br.ret that is a jump) changes nothing.
+nowhere (from a signal handler, or a br.ret that is a jump) changes nothing. Each thread has calls of its own.
 """
 
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
+from libc.string cimport memset
 
 from pfmon.stream.table cimport (
     ALWAYS, BlockHead, BlockInstruction, BranchKind, InstructionSet, accesses_of, executed)
-from pfmon.stream.words cimport BLOCK_MASK
+from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_kind, mark_value
 
 cdef enum:
     DEEPEST = 1 << 20            # calls: more are a recursion that nobody reads
@@ -25,13 +26,36 @@ cdef class CallStack:
         self.table, self.traced = table, traced
 
     def __dealloc__(self):
-        free(self.calls)
+        cdef uint64_t thread
+        free(self.now.calls)
+        for thread in range(self.thread_count):
+            free(self.threads[thread].calls)
+        free(self.threads)
+
+    cdef void switch_to(self, uint64_t thread) noexcept nogil:
+        """Another thread runs from here on; the calls of one that there is no memory for are not known."""
+        cdef uint64_t count = max(thread, self.thread) + 1
+        cdef Calls* threads
+        if thread == self.thread:
+            return
+        if count > self.thread_count:
+            threads = <Calls*>realloc(self.threads, count * sizeof(Calls))
+            if threads == NULL:
+                return
+            memset(threads + self.thread_count, 0, (count - self.thread_count) * sizeof(Calls))
+            self.threads, self.thread_count = threads, count
+        self.threads[self.thread] = self.now
+        self.now = self.threads[thread]
+        memset(&self.threads[thread], 0, sizeof(Calls))
+        self.thread = thread
 
     cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil:
         """Blocks that ran, with their addresses and marks."""
         cdef uint64_t i = 0
         while i < count:
             if words[i] >> 63:
+                if mark_kind(words[i]) == Mark.THREAD:
+                    self.switch_to(mark_value(words[i]))
                 i += 1
                 continue
             self.arrive(words[i])
@@ -40,11 +64,11 @@ cdef class CallStack:
 
     cdef void arrive(self, uint64_t word) noexcept nogil:
         """A block begins to run: what the one before was left by arrives at it. Once, however often this is called."""
-        if self.leaving == BranchKind.DIRECT_CALL:
+        if self.now.leaving == BranchKind.DIRECT_CALL:
             self.push()
-        elif self.leaving == BranchKind.RETURN_BRANCH:
+        elif self.now.leaving == BranchKind.RETURN_BRANCH:
             self.pop(self.table.c.heads[word & BLOCK_MASK].ip)
-        self.leaving = BranchKind.NO_BRANCH
+        self.now.leaving = BranchKind.NO_BRANCH
 
     cdef void leave(self, uint64_t word) noexcept nogil:
         """It has run."""
@@ -53,40 +77,40 @@ cdef class CallStack:
         if last.branch < BranchKind.DIRECT_CALL or not executed(word, last.condition):
             return
         if last.branch == BranchKind.RETURN_BRANCH:
-            self.leaving = BranchKind.RETURN_BRANCH
+            self.now.leaving = BranchKind.RETURN_BRANCH
             return
-        self.leaving = BranchKind.DIRECT_CALL
-        self.entered.site = last.address
+        self.now.leaving = BranchKind.DIRECT_CALL
+        self.now.entered.site = last.address
         if self.table.c.header.instruction_set == InstructionSet.IA64:
-            self.entered.return_ip = (last.address & ~<uint64_t>(BUNDLE - 1)) + BUNDLE
+            self.now.entered.return_ip = (last.address & ~<uint64_t>(BUNDLE - 1)) + BUNDLE
         else:
-            self.entered.return_ip = last.address + last.length
+            self.now.entered.return_ip = last.address + last.length
 
     cdef void push(self) noexcept nogil:
         cdef uint64_t capacity
         cdef Call* calls
-        if self.depth == self.capacity:
-            capacity = min(2 * self.capacity + 64, <uint64_t>DEEPEST)
-            calls = <Call*>realloc(self.calls, capacity * sizeof(Call)) if capacity > self.capacity else NULL
+        if self.now.depth == self.now.capacity:
+            capacity = min(2 * self.now.capacity + 64, <uint64_t>DEEPEST)
+            calls = <Call*>realloc(self.now.calls, capacity * sizeof(Call)) if capacity > self.now.capacity else NULL
             if calls == NULL:
-                self.beyond += 1
+                self.now.beyond += 1
                 return
-            self.calls, self.capacity = calls, capacity
-        self.calls[self.depth] = self.entered
-        self.depth += 1
+            self.now.calls, self.now.capacity = calls, capacity
+        self.now.calls[self.now.depth] = self.now.entered
+        self.now.depth += 1
 
     cdef void pop(self, uint64_t ip) noexcept nogil:
-        cdef uint64_t depth = self.depth
-        if self.beyond:                  # of a call that is not kept
-            self.beyond -= 1
+        cdef uint64_t depth = self.now.depth
+        if self.now.beyond:                  # of a call that is not kept
+            self.now.beyond -= 1
             return
         while depth:
             depth -= 1
-            if self.calls[depth].return_ip == ip:
-                self.depth = depth
+            if self.now.calls[depth].return_ip == ip:
+                self.now.depth = depth
                 return
 
     def sites(self):
         """The instructions that called, the latest first: as many as fit into a sample."""
         cdef uint64_t i
-        return tuple([self.calls[self.depth - 1 - i].site for i in range(min(self.depth, SHOWN))])
+        return tuple([self.now.calls[self.now.depth - 1 - i].site for i in range(min(self.now.depth, SHOWN))])

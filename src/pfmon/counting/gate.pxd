@@ -15,7 +15,9 @@ cdef class Gate(Splitter):
     cdef Switches switches
     cdef uint32_t turn           # event set in which is counted while counting is on
     cdef uint32_t off            # event set of what nobody counts
+    cdef bint by_thread
     cdef object on_due
     cdef readonly object error   # that on_due raised
 
     cdef void switched(self) noexcept nogil
+    cdef void turn_to(self, uint32_t place) noexcept nogil

@@ -23,6 +23,7 @@ class Gate(Splitter):
         up: bool | None = ...,
         witness: Consumer | None = ...,
         machine: EventSetConsumer | None = ...,
+        by_thread: bool = ...,
         due: int | None = ...,
         on_due: Callable[[], int | None] | None = ...,
     ) -> None: ...

@@ -7,7 +7,7 @@ records belongs to the event set that is in force.
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.counting.switches cimport STARTS, STOPS, TRIGGERS, is_counting, reach_trigger, set_mode
-from pfmon.stream.words cimport Mark, mark_kind
+from pfmon.stream.words cimport Mark, mark_kind, mark_value
 
 
 cdef class Gate(Splitter):
@@ -17,11 +17,12 @@ cdef class Gate(Splitter):
     first start of a group that finds counting off, and the first stop that finds it on, do so; of a group that repeats
     every one. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it does not matter.
     ``machine``: keeps its records apart by event set, one for each reader, and one more for what nobody counts.
+    ``by_thread``: the readers are of the threads of the process, by place; the last one is of all that come later.
     ``on_due`` is called when ``due`` instructions have retired, and returns when it is to be called next.
     """
 
     def __cinit__(self, table, readers, *, code=(), data=(), actions=(), bint on=True, up=None, witness=None,
-                  machine=None, due=None, on_due=None, **__):
+                  machine=None, bint by_thread=False, due=None, on_due=None, **__):
         if len(actions) > TRIGGERS:
             raise ValueError(f"{len(actions)} triggers: there is room for {TRIGGERS}")
         self.keep = list(readers)
@@ -29,6 +30,7 @@ cdef class Gate(Splitter):
         self.witness = witness
         self.machine = machine
         self.off = <uint32_t>len(self.keep)
+        self.by_thread = by_thread
         self.on_due = on_due
         self.due = ~<uint64_t>0 if due is None else due
         self.switches.on = on
@@ -45,6 +47,10 @@ cdef class Gate(Splitter):
         self.reader = self.keep[place]
         self.turn = place
         self.switched()
+
+    cdef void turn_to(self, uint32_t place) noexcept nogil:
+        with gil:
+            self.choose(min(place, self.off - 1))
 
     def start(self):
         """Count from here on."""
@@ -90,8 +96,13 @@ cdef class Gate(Splitter):
             self.due = ~<uint64_t>0 if due is None else due
 
     cdef bint ends_part(self, uint64_t mark) noexcept nogil:
+        if self.by_thread and mark_kind(mark) == Mark.THREAD:
+            return True
         return self.switches.heeds_up and mark_kind(mark) == Mark.MODE
 
     cdef void heed(self, uint64_t mark) noexcept nogil:
+        if mark_kind(mark) == Mark.THREAD:
+            self.turn_to(<uint32_t>mark_value(mark))
+            return
         set_mode(&self.switches, mark)
         self.switched()

@@ -157,12 +157,15 @@ cdef class Live(Interrupts):
         self.last = block
 
     cdef void take(self, const BlockItems* block) noexcept nogil:
-        if self.calls is None or block.words == NULL:
+        if self.calls is None:
             self.take_block(block)
             return
-        self.calls.arrive(block.words[0])
+        if block.words != NULL:
+            self.calls.arrive(block.words[0])
         self.take_block(block)
-        self.calls.leave(block.words[0])
+        if block.words != NULL:
+            self.calls.leave(block.words[0])
+        self.calls.read(block.marks, block.mark_count)
 
     cdef void take_block(self, const BlockItems* block) noexcept nogil:
         cdef int64_t sums[MOST_MONITORS]

@@ -54,11 +54,14 @@ cdef class LiveSets(Items):
             self.current.take(block)
             self.active[self.event_set] += self.current.retired - self.retired
             self.retired, self.last = self.current.retired, self.current.last
-        elif block.words != NULL:
+            return
+        if block.words != NULL:
             self.pass_by(block.words, 1, False)
-            if self.calls is not None:
+        if self.calls is not None:
+            if block.words != NULL:
                 self.calls.arrive(block.words[0])
                 self.calls.leave(block.words[0])
+            self.calls.read(block.marks, block.mark_count)
 
     cdef void pass_by(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil:
         """Blocks that nobody counts."""

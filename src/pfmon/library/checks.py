@@ -48,10 +48,11 @@ def check(options: Options, asks: bool = False) -> None:
 
 
 def _check_following(options: Options) -> None:
-    if options.follows or options.aggregate_results or options.follow_exec_exclude:
-        from pfmon.library.following import following_goes_alone  # most runs follow nothing
+    if options.follows or options.aggregate_results or options.follow_exec_exclude or options.per_thread:
+        from pfmon.library.following import following_goes_alone, threads_go_alone  # most runs follow nothing
 
         following_goes_alone(options)
+        threads_go_alone(options)
 
 
 def checkpoint_excludes_irange(options: Options) -> None:

@@ -32,7 +32,7 @@ def following_goes_alone(options: Options) -> None:
         "--follow-exec-exclude": options.follow_exec_exclude,
     }
     for option, used in said.items():
-        if used and not options.follows:
+        if used and not options.follows and not (options.per_thread and options.aggregate_results):
             raise PfmonError(f"{option} is about what the program starts: give --follow-all, or --follow-fork or -exec")
     if not options.follows:
         return
@@ -53,6 +53,22 @@ def following_goes_alone(options: Options) -> None:
     for option, used in ranges.items():
         if used and options.follow_exec:
             raise PfmonError(f"{option}: addresses are those of one program, and --follow-exec counts others")
+
+
+def threads_go_alone(options: Options) -> None:
+    """PfmonError for what counts the threads of a process together."""
+    if not options.per_thread:
+        return
+    for option, used in {
+        "--follow-fork and --follow-exec": options.follows,
+        "--long-smpl-periods and --short-smpl-periods": options.sampled,
+        "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
+        "--report": options.report,
+        "--print-interval": options.print_interval is not None,
+        "several event sets (-e)": len(options.set_sizes) > 1,
+    }.items():
+        if used:
+            raise PfmonError(f"{option}: about all threads together; leave out --per-thread, which tells them apart")
 
 
 def following(options: Options) -> Following | None:

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.checks import check, report_is_known
 from pfmon.library.machines import take_pmu
-from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_PROCESSES, MOST_SEED, MOST_SKID, Options
+from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_PROCESSES, MOST_QUANTUM, MOST_SEED, MOST_SKID, Options
 from pfmon.library.values import directory, milliseconds, names, seconds, size, variable, whole_number
 
 Path = str | os.PathLike[str]
@@ -86,6 +86,7 @@ class Keywords(TypedDict, total=False):
     follow_fork: bool
     follow_exec: bool | str
     follow_pthread: bool
+    per_thread: bool
     follow_all: bool
     follow_exec_exclude: str
     follow_limit: int
@@ -97,6 +98,8 @@ class Keywords(TypedDict, total=False):
     host_random: bool
     host_ids: bool
     seed: int
+    quantum: int
+    schedule_seed: int
     memory_limit: int | str
     slow: bool
     partial: bool
@@ -325,7 +328,7 @@ def _follow_all(options: Options, option: str, value: object) -> None:
 
 FLAGS = (
     *("all_threads", "system_wide", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
-    *("follow_fork", "follow_pthread"),
+    *("follow_fork", "follow_pthread", "per_thread"),
     *("true_values", "insecure", "dont_start", "unlimited", "per_function", "per_block"),
     *(
         "host_env",
@@ -377,6 +380,8 @@ TAKERS: dict[str, Taker] = {
     "timeout": _field("session_timeout", _number(seconds)),
     "environment": _environment,
     "seed": _field("seed", _number(whole_number)),
+    "quantum": _field("quantum", _number(lambda option, text: whole_number(option, text, 1, MOST_QUANTUM))),
+    "schedule_seed": _field("schedule_seed", _number(lambda option, text: whole_number(option, text, 0, MOST_SEED))),
     "memory_limit": _field("memory_limit", _number(size)),
     "smpl_entries": _field("smpl_entries", _number(lambda option, text: whole_number(option, text, 1, MOST_ENTRIES))),
     "btb": _branch_filters,

@@ -10,6 +10,8 @@ MOST_DELAY = 255
 """Cycles of the IP-EAR's freeze behind that of the monitors (Montecito manual table 3-30)."""
 MOST_PROCESSES = 10_000
 """At a time, of a program that is followed."""
+MOST_QUANTUM = 1 << 40
+"""Instructions of a thread's turn."""
 MOST_SEED = (1 << 31) - 2
 """Of the minimal standard generator."""
 
@@ -109,6 +111,7 @@ class Options:
     follow_fork: bool = False
     follow_exec: bool = False
     follow_pthread: bool = False
+    per_thread: bool = False
     """Threads are counted together, in any case."""
     follow_exec_only: str = ""
     """A regular expression: of the programs that are executed, count those whose path matches."""
@@ -129,6 +132,8 @@ class Options:
     host_env: bool = False
     environment: list[str]
     seed: int = 0
+    quantum: int = 100_000
+    schedule_seed: int = 0
     memory_limit: int | None = None
     slow: bool = False
 

@@ -209,6 +209,7 @@ class Prepared:
                 insecure=options.insecure,
                 dont_start=options.dont_start,
                 ear_seed=options.ear_seed,
+                per_thread=options.per_thread,
             ),
             machine=lambda: machine_of(options, ia32),
             report=bool(options.report),

@@ -44,6 +44,9 @@ def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 
         host_random=options.host_random,
         host_ids=options.host_ids,
         seed=options.seed,
+        quantum=options.quantum,
+        schedule_seed=options.schedule_seed,
+        most_processes=options.follow_limit,
         standard_files=standard_files,
     )
 

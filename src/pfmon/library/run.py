@@ -25,7 +25,8 @@ class Run:
     matchers, machine.
 
     ``tasks`` (None without follow_fork, follow_exec, follow_all): what each program in each process came to
-    (session.tasks.TaskCounts); ``counts`` and ``retired`` are then those of all.
+    (session.tasks.TaskCounts); ``threads`` (None without per_thread): what each thread came to
+    (session.thread_counts.ThreadCounts); ``counts`` and ``retired`` are then those of all.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``samples``
@@ -61,6 +62,7 @@ class Run:
         self.samples = _samples(samples) if self.sampled else None
         self.exact = outcome.exact
         self.tasks = None if outcome.tasks is None else tuple(outcome.tasks)
+        self.threads = None if outcome.threads is None else tuple(outcome.threads)
         self.programming = programming
         self.notes = tuple(notes)
         self.output = captured[0] if captured else None
@@ -80,7 +82,8 @@ class Run:
         without print_interval); header is null, or has date, hostname and system (--with-header); machine (name, and
         changes: FIGURE=VALUE) and programming as Record.to_dict has them; notes (texts); profile (null, or events,
         functions, blocks, annotated, each null where it was not asked for); report (null, or Cpi.to_dict); samples
-        (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each)."""
+        (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each); threads (null, or
+        ThreadCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
@@ -101,6 +104,7 @@ class Run:
             "report": self.cpi.to_dict() if self.cpi else None,
             "samples": None if self.samples is None else self.samples.to_dict(),
             "tasks": None if self.tasks is None else [task.to_dict() for task in self.tasks],
+            "threads": None if self.threads is None else [thread.to_dict() for thread in self.threads],
         }
 
     def _profile(self) -> dict[str, Any] | None:

@@ -73,6 +73,11 @@ cdef class Memo:
 
     cdef void use(self, uint32_t event_set) noexcept nogil:
         """What runs from here on is counted in this event set."""
+        if self.times_of[event_set] == NULL:     # the first time
+            self.times_of[event_set] = <uint64_t*>calloc(self.node_capacity + 1, sizeof(uint64_t))
+            if self.times_of[event_set] == NULL:
+                self.records.lost = True
+                return
         self.times = self.times_of[event_set]
 
     cdef void free_states(self) noexcept nogil:
@@ -245,6 +250,8 @@ cdef class Memo:
             free(self.nodes)
             self.nodes = nodes
             for event_set in range(self.event_sets):
+                if event_set != self.records.event_set and self.times_of[event_set] == NULL:
+                    continue
                 times = <uint64_t*>realloc(self.times_of[event_set], capacity * sizeof(uint64_t))
                 if times == NULL:
                     return False
@@ -276,8 +283,10 @@ cdef class Memo:
         cdef const Node* node
         cdef uint64_t* times
         for event_set in range(self.event_sets):
-            self.records.use(event_set)
             times = self.times_of[event_set]
+            if times == NULL:
+                continue
+            self.records.use(event_set)
             for i in range(1, self.node_count):
                 if times[i]:
                     node = &self.nodes[i]

@@ -53,7 +53,7 @@ cdef class Pipeline:
     cdef bint wrong_target       # the branch of the run was foretold by an earlier value of its branch register
 
     # figures
-    cdef int64_t system_call, fault          # cycles of the operating system
+    cdef int64_t system_call, fault, task_switch     # cycles of the operating system
     cdef int64_t mispredict, exception, failed_check, serialize, early_address, rse_rate
     cdef int64_t nat_window, register_write
     cdef uint32_t m_ports

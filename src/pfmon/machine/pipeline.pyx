@@ -58,6 +58,7 @@ cdef class Pipeline:
         self.mispredict = config["predictor.mispredict"]
         self.exception = config["pipeline.exception_flush"]
         self.system_call, self.fault = config["kernel.system_call"], config["kernel.fault"]
+        self.task_switch = config["kernel.task_switch"]
         self.failed_check = config["pipeline.failed_check"]
         self.serialize = config["pipeline.serialize_flush"]
         self.early_address = config["latency.multimedia.address_flush"] if config["pipeline.mm_address_flush"] else 0

@@ -97,6 +97,12 @@ cdef class Records:
 
     cdef void use(self, uint32_t event_set) noexcept nogil:
         """What is counted from here on goes to this event set."""
+        if self.parts_of[event_set] == NULL:     # the first time
+            self.parts_of[event_set] = <uint64_t*>calloc(self.part_capacity + 1, sizeof(uint64_t))
+            self.bubbles_of[event_set] = <uint64_t*>calloc(self.bubble_capacity + 1, sizeof(uint64_t))
+            if self.parts_of[event_set] == NULL or self.bubbles_of[event_set] == NULL:
+                self.lost = True
+                return
         self.event_set = event_set
         self.part_counts = self.parts_of[event_set]
         self.bubble_counts = self.bubbles_of[event_set]
@@ -110,6 +116,8 @@ cdef class Records:
             if not grow_array(<void**>&self.parts, self.part_capacity * sizeof(Part), capacity * sizeof(Part)):
                 return 0
             for event_set in range(self.event_sets):
+                if event_set and self.parts_of[event_set] == NULL:
+                    continue
                 if not grow_array(<void**>&self.parts_of[event_set], self.part_capacity * 8, capacity * 8):
                     return 0
                 self.use(self.event_set)
@@ -226,6 +234,8 @@ cdef class Records:
             if not grow_array(<void**>&self.bubble_keys, self.bubble_capacity * 8, capacity * 8):
                 return 0
             for event_set in range(self.event_sets):
+                if event_set and self.bubbles_of[event_set] == NULL:
+                    continue
                 if not grow_array(<void**>&self.bubbles_of[event_set], self.bubble_capacity * 8, capacity * 8):
                     return 0
                 self.use(self.event_set)
@@ -308,7 +318,7 @@ cdef class Records:
         if found.counts == NULL:
             raise MemoryError
         for event_set in range(self.event_sets) if event_sets is None else event_sets:
-            for i in range(self.part_count):
+            for i in range(self.part_count if self.parts_of[event_set] != NULL else 0):
                 found.counts[i] += self.parts_of[event_set][i]
         return found
 
@@ -320,7 +330,7 @@ cdef class Records:
         if found.counts == NULL:
             raise MemoryError
         for event_set in range(self.event_sets) if event_sets is None else event_sets:
-            for i in range(self.bubble_count):
+            for i in range(self.bubble_count if self.bubbles_of[event_set] != NULL else 0):
                 found.counts[i] += self.bubbles_of[event_set][i]
         return found
 
@@ -340,6 +350,7 @@ cdef class Records:
         cdef uint64_t key, cycles
         found = []
         event_sets = range(self.event_sets) if event_sets is None else event_sets
+        event_sets = [event_set for event_set in event_sets if self.bubbles_of[event_set] != NULL]
         for i in range(self.bubble_count):
             key = self.bubble_keys[i]
             if <int>(key >> 48) != kind:

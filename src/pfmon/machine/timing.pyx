@@ -313,10 +313,11 @@ cdef class Timing(Repeating):
                 if kind == Mark.FILL and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
                     cause = RSE_LOADRS
                 self.pipeline.rse(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
-            elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT:
+            elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.THREAD:
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
                 self.pipeline.enter_kernel(number, 0, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
-                                           else self.pipeline.fault, 0)
+                                           else self.pipeline.fault if kind == Mark.FAULT
+                                           else self.pipeline.task_switch, 0)
         set_level(&self.dirty_registers, self.now, dirty_level(&self.pipeline.frames))
         self.mark_count = 0
 

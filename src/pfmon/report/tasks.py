@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pfmon.session.tasks import TaskCounts
+    from pfmon.session.thread_counts import ThreadCounts
 
 MOST_COMMAND = 100
 """Characters of a command that are shown; JSON has it whole."""
@@ -21,6 +22,12 @@ def task_text(tasks: Sequence[TaskCounts], style: str) -> str:
     """A line on each task, with its counts below, and one on what comes then: all of them."""
     parts = [f"# {task.name} {_command(task)}{_end(task)}\n{count_lines(task.counts, style)}" for task in tasks]
     return "".join([*parts, f"# all {len(tasks)} tasks\n"])
+
+
+def thread_text(threads: Sequence[ThreadCounts], style: str) -> str:
+    """A line on each thread, with its counts below, and one on what comes then: all of them."""
+    parts = [f"# thread {thread.place}\n{count_lines(thread.counts, style)}" for thread in threads]
+    return "".join([*parts, f"# all {len(threads)} threads\n"])
 
 
 def _command(task: TaskCounts) -> str:

@@ -47,6 +47,9 @@ class Controls(NamedTuple):
     ear_seed: int = 1
     """Of the choice that the data event address register makes among loads that overlap."""
 
+    per_thread: bool = False
+    """Keep what each thread does apart."""
+
     @property
     def heeds_up(self) -> bool:
         """Whether PSR.up matters: the program may change it, or it is clear at first."""
@@ -55,4 +58,4 @@ class Controls(NamedTuple):
     @property
     def gates(self) -> bool:
         """Whether they decide, along the stream, what is counted."""
-        return bool(self.triggers or self.event_trigger) or self.heeds_up
+        return bool(self.triggers or self.event_trigger) or self.heeds_up or self.per_thread

@@ -110,9 +110,13 @@ class Counting:
     def take(self, seen: Seen) -> list[int]:
         """Add the totals to the counters; returns them."""
         totals = self.totals(seen)
+        self.load(totals)
+        return totals
+
+    def load(self, totals: Sequence[int]) -> None:
+        """Let the counters count so much, by monitor."""
         for monitor, total in zip(self.programming.monitors, totals, strict=True):
             self.counters.add(monitor, total)
-        return totals
 
     def counts(self) -> list[Count]:
         """The values, in the order in which the events were asked for."""

@@ -84,6 +84,14 @@ class EventSets:
         """What each monitor counted, through all sets."""
         return [total for one in self.sets for total in one.totals(seen)]
 
+    def load(self, totals: Sequence[int]) -> None:
+        """Let the counters have counted so much, by monitor."""
+        first = 0
+        for one in self.sets:
+            beyond = first + len(one.programming.monitors)
+            one.load(totals[first:beyond])
+            first = beyond
+
     def take(self, seen: Seen) -> list[int]:
         """Add the totals to the counters; returns them."""
         return [total for one in self.sets for total in one.take(seen)]

@@ -42,6 +42,7 @@ def gate(
         up=not controls.dont_start if controls.heeds_up else None,
         witness=witness,
         machine=machine,
+        by_thread=controls.per_thread,
         due=due,
         on_due=on_due,
     )

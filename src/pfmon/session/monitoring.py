@@ -13,6 +13,7 @@ from pfmon.errors import LostError
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen, Value
 from pfmon.session.gating import event_start, gate, unreached
+from pfmon.session.thread_counts import ThreadCounts
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Count
     from pfmon.session.event_sets import EventSets
     from pfmon.session.machine_run import MachineRun
+
+THREADS_APART = 64
+"""The most threads whose counts are kept apart; the last ones are counted together."""
 
 Interval = tuple[int, list[Value]]
 """When an interval ended, in nanoseconds of the program's processor time, and its counts."""
@@ -65,7 +69,8 @@ class Monitoring:
         self._reported = 0
         table = engine.table
         self._traced = traced = engine.traced if traced is None else traced
-        self._tallies = [group.tally(table, traced) for group in groups]
+        readers = [groups[0]] * THREADS_APART if controls.per_thread else groups
+        self._tallies = [group.tally(table, traced) for group in readers]
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
         self._alarms = self._make_alarms()
         gated = len(groups) > 1 or controls.gates or bool(self._alarms)
@@ -85,7 +90,7 @@ class Monitoring:
     def _make_machine(self, figures: MachineFigures, memo: bool, gated: bool, threaded: bool) -> MachineRun:
         from pfmon.session.machine_run import MachineRun  # exact events alone do not need it
 
-        event_sets = len(self._groups) + gated
+        event_sets = len(self._tallies) + gated
         threaded = threaded and not self._engine.capabilities.apart
         run = MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets, threaded)
         self._watch(run)
@@ -100,6 +105,8 @@ class Monitoring:
         for group in self._groups:
             first = group.number(first)
         captures = [group.captures(self._engine.table, self._controls.ear_seed) for group in self._groups]
+        if self._controls.per_thread:
+            captures *= THREADS_APART  # one PMU, whoever runs
         everyone = [one for own in captures for one in own]
         for number, own in enumerate(captures):
             run.machine.tell(watching(everyone if self._controls.true_values else own), number)
@@ -146,6 +153,8 @@ class Monitoring:
 
     def counts(self) -> list[Count]:
         """What the events came to, set by set; the counters are loaded with what they counted."""
+        if self._controls.per_thread:
+            return self._counts_of_all_threads()
         totals = [group.take(self.seen(number)) for number, group in enumerate(self._groups)]
         self.totals = totals[0]
         if len(self._groups) == 1:
@@ -164,6 +173,23 @@ class Monitoring:
             for count, value, raw, true in zip(group.counts(), values, raws, trues, strict=True):
                 counts.append(count._replace(value=value, estimate=Estimate(number, share, raw, true)))
         return counts
+
+    def threads(self) -> list[ThreadCounts]:
+        """What each thread that ran came to, in the order in which they began."""
+        group, found = self._groups[0], []
+        for place, tally in enumerate(self._tallies):
+            if retired := tally.instructions():
+                totals = group.totals(self.seen(place))
+                values = group.values(totals)
+                counts = [one._replace(value=value) for one, value in zip(group.counts(), values, strict=True)]
+                found.append(ThreadCounts(place, retired, counts, totals))
+        return found
+
+    def _counts_of_all_threads(self) -> list[Count]:
+        group = self._groups[0]
+        self.totals = [sum(column) for column in zip(*(one.totals for one in self.threads()), strict=True)]
+        group.load(self.totals or [0] * group.monitors)
+        return group.counts()
 
     def close(self) -> None:
         """Let go of what refers back to this, so that the memory of a run is given back when it is over."""

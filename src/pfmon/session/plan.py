@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pfmon.session.profile import Profile
     from pfmon.session.sampling import Sampling
     from pfmon.session.tasks import Following, TaskCounts
+    from pfmon.session.thread_counts import ThreadCounts
 
 
 class Plan(NamedTuple):
@@ -77,7 +78,8 @@ class Outcome(NamedTuple):
     """How a run ended. ``status`` is the exit status for the shell; ``death`` says how a signal killed it,
     ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
     ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction;
-    ``tasks``: by task, if what the program starts was followed; the counts are then those of all."""
+    ``tasks``: by task, if what the program starts was followed, ``threads``: by thread, if these are kept apart; the
+    counts are then those of all."""
 
     status: int
     counts: list[Count]
@@ -92,6 +94,7 @@ class Outcome(NamedTuple):
     notices: Sequence[str] = ()
     exact: Mapping[int, int] | None = None
     tasks: Sequence[TaskCounts] | None = None
+    threads: Sequence[ThreadCounts] | None = None
 
 
 def event_groups(plan: Plan) -> list[EventSets]:

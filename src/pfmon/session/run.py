@@ -14,7 +14,7 @@ from pfmon.errors import PfmonError
 from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Monitoring
 from pfmon.session.plan import Outcome, Times, event_groups, planned_machine, planned_trigger
-from pfmon.session.supported import check_addresses, check_controls, check_fits, check_follows
+from pfmon.session.supported import check_addresses, check_controls, check_fits, check_follows, check_threads
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pfmon.session.recording import RunRecording
     from pfmon.session.sampling import Sample
     from pfmon.session.tasks import Tasks
+    from pfmon.session.thread_counts import ThreadCounts
 
 TIMED_OUT = 124
 """Exit status of a run that --session-timeout ended, as timeout(1) has it."""
@@ -70,6 +71,7 @@ class Session:
             check_fits(self.plan.model, self.engine.instruction_set)
             check_addresses(self._counts_addresses, self.engine)
             check_follows(self.plan.following is not None, self.engine)
+            check_threads(self.plan.controls.per_thread, self.engine)
         except PfmonError:
             self.close()
             raise
@@ -224,6 +226,7 @@ class Session:
         reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
         ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
         counts: list[Count] = []
+        threads: list[ThreadCounts] | None = None
         notes: list[str] = []
         profile: Profile | None = None
         lines: list[tuple[int, str]] = []
@@ -231,12 +234,14 @@ class Session:
             monitoring.check()
             monitoring.finish_interval()
             counts = monitoring.counts()
+            threads = monitoring.threads() if self.plan.controls.per_thread else None
             notes = monitoring.notes()
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen(), notes)
             monitoring.close()
         outcome = self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
+            threads=threads,
             listing=lines,
             cpi=observer.breakdown(self.plan, self.objects) if observer else None,
         )

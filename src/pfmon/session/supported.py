@@ -77,6 +77,15 @@ def check_follows(wanted: bool, engine: Engine) -> None:
         )
 
 
+def check_threads(per_thread: bool, engine: Engine) -> None:
+    """PfmonError for keeping threads apart, where they run at the same time."""
+    if per_thread and engine.instruction_set != InstructionSet.IA64:
+        raise PfmonError(
+            f"--per-thread: this is {PROCESSORS[engine.instruction_set].program}, whose threads run at the same time "
+            "under qemu and are counted together"
+        )
+
+
 def check_controls(model: PmuModel, controls: Controls) -> None:
     """PfmonError for what only programs for the Itaniums do: switch monitors with PSR.up, and read them with PSR.sp
     clear."""

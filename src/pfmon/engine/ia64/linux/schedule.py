@@ -91,7 +91,7 @@ class Schedule:
         """Whose turn it is. Waits if nobody can run: Interrupted when the run is stopped, Deadlock when nothing can
         ever come."""
         self._wake_due()
-        if self.current is not None and self._ready and self._system.retired >= self._ends_at:
+        if self.current is not None and self._system.retired >= self._ends_at:
             self._ready.append(self.current)
             self.current = None
         while self.current is None:
@@ -111,8 +111,6 @@ class Schedule:
             now = self._system.clock.monotonic()
             left = min(self._timed.values()) - now
             ends.append(max(1, self._system.clock.instructions_until(left)))
-        if self._filed and not self._ready:
-            ends.append(self._quantum)
         return min(ends, default=None)
 
     def _draw(self) -> int:

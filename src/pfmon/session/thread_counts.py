@@ -1,0 +1,29 @@
+"""What one thread of a program came to."""
+
+from __future__ import annotations
+
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pfmon.session.counting import Count
+
+
+class ThreadCounts(NamedTuple):
+    """``place``: how many threads the process had before it; ``totals``: what each monitor counted."""
+
+    place: int
+    retired: int
+    counts: Sequence[Count]
+    totals: Sequence[int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """thread (its place), instructions, events (Count.to_dict)."""
+        return {
+            "thread": self.place,
+            "instructions": self.retired,
+            "events": [count.to_dict() for count in self.counts],
+        }
