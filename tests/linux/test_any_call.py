@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pfmon.engine.ia64.linux.calls import HANDLERS
+from pfmon.engine.ia64.linux.calls import HANDLERS, SELDOM, load
 from pfmon.engine.ia64.linux.numbers import NAMES
 
 O_RDWR = 2
@@ -17,6 +17,8 @@ LEFT_OUT = {
     "rt_sigsuspend", "rt_sigtimedwait", "futex", "poll", "ppoll", "select", "pselect6", "pipe", "pipe2",
     "mknod", "mknodat", "sync", "fallocate", "sendfile", "fcntl", "flock",
 }  # fmt: skip
+for module in SELDOM:
+    load(module)
 CALLS = sorted(number for number in HANDLERS if NAMES[number] not in LEFT_OUT)
 words = st.one_of(
     st.integers(0, 12),

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 TITLE = "Program"
 OPTIONS = [
     Option("sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"),
+    Option("confine", "let the program see nothing outside of --sysroot"),
+    Option("net", "let IA-64 programs reach other machines (else sockets reach this one alone)"),
     Option("session-timeout", "end the run after so many seconds and print the counts so far", "SECONDS"),
     Option(
         "env",
@@ -31,6 +33,8 @@ OPTIONS = [
     Option("slow", "execute and count instruction by instruction: the same counts, for checking"),
 ]
 FLAGS = {
+    "confine": "confine",
+    "net": "net",
     "host-env": "host_env",
     "host-clock": "host_clock",
     "host-random": "host_random",

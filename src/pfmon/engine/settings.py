@@ -9,6 +9,8 @@ class Settings(NamedTuple):
     """Options of the Linux layer. The host_ ones let the host through and so give up repeatability."""
 
     sysroot: str | None = None
+    confined: bool = False  # nothing outside of the sysroot is there
+    net: bool = False  # sockets reach other machines
     host_clock: bool = False  # time passes as on the host, and sleeping takes time
     host_random: bool = False  # random bytes come from the host
     standard_files: tuple[int, int, int] = (0, 1, 2)  # the host's descriptors that are the program's first three

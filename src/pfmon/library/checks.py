@@ -45,6 +45,8 @@ def check(options: Options, asks: bool = False) -> None:
     _check_recordings(options)
     sampling_counts_as_it_can(options)
     _check_following(options)
+    if options.confine and not options.sysroot:
+        raise PfmonError("--confine: to which directory is not said; give --sysroot DIR")
 
 
 def _check_following(options: Options) -> None:

@@ -91,6 +91,8 @@ class Keywords(TypedDict, total=False):
     follow_exec_exclude: str
     follow_limit: int
     sysroot: Path
+    confine: bool
+    net: bool
     timeout: float
     environment: Sequence[str] | Mapping[str, str | None]
     host_env: bool
@@ -328,7 +330,7 @@ def _follow_all(options: Options, option: str, value: object) -> None:
 
 FLAGS = (
     *("all_threads", "system_wide", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
-    *("follow_fork", "follow_pthread", "per_thread"),
+    *("follow_fork", "follow_pthread", "per_thread", "confine", "net"),
     *("true_values", "insecure", "dont_start", "unlimited", "per_function", "per_block"),
     *(
         "host_env",

@@ -126,6 +126,8 @@ class Options:
     partial: bool = False
 
     sysroot: str | None = None
+    confine: bool = False
+    net: bool = False
     host_clock: bool = False
     host_random: bool = False
     host_ids: bool = False

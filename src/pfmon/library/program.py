@@ -40,6 +40,8 @@ def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 
     """What the program sees of the host."""
     return Settings(
         sysroot=options.sysroot,
+        confined=options.confine,
+        net=options.net,
         host_clock=options.host_clock,
         host_random=options.host_random,
         host_ids=options.host_ids,

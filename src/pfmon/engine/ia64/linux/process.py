@@ -34,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pfmon.engine.ia64.linux.event_files import SignalFile
     from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.interface import (
         Death,
@@ -88,13 +89,14 @@ class Process:
         self.random = RandomBytes(settings.seed, settings.host_random)
         self.limits = Limits(settings.stack_size)
         self.files = FileTable(self.limits.open_files(), settings.standard_files)
-        self.paths = Paths(settings.sysroot, os.fsencode(program.image.path), settings.process_id)
+        self.paths = Paths(settings.sysroot, os.fsencode(program.image.path), settings.process_id, settings.confined)
         self.mappings = Mappings(memory)
         self.umask = Umask()
         self.set_first_break()
         self._finished = False
         self.family = Family(self.settings.process_id, None, self.settings.parent_id)
         self.threads: dict[int, Thread] = {}
+        self.signal_files: list[SignalFile] = []
         self.thread = self.add_thread(self.process_id, Signals())
         self.thread.name = os.path.basename(self.paths.program)[:15]
         self.system.processes[self.process_id] = self
@@ -152,6 +154,7 @@ class Process:
         self.clock = self.new_clock()
         self.timers = Timers(self.clock)
         self.threads = {}
+        self.signal_files = []
 
     def begin_program(self, memory: Memory, registers: Registers) -> None:
         """Another program is executed: its memory, and the processor that goes on."""
@@ -193,7 +196,7 @@ class Process:
         number = self.registers.gr(15)
         restart = returns = False
         try:
-            handler, count = calls.HANDLERS.get(number, (None, 0))
+            handler, count = calls.handler(number)
             if handler is None:
                 self._unsupported(number)
                 self.set_result(ENOSYS, failed=True)
@@ -275,6 +278,12 @@ class Process:
             takers = [one for one in self.threads.values() if one.signals.interrupts(signal.number)]
             (takers[0] if takers else self.thread).signals.send(signal, to_process=True)
             self._wake(takers or list(self.threads.values()), signal)
+        self._tell_signal_files()
+
+    def _tell_signal_files(self) -> None:
+        """What is pending has changed."""
+        for file in self.signal_files:
+            file.look()
 
     def _wake(self, threads: Sequence[Thread], signal: Signal) -> None:
         """Let the first of these that waits, if the signal ends its wait, see it."""

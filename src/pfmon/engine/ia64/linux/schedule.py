@@ -107,9 +107,9 @@ class Schedule:
         if not self._ready and not self._waiting:
             return None
         ends = [max(1, self._ends_at - self._system.retired)] if self._ready or self._filed else []
-        if self._timed:
-            now = self._system.clock.monotonic()
-            left = min(self._timed.values()) - now
+        due = [*self._timed.values(), *self._system.timer_ends()] if self._timed or self._filed else []
+        if due:
+            left = min(due) - self._system.clock.monotonic()
             ends.append(max(1, self._system.clock.instructions_until(left)))
         return min(ends, default=None)
 

@@ -36,6 +36,12 @@ SIGACTION = Struct("<3Q")  # handler flags mask
 SIGALTSTACK = Struct("<Qi4xQ")  # sp flags size
 TERMIOS = Struct("<4I20s")  # iflag oflag cflag lflag | line and 19 control characters
 WINSIZE = Struct("<4H")
+ITIMERSPEC = Struct("<4q")  # interval and value: seconds, nanoseconds
+SIGINFO_FIELDS = Struct("<3i4xiIQ")  # signo errno code | pid uid value
+# signo errno code | pid uid fd tid band overrun trapno status int | ptr, then times and addresses
+SIGNALFD_SIGINFO = Struct("<IiiIIiIIIIiiQ72x")
+MSGHDR = Struct("<QI4xQQQQi4x")  # name namelen iov iovlen control controllen flags
+CMSGHDR = Struct("<Qii")  # len level type
 ROBUST_LIST_HEAD = Struct("<QqQ")  # list offset pending
 
 SIGINFO_SIZE = 128

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pfmon.engine.ia64.linux.event_files import TimerFile
     from pfmon.engine.ia64.linux.interface import End, Memory, Registers
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.thread import Thread
@@ -42,6 +43,7 @@ class System:
         self.schedule = Schedule(self, settings.quantum, settings.schedule_seed)
         self.clock = Clock(settings, self, lambda: self.retired)
         self.processes: dict[int, Process] = {}
+        self.timer_files: set[TimerFile] = set()
         self.futexes: dict[tuple[int, int], list[tuple[Thread, int]]] = {}
         """By address space (0: shared memory) and address: who waits, and with which bits."""
         self.foreground = settings.process_id
@@ -99,10 +101,13 @@ class System:
         for process in self.processes.values():
             if process.timers.running:
                 process.fire_timers()
+        for file in self.timer_files:
+            file.fire()
 
     def timer_ends(self) -> list[int]:
         """When the real-time timers expire, by the monotonic clock."""
         left = [process.timers.real_time_left() for process in self.processes.values() if process.timers.running]
+        left += [file.left() for file in self.timer_files]
         return [self.clock.monotonic() + one for one in left if one is not None]
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from pfmon.engine.ia64.linux.thread import Blocked, Wait
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn
 
     from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.process import Process
@@ -133,7 +134,12 @@ def until_granted(process: Process, attempt: Callable[[], bytes | int | None]) -
             raise
     else:
         return
+    come_again(process, "for a lock of a file")
+
+
+def come_again(process: Process, text: str) -> NoReturn:
+    """Let the call be carried out again soon: nothing of the host's says when."""
     process.fire_timers()
     if process.signals.interrupting():
         raise Restart
-    raise Blocked(Wait("for a lock of a file", again_after=BETWEEN_ATTEMPTS, outside=True))
+    raise Blocked(Wait(text, again_after=BETWEEN_ATTEMPTS, outside=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl as host_fcntl
 import os
+import stat
 from contextlib import nullcontext
 
 from pfmon.engine.ia64.linux import open_flags, waiting
@@ -34,11 +35,33 @@ def _open(p: Process, directory: int, address: int, flags: int, mode: int) -> in
         follow = not flags & O_NOFOLLOW and flags & 0o300 != 0o300
         name, at = p.paths.resolve(p.files, directory, path, follow)
         with p.umask.creating() if flags & O_CREAT else nullcontext():
-            host = os.open(name, open_flags.to_host(flags), mode & 0o7777, dir_fd=at)
+            host = _open_host(p, name, open_flags.to_host(flags), mode & 0o7777, at)
         file = OpenFile(host, True, path)
         if flags & O_TRUNC:
             p.mappings.after_write(file)
     return p.files.add(file, bool(flags & O_CLOEXEC))
+
+
+def _open_host(p: Process, name: bytes, flags: int, mode: int, at: int | None) -> int:
+    """The host's descriptor. A named pipe does not keep the host waiting for its other side: who reads waits when it
+    reads, who writes is asked to come again."""
+    if flags & os.O_NONBLOCK or flags & os.O_PATH or not _is_pipe(name, at):
+        return os.open(name, flags, mode, dir_fd=at)
+    try:
+        host = os.open(name, flags | os.O_NONBLOCK, mode, dir_fd=at)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        return waiting.come_again(p, "for a reader of a named pipe")
+    os.set_blocking(host, True)
+    return host
+
+
+def _is_pipe(name: bytes, at: int | None) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(name, dir_fd=at).st_mode)
+    except OSError:
+        return False
 
 
 @system_call("open")

@@ -65,14 +65,14 @@ def poll(p: Process, address: int, count: int, timeout: int) -> int:
 @system_call("ppoll")
 def ppoll(p: Process, address: int, count: int, timeout: int, mask: int, mask_size: int) -> int:
     nanoseconds = duration(p, timeout) if timeout else None
-    _change_mask(p, mask, mask_size)
+    change_mask(p, mask, mask_size)
     before, _ = waiting.begun(p, None)
     result = _poll(p, address, int32(count), nanoseconds)
     _write_left(p, timeout, nanoseconds, before)
     return result
 
 
-def _change_mask(p: Process, mask: int, size: int) -> None:
+def change_mask(p: Process, mask: int, size: int) -> None:
     """The signal mask for the time of the call; restored when it returns or its handler has run."""
     if mask and p.thread.wait is None:
         if size != SIGSET_SIZE:
@@ -142,7 +142,7 @@ def select(p: Process, count: int, readable: int, writable: int, exceptional: in
 def pselect6(p: Process, count: int, readable: int, writable: int, exceptional: int, timeout: int, mask: int) -> int:
     nanoseconds = duration(p, timeout) if timeout else None
     if mask:
-        _change_mask(p, *p.user.unpack(WORDS2, mask))
+        change_mask(p, *p.user.unpack(WORDS2, mask))
     before, _ = waiting.begun(p, None)
     result = _select(p, int32(count), (readable, writable, exceptional), nanoseconds)
     _write_left(p, timeout, nanoseconds, before)

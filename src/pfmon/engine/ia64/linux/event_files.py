@@ -1,0 +1,132 @@
+"""Files that say that something has happened: timers and signals. Each has an eventfd of the host's, so that poll and
+epoll know when it is readable."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.files import OpenFile
+from pfmon.engine.ia64.linux.structures import SIGINFO_FIELDS, SIGNALFD_SIGINFO, U64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.system import System
+
+
+class Notice(OpenFile):
+    """One of them. ``ready`` says whether it is readable."""
+
+    def __init__(self, blocking: bool, path: bytes) -> None:
+        super().__init__(os.eventfd(0, os.EFD_CLOEXEC | (0 if blocking else os.EFD_NONBLOCK)), True, path, inside=True)
+
+    may_wait = True
+
+    def show(self, ready: bool) -> None:
+        """Let the host's file be readable, or not."""
+        blocking = os.get_blocking(self.host)
+        os.set_blocking(self.host, False)
+        with suppress(BlockingIOError):
+            os.eventfd_read(self.host)
+        if ready:
+            os.eventfd_write(self.host, 1)
+        os.set_blocking(self.host, blocking)
+
+    def write(self, data: bytes) -> int:
+        return fail(errno.EINVAL)
+
+
+class TimerFile(Notice):
+    """timerfd: how often its time has come since it was read."""
+
+    def __init__(self, system: System, real: bool, blocking: bool) -> None:
+        super().__init__(blocking, b"anon_inode:[timerfd]")
+        self._system = system
+        self._real = real
+        self._expiry = self._interval = self._times = 0
+        system.timer_files.add(self)
+
+    def now(self) -> int:
+        """By its clock."""
+        clock = self._system.clock
+        return clock.realtime() if self._real else clock.monotonic()
+
+    def get(self) -> tuple[int, int]:
+        """Interval, and time left; 0: it is not set."""
+        return self._interval, max(1, self._expiry - self.now()) if self._expiry else 0
+
+    def set(self, interval: int, value: int, absolute: bool) -> None:
+        """Let it expire at or after ``value``, then every interval; 0 stops it."""
+        self._interval, self._times = interval, 0
+        self._expiry = 0 if not value else value if absolute else self.now() + value
+        self.show(False)
+        self.fire()
+
+    def fire(self) -> None:
+        """Count the times that have come."""
+        now = self.now()
+        if not self._expiry or now < self._expiry:
+            return
+        if self._interval:
+            times = (now - self._expiry) // self._interval + 1
+            self._expiry += times * self._interval
+        else:
+            times, self._expiry = 1, 0
+        self._times += times
+        self.show(True)
+
+    def left(self) -> int | None:
+        """Time until it expires; None: it is not set."""
+        return max(0, self._expiry - self.now()) if self._expiry else None
+
+    def read(self, count: int) -> bytes:
+        if count < U64.size:
+            fail(errno.EINVAL)
+        self.fire()
+        if not self._times:
+            fail(errno.EAGAIN)
+        times, self._times = self._times, 0
+        self.show(False)
+        return U64.pack(times)
+
+    def release(self) -> None:
+        super().release()
+        if not self.references:
+            self._system.timer_files.discard(self)
+
+
+class SignalFile(Notice):
+    """signalfd: signals that are pending, one structure each."""
+
+    def __init__(self, process: Process, mask: int, blocking: bool) -> None:
+        super().__init__(blocking, b"anon_inode:[signalfd]")
+        self._process = process
+        self.mask = mask
+        process.signal_files.append(self)
+        self.look()
+
+    def look(self) -> None:
+        """Signals may have come or gone."""
+        self.show(any(thread.signals.pending & self.mask for thread in self._process.threads.values()))
+
+    def read(self, count: int) -> bytes:
+        if count < SIGNALFD_SIGINFO.size:
+            fail(errno.EINVAL)
+        data = b""
+        while len(data) + SIGNALFD_SIGINFO.size <= count:
+            signal = self._process.signals.take(self.mask)
+            if signal is None:
+                break
+            number, error, code, process_id, user, value = SIGINFO_FIELDS.unpack_from(signal.info.ljust(128, b"\0"))
+            fields = (number, error, code, process_id & 0xFFFFFFFF, user, 0, 0, 0, 0, 0, value & 0xFFFFFFFF, 0, value)
+            data += SIGNALFD_SIGINFO.pack(*fields)
+        self.look()
+        return data or fail(errno.EAGAIN)
+
+    def release(self) -> None:
+        super().release()
+        if not self.references and self in self._process.signal_files:
+            self._process.signal_files.remove(self)

@@ -1,0 +1,77 @@
+"""Addresses of sockets: which a program may use, and where paths of UNIX sockets are on the host."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.process import Process
+
+AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+FAMILIES = (AF_UNIX, AF_INET, AF_INET6)
+LONGEST = 128
+LONGEST_PATH = 108
+FAMILY = struct.Struct("=H")
+ANY_4, ANY_6 = bytes(4), bytes(16)
+LOOPBACK_4, LOOPBACK_6 = b"\x7f\0\0\1", bytes(15) + b"\1"
+MAPPED_4 = bytes(10) + b"\xff\xff"
+
+
+def read_address(p: Process, address: int, length: int) -> bytes:
+    """struct sockaddr as the program has it; EINVAL for one that is too short or too long."""
+    if not FAMILY.size <= length <= LONGEST:
+        fail(errno.EINVAL)
+    return p.user.read(address, length)
+
+
+def for_host(p: Process, given: bytes, binding: bool) -> bytes:
+    """The address as the host is to have it. Without --net what is not of this machine is not reached (ENETUNREACH),
+    and a socket that is bound to all addresses is bound to the loopback one."""
+    (family,) = FAMILY.unpack_from(given)
+    if family == AF_UNIX:
+        return _unix(p, given)
+    if p.settings.net or family not in (AF_INET, AF_INET6):
+        return given
+    start, size = (4, 4) if family == AF_INET else (8, 16)
+    at = given[start : start + size]
+    if at in (ANY_4, ANY_6):
+        loopback = LOOPBACK_4 if family == AF_INET else LOOPBACK_6
+        return given[:start] + loopback + given[start + size :] if binding or family == AF_INET6 else given
+    if not _is_loopback(at):
+        p.notice("the program uses the network, where it reaches this machine alone; --net lets it out")
+        fail(errno.EADDRNOTAVAIL if binding else errno.ENETUNREACH)
+    return given
+
+
+def _is_loopback(address: bytes) -> bool:
+    return address[:1] == b"\x7f" if len(address) == 4 else address == LOOPBACK_6 or address[:13] == MAPPED_4 + b"\x7f"
+
+
+def _unix(p: Process, given: bytes) -> bytes:
+    """A path as the host has it; names without a path (abstract ones) are the run's own."""
+    name = given[FAMILY.size :]
+    if not name:
+        return given
+    if name.startswith(b"\0"):
+        if p.paths.confined or not p.settings.net:
+            return given[: FAMILY.size] + (b"\0pfmon-%d-" % os.getpid() + name[1:])[:LONGEST_PATH]
+        return given
+    path, directory = p.paths.resolve(p.files, AT_FDCWD, name.split(b"\0")[0])
+    if directory is not None:
+        path = b"/proc/self/fd/%d/%s" % (directory, path)
+    if len(path) >= LONGEST_PATH:
+        fail(errno.ENAMETOOLONG)
+    return given[: FAMILY.size] + path + b"\0"
+
+
+def is_stream(host: int) -> bool:
+    """Whether a socket has a stream of bytes, whose writes go on until all is written."""
+    with socket.socket(fileno=os.dup(host)) as one:
+        return one.type == socket.SOCK_STREAM
