@@ -194,6 +194,31 @@ def test_fork_of_64_megabytes_takes_little(tmp_path: Path) -> None:
     assert peak < (64 + 64 + 120) << 10  # kilobytes: the program's, and Python with all tasks
 
 
+def test_shared_memory_is_one_and_a_futex_in_it_too(tmp_path: Path) -> None:
+    """The parent waits for a word that its child sets and wakes."""
+    data = Data()
+    begin = [*call("mmap", 0, 0x4000, 3, 0x21, -1 & (1 << 64) - 1, 0), "adds r6=0,r8"]
+    time_ = data.add("time", struct.pack("<2q", 0, 1000))
+    child = [*call("nanosleep", time_, 0), "addl r17=77,r0", "st4 [r6]=r17", *call("futex", "r6", 1, 1)]
+    child += ["adds r4=0,r8", *call("exit_group", "r4")]
+    parent = ["adds r7=0,r8", *call("futex", "r6", 0, 0, 0), "ld4 r4=[r6]"]
+    parent += [*call("wait4", "r7", data.add("status", bytes(8)), 0, 0), *load(data.at["status"], "r5")]
+    parent += ["shr.u r5=r5,8", "add r4=r4,r5", *call("exit_group", "r4")]
+    assert run(write_program(tmp_path / "shared", [*begin, *fork(child, parent)], data.bytes)).status == 78
+
+
+def test_monitors_of_a_child_are_on_even_if_the_parents_are_off(tmp_path: Path) -> None:
+    """The parent switches its own with rum, as --insecure lets it; each task has a PMU of its own."""
+    data = Data()
+    loop = ["addl r5=1000,r0", "again:", "adds r5=-1,r5", "cmp.eq p6,p7=r5,r0", "(p7) br.cond.sptk.few again"]
+    parent = [*call("wait4", "r8", data.add("status", bytes(8)), 0, 0), *call("exit_group", 0)]
+    lines = ["rum 4", *fork([*loop, *call("exit_group", 0)], parent)]
+    done = run(write_program(tmp_path / "off", lines, data.bytes), follow_fork=True, insecure=True)
+    assert done.tasks is not None
+    first, child = (task.counts[0].value for task in done.tasks)
+    assert first is not None and child is not None and first < 20 and child > 3 * 3 * 1000
+
+
 def test_groups_get_signals_together(tmp_path: Path) -> None:
     """kill(0) reaches the parent, which ignores it, and the child, which does not."""
     data = Data()

@@ -192,3 +192,20 @@ def test_clone_refuses_what_is_no_whole_thread(tmp_path: Path) -> None:
     assert run(write_program(tmp_path / "half", lines)).status == 22
     wild = [*call("futex", DATA + 2, FUTEX_WAKE, 1), "adds r4=0,r8", *call("exit_group", "r4")]
     assert run(write_program(tmp_path / "wild", wild, bytes(16))).status == 22
+
+
+def test_the_user_mask_is_each_threads_own(tmp_path: Path) -> None:
+    """One of two threads has PSR.up off while it runs a loop: only the other's is counted, under any schedule."""
+    data = Data()
+    word = data.add("word", bytes(8))
+    loop = ["addl r5=500,r0", "again:", *["nop.m 0"] * 40, "adds r5=-1,r5", "cmp.eq p6,p7=r5,r0"]
+    worker = ["cmp.eq p6,p7=r4,r0", "(p6) rum 4", *loop, "(p7) br.cond.sptk.few again"]
+    path = threads(tmp_path / "masks", 2, worker, word, data)
+    counts = set()
+    for seed in range(4):
+        done = run(path, quantum=300, schedule_seed=seed, insecure=True, per_thread=True)
+        assert done.threads is not None
+        _, off, on = (one.counts[0].value for one in done.threads)
+        assert off is not None and on is not None and off < 50 and on > 500 * 43 * 3
+        counts.add(on)
+    assert len(counts) == 1

@@ -29,6 +29,7 @@ class Config(Options):
 
     number_style: str = "plain"
     outfile: str = ""
+    crash_report: str = ""
     append: bool = False
     with_header: bool = False
     show_time: bool = False

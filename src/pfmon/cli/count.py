@@ -56,7 +56,7 @@ def run(config: Config, command: Sequence[str]) -> int:
             if samples:
                 samples.abandon()
             raise
-    _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard])
+    _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
     results.write(_text(config, done, early))
     return comparing.finish(done) if comparing else done.status
 
@@ -107,11 +107,27 @@ def _interval_printer(config: Config, results: Results) -> Callable[[Interval], 
     return lambda interval: results.early(table.lines(interval))
 
 
-def _say_how_it_ended(done: Run, notes: Sequence[str]) -> None:
+def _report_crash(path: str, report: str) -> None:
+    """Write what is known of a program that a signal killed to the file that was asked for, if one was."""
+    if not path:
+        return
+    if not report:
+        _say("--crash-report: the engine of this program knows no more than that")
+        return
+    from pfmon.whole_files import write_whole
+
+    try:
+        write_whole(path, report)
+    except OSError as error:
+        _say(f"--crash-report={path}: {(error.strerror or str(error)).lower()}")
+
+
+def _say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> None:
     if done.death:
         name = signal.Signals(done.death.signal).name if done.death.signal in list(signal.Signals) else ""
         where = f", at {done.death.where}" if done.death.where else ""
         _say(f"the program was killed by signal {done.death.signal} ({name}): {done.death.text}{where}")
+        _report_crash(crash_report, done.death.report)
     elif done.stopped == "timeout":
         _say("--session-timeout ended the program; the counts are those so far")
     elif done.stopped:

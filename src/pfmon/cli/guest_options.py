@@ -30,6 +30,7 @@ OPTIONS = [
     Option("quantum", "instructions of a turn, where threads take turns on IA-64 (100000)", "NUMBER"),
     Option("schedule-seed", "draw whose turn it is, always the same for this seed (0: one after the other)", "NUMBER"),
     Option("memory-limit", "the most memory the program may map (half of the host's)", "SIZE"),
+    Option("crash-report", "when a signal kills the program, write registers, code, stack and memory map here", "FILE"),
     Option("slow", "execute and count instruction by instruction: the same counts, for checking"),
 ]
 FLAGS = {
@@ -57,6 +58,8 @@ def apply(config: Config, given: Given) -> None:
             config.quantum = whole_number(given.name, text, 1, MOST_QUANTUM)
         case "schedule-seed":
             config.schedule_seed = whole_number(given.name, text, 0, MOST_SEED)
+        case "crash-report":
+            config.crash_report = text
         case "memory-limit":
             config.memory_limit = size(given.name, text)
         case "env":

@@ -105,12 +105,14 @@ class Capabilities(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How a program ended: exit status for the shell; ``signal`` that killed it (0: none), why, and where it was."""
+    """How a program ended: exit status for the shell; ``signal`` that killed it (0: none), why, and where it was;
+    ``report``: registers, code, stack and memory then, as far as the engine knows them."""
 
     status: int
     signal: int = 0
     text: str = ""
     where: str = ""
+    report: str = ""
 
 
 class PerformanceData(Protocol):

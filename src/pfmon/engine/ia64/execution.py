@@ -43,6 +43,8 @@ class Execution:
         self.consumer = Consumer()
         self.performance_data: PerformanceData | None = None
         self._thread = 0
+        self._noted = False
+        self._monitoring: tuple[bool, bool] | None = None
         self._watch: Watch | None = None
         self._running = ExitStack()
 
@@ -81,15 +83,34 @@ class Execution:
         self._running.enter_context(watch.running)
         self.consumer = watch.consumer
 
-    def tell_thread(self, place: int) -> None:
-        """Another thread of the process runs from here on."""
+    def tell_thread(self, place: int, before: int) -> None:
+        """This thread of the process runs from here on; ``before``: the user mask of the one that ran."""
+        if self._monitoring is not None:  # the registers of a child are its parent's, its monitors are its own
+            up, secure = self._monitoring
+            self.set_monitoring(up, secure)
+            self._monitoring = None
+            return
         if place != self._thread:
             self._thread = place
             self.mark(Mark.THREAD, place)
+            if (self.processor.um ^ before) & PSR_UP:
+                self.mark(Mark.MODE, self.processor.um)
 
     def mark(self, kind: Mark, value: int) -> None:
         """Put a mark into the stream between two runs."""
         self.processor.emit_mark(self.consumer, kind, value)
+
+    def note_unaligned(self, process: Process) -> None:
+        """Linux completes unaligned references, which takes it some thousand cycles each, and says so."""
+        if self._noted or process.unaligned:
+            return
+        self._noted = True
+        _, address, ip = self.processor.unaligned
+        name = process.thread.name.decode(errors="replace")
+        process.notice(
+            f"{name}({process.process_id}): unaligned access to {address:#x}, ip={ip:#x}; it was completed, as others "
+            "will be, which takes the operating system long"
+        )
 
     def finish(self, end: End | None) -> Ending | None:
         """The program has ended (None: another one is executed in its place); its reader is told."""
@@ -113,11 +134,14 @@ class Execution:
     def _ending(self, end: End) -> Ending:
         if not isinstance(end, Death):
             return Ending(end.status)
-        from pfmon.engine.ia64.place import describe  # only a program that dies needs symbols and a disassembler
+        from pfmon.engine.ia64.crash import report  # only a program that dies needs symbols and a disassembler
+        from pfmon.engine.ia64.place import describe
         from pfmon.program.objects import Objects
 
         objects = Objects(self.program, lambda: self.mapped)
-        return Ending(end.status, end.signal, end.text, describe(objects, self.memory, self.processor.ip))
+        where = describe(objects, self.memory, self.processor.ip)
+        text = report(self.process, self.processor, objects, end.text) if self.process else ""
+        return Ending(end.status, end.signal, end.text, where, text)
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code."""
@@ -136,6 +160,8 @@ class Execution:
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PSR.up and PSR.sp as the program finds them."""
+        if self.task is not None and len(self.task.process) > 1:
+            self._monitoring = (up, secure)
         um = self.processor.um
         self.processor.set_um(um | PSR_UP if up else um & ~PSR_UP)
         self.processor.set_secure(secure)

@@ -133,9 +133,10 @@ class Guest:
             while system.processes and not self._stopping:
                 thread = system.schedule.next()
                 process = thread.process
-                process.switch_to(thread)
                 execution = self._executions[process]
-                execution.tell_thread(thread.place)
+                before = execution.processor.um
+                process.switch_to(thread)
+                execution.tell_thread(thread.place, before)
                 if thread.wait is not None:
                     self._system_call(process, execution)
                 elif thread.signals.interrupting():
@@ -167,6 +168,8 @@ class Guest:
         why = processor.run(execution.consumer)
         if self._stopping:
             return
+        if processor.unaligned[0]:
+            execution.note_unaligned(process)
         if why == BREAK:
             self._break(process, execution)
         elif why == FAULT:

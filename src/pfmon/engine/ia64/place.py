@@ -19,10 +19,11 @@ def describe(objects: Objects, memory: AddressSpace, ip: int) -> str:
     parts = [f"slot {slot}"]
     if place := place_of(objects, bundle):
         parts.insert(0, place)
-    return f"{bundle:#x} ({', '.join(parts)}): {_bundle_text(memory, bundle, slot)}"
+    return f"{bundle:#x} ({', '.join(parts)}): {bundle_text(memory, bundle, slot)}"
 
 
-def _bundle_text(memory: AddressSpace, address: int, slot: int) -> str:
+def bundle_text(memory: AddressSpace, address: int, slot: int | None) -> str:
+    """The instructions of a bundle, with a mark at one of them."""
     try:
         data = memory.read(address, 16)
     except GuestMemoryFault:

@@ -186,6 +186,10 @@ cdef struct Cpu:
     uint64_t fault_address
     uint64_t fault_info
     Op* fault_op
+    # unaligned references that the operating system has completed
+    uint64_t unaligned           # how many
+    uint64_t unaligned_address   # of the first one: what it referred to,
+    uint64_t unaligned_ip        # and where
     # marks of the running block, written after it
     uint64_t marks[MAX_MARKS]
     uint32_t mark_count

@@ -269,6 +269,16 @@ cdef class Processor:
         return self.cpu.retired
 
     @property
+    def cpuid(self):
+        """The processor identification registers."""
+        return [self.cpu.cpuid[number] for number in range(8)]
+
+    @property
+    def unaligned(self):
+        """Unaligned references that were completed; what the first one referred to, and where it was."""
+        return self.cpu.unaligned, self.cpu.unaligned_address, self.cpu.unaligned_ip
+
+    @property
     def fault(self) -> int:
         """The vector of the last fault (faults.pxd, Fault)."""
         return self.cpu.fault

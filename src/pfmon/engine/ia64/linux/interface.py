@@ -99,6 +99,10 @@ class Registers(Protocol):
     def retired(self) -> int:
         """Instructions retired so far."""
 
+    @property
+    def cpuid(self) -> Sequence[int]:
+        """The processor identification registers."""
+
     def set_files(self, files: Sequence[tuple[int, int, int]]) -> None:
         """Say which files are mapped where code may be: start, end and number of each."""
 

@@ -93,6 +93,8 @@ class Process:
         self.mappings = Mappings(memory)
         self.umask = Umask()
         self.set_first_break()
+        self.unaligned = 0
+        """What becomes of unaligned references (prctl, PR_SET_UNALIGN)."""
         self._finished = False
         self.family = Family(self.settings.process_id, None, self.settings.parent_id)
         self.threads: dict[int, Thread] = {}

@@ -198,6 +198,17 @@ cdef uint8_t* misaligned(Cpu* cpu, uint64_t address) noexcept nogil:
     return fault_at(cpu, address, FAULT_UNALIGNED_REFERENCE)
 
 
+cdef void complete_unaligned(Cpu* cpu, uint64_t address, int kind) noexcept nogil:
+    """The operating system does what the instruction wants."""
+    mark(cpu, kind, 1)
+    if cpu.unaligned == 0:
+        cpu.unaligned_address = address
+        cpu.unaligned_ip = cpu.ip
+        if cpu.block != NULL and cpu.index < cpu.block.length:
+            cpu.unaligned_ip = cpu.block.instructions[cpu.index].address
+    cpu.unaligned += 1
+
+
 cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
     """As ``readable``, for every case."""
     return read_span(cpu, address, size, size)
@@ -226,7 +237,7 @@ cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alig
         memcpy(cpu.bounce + first, second, size - first)
         host = cpu.bounce
     if unaligned:
-        mark(cpu, Mark.MISALIGNED_LOAD, 1)
+        complete_unaligned(cpu, address, Mark.MISALIGNED_LOAD)
     if (unaligned or cpu.um & UM_BE) and host != cpu.bounce:
         memcpy(cpu.bounce, host, size)
         host = cpu.bounce
@@ -258,7 +269,7 @@ cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t si
         if second == NULL:
             return 0
     if unaligned:
-        mark(cpu, Mark.MISALIGNED_STORE, 1)
+        complete_unaligned(cpu, address, Mark.MISALIGNED_STORE)
     if cpu.um & UM_BE:
         memcpy(swapped, data, size)
         reverse(swapped, size)

@@ -17,8 +17,10 @@ NAME_SIZE = 16
 PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_NAME, PR_GET_NAME = 3, 4, 15, 16
 PR_GET_UNALIGN, PR_SET_UNALIGN, PR_GET_FPEMU, PR_SET_FPEMU = 5, 6, 9, 10
 PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS = 1, 2, 39, 38
-ACCEPTED = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_UNALIGN, PR_SET_FPEMU, PR_SET_NO_NEW_PRIVS)
-ZERO_WORDS = (PR_GET_PDEATHSIG, PR_GET_UNALIGN, PR_GET_FPEMU)  # written to the address in the second argument
+ACCEPTED = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_FPEMU, PR_SET_NO_NEW_PRIVS)
+ZERO_WORDS = (PR_GET_PDEATHSIG, PR_GET_FPEMU)  # written to the address in the second argument
+PR_UNALIGN_NOPRINT, PR_UNALIGN_SIGBUS = 1, 2
+UM_AC = 1 << 3
 QUERY_PERSONALITY = 0xFFFFFFFF
 
 
@@ -34,11 +36,26 @@ def prctl(p: Process, option: int, argument: int) -> int:
     if what in ZERO_WORDS:
         p.user.pack(U32, argument, 0)
         return 0
+    if what == PR_SET_UNALIGN:
+        return _set_unaligned(p, int32(argument))
+    if what == PR_GET_UNALIGN:
+        p.user.pack(U32, argument, p.unaligned)
+        return 0
     if what == PR_GET_DUMPABLE:
         return 1
     if what in ACCEPTED or what == PR_GET_NO_NEW_PRIVS:
         return 0
     return fail(errno.EINVAL)
+
+
+def _set_unaligned(p: Process, mode: int) -> int:
+    """What becomes of unaligned references: they are completed, with a note or without, or SIGBUS, as with PSR.ac."""
+    if mode & ~(PR_UNALIGN_NOPRINT | PR_UNALIGN_SIGBUS):
+        fail(errno.EINVAL)
+    p.unaligned = mode
+    um = p.registers.um
+    p.registers.set_um(um | UM_AC if mode & PR_UNALIGN_SIGBUS else um & ~UM_AC)
+    return 0
 
 
 @system_call("personality")

@@ -96,7 +96,7 @@ def _mmap(p: Process, address: int, length: int, protection: int, flags: int, fd
     if file is not None and offset + size >= 1 << 63:
         fail(errno.EOVERFLOW)
     _unmap(p, start, start + size)
-    p.memory.map(start, size, _rights(protection))
+    p.memory.map(start, size, _rights(protection), kind != MAP_PRIVATE)
     if file is not None:
         p.mappings.add(start, size, file, offset, kind != MAP_PRIVATE, _rights(protection))
     return start
@@ -220,7 +220,7 @@ def _move(p: Process, old: tuple[int, int], place: int, size: int) -> int:
     """Move pages; those that hold only zeros are not touched."""
     start, end = old
     rights = _protection_at(p, start)
-    p.memory.map(place, size, rights)
+    p.memory.map(place, size, rights, p.memory.is_shared(start))
     p.memory.protect(start, end - start, PROT_READ)
     for at in range(0, min(size, end - start), PIECE):
         data = p.memory.read(start + at, min(PIECE, min(size, end - start) - at))
@@ -245,7 +245,7 @@ def madvise(p: Process, address: int, length: int, advice: int) -> int:
         return 0
     for low, high, rights in p.memory.regions_map():
         low, high = max(low, start), min(high, end)
-        if low < high and not p.mappings.reload(low, high):
+        if low < high and not p.mappings.reload(low, high) and not p.memory.is_shared(low):
             p.memory.map(low, high - low, rights)
     return 0
 
