@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.ia64.linux import backing_store, gate, sigframe
+from pfmon.engine.ia64.linux import backing_store, gate, sigframe, stopping
 from pfmon.engine.ia64.linux.interface import Death, GuestMemoryFault
-from pfmon.engine.ia64.linux.signal_table import SIGNALS, SIGSEGV
+from pfmon.engine.ia64.linux.signal_table import SIGKILL, SIGNALS, SIGSEGV
 from pfmon.engine.ia64.linux.signals import (
     SA_NODEFER,
     SA_ONSTACK,
@@ -53,6 +53,16 @@ def deliver(process: Process, in_call: bool = False, restart: bool = False) -> D
     delivered = False
     while (signal := state.next()) is not None:
         action = state.action(signal.number)
+        if state.shared.traced and signal.number != SIGKILL and process.family.injected is not signal:
+            process.family.injected = signal
+            stopping.stop(process, signal.number)
+            break
+        process.family.injected = None
+        if state.ignores(signal.number):
+            continue
+        if state.stops(signal.number):
+            stopping.stop(process, signal.number)
+            break
         if action.handler == SIG_DFL:
             return death(signal)
         if restart and not delivered and not action.flags & SA_RESTART:

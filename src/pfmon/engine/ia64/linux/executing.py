@@ -8,7 +8,8 @@ import os
 from pfmon.engine.ia64.linux import exits
 from pfmon.engine.ia64.linux.errors import Terminated, fail
 from pfmon.engine.ia64.linux.interface import Death
-from pfmon.engine.ia64.linux.signal_table import SIGKILL
+from pfmon.engine.ia64.linux.signal_table import SIGKILL, SIGTRAP
+from pfmon.engine.ia64.linux.signals import SI_USER, Signal, kill_info
 from pfmon.engine.ia64.linux.structures import U64
 from pfmon.errors import PfmonError
 
@@ -111,10 +112,13 @@ def _replace(
     p.set_first_break()
     shared = p.signals.shared.copy(keep_handlers=False)
     shared.pending = p.signals.shared.pending
+    shared.stoppable, shared.traced = p.signals.shared.stoppable, p.signals.shared.traced
     p.thread.signals.begin_program(shared)
     p.thread.clear_child_tid = p.thread.robust_list = 0
     p.thread.name = os.path.basename(path)[:15]
     p.family.executed = True
+    if shared.traced:  # it stops before the first instruction (ptrace(2), PTRACE_TRACEME)
+        p.send(Signal(SIGTRAP, kill_info(SIGTRAP, SI_USER, p.process_id, p.settings.user_id)), p.thread)
     p.system.run(p)
     try:
         p.start()

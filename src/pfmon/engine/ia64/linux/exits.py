@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux import futexes
+from pfmon.engine.ia64.linux import futexes, stopping
 from pfmon.engine.ia64.linux.errors import ThreadEnded
 from pfmon.engine.ia64.linux.family import Ended
 from pfmon.engine.ia64.linux.interface import Death, GuestMemoryFault
@@ -56,8 +56,18 @@ def process_ended(process: Process, end: End) -> None:
         child.family.orphan()
     release_lender(process)
     used = process.clock.processor()
+    for traced in family.traced:  # they go on without it
+        traced.family.tracer = None
+        stopping.go_on(traced, report=False)
+    if family.tracer is not None:
+        family.tracer.family.traced.remove(process)
+        family.tracer.family.stops = [one for one in family.tracer.family.stops if one.process is not process]
+        if family.tracer is not family.parent:
+            family.tracer.family.ended.append(Ended(process.process_id, wait_status(end), 0, family.group))
+            family.tracer.wake_waiting_for_children()
     if family.parent is not None:
         family.parent.family.children.remove(process)
+        family.parent.family.stops = [one for one in family.parent.family.stops if one.process is not process]
         _tell_parent(family.parent, process, end, used)
     if system.host is not None:
         system.host.ended(process, end)
@@ -83,6 +93,4 @@ def _tell_parent(parent: Process, process: Process, end: End, used: int) -> None
         code, value = (CLD_KILLED, status) if isinstance(end, Death) else (CLD_EXITED, end.status & 0xFF)
         user = process.settings.user_id
         parent.send(Signal(number, SIGINFO_CHILD.pack(number, 0, code, process.process_id, user, value, 0, 0)))
-    for thread in parent.threads.values():
-        if thread.wait and thread.wait.children:
-            parent.system.schedule.wake(thread)
+    parent.wake_waiting_for_children()

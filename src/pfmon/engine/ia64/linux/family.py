@@ -7,6 +7,7 @@ from pfmon.light_typing import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.signals import Signal
     from pfmon.engine.ia64.linux.thread import Thread
 
 INIT = 1
@@ -14,12 +15,20 @@ INIT = 1
 
 
 class Ended(NamedTuple):
-    """A child that nobody has waited for yet: wait status, processor time in nanoseconds, its group."""
+    """A child, or a process that was traced, that has ended and nobody has waited for yet: wait status, processor time
+    in nanoseconds, its group."""
 
     process_id: int
     status: int
     used: int
     group: int
+
+
+class Stopped(NamedTuple):
+    """A process that has stopped, or goes on, and nobody has waited for yet: wait status."""
+
+    process: Process
+    status: int
 
 
 class Family:
@@ -39,6 +48,14 @@ class Family:
         self.lender: Thread | None = None
         """The thread that called vfork, while it waits."""
         self.exit_signal = 0
+        self.stopped = False
+        self.stops: list[Stopped] = []
+        """Children, and processes that it traces, that have stopped or go on."""
+        self.tracer: Process | None = None
+        """Who traces it (ptrace)."""
+        self.traced: list[Process] = []
+        self.injected: Signal | None = None
+        """The signal that stopped it for its tracer, to be delivered when it goes on."""
         self.threads_made = 0
         self.executed = False
         """Whether it has executed a program since it was forked."""

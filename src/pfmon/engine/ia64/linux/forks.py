@@ -119,6 +119,7 @@ def fork(p: Process, lend: bool) -> Process:
     child.mappings.tell()
     child.umask, child.limits = copy(p.umask), p.limits.fork()
     shared = p.signals.shared.copy(keep_handlers=True)
+    shared.stoppable = True
     child.thread = child.add_thread(child.process_id, p.signals.copy(shared, keep_stack=True))
     child.thread.name = p.thread.name
     p.family.children.append(child)

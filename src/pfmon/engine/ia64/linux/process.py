@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 
-from pfmon.engine.ia64.linux import calls, delivery, exits, futexes, loader, open_flags
+from pfmon.engine.ia64.linux import calls, delivery, exits, futexes, loader, open_flags, stopping
 from pfmon.engine.ia64.linux.clock import Clock, Used
 from pfmon.engine.ia64.linux.errors import Restart, Terminated, ThreadEnded, error_number
 from pfmon.engine.ia64.linux.family import Family
@@ -21,7 +21,7 @@ from pfmon.engine.ia64.linux.mappings import Mappings
 from pfmon.engine.ia64.linux.numbers import FIRST, NAMES
 from pfmon.engine.ia64.linux.paths import Paths
 from pfmon.engine.ia64.linux.random import RandomBytes
-from pfmon.engine.ia64.linux.signal_table import SIGBUS
+from pfmon.engine.ia64.linux.signal_table import SIGBUS, SIGCONT, SIGKILL
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, Signals, kill_info
 from pfmon.engine.ia64.linux.structures import SIGINFO_FAULT
 from pfmon.engine.ia64.linux.system import System
@@ -273,6 +273,8 @@ class Process:
 
     def send(self, signal: Signal, thread: Thread | None = None) -> None:
         """Send a signal, to a thread or to whichever takes it; it takes effect when that one runs."""
+        if self.family.stopped and signal.number in (SIGCONT, SIGKILL):
+            stopping.go_on(self, report=signal.number == SIGCONT)
         if thread is not None:
             thread.signals.send(signal)
             self._wake([thread], signal)
@@ -281,6 +283,12 @@ class Process:
             (takers[0] if takers else self.thread).signals.send(signal, to_process=True)
             self._wake(takers or list(self.threads.values()), signal)
         self._tell_signal_files()
+
+    def wake_waiting_for_children(self) -> None:
+        """A child, or a process that it traces, has ended, stopped or gone on."""
+        for thread in self.threads.values():
+            if thread.wait and thread.wait.children:
+                self.system.schedule.wake(thread)
 
     def _tell_signal_files(self) -> None:
         """What is pending has changed."""

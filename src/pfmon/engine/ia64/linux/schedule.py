@@ -36,6 +36,8 @@ class Schedule:
         self._state = seed % MODULUS
         self._ready: deque[Thread] = deque()
         self._waiting: dict[Thread, None] = {}
+        self._held: dict[Thread, bool] = {}
+        """Threads of stopped processes, and whether they could run."""
         self._timed: dict[Thread, int] = {}
         self._filed: dict[Thread, None] = {}
         self.current: Thread | None = None
@@ -60,10 +62,29 @@ class Schedule:
         """Let it carry out its system call again, if it waits."""
         if thread in self._waiting:
             self._forget(thread)
+            if thread in self._held:
+                self._held[thread] = True
+            else:
+                self._ready.append(thread)
+
+    def hold(self, thread: Thread) -> None:
+        """It does not run, whatever comes, until it is released."""
+        if thread in self._held:
+            return
+        self._held[thread] = thread not in self._waiting
+        if thread is self.current:
+            self.current = None
+        elif thread in self._ready:
+            self._ready.remove(thread)
+
+    def release(self, thread: Thread) -> None:
+        """It runs again, or waits on."""
+        if self._held.pop(thread, False):
             self._ready.append(thread)
 
     def remove(self, thread: Thread) -> None:
         """It has ended."""
+        self._held.pop(thread, None)
         if thread is self.current:
             self.current = None
         elif thread in self._waiting:
@@ -171,7 +192,8 @@ class Schedule:
         elif left is not None:
             self._pass(left)
         else:
-            raise Deadlock("; ".join(f"thread {t.number} waits {t.wait.text}" for t in self._waiting if t.wait))
+            waiting = [f"thread {t.number} waits {t.wait.text}" for t in self._waiting if t.wait]
+            raise Deadlock("; ".join([*waiting, *(f"thread {t.number} is stopped" for t in self._held)]))
         self._wake_due()
 
     def _pass_outside(self, nanoseconds: int | None) -> None:

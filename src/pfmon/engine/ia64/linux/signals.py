@@ -50,6 +50,10 @@ class SharedSignals:
     def __init__(self) -> None:
         self.actions: dict[int, Action] = {}
         self.pending: list[Signal] = []
+        self.traced = False
+        """Every signal stops the process, for who traces it."""
+        self.stoppable = False
+        """There is somebody who can let it go on when it is stopped."""
 
     def copy(self, *, keep_handlers: bool) -> SharedSignals:
         """For a child; without handlers for a program that is executed, which what is ignored and pending survives."""
@@ -91,11 +95,19 @@ class Signals:
         return self.actions.get(number, Action())
 
     def ignores(self, number: int) -> bool:
-        """Whether the signal would have no effect. Stopping makes no sense to a process that is watched."""
+        """Whether the signal would have no effect."""
+        if self.shared.traced and number != SIGKILL:
+            return False
+        if self.stops(number) and not self.shared.stoppable:
+            return True
         handler = self.action(number).handler
-        if number in (SIGKILL, SIGSTOP):
-            return number == SIGSTOP
-        return handler == SIG_IGN or (handler == SIG_DFL and SIGNALS[number].default in ("ignore", "stop"))
+        return number not in (SIGKILL, SIGSTOP) and (
+            handler == SIG_IGN or (handler == SIG_DFL and SIGNALS[number].default == "ignore")
+        )
+
+    def stops(self, number: int) -> bool:
+        """Whether the signal would stop the process."""
+        return SIGNALS[number].default == "stop" and self.action(number).handler == SIG_DFL
 
     def send(self, signal: Signal, to_process: bool = False) -> None:
         """Make a signal pending, for this thread or for any of its process. An ordinary one is pending once, real-time
@@ -106,6 +118,10 @@ class Signals:
         once = signal.number < FIRST_REAL_TIME
         if len(queue) < MOST_QUEUED and not (once and any(s.number == signal.number for s in queue)):
             queue.append(signal)
+
+    def put_back(self, signal: Signal) -> None:
+        """A signal that was taken is to be acted on next."""
+        self._pending.insert(0, signal)
 
     @property
     def pending(self) -> int:

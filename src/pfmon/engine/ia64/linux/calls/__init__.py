@@ -16,6 +16,7 @@ from pfmon.engine.ia64.linux.calls import (
     terminal,
     threads,
     time,
+    tracing,
     waiting,
 )
 from pfmon.engine.ia64.linux.calls.registry import HANDLERS
@@ -39,6 +40,7 @@ MODULES = (
     terminal,
     threads,
     time,
+    tracing,
     waiting,
 )
 

@@ -63,7 +63,7 @@ def personality(p: Process, persona: int) -> int:
     return 0 if persona & 0xFFFFFFFF in (0, QUERY_PERSONALITY) else fail(errno.EINVAL)
 
 
-@system_call("ptrace", "reboot", "mount", "umount2", "settimeofday", "clock_settime", "sethostname")
+@system_call("reboot", "mount", "umount2", "settimeofday", "clock_settime", "sethostname")
 def not_permitted(p: Process) -> int:
     """What only the superuser may do."""
     fail(errno.EPERM)

@@ -8,16 +8,17 @@ from pfmon.engine.ia64.linux import executing, exits, forks
 from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
 from pfmon.engine.ia64.linux.errors import Restart, Terminated, fail
+from pfmon.engine.ia64.linux.family import Ended
 from pfmon.engine.ia64.linux.interface import Exit
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
-from pfmon.engine.ia64.linux.signal_table import SIGCHLD
+from pfmon.engine.ia64.linux.signal_table import SIGCHLD, SIGCONT
+from pfmon.engine.ia64.linux.stopping import CLD_CONTINUED, CLD_STOPPED, CLD_TRAPPED, CONTINUED, STOPPED
 from pfmon.engine.ia64.linux.structures import INT, RUSAGE, SIGINFO_CHILD
 from pfmon.engine.ia64.linux.thread import Blocked, Wait
 from pfmon.engine.ia64.linux.user import int32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.engine.ia64.linux.family import Ended
     from pfmon.engine.ia64.linux.process import Process
 
 WNOHANG, WUNTRACED, WEXITED, WCONTINUED, WNOWAIT = 1, 2, 4, 8, 0x1000000
@@ -95,8 +96,15 @@ def _wait(p: Process, process_id: int, options: int) -> Ended | None:
                 family.ended.remove(ended)
                 family.used_by_children += ended.used
             return ended
-    if not any(meant(child.process_id, child.family.group) for child in family.children):
+    if not any(meant(one.process_id, one.family.group) for one in (*family.children, *family.traced)):
         fail(errno.ECHILD)
+    for stopped in family.stops:
+        wanted = WCONTINUED if stopped.status == CONTINUED else WUNTRACED
+        process = stopped.process
+        if meant(process.process_id, process.family.group) and (options & wanted or process.family.tracer is p):
+            if not options & WNOWAIT:
+                family.stops.remove(stopped)
+            return Ended(process.process_id, stopped.status, 0, process.family.group)
     if options & WNOHANG:
         return None
     if p.signals.interrupting():
@@ -142,5 +150,11 @@ def waitid(p: Process, kind: int, number: int, info: int, options: int, usage: i
 
 def _child_info(p: Process, ended: Ended) -> tuple[int, ...]:
     killed = ended.status & 0x7F
-    code, value = (CLD_KILLED, killed) if killed else (CLD_EXITED, ended.status >> 8)
+    if ended.status == CONTINUED:
+        code, value = CLD_CONTINUED, SIGCONT
+    elif killed == STOPPED:
+        traced = any(one.process_id == ended.process_id for one in p.family.traced)
+        code, value = CLD_TRAPPED if traced else CLD_STOPPED, ended.status >> 8
+    else:
+        code, value = (CLD_KILLED, killed) if killed else (CLD_EXITED, ended.status >> 8)
     return SIGCHLD, 0, code, ended.process_id, p.settings.user_id, value, 0, 0
