@@ -27,7 +27,7 @@ def write_whole(path: str, text: str) -> None:
         with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
         put_in_place(partial, path)
-    except OSError:
+    except BaseException:
         if partial != path and os.path.exists(partial):
             os.unlink(partial)
         raise

@@ -13,6 +13,7 @@ PACKAGES = {
     "gdb": "gdb",
     "valgrind": "valgrind",
     **dict.fromkeys(("llvm-mc", "llvm-objcopy"), "llvm"),
+    "chromium-headless-shell": "chromium-headless-shell",
 }
 """Program -> Debian's package."""
 

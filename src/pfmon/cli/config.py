@@ -36,6 +36,9 @@ class Config(Options):
     no_cmd_output: bool = False
     json: bool = False
 
+    html_report: str = ""
+    """The file of an HTML report."""
+
     baseline: str = ""
     save_baseline: str = ""
     tolerance: str = ""

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
     from pfmon.cli.baseline import Comparing
     from pfmon.cli.config import Config
+    from pfmon.cli.html_report import HtmlReport
     from pfmon.cli.samples import Samples
     from pfmon.library.run import Run
     from pfmon.library.tables import Annotated
     from pfmon.report.profile import Line
     from pfmon.session.monitoring import Interval
+    from pfmon.session.sampling import Sample
 
 
 def run(config: Config, command: Sequence[str]) -> int:
@@ -40,6 +42,7 @@ def run(config: Config, command: Sequence[str]) -> int:
     for warning in prepared.notes if config.verbose else early:
         _say(warning)
     comparing = _comparing(config, prepared)
+    html = _html(config, prepared)
     results = Results(config.outfile, config.append)
     if config.verbose and prepared.session.counting:
         sys.stderr.write(_programmed(prepared))
@@ -49,7 +52,7 @@ def run(config: Config, command: Sequence[str]) -> int:
     with stopping(prepared.stop, timeout):
         samples = _samples(config, prepared, results)
         try:
-            done = prepared.run(_interval_printer(config, results), samples.take if samples else None)
+            done = prepared.run(_interval_printer(config, results), _takers(samples, html))
             if samples:
                 samples.finish(done.exact)
         except BaseException:
@@ -58,6 +61,8 @@ def run(config: Config, command: Sequence[str]) -> int:
             raise
     _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
     results.write(_text(config, done, early))
+    if html:
+        html.write(done)
     return comparing.finish(done) if comparing else done.status
 
 
@@ -95,6 +100,29 @@ def _samples(config: Config, prepared: Prepared, results: Results) -> Samples | 
     from pfmon.cli.samples import Samples
 
     return Samples(config, prepared, results)
+
+
+def _html(config: Config, prepared: Prepared) -> HtmlReport | None:
+    """What writes --report=html:FILE."""
+    if not config.html_report:
+        return None
+    from pfmon.cli.html_report import HtmlReport
+
+    return HtmlReport(config, prepared)
+
+
+def _takers(samples: Samples | None, html: HtmlReport | None) -> Callable[[Sequence[Sample]], None] | None:
+    """What gets the samples of a buffer; None: they are kept."""
+    takes = html.takes if html else None
+    if samples is None or takes is None:
+        return samples.take if samples else None
+    modules = samples.take
+
+    def both(buffer: Sequence[Sample]) -> None:
+        modules(buffer)
+        takes(buffer)
+
+    return both
 
 
 def _interval_printer(config: Config, results: Results) -> Callable[[Interval], None] | None:

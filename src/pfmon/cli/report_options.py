@@ -1,8 +1,9 @@
-"""Reports that need no events: where the cycles went."""
+"""Reports: where the cycles went, as text, or the whole run as an HTML page."""
 
 from __future__ import annotations
 
 from pfmon.cli.options import Option
+from pfmon.errors import PfmonError
 from pfmon.library.checks import report_is_known
 
 TYPE_CHECKING = False
@@ -11,9 +12,19 @@ if TYPE_CHECKING:
     from pfmon.cli.options import Given
 
 TITLE = "Reports"
-OPTIONS = [Option("report", "print where the cycles went, for the run and by function: cpi", "NAME")]
+OPTIONS = [
+    Option("report", "where the cycles went, for the run and by function: cpi; everything in a page: html:FILE", "NAME")
+]
 
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
-    config.report = report_is_known(given.value or "")
+    name, _, path = (given.value or "").partition(":")
+    if report_is_known(name) == "html":
+        if not path:
+            raise PfmonError("--report=html wants a file: --report=html:FILE")
+        config.html_report, config.survey = path, True
+    elif path:
+        raise PfmonError(f"--report={name} is printed with the counts and takes no file: --outfile={path}")
+    else:
+        config.report = name

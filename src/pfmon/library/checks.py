@@ -31,7 +31,7 @@ OF_PROGRAMS = {
 }
 """Options that say how a program runs: a recorded one has run. Option -> its field."""
 
-REPORTS = ("cpi",)
+REPORTS = ("cpi", "html")
 
 
 def check(options: Options, asks: bool = False) -> None:

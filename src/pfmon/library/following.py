@@ -41,7 +41,7 @@ def following_goes_alone(options: Options) -> None:
         "--replay": options.replay,
         "--long-smpl-periods and --short-smpl-periods": options.sampled,
         "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
-        "--report": options.report,
+        "--report": options.report or options.survey,
         "--print-interval": options.print_interval is not None,
         "several event sets (-e)": len(options.set_sizes) > 1,
         "--trigger-event": options.trigger_event,

@@ -298,8 +298,12 @@ def _environment(options: Options, option: str, value: object) -> None:
     options.environment += [variable("env", entry) for entry in entries]
 
 
-def _report(option: str, value: object) -> str:
-    return report_is_known(_text(option, value))
+def _take_report(options: Options, option: str, value: object) -> None:
+    name = report_is_known(_text(option, value))
+    if name == "html":
+        options.survey = True
+    else:
+        options.report = name
 
 
 def _follow_exec(options: Options, option: str, value: object) -> None:
@@ -373,7 +377,7 @@ TAKERS: dict[str, Taker] = {
     "ia64": _insn_set,
     "checkpoint_func": _field("checkpoint_func", _address),
     "trigger_event": _field("trigger_event", _text),
-    "report": _field("report", _report),
+    "report": _take_report,
     "follow_exec": _follow_exec,
     "follow_all": _follow_all,
     "follow_exec_exclude": _field("follow_exec_exclude", _follow_exec_exclude),

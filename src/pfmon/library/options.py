@@ -66,6 +66,8 @@ class Options:
 
     report: str = ""
     """A report instead of counts: cpi."""
+    survey: bool = False
+    """Look at everything that an HTML report shows, beside what counts."""
     unlimited: bool = False
     symbol_file: str = ""
     debug_dirs: list[str]

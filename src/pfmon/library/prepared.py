@@ -91,7 +91,7 @@ class Prepared:
         options_need_events(options, asked.request)
         profile_needs_events(options)
         report_stands_alone(options)
-        needed = not recording or wants_profile(options) or options.report
+        needed = not recording or wants_profile(options) or options.report or options.survey
         program = load() if needed else None
         if recording:
             recording.close()
@@ -197,7 +197,7 @@ class Prepared:
             timeout=options.session_timeout,
             slow=options.slow,
             unlimited=options.unlimited,
-            profile=wants_profile(options),
+            profile=wants_profile(options) or _surveys_counts(options),
             annotate=_annotated(options.annotate, symbols),
             set_sizes=options.set_sizes,
             controls=Controls(
@@ -220,6 +220,7 @@ class Prepared:
             demangle=options.demangle,
             following=_following(options),
             debug=debug_directories(options),
+            survey=options.survey,
         )
 
 
@@ -230,6 +231,11 @@ def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:
         return symbols.code(name) if name else None
     except UnknownObjectError:
         return name
+
+
+def _surveys_counts(options: Options) -> bool:
+    """Whether the counts are to be split for the page of a survey."""
+    return options.survey and bool(options.events) and not options.sampled and len(options.set_sizes) == 1
 
 
 def _following(options: Options) -> Following | None:

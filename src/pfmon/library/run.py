@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pfmon.errors import PfmonError
 from pfmon.library.counts import Counts
 
 TYPE_CHECKING = False
@@ -12,6 +13,7 @@ if TYPE_CHECKING:  # most runs have none of these
     from pfmon.library.options import Options
     from pfmon.library.samples import Samples
     from pfmon.library.tables import Annotated, Intervals, Table
+    from pfmon.report.html.sampled import SampleTree
     from pfmon.report.programming_record import Record
     from pfmon.session.monitoring import Interval
     from pfmon.session.plan import Outcome
@@ -31,8 +33,8 @@ class Run:
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``samples``
     (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): how often the sampled event happened
-    at each instruction, by address | slot. ``notes`` say what of the options is not, or not exactly, in
-    force, and what there was to say of the program.
+    at each instruction, by address | slot; ``surveyed`` (report="html"): what `to_html` shows. ``notes`` say what of
+    the options is not, or not exactly, in force, and what there was to say of the program.
     """
 
     def __init__(
@@ -58,6 +60,8 @@ class Run:
         self.functions, self.blocks, self.annotated = _profiles(options, outcome)
         self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
         self.cpi = outcome.cpi
+        self.surveyed = outcome.surveyed
+        self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
         self.sampled = options.sampled
         self.samples = _samples(samples) if self.sampled else None
         self.exact = outcome.exact
@@ -113,6 +117,34 @@ class Run:
             return None
         made = {name: None if part is None else part.to_dict() for name, part in parts.items()}
         return {"events": self.counts.names, **made}
+
+    def to_html(self, samples: SampleTree | None = None) -> str:
+        """The page of the run (report="html"): a file of its own. ``samples``: what took them while it ran."""
+        from pfmon.pmu import get
+        from pfmon.report.html.run_page import run_page
+
+        if self.surveyed is None:
+            raise PfmonError('to_html() shows what report="html" has seen: give it to the run')
+        events = get(self.pmu).events
+        return run_page(
+            self.surveyed,
+            self.command,
+            self.pmu,
+            self._ending(),
+            self.notes,
+            self.programming,
+            self.counts,
+            self.counts.names,
+            self._by_function,
+            self.intervals,
+            {count.name: events[count.name].description for count in self.counts if count.name in events},
+            samples,
+        )
+
+    def _ending(self) -> str:
+        if self.death:
+            return f"killed by signal {self.death.signal}"
+        return f"{self.status} ({self.stopped})" if self.stopped else str(self.status)
 
     def to_pandas(self) -> Any:
         """The counts as a DataFrame; the other tables have such a method of their own."""

@@ -157,7 +157,7 @@ def breakdown(figures: MachineFigures, seen: Seen, objects: Objects, demangle: b
     looks = [
         Look(Way.CYCLES, retiring=not causes, causes=sum(1 << cause for cause in causes)) for _, causes in _pieces()
     ]
-    sink = _counted(seen, looks, by_place=True)
+    sink = counted(seen, looks, by_place=True)
     totals = sink.totals()
     instructions = totals.pop()
     pieces = iter(totals)
@@ -189,7 +189,7 @@ def _functions(sink: Sink, lookup: FunctionNames) -> list[FunctionRow]:
     return sorted(rows, key=lambda row: (-sum(row.cycles), row.address, row.object))
 
 
-def _counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:
+def counted(seen: Seen, looks: Sequence[Look], by_place: bool = False) -> Sink:
     """What the looks counted, and behind them the retired instructions."""
     open_filter = Filter()
     sink = Sink(len(looks) + 1, seen.table, by_place)
@@ -215,6 +215,14 @@ def _retired(seen: Seen, signal: str) -> int:
 NOTHING = Weighed("", Filter(), False)
 
 
+def part_looks() -> list[Look]:
+    """A look for each of PARTS, in order: the cycles of all that it consists of."""
+    causes = [0] * len(PARTS)
+    for number, (_, of) in enumerate(_pieces()):
+        causes[_part_of(number)] |= sum(1 << cause for cause in of)
+    return [Look(Way.CYCLES, retiring=part == INHERENT, causes=of) for part, of in zip(PARTS, causes, strict=True)]
+
+
 def _pieces() -> list[tuple[str, frozenset[int]]]:
     """What all parts consist of, in order, with the numbers of the causes."""
     causes = names("cycle")
@@ -232,7 +240,7 @@ def _part_of(piece: int) -> int:
 
 def _ratio(seen: Seen, instructions: int, above: str, below: str, factor: int) -> float | None:
     def totals(*signals: str) -> list[int]:
-        return _counted(seen, [look_of(signal, 0, False, None) for signal in signals]).totals()[:-1]
+        return counted(seen, [look_of(signal, 0, False, None) for signal in signals]).totals()[:-1]
 
     if below == "branches.all":
         divisor = _retired(seen, below)

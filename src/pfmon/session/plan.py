@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.profile import Profile
     from pfmon.session.sampling import Sampling
+    from pfmon.session.survey import Surveyed
     from pfmon.session.tasks import Following, TaskCounts
     from pfmon.session.thread_counts import ThreadCounts
 
@@ -39,7 +40,8 @@ class Plan(NamedTuple):
     that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
     whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
     counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
-    what the program starts; ``debug``: where separate debug files are looked for."""
+    what the program starts; ``debug``: where separate debug files are looked for; ``survey``: look at everything,
+    beside what counts."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -64,6 +66,7 @@ class Plan(NamedTuple):
     demangle: bool = True
     following: Following | None = None
     debug: DebugDirectories = NO_DIRECTORIES
+    survey: bool = False
 
 
 class Times(NamedTuple):
@@ -79,7 +82,7 @@ class Outcome(NamedTuple):
     ``stopped`` names what ended it from outside: timeout, or what Session.stop was told. ``notes`` are of the counts,
     ``notices`` of the program, told while it ran. ``exact``: how often a sampled event happened at each instruction;
     ``tasks``: by task, if what the program starts was followed, ``threads``: by thread, if these are kept apart; the
-    counts are then those of all."""
+    counts are then those of all; ``surveyed``: what a survey saw."""
 
     status: int
     counts: list[Count]
@@ -95,6 +98,7 @@ class Outcome(NamedTuple):
     exact: Mapping[int, int] | None = None
     tasks: Sequence[TaskCounts] | None = None
     threads: Sequence[ThreadCounts] | None = None
+    surveyed: Surveyed | None = None
 
 
 def event_groups(plan: Plan) -> list[EventSets]:

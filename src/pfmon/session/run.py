@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
     from pfmon.session.sampling import Sample
+    from pfmon.session.survey import Survey, Surveyed
     from pfmon.session.tasks import Tasks
     from pfmon.session.thread_counts import ThreadCounts
 
@@ -59,11 +60,13 @@ class Session:
 
             check_live(plan, self.sets, BY_EVENT if self._trigger else BY_CONTROLS)
         self._machine = planned_machine(plan) if self._wants_machine else None
+        self._surveyed_machine = planned_machine(plan) if plan.survey else None
         self._tasks = self._make_tasks() if plan.following else None
         self.engine: Engine = self._open()
         self._check_engine()
         self._recording = self._record() if plan.record else None
         self._stopped = ""
+        self._surveyed: Surveyed | None = None
 
     def _check_engine(self) -> None:
         """PfmonError for a PMU that the program's processors do not have, and for addresses that are not there."""
@@ -131,7 +134,8 @@ class Session:
         """Whether all that is wanted of the stream is how often each block ran."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        return always and len(self.groups) == 1 and not (self._live or plan.following or plan.record or plan.slow)
+        besides = self._live or plan.following or plan.record or plan.slow or plan.survey
+        return always and len(self.groups) == 1 and not besides
 
     @property
     def _live(self) -> bool:
@@ -142,7 +146,8 @@ class Session:
     def _counts_addresses(self) -> bool:
         """Whether what counts wants addresses in its stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
-        return self._wants_machine or data_triggers or any(group.wants_addresses for group in self.groups)
+        wanted = self._wants_machine or self.plan.survey or data_triggers
+        return wanted or any(group.wants_addresses for group in self.groups)
 
     @property
     def _steered(self) -> bool:
@@ -205,14 +210,19 @@ class Session:
         self, reader: Consumer, running: AbstractContextManager[object], data: PerformanceData | None = None
     ) -> tuple[Ending | None, Times]:
         """Run the program, recorded if that is asked for; how it ended, and how long it took."""
+        survey = self._survey()
+        if survey:
+            reader = survey.beside(reader)
         if self._recording:
             reader = self._recording.consumer(reader, self._traced)
         before = _now()
-        with self._limited(), running:
+        with self._limited(), survey.running if survey else nullcontext(), running:
             ending = self.engine.run(reader, data)
         if self._recording:
             self._recording.finish(ending)
-        return ending, Times(*(after - first for after, first in zip(_now(), before, strict=True)))
+        times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
+        self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle) if survey else None
+        return ending, times
 
     def _run(self, on_interval: Callable[[Interval], None]) -> Outcome:
         scale = self.plan.settings.nanoseconds_per_instruction
@@ -247,6 +257,13 @@ class Session:
         )
         return self._of_all_tasks(outcome, monitoring.totals if monitoring else ()) if self._tasks else outcome
 
+    def _survey(self) -> Survey | None:
+        if self._surveyed_machine is None:
+            return None
+        from pfmon.session.survey import Survey  # few runs need it
+
+        return Survey(self._surveyed_machine, self.engine)
+
     def _observer(self) -> Observer:
         from pfmon.session.observer import Observer  # only a report needs it
 
@@ -272,6 +289,7 @@ class Session:
             stopped=self._stopped,
             notes=notes,
             notices=self._notices,
+            surveyed=self._surveyed,
         )
 
     def _profile(self, seen: Seen, notes: list[str]) -> tuple[Profile | None, list[tuple[int, str]]]:

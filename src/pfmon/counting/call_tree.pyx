@@ -1,0 +1,186 @@
+"""Counts by the calls that lead to where they come from (a calling context tree), exact: every block that runs adds what
+it counts to the node of the calls that the program is in.
+
+A function that is called only to go on elsewhere by an indirect branch (an import stub) is left out: its callee is
+where that branch goes.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
+
+from pfmon.counting.cycles cimport CycleCounts
+from pfmon.counting.increments cimport Increments
+from pfmon.machine.items cimport BlockItems
+from pfmon.stream.table cimport BlockHead, BlockInstruction, BlockTable, BranchKind, executed
+from pfmon.stream.words cimport BLOCK_MASK
+
+
+cdef class CallPath(CallStack):
+    """As CallStack; node 0 is what was not called, where each thread begins."""
+
+    def __cinit__(self, BlockTable table, bint traced=False):
+        self.node_capacity = 1024
+        self.nodes = <Node*>calloc(self.node_capacity, sizeof(Node))
+        if self.nodes == NULL:
+            raise MemoryError
+        self.node_count = 1
+
+    def __dealloc__(self):
+        cdef uint64_t thread
+        free(self.nodes)
+        free(self.way.node_at)
+        for thread in range(self.way_count):
+            free(self.ways[thread].node_at)
+        free(self.ways)
+
+    cdef void switch_to(self, uint64_t thread) noexcept nogil:
+        cdef uint64_t count = max(thread, self.thread) + 1, before = self.thread
+        cdef Way* ways
+        if thread == before:
+            return
+        if count > self.way_count:
+            ways = <Way*>realloc(self.ways, count * sizeof(Way))
+            if ways == NULL:
+                self.lost = True
+                return
+            memset(ways + self.way_count, 0, (count - self.way_count) * sizeof(Way))
+            self.ways, self.way_count = ways, count
+        CallStack.switch_to(self, thread)
+        if self.thread == before:
+            self.lost = True
+            return
+        self.ways[before] = self.way
+        self.way = self.ways[thread]
+        memset(&self.ways[thread], 0, sizeof(Way))
+
+    cdef void push(self) noexcept nogil:
+        cdef uint64_t capacity, depth = self.now.depth
+        cdef uint32_t* fresh
+        CallStack.push(self)
+        if self.now.depth == depth:                      # there was no room for the call
+            return
+        if depth >= self.way.capacity:
+            capacity = 2 * self.way.capacity + 64
+            fresh = <uint32_t*>realloc(self.way.node_at, capacity * sizeof(uint32_t))
+            if fresh == NULL:
+                self.lost = True
+                self.now.depth = depth
+                self.now.beyond += 1
+                return
+            self.way.node_at, self.way.capacity = fresh, capacity
+        self.way.node_at[depth] = self.way.at
+
+    cdef void arrive(self, uint64_t word) noexcept nogil:
+        cdef int leaving = self.now.leaving
+        cdef uint64_t depth = self.now.depth
+        cdef bint stub = self.way.stub
+        cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
+        self.way.fresh = self.way.stub = False
+        if self.nodes[0].entry == 0:
+            self.nodes[0].entry, self.nodes[0].file = head.ip, head.file
+        if leaving == BranchKind.NO_BRANCH:
+            if stub:
+                self.nodes[self.way.at].calls -= 1
+                self.way.at = self.nodes[self.way.at].parent
+                self.way.fresh = self.go_down(head.ip, head.file)
+            return
+        CallStack.arrive(self, word)
+        if self.now.depth > depth:
+            self.way.fresh = self.go_down(head.ip, head.file)
+        elif self.now.depth < depth:
+            self.way.at = self.way.node_at[self.now.depth]
+
+    cdef void leave(self, uint64_t word) noexcept nogil:
+        cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
+        cdef const BlockInstruction* last = &self.table.c.instructions[head.first + head.length - 1]
+        CallStack.leave(self, word)
+        self.way.stub = self.way.fresh and last.branch == BranchKind.INDIRECT and executed(word, last.condition)
+
+    cdef bint go_down(self, uint64_t ip, uint32_t file) noexcept nogil:
+        """What runs now was called from the node at hand; False: it counts as part of that."""
+        cdef uint32_t found = 0
+        if self.nodes[self.way.at].depth < DEEPEST_NODE:
+            found = self.child(self.way.at, ip, file)
+        if found == 0:
+            return False
+        self.way.at = found
+        self.nodes[found].calls += 1
+        return True
+
+    cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil:
+        """The node of what the parent calls at an address; 0: there is no room for one more. The latest comes first."""
+        cdef uint32_t found = self.nodes[parent].first_child, before = 0
+        cdef Node* fresh
+        while found and not (self.nodes[found].entry == ip and self.nodes[found].file == file):
+            before, found = found, self.nodes[found].next_sibling
+        if found:
+            if before:
+                self.nodes[before].next_sibling = self.nodes[found].next_sibling
+                self.nodes[found].next_sibling = self.nodes[parent].first_child
+                self.nodes[parent].first_child = found
+            return found
+        if self.node_count == MOST_NODES:
+            return 0
+        if self.node_count == self.node_capacity:
+            fresh = <Node*>realloc(self.nodes, 2 * self.node_capacity * sizeof(Node))
+            if fresh == NULL:
+                self.lost = True
+                return 0
+            self.nodes = fresh
+            self.node_capacity *= 2
+        found = self.node_count
+        self.node_count += 1
+        memset(&self.nodes[found], 0, sizeof(Node))
+        self.nodes[found].entry, self.nodes[found].file, self.nodes[found].parent = ip, file, parent
+        self.nodes[found].depth = self.nodes[parent].depth + 1
+        self.nodes[found].next_sibling = self.nodes[parent].first_child
+        self.nodes[parent].first_child = found
+        return found
+
+
+cdef class CallTree(BlockIncrements):
+    """Looks at a machine's blocks and their records. ``increments``, ``cycles``: of the monitors, as `Live` has them."""
+
+    def __cinit__(self, BlockTable table, Increments increments, CycleCounts cycles):
+        if increments.monitors > MOST_COUNTS:
+            raise ValueError(f"{increments.monitors} monitors: there is room for {MOST_COUNTS}")
+        self.table = table
+        self.path = CallPath(table)
+        self.describe(increments, None, cycles)
+
+    cdef void take(self, const BlockItems* block) noexcept nogil:
+        cdef const int64_t* known
+        cdef int64_t* counts
+        cdef uint32_t k, m
+        if block.words != NULL:
+            self.path.arrive(block.words[0])
+        counts = self.path.nodes[self.path.way.at].counts
+        if block.node_item_count:
+            known = self.of_node(block)
+            for m in range(self.monitors):
+                counts[m] += known[m]
+        for k in range(0, block.item_count, 2):
+            self.add_item(block.items + k, counts)
+        if block.words != NULL:
+            known = self.of_word(block.words[0])
+            for m in range(self.monitors):
+                counts[m] += known[m]
+            self.path.leave(block.words[0])
+        self.path.read(block.marks, block.mark_count)
+
+    @property
+    def lost(self) -> bool:
+        """Whether memory ran out."""
+        return self.path.lost
+
+    def nodes(self):
+        """(parent, entry, file, calls, counts) of each node; a parent comes before its children, 0 is the root."""
+        cdef uint32_t i, m
+        cdef Node* node
+        found = []
+        for i in range(self.path.node_count):
+            node = &self.path.nodes[i]
+            found.append((node.parent, node.entry, node.file, node.calls,
+                          tuple([node.counts[m] for m in range(self.monitors)])))
+        return found

@@ -1,0 +1,128 @@
+"""Where in memory the loads missed, and how long they took: all of them, by piece of memory and by latency.
+
+Pieces begin at 32 bytes. When there are more of them than there is room for, each two become one.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.watch cimport TLB_WALKER, Watch
+
+cdef enum:
+    LATENCIES = 1024             # cycles; the last one is for all longer ones
+    LEAST_TABLE = 1 << 12
+    MOST_TABLE = 1 << 19
+    LEAST_SHIFT = 5
+    LEVELS = 3                   # what served a miss: L2, L3, memory
+
+
+cdef struct Piece:
+    uint64_t key                 # address >> shift, + 1; 0: free
+    int64_t misses[LEVELS]
+    int64_t cycles               # sum of their latencies
+    int64_t translations         # misses of all TLBs
+
+
+cdef class DataMisses(Watch):
+    """``l3``, ``memory``: the least latencies of what L3 and what memory serves, in cycles."""
+
+    cdef Piece* pieces
+    cdef uint64_t size, used     # of the table
+    cdef uint32_t shift
+    cdef int64_t l3, memory
+    cdef uint64_t latencies[LATENCIES]
+    cdef readonly bint out_of_memory    # sticky
+
+    def __cinit__(self, int64_t l3, int64_t memory):
+        self.l3, self.memory, self.shift, self.size = l3, memory, LEAST_SHIFT, LEAST_TABLE
+        self.loads = self.translations = True
+        self.pieces = <Piece*>calloc(self.size, sizeof(Piece))
+        if self.pieces == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.pieces)
+
+    cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
+                   bint of_stack) noexcept nogil:
+        cdef Piece* piece = self.piece_of(address)
+        piece.misses[0 if latency < self.l3 else 1 if latency < self.memory else 2] += 1
+        piece.cycles += latency
+        self.latencies[min(max(latency, 0), <int64_t>LATENCIES - 1)] += 1
+
+    cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
+                          bint of_stack) noexcept nogil:
+        if level >= TLB_WALKER:
+            self.piece_of(address).translations += 1
+
+    cdef Piece* piece_of(self, uint64_t address) noexcept nogil:
+        cdef Piece* found = self.place(address >> self.shift)
+        if found.key == 0:
+            if 4 * (self.used + 1) > 3 * self.size:
+                self.make_room()
+                found = self.place(address >> self.shift)
+            if found.key == 0:
+                found.key = (address >> self.shift) + 1
+                self.used += 1
+        return found
+
+    cdef Piece* place(self, uint64_t number) noexcept nogil:
+        cdef uint64_t i = number * <uint64_t>0x9E3779B97F4A7C15 >> 32
+        while True:
+            i &= self.size - 1
+            if self.pieces[i].key == 0 or self.pieces[i].key == number + 1:
+                return &self.pieces[i]
+            i += 1
+
+    cdef void make_room(self) noexcept nogil:
+        """A larger table, or larger pieces."""
+        cdef Piece* old = self.pieces
+        cdef Piece* piece
+        cdef uint64_t i, k, size = self.size, wider = self.size == MOST_TABLE
+        cdef Piece* fresh = <Piece*>calloc(size if wider else 2 * size, sizeof(Piece))
+        if fresh == NULL:
+            self.out_of_memory = True        # pieces that have no place any more would overwrite others: begin again
+            for i in range(size):
+                self.pieces[i].key = 0
+            self.used = 0
+            return
+        self.pieces = fresh
+        self.used = 0
+        if wider:
+            self.shift += 1
+        else:
+            self.size = 2 * size
+        for i in range(size):
+            if old[i].key == 0:
+                continue
+            piece = self.place((old[i].key - 1) >> wider)
+            if piece.key == 0:
+                piece.key = ((old[i].key - 1) >> wider) + 1
+                self.used += 1
+            for k in range(LEVELS):
+                piece.misses[k] += old[i].misses[k]
+            piece.cycles += old[i].cycles
+            piece.translations += old[i].translations
+        free(old)
+        if 4 * (self.used + 1) > 3 * self.size:
+            self.make_room()
+
+    @property
+    def piece_bytes(self) -> int:
+        """How large a piece of memory is."""
+        return 1 << self.shift
+
+    def histogram(self):
+        """How many loads had each latency, in cycles; the last one stands for all longer ones."""
+        return [self.latencies[i] for i in range(LATENCIES)]
+
+    def by_piece(self):
+        """(address, (misses that L2, L3, memory served), cycles, misses of all TLBs) of each piece, by address."""
+        cdef uint64_t i, k
+        found = []
+        for i in range(self.size):
+            if self.pieces[i].key:
+                found.append(((self.pieces[i].key - 1) << self.shift,
+                              tuple([self.pieces[i].misses[k] for k in range(LEVELS)]),
+                              self.pieces[i].cycles, self.pieces[i].translations))
+        return sorted(found)

@@ -1,0 +1,63 @@
+"""A page in one file, without a network: data, the scripts that draw it, and the libraries that these use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pfmon.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+D3, PLOT, FLAME = "vendor/d3.min.js", "vendor/plot.umd.min.js", "vendor/d3-flamegraph.umd.min.js"
+COMMON = ("elements.js", "tables.js", "charts.js")
+
+TEMPLATE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="pfmon {version}">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+<noscript>This page draws itself with JavaScript, which is switched off.</noscript>
+<script type="application/json" id="data">{data}</script>
+{scripts}
+</body>
+</html>
+"""
+
+
+def page(title: str, data: Mapping[str, Any], scripts: Sequence[str], libraries: Sequence[str] = (D3, PLOT)) -> str:
+    """The text of the file; ``scripts`` are files beside this one, the last of which draws ``data``."""
+    return TEMPLATE.format(
+        version=VERSION,
+        title=_escaped(title),
+        style=_text("style.css"),
+        data=_json(data),
+        scripts="\n".join(f"<script>{_text(name)}</script>" for name in (*libraries, *COMMON, *scripts)),
+    )
+
+
+def _text(name: str) -> str:
+    """A file of this folder, as it may stand in a page."""
+    return (FOLDER / name).read_text(encoding="utf-8").strip().replace("</script", "<\\/script")
+
+
+def _escaped(text: str) -> str:
+    shown = text.encode("utf-8", "backslashreplace").decode()
+    return shown.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """JSON that no markup can end."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,0 +1,157 @@
+"""The HTML page of a run: what was counted, and what a survey of the whole run saw, in one file."""
+
+from __future__ import annotations
+
+from pfmon.program.source_texts import SourceTexts
+from pfmon.report.html.page import D3, FLAME, PLOT, page
+from pfmon.report.programming_record import programming_lines
+from pfmon.session.cpi import PARTS
+from pfmon.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from pfmon.report.html.sampled import SampleTree
+    from pfmon.report.programming_record import Record
+    from pfmon.session.counting import Count, Value
+    from pfmon.session.cpi import Cpi
+    from pfmon.session.data_areas import Area
+    from pfmon.session.profile import Row
+    from pfmon.session.survey import DataView, Surveyed
+
+
+MOST_POINTS = 1500
+"""Of a curve over time: more intervals than that are joined."""
+
+
+def run_page(
+    surveyed: Surveyed,
+    command: Sequence[str],
+    pmu: str,
+    ending: str,
+    notes: Sequence[str],
+    programming: Record,
+    counts: Sequence[Count] = (),
+    events: Sequence[str] = (),
+    by_function: Sequence[Row] = (),
+    intervals: Sequence[tuple[int, Sequence[Value]]] | None = None,
+    descriptions: Mapping[str, str] | None = None,
+    samples: SampleTree | None = None,
+) -> str:
+    """The file's text. ``ending``: how the program ended; ``events``: those of ``by_function`` and ``intervals``;
+    ``descriptions``: by event."""
+    texts = SourceTexts("", *surveyed.places.folders)
+    name = command[0].rpartition("/")[2]
+    sources: dict[tuple[str, int], int] = {}
+    data = {
+        "pfmon": VERSION,
+        "title": f"{name} on {surveyed.cpi.machine}",
+        "command": list(command),
+        "pmu": pmu,
+        "ending": ending,
+        "notes": list(notes),
+        "programming": programming_lines(programming),
+        "cpi": cpi_data(surveyed.cpi),
+        "counts": [_count(count, descriptions or {}) for count in counts],
+        "intervals": _intervals(events, intervals) if intervals else None,
+        "functions": {"events": list(events) if by_function else [], "rows": _functions(surveyed.cpi, by_function)},
+        "lines": [[one.file, one.line, texts.line(one.file, one.line), *one.counts] for one in surveyed.places.lines],
+        "listings": _listings(surveyed, sources),
+        "sources": [[file, line, texts.line(file, line)] for file, line in sources],
+        "calls": _calls(surveyed),
+        "samples": samples.to_data() if samples else None,
+        "data": _memory(surveyed.data),
+    }
+    return page(f"pfmon: {data['title']}", data, ("flame.js", "run.js"), (D3, PLOT, FLAME))
+
+
+def cpi_data(cpi: Cpi) -> dict[str, Any]:
+    """The breakdown as the pages have it."""
+    return {
+        "machine": cpi.machine,
+        "cycles": cpi.cycles,
+        "instructions": cpi.instructions,
+        "parts": [{"name": part, "of": list(cpi.parts[part].items())} for part in PARTS],
+        "ratios": list(cpi.ratios.items()),
+    }
+
+
+def _count(count: Count, descriptions: Mapping[str, str]) -> dict[str, Any]:
+    return {**count.to_dict(), "description": descriptions.get(count.name, "")}
+
+
+def _intervals(events: Sequence[str], intervals: Sequence[tuple[int, Sequence[Value]]]) -> dict[str, Any]:
+    """events, milliseconds of an interval, how many are joined to one row, rows: end in nanoseconds, counts. A formula
+    over joined intervals is that of their mean."""
+    joined = -(-len(intervals) // MOST_POINTS)
+    rows = []
+    for first in range(0, len(intervals), joined):
+        some = intervals[first : first + joined]
+        columns = zip(*(values for _, values in some), strict=True)
+        rows.append([some[-1][0], *(_together(column) for column in columns)])
+    return {"events": list(events), "milliseconds": intervals[0][0] / 1e6, "joined": joined, "rows": rows}
+
+
+def _together(column: Sequence[Value]) -> Value:
+    numbers = [value for value in column if value is not None]
+    if any(isinstance(value, float) for value in numbers):
+        return sum(numbers) / len(numbers)
+    return sum(numbers) if numbers else None
+
+
+def _functions(cpi: Cpi, by_function: Sequence[Row]) -> list[list[Any]]:
+    """A row for each function: name, address, shared object, cycles by part, instructions, counts of events."""
+    counted = {(row.name, row.address, row.object): row.values for row in by_function}
+    nothing = (0,) * (len(by_function[0].values) if by_function else 0)
+    return [
+        [
+            *(row.shown, f"{row.address:#x}", row.object, *row.cycles, row.instructions),
+            *counted.get((row.name, row.address, row.object), nothing),
+        ]
+        for row in cpi.functions
+    ]
+
+
+def _listings(surveyed: Surveyed, sources: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
+    """The instructions of functions; their source lines by number in ``sources``."""
+    return [
+        {
+            "function": listing.function,
+            "whole": listing.whole,
+            "rows": [
+                [
+                    f"{one.address:x}",
+                    one.text,
+                    one.counts,
+                    sources.setdefault((one.file, one.line), len(sources)) if one.file else -1,
+                ]
+                for one in listing.instructions
+            ],
+        }
+        for listing in surveyed.places.listings
+    ]
+
+
+def _calls(surveyed: Surveyed) -> dict[str, Any]:
+    names: dict[str, int] = {}
+    rows = [[row.parent, names.setdefault(row.name, len(names)), row.calls, *row.counts] for row in surveyed.calls]
+    return {"names": list(names), "rows": rows}
+
+
+def _memory(view: DataView | None) -> dict[str, Any] | None:
+    if view is None:
+        return None
+    return {
+        "areas": [_area(area) for area in view.areas],
+        "latencies": [[cycles, count] for cycles, count in enumerate(view.latencies) if count],
+        "l3": view.l3,
+        "memory": view.memory,
+        "piece": view.piece,
+    }
+
+
+def _area(area: Area) -> list[Any]:
+    size = area.end - area.start
+    return [area.name, area.kind, f"{area.start:#x}", size, *area.misses, area.cycles, area.translations, area.parts]

@@ -1,0 +1,147 @@
+"""Areas of memory by name: what a program's loads missed in."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from pfmon.light_typing import NamedTuple
+from pfmon.program.image import MAP_BASE
+from pfmon.program.objects import shown_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pfmon.program.objects import ObjectFile, Objects
+
+GAP = 1 << 16
+"""Bytes without a miss between two areas that have no name of their own."""
+PARTS = 24
+"""Of an area, that are told apart."""
+REGION = 1 << 61
+"""An eighth of the address space (Intel Itanium Architecture Software Developer's Manual, volume 2, 4.1)."""
+STACKS = 1 << 31
+"""The stack and the register backing store lie so far below the end of the usable part of a region, on Linux."""
+REGION_LIMIT = (1 << 44) - (1 << 14)
+
+Piece = tuple[int, tuple[int, int, int], int, int]
+"""(address, misses that L2, L3, memory served, cycles, misses of all TLBs)."""
+
+
+class Area(NamedTuple):
+    """An object or another area of memory in which loads missed: its name and kind (object, data, heap, mapped, stack,
+    registers), where it begins and ends, misses that L2, L3 and memory served, the sum of their latencies, misses of
+    all TLBs, and the misses by part of what was reached, each as large as the others."""
+
+    name: str
+    kind: str
+    start: int
+    end: int
+    misses: tuple[int, int, int]
+    cycles: int
+    translations: int
+    parts: tuple[int, ...]
+
+
+class _Named(NamedTuple):
+    """Memory that has a name."""
+
+    start: int
+    end: int
+    name: str
+    kind: str
+
+
+def areas(pieces: Sequence[Piece], size: int, objects: Objects) -> list[Area]:
+    """The areas that pieces of memory of a size, in order of address, belong to; the one with the most cycles first."""
+    named = sorted(set(_named(objects)))
+    starts = [one.start for one in named]
+    program = objects.own[0].image if objects.own else None
+    break_start = program.end if program else 0
+    groups: dict[_Named, list[Piece]] = {}
+    last: _Named | None = None
+    for piece in pieces:
+        place = _place(piece[0], named, starts) or _place(piece[0] + size - 1, named, starts)
+        place = place or _unnamed(piece[0], break_start, last)
+        if last in groups and last is not None and last.end < piece[0] and place == last._replace(end=place.end):
+            groups[place] = groups.pop(last)  # an area without a name grows
+        groups.setdefault(place, []).append(piece)
+        last = place
+    found = [_area(place, of, size) for place, of in groups.items()]
+    return sorted(found, key=lambda area: (-area.cycles, area.start))
+
+
+def _named(objects: Objects) -> Iterator[_Named]:
+    """Objects and segments of all files; where an object is, it goes before its segment."""
+    for file in objects.everything():
+        for symbol in file.table.symbols():
+            if symbol.kind == "object" and symbol.size:
+                name = shown_name(symbol.name, file.path)
+                yield _Named(symbol.address, symbol.address + symbol.size, name, "object")
+        yield from _segments(file)
+
+
+def _segments(file: ObjectFile) -> Iterator[_Named]:
+    path = file.image.path if file.image else ""
+    for start, end in file.segments():
+        yield _Named(start, end, f"no symbol, in {path.rpartition('/')[2]}", "data")
+
+
+def _place(address: int, named: Sequence[_Named], starts: Sequence[int]) -> _Named | None:
+    """The object that an address is in, or else the segment."""
+    last = bisect_right(starts, address)
+    segment = None
+    for one in reversed(named[max(0, last - 64) : last]):
+        if address < one.end and one.kind == "object":
+            return one
+        if address < one.end:
+            segment = segment or one
+    if segment is None:
+        segment = next((one for one in named if one.kind == "data" and one.start <= address < one.end), None)
+    return segment
+
+
+def _unnamed(address: int, break_start: int, last: _Named | None) -> _Named:
+    """The area of an address that is in no file: the last one, if that is near and of the same kind."""
+    kind = _kind(address, break_start)
+    if last and last.kind == kind and address - last.end < GAP:
+        return last._replace(end=address)
+    return _Named(address, address, "", kind)
+
+
+def _kind(address: int, break_start: int) -> str:
+    below = REGION_LIMIT - address % REGION
+    if 0 < below <= STACKS // 2:
+        return "stack"
+    if 0 < below <= STACKS:
+        return "registers"
+    if address // REGION == MAP_BASE // REGION:
+        return "mapped"
+    return "heap" if address >= break_start else "other"
+
+
+NAMES = {
+    "stack": "stack",
+    "registers": "register backing store",
+    "mapped": "mapped memory",
+    "heap": "heap",
+    "other": "other memory",
+}
+
+
+def _area(place: _Named, pieces: Sequence[Piece], size: int) -> Area:
+    first, last = pieces[0][0], pieces[-1][0]
+    parts = [0] * PARTS
+    for address, misses, _, _ in pieces:
+        parts[(address - first) * PARTS // (last + size - first)] += sum(misses)
+    l2, l3, memory = (sum(misses[level] for _, misses, _, _ in pieces) for level in range(3))
+    return Area(
+        place.name or NAMES[place.kind],
+        place.kind,
+        min(place.start, first) if not place.name else place.start,
+        place.end if place.name else last + size,
+        (l2, l3, memory),
+        sum(cycles for _, _, cycles, _ in pieces),
+        sum(translations for _, _, _, translations in pieces),
+        tuple(parts),
+    )

@@ -1,0 +1,111 @@
+"""A run looked at from all sides, beside whatever counts in it: where its cycles went by cause, by function, by line,
+by instruction and by calls, and where in memory its loads missed. All of it is exact: nothing is sampled.
+"""
+
+from __future__ import annotations
+
+from pfmon.counting.call_tree import CallTree
+from pfmon.counting.cycles import CycleCounts
+from pfmon.counting.data_misses import DataMisses
+from pfmon.counting.increments import Increments
+from pfmon.counting.looks import Look
+from pfmon.counting.tally import Tally
+from pfmon.counting.unit import stack_rate
+from pfmon.counting.weighed import Filter, Weighed
+from pfmon.light_typing import NamedTuple
+from pfmon.machine.figures import IN_ORDER
+from pfmon.session.calls import call_rows
+from pfmon.session.counting import Seen
+from pfmon.session.cpi import NOTHING, breakdown, counted, part_looks
+from pfmon.session.data_areas import areas
+from pfmon.session.machine_run import MachineRun
+from pfmon.session.monitoring import nothing_is_lost
+from pfmon.session.places import places
+from pfmon.session.profile import FunctionNames
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.failure import Failure
+from pfmon.stream.tee import Tee
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.engine.api import Engine
+    from pfmon.machine.config import MachineFigures
+    from pfmon.program.objects import Objects
+    from pfmon.session.calls import CallRow
+    from pfmon.session.cpi import Cpi
+    from pfmon.session.data_areas import Area
+    from pfmon.session.places import Places
+
+
+class DataView(NamedTuple):
+    """Loads that L1D did not serve, or that do not read it: by area of memory, the one with most waiting first, and how
+    many had each latency (cycles; the last one and longer ones together). ``l3``, ``memory``: from which latency on a
+    miss counts as served by L3, by memory; ``piece``: bytes that areas are told apart by."""
+
+    areas: Sequence[Area]
+    latencies: Sequence[int]
+    l3: int
+    memory: int
+    piece: int
+
+
+class Surveyed(NamedTuple):
+    """What was seen. ``data`` is None on machines that tell nobody of single accesses."""
+
+    cpi: Cpi
+    calls: Sequence[CallRow]
+    places: Places
+    data: DataView | None
+
+
+class Survey:
+    """Looks at a run. `running`: the program runs within it."""
+
+    def __init__(self, figures: MachineFigures, engine: Engine) -> None:
+        self._figures = figures
+        table = engine.table
+        self._tally = Tally(table, traced=True)
+        self.running = MachineRun(figures, table, threaded=not engine.capabilities.apart)
+        machine = self.running.machine
+        looks = [*part_looks(), Look()]
+        retired = Increments([*(NOTHING for _ in looks[:-1]), Weighed("inst_retired", Filter(), False)])
+        nothing = Increments([NOTHING for _ in looks])
+        rate = stack_rate(figures)
+        self._calls = CallTree(table, retired, CycleCounts(looks, nothing, table, machine.records, rate))
+        machine.show(self._calls)
+        self._misses = None
+        if figures.core == IN_ORDER:
+            self._misses = DataMisses(int(figures["l3.latency"]), int(figures["memory.latency"]))
+            machine.tell(self._misses)
+        self._consumer = self.running.feed(beside=self._tally)
+
+    def beside(self, reader: Consumer) -> Consumer:
+        """What gives the stream to a reader, and to this."""
+        return self._consumer if type(reader) is Consumer else Tee(reader, self._consumer)
+
+    def finish(self, engine: Engine, objects: Objects, demangle: bool) -> Surveyed:
+        """The run has ended. LostError when something could not be recorded."""
+        lost = self._calls.lost or (self._misses is not None and self._misses.out_of_memory)
+        failures = [engine.table.failure, self._tally.failure, *self.running.failures]
+        nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])
+        seen = Seen(engine.table, self._tally, self.running.records())
+        cpi = breakdown(self._figures, seen, objects, demangle)
+        names = FunctionNames(objects, demangle, engine.table.instruction_set)
+        sink = counted(seen, part_looks(), by_place=True)
+        return Surveyed(
+            cpi,
+            call_rows(self._calls.nodes(), names),
+            places(sink.by_address(), cpi.functions, names, engine),
+            self._data_view(objects),
+        )
+
+    def _data_view(self, objects: Objects) -> DataView | None:
+        misses = self._misses
+        if misses is None:
+            return None
+        levels = int(self._figures["l3.latency"]), int(self._figures["memory.latency"])
+        return DataView(
+            areas(misses.by_piece(), misses.piece_bytes, objects), misses.histogram(), *levels, misses.piece_bytes
+        )

@@ -1,0 +1,238 @@
+"""The HTML page of a run: what is in it, and what a browser makes of it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from browser import data_of, outcome, shown
+from command import example, pfmon, refused
+from host_programs import needs
+
+import pfmon as library
+from pfmon.report.html.run_page import run_page
+from pfmon.session.cpi import Cpi, FunctionRow
+
+HASHMAP = (example("hashmap"), "500")
+
+
+def made(path: Path, *words: str, program: Sequence[str] = HASHMAP) -> Path:
+    """The page of a run."""
+    done = pfmon("--no-cmd-output", f"--report=html:{path}", *words, *program)
+    assert (done.returncode, done.stderr) == (0, "")
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("html") / "run.html")
+
+
+def test_cycles_are_those_of_the_cycle_breakdown(page: Path) -> None:
+    cpi = library.run(HASHMAP, report="cpi", capture=True).cpi
+    data = data_of(page)
+    assert cpi and data["cpi"]["cycles"] == cpi.cycles and data["cpi"]["instructions"] == cpi.instructions
+    assert {part["name"]: dict(part["of"]) for part in data["cpi"]["parts"]} == cpi.parts
+    assert [(row[0], tuple(row[3:8]), row[8]) for row in data["functions"]["rows"]] == [
+        (row.name, row.cycles, row.instructions) for row in cpi.functions
+    ]
+
+
+def test_calls_and_instructions_add_up_to_the_run(page: Path) -> None:
+    data = data_of(page)
+    sums = [sum(column) for column in zip(*(row[3:] for row in data["calls"]["rows"]), strict=True)]
+    assert sum(sums[:-1]) == data["cpi"]["cycles"] and sums[-1] == data["cpi"]["instructions"]
+    for listing in data["listings"]:
+        assert listing["whole"]
+        function = data["functions"]["rows"][listing["function"]]
+        counts = [row[2] for row in listing["rows"] if row[2]]
+        assert [sum(column) for column in zip(*counts, strict=True)] == function[3:9]
+
+
+def test_counts_stay_what_they_are_beside_the_page(tmp_path: Path) -> None:
+    words = ("-e", "cpu_cycles,loads_retired", "--no-cmd-output", "--per-function")
+    alone = pfmon(*words, *HASHMAP)
+    done = pfmon(*words, f"--report=html:{tmp_path / 'page'}", *HASHMAP)
+    assert (done.returncode, done.stdout, done.stderr) == (0, alone.stdout, alone.stderr)
+    data = data_of(tmp_path / "page")
+    run = library.run(HASHMAP, events="cpu_cycles,loads_retired", per_function=True, capture=True)
+    assert run.functions
+    assert {row[0]: tuple(row[9:]) for row in data["functions"]["rows"] if any(row[9:])} == {
+        row.name: row.values for row in run.functions
+    }
+    assert [count["count"] for count in data["counts"]] == [count.value for count in run.counts]
+
+
+@needs("chromium-headless-shell")
+def test_it_opens_without_an_error_and_a_function_is_found(page: Path) -> None:
+    found = shown(
+        page,
+        """
+        const before = rows("functions").map((row) => row[0]);
+        key(document.body, "/");
+        const focused = document.activeElement.id;
+        type(document.getElementById("search"), "LOOK");
+        const after = rows("functions").map((row) => row[0]);
+        const marked = document.querySelectorAll('#flame g.frame rect[fill="#e24bd3"]').length;
+        document.querySelector("#functions td button").click();
+        return {before, focused, after, marked, drawn: document.documentElement.dataset.drawn,
+          shown: document.getElementById("function").selectedOptions[0].text, code: rows("code").length};
+        """,
+    )
+    assert found["drawn"] == "yes" and found["focused"] == "search"
+    assert "main" in found["before"] and found["after"] == ["lookup"] and found["marked"] == 1
+    assert found["shown"].startswith("lookup (") and found["code"] > 20
+
+
+@needs("chromium-headless-shell")
+def test_tables_are_sorted_by_their_headings(page: Path) -> None:
+    found = shown(
+        page,
+        """
+        const heads = [...document.querySelectorAll("#functions th")];
+        const head = heads.find((one) => one.innerText.startsWith("instructions"));
+        const column = () => rows("functions").map((row) => Number(row[4].replaceAll(",", "")));
+        head.querySelector("button").click();
+        const down = [column(), head.getAttribute("aria-sort")];
+        head.querySelector("button").click();
+        return [down, [column(), head.getAttribute("aria-sort")]];
+        """,
+    )
+    (down, said_down), (up, said_up) = found
+    assert down == sorted(down, reverse=True) and up == down[::-1] and len(set(down)) > 2
+    assert (said_down, said_up) == ("descending", "ascending")
+
+
+@needs("chromium-headless-shell")
+def test_the_graph_of_calls_is_gone_through_by_keys(page: Path) -> None:
+    found = shown(
+        page,
+        """
+        const graph = document.querySelector("#flame .flame"), said = document.getElementById("flame-said"), all = [];
+        for (const name of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp", "Enter"]) {
+          key(graph, name);
+          all.push(said.textContent.split(" ")[0]);
+        }
+        const zoomed = [...graph.querySelectorAll("g.frame")].length;
+        key(graph, "Escape");
+        const button = [...document.querySelectorAll("#flame button")].find((one) => one.textContent === "flame");
+        button.click();
+        const frames = graph.querySelectorAll("g.frame").length;
+        return {all, zoomed, pressed: button.getAttribute("aria-pressed"), frames};
+        """,
+    )
+    first, second, third, beside, back, chosen = found["all"]
+    assert (first, second, back, chosen) == ("_start", "main", "main", "main")
+    assert third != beside and {third, beside} < {"lookup", "insert", "memset", "printf", "atol", "malloc"}
+    assert found["pressed"] == "true" and found["frames"] >= found["zoomed"] > 3
+
+
+@needs("chromium-headless-shell")
+def test_light_and_dark_are_told_apart(page: Path) -> None:
+    found = shown(
+        page,
+        """
+        const seen = () => [document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor];
+        const first = seen();
+        document.getElementById("theme").click();
+        return [first, seen()];
+        """,
+    )
+    assert sorted(name for name, _ in found) == ["dark", "light"] and len({colour for _, colour in found}) == 2
+
+
+@needs("chromium-headless-shell")
+@pytest.mark.parametrize(
+    ("words", "sections"),
+    [
+        (("-e", "loads_retired", "--print-interval=0.01"), {"counts", "time"}),
+        (("-e", "loads_retired", "-e", "cpu_cycles", "--switch-timeout=0.01", "--true-values"), {"counts"}),
+        (
+            ("-e", "cpu_cycles", "--long-smpl-periods=1000", "--smpl-stacks", "--smpl-outfile=/dev/null"),
+            {"counts", "samples"},
+        ),
+    ],
+)
+def test_what_was_asked_for_is_shown_and_drawn(words: Sequence[str], sections: set[str], tmp_path: Path) -> None:
+    found = shown(
+        made(tmp_path / "page.html", *words),
+        """
+        const sections = [...document.querySelectorAll("main section")];
+        return sections.map((one) => [one.id, one.querySelectorAll("svg *").length]);
+        """,
+    )
+    usual = {"summary", "cycles", "functions", "flame", "code", "data", "latencies"}
+    assert {name for name, _ in found} == usual | sections
+    drawn = {"cycles", "flame", "latencies"} | (sections - {"counts"})
+    drawn |= {"counts"} if "--true-values" in words else set()
+    assert all(dict(found)[name] > 10 for name in drawn)
+
+
+def test_nothing_in_a_page_is_from_elsewhere(page: Path) -> None:
+    text = page.read_text()
+    assert not re.search(r"<(script|img|link|iframe)[^>]*(src|href)=\"(?!data:)", text)
+    assert "@import" not in text and not re.search(r"url\(\s*['\"]?https?:", text)
+
+
+def test_a_name_cannot_end_the_data(tmp_path: Path) -> None:
+    words = (example("fib"), "5", "</script><!--<b>", "\udcff")
+    page = made(tmp_path / "page.html", program=words)
+    assert data_of(page)["command"] == list(words)
+
+
+@needs("chromium-headless-shell")
+def test_ten_thousand_functions_open_within_two_seconds_in_less_than_5_megabytes(tmp_path: Path) -> None:
+    run = library.run(HASHMAP, report="html", capture=True)
+    surveyed = run.surveyed
+    assert surveyed
+    rows = [
+        FunctionRow(f"name_of_function_{n}", 1 << 62 | n << 6, (n, n, n, 0, 5), 3 * n) for n in range(10_000, 0, -1)
+    ]
+    cpi: Cpi = surveyed.cpi._replace(functions=rows)
+    calls = [surveyed.calls[0]._replace(parent=-1)]
+    calls += [surveyed.calls[1]._replace(parent=n // 3, name=f"name_of_function_{n}") for n in range(6000)]
+    text = run_page(surveyed._replace(cpi=cpi, calls=calls), run.command, run.pmu, "0", [], run.programming)
+    path = tmp_path / "large.html"
+    path.write_text(text)
+    assert len(text) < 5_000_000
+    seen = outcome(path, 'return rows("functions").length;')
+    assert seen["found"] == 40
+    assert seen["milliseconds"] < 2000
+
+
+def test_the_page_stays_when_a_run_cannot_be(tmp_path: Path) -> None:
+    path = tmp_path / "page"
+    path.write_text("old")
+    assert "no_such_event" in refused(f"--report=html:{path}", "-e", "no_such_event", *HASHMAP)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("html", "--report=html wants a file: --report=html:FILE"),
+        ("html:", "--report=html wants a file: --report=html:FILE"),
+        ("html:/no/such/page", "--report=html:/no/such/page: there is no directory /no/such"),
+        ("cpi:page", "--report=cpi is printed with the counts and takes no file: --outfile=page"),
+    ],
+)
+def test_mistakes_are_said_in_a_line(word: str, said: str) -> None:
+    assert refused(f"--report={word}", *HASHMAP) == f"pfmon: {said}\n"
+
+
+def test_a_full_disk_is_said_in_a_line() -> None:
+    done = pfmon("--report=html:/dev/full", "--no-cmd-output", *HASHMAP)
+    assert (done.returncode, done.stderr) == (2, "pfmon: --report=html:/dev/full: no space left on device\n")
+
+
+def test_a_recording_gives_the_page_of_the_run(page: Path, tmp_path: Path) -> None:
+    assert pfmon("--record", str(tmp_path / "run"), "--no-cmd-output", *HASHMAP).returncode == 0
+    again = made(tmp_path / "page", f"--replay={tmp_path / 'run'}", program=())
+    assert data_of(again) == data_of(page)
+
+
+def test_the_library_gives_the_same_page(page: Path) -> None:
+    run = library.run(HASHMAP, report="html", capture=True)
+    assert run.to_html() == page.read_text()
+    with pytest.raises(library.PfmonError, match='report="html"'):
+        library.run(HASHMAP, capture=True).to_html()
