@@ -5,8 +5,8 @@
 'L1D:3'
 
 `run` runs a program and counts; `prepare` gives what can be looked at and stopped; `record` and `replay` are for
-recordings, `read_samples` for samples in files. See docs/library.md. What is named here is loaded when it is first
-used.
+recordings, `read_samples` for samples in files, `diff` for two results. See docs/library.md. What is named here is
+loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pfmon.library.api import events, prepare, record, replay, run
     from pfmon.library.files import DEVNULL
     from pfmon.library.prepared import Prepared
+    from pfmon.library.results import diff
     from pfmon.library.run import Run
     from pfmon.library.sample_files import read_samples
     from pfmon.session.counting import Count
@@ -37,6 +38,7 @@ __all__ = [
     "RuleError",
     "Run",
     "UnknownNameError",
+    "diff",
     "events",
     "pmu",
     "prepare",
@@ -60,6 +62,7 @@ _HOMES = {
     "pfmon.library.api": ("events", "prepare", "record", "replay", "run"),
     "pfmon.library.files": ("DEVNULL",),
     "pfmon.library.prepared": ("Prepared",),
+    "pfmon.library.results": ("diff",),
     "pfmon.library.run": ("Run",),
     "pfmon.library.sample_files": ("read_samples",),
     "pfmon.session.counting": ("Count",),

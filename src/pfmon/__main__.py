@@ -29,6 +29,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _do(words: Sequence[str]) -> int:
+    if words and words[0] in ("diff", "sweep"):
+        from pfmon.cli.subcommand import run_subcommand
+
+        return run_subcommand(words)
     from pfmon.cli.command_line import USAGE, read
 
     config, command = read(words)

@@ -90,6 +90,7 @@ class Run:
         ThreadCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
+        cpi = self.cpi or (self.surveyed.cpi if self.surveyed else None)
         return {
             "pfmon": VERSION,
             "pmu": self.pmu,
@@ -105,7 +106,7 @@ class Run:
             **self.programming.to_dict(),
             "notes": list(self.notes),
             "profile": self._profile(),
-            "report": self.cpi.to_dict() if self.cpi else None,
+            "report": cpi.to_dict() if cpi else None,
             "samples": None if self.samples is None else self.samples.to_dict(),
             "tasks": None if self.tasks is None else [task.to_dict() for task in self.tasks],
             "threads": None if self.threads is None else [thread.to_dict() for thread in self.threads],

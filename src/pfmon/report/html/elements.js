@@ -52,7 +52,7 @@ function firstTheme() {
 
 function frame(title, hint) {
   setTheme(firstTheme());
-  const box = el("input", {type: "search", id: "search", placeholder: hint, "aria-label": hint, size: 26,
+  const box = el("input", {type: "search", id: "search", placeholder: hint, "aria-label": hint, size: 32,
     oninput: () => search(box.value)});
   const theme = el("button", {type: "button", id: "theme", "aria-label": "light or dark", title: "light or dark",
     onclick: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark")}, "◐");

@@ -1,0 +1,89 @@
+"""`pfmon diff A B`: two results side by side."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from pfmon.cli.options import Option
+from pfmon.cli.output import Results, check_can_be_written
+from pfmon.cli.subcommand import help_text, parsed
+from pfmon.errors import PfmonError
+from pfmon.library.results import diff
+from pfmon.library.values import whole_number
+from pfmon.whole_files import write_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pfmon.report.difference import Difference
+
+USAGE = "usage: pfmon diff [OPTION]... A B"
+INTRODUCTION = """Puts two results side by side: counts, where the cycles went, functions that changed. A and B
+are what --json printed, baselines (--save-baseline), or recordings (--record), which are counted for it."""
+OPTIONS = [
+    Option("events", "count recordings with these events (those that the other side has)", "EVENT,...", "e"),
+    Option("pmu", "count recordings with this PMU", "NAME"),
+    Option("machine", "count recordings on this machine", "NAME"),
+    Option("set", "change a figure of the machine, such as l3.size=9M; may be repeated", "FIGURE=VALUE"),
+    Option("b-machine", "count B on this machine", "NAME"),
+    Option("b-set", "change a figure of B's machine; may be repeated", "FIGURE=VALUE"),
+    Option("functions", "so many functions in the text (20)", "NUMBER"),
+    Option("json", "print one JSON object"),
+    Option("html", "write a page, too", "FILE"),
+    Option("outfile", "write the text, or the JSON, into a file", "FILE"),
+    Option("help", "show this help", short="h"),
+]
+FUNCTIONS = 20
+LARGEST = 1 << 20
+
+
+def run(words: Sequence[str]) -> int:
+    """Do what the words behind `pfmon diff` say; the exit status. PfmonError: what is wrong with them."""
+    given, files = parsed(OPTIONS, words)
+    if "help" in given:
+        sys.stdout.write(help_text(USAGE, INTRODUCTION, OPTIONS))
+        return 0
+    if len(files) != 2:
+        raise PfmonError(f"two files are wanted, and {len(files)} given; {USAGE}")
+    most = whole_number("functions", given["functions"][-1], 0, LARGEST) if "functions" in given else FUNCTIONS
+    results = Results(given.get("outfile", [""])[-1], append=False)
+    page = given.get("html", [""])[-1]
+    if page:
+        check_can_be_written(page, f"--html={page}")
+    options, options_b = _options(given, ""), _options(given, "b-")
+    found = diff(*files, options_b={**options, **options_b} if options_b else None, **options)
+    if page:
+        _write_page(page, found)
+    results.write(_text(found, most, "json" in given))
+    return 0
+
+
+def _options(given: dict[str, list[str]], prefix: str) -> dict[str, Any]:
+    """The library's options for recordings; B's changes of figures come behind those of both."""
+    found: dict[str, Any] = {}
+    for name in ("events", "pmu", "machine", "set"):
+        if values := given.get(prefix + name):
+            found[name] = values if name == "set" else values[-1]
+    if prefix and "set" in found:
+        found["set"] = [*given.get("set", []), *found["set"]]
+    return found
+
+
+def _text(found: Difference, most: int, as_json: bool) -> str:
+    if as_json:
+        return json.dumps(found.to_dict()) + "\n"
+    from pfmon.report.difference_text import difference_text
+
+    return difference_text(found, most)
+
+
+def _write_page(path: str, found: Difference) -> None:
+    from pfmon.report.html.diff_page import diff_page  # text needs none
+
+    try:
+        write_whole(path, diff_page(found))
+    except OSError as error:
+        raise PfmonError(f"--html={path}: {(error.strerror or str(error)).lower()}") from None

@@ -1,0 +1,50 @@
+"""What the subcommands (`pfmon diff`, `pfmon sweep`) share: their options may stand anywhere among their words."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from pfmon.cli.options import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.cli.options import Option
+
+SUBCOMMANDS = {"diff": "pfmon.cli.diff", "sweep": "pfmon.cli.sweep"}
+"""The first word of a command line -> the module that does it. A program of that name runs behind `--`."""
+
+
+def run_subcommand(words: Sequence[str]) -> int:
+    """Do what a subcommand, the first word, says; the exit status."""
+    status: int = import_module(SUBCOMMANDS[words[0]]).run(words[1:])
+    return status
+
+
+def parsed(options: Sequence[Option], words: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """The options' values by name ("" without one), and the other words."""
+    found: dict[str, list[str]] = {}
+    others: list[str] = []
+    rest = list(words)
+    while rest:
+        ended = "--" in rest
+        given, left = parse(options, rest)
+        for one in given:
+            found.setdefault(one.name, []).append(one.value or "")
+        if ended and rest[len(rest) - len(left) - 1] == "--":
+            others += left
+            break
+        others += left[:1]
+        rest = left[1:]
+    return found, others
+
+
+def help_text(usage: str, introduction: str, options: Sequence[Option]) -> str:
+    """What --help prints."""
+    lines = [usage, "", introduction, ""]
+    for option in options:
+        short = f"-{option.short}, " if option.short else "    "
+        left = f"  {short}--{option.long}{'=' + option.value if option.value else ''}"
+        lines.append(f"{left:<32} {option.help}" if len(left) < 32 else f"{left}\n{'':<32} {option.help}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,76 @@
+"""Two results side by side as text."""
+
+from __future__ import annotations
+
+from pfmon.report.counts import UNDEFINED, value_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pfmon.report.difference import Difference, Pair, Result
+
+MISSING = "-"
+HEADINGS = ("A", "B", "B - A", "change")
+
+
+def difference_text(found: Difference, most: int, style: str = "plain") -> str:
+    """The tables for people; ``most`` rows of functions."""
+    parts = ["".join(_side(name, side) for name, side in (("A", found.a), ("B", found.b)))]
+    if found.counts:
+        parts.append(_table("event", (_cells(pair, style) for pair in found.counts)))
+    if found.causes:
+        parts.append(_causes(found))
+        rows = [_cells(one.cycles, style) for one in found.functions]
+        parts.append(_limited("cycles by function", rows, most) if rows else "no function differs\n")
+    for event, pairs in found.by_event.items():
+        parts.append(_limited(f"{event} by function", [_cells(pair, style) for pair in pairs], most))
+    return "\n".join(parts)
+
+
+def _side(name: str, side: Result) -> str:
+    command = " ".join(side.command)
+    return f"{name}: {side.path} ({side.kind}): {command}, PMU {side.pmu}, machine {side.machine}\n"
+
+
+def _causes(found: Difference) -> str:
+    """Cycles of an instruction, by cause."""
+    rows = []
+    for cause in found.causes:
+        pair, name = cause.cpi, f"{'  ' if cause.part else ''}{cause.name}"
+        rows.append([_cpi(pair.a), _cpi(pair.b), _cpi(pair.difference, "+"), _change(pair), name])
+    return _table("cycles an instruction", rows)
+
+
+def _cpi(value: int | float | None, sign: str = "") -> str:
+    return UNDEFINED if value is None else format(value, f"{sign}.4f")
+
+
+def _cells(pair: Pair, style: str) -> list[str]:
+    values = [MISSING if value is None else value_text(value, style) for value in (pair.a, pair.b)]
+    return [*values, _signed(pair.difference, style), _change(pair), pair.name]
+
+
+def _signed(value: int | float | None, style: str) -> str:
+    if value is None:
+        return MISSING
+    return ("+" if value > 0 else "-" if value < 0 else "") + value_text(abs(value), style)
+
+
+def _change(pair: Pair) -> str:
+    return MISSING if pair.change is None else f"{100 * pair.change:+.2f}%"
+
+
+def _limited(what: str, rows: Sequence[list[str]], most: int) -> str:
+    left = len(rows) - most
+    return _table(what, rows[:most]) + (f"{left} more\n" if left > 0 else "")
+
+
+def _table(what: str, rows: Iterable[list[str]]) -> str:
+    """Numbers to the right, the name behind them."""
+    lines = [[*HEADINGS, what], *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
+    return "".join(
+        "  ".join([*(cell.rjust(width) for cell, width in zip(line, widths, strict=False)), line[-1]]) + "\n"
+        for line in lines
+    )

@@ -1,0 +1,14 @@
+"""The HTML page of two results side by side."""
+
+from __future__ import annotations
+
+from pfmon.report.html.page import page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.report.difference import Difference
+
+
+def diff_page(found: Difference) -> str:
+    """The file's text."""
+    return page("pfmon diff", {"parts": found.parts, **found.to_dict()}, ("diff.js",))
