@@ -68,6 +68,8 @@ class Options:
     """A report instead of counts: cpi."""
     survey: bool = False
     """Look at everything that an HTML report shows, beside what counts."""
+    one_thread: bool = False
+    """The machine in the thread of the stream's reader: many runs at once share the processors better."""
     unlimited: bool = False
     symbol_file: str = ""
     debug_dirs: list[str]

@@ -221,6 +221,7 @@ class Prepared:
             following=_following(options),
             debug=debug_directories(options),
             survey=options.survey,
+            threaded=not options.one_thread,
         )
 
 

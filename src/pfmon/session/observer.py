@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class Observer:
     """A run on a machine without a PMU: what a report of the whole machine needs."""
 
-    def __init__(self, figures: MachineFigures, engine: Engine) -> None:
+    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True) -> None:
         self._figures, self._engine = figures, engine
         self._tally = Tally(engine.table, traced=True)
-        self.running = MachineRun(figures, engine.table, threaded=not engine.capabilities.apart)
+        self.running = MachineRun(figures, engine.table, threaded=threaded and not engine.capabilities.apart)
         self.consumer = self.running.feed(beside=self._tally)
 
     def breakdown(self, plan: Plan, objects: Objects) -> Cpi:

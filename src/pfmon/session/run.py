@@ -228,7 +228,11 @@ class Session:
         scale = self.plan.settings.nanoseconds_per_instruction
         traced = self._traced
         monitoring = (
-            Monitoring(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine, traced=traced)
+            Monitoring(
+                *(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine),
+                threaded=self.plan.threaded,
+                traced=traced,
+            )
             if self.groups
             else None
         )
@@ -262,13 +266,13 @@ class Session:
             return None
         from pfmon.session.survey import Survey  # few runs need it
 
-        return Survey(self._surveyed_machine, self.engine)
+        return Survey(self._surveyed_machine, self.engine, self.plan.threaded)
 
     def _observer(self) -> Observer:
         from pfmon.session.observer import Observer  # only a report needs it
 
         assert self._machine
-        return Observer(self._machine, self.engine)
+        return Observer(self._machine, self.engine, self.plan.threaded)
 
     def _of_all_tasks(self, outcome: Outcome, totals: Sequence[int]) -> Outcome:
         """The outcome of all tasks, from that of the first one, whose monitors counted ``totals``."""

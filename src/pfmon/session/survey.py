@@ -63,11 +63,11 @@ class Surveyed(NamedTuple):
 class Survey:
     """Looks at a run. `running`: the program runs within it."""
 
-    def __init__(self, figures: MachineFigures, engine: Engine) -> None:
+    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True) -> None:
         self._figures = figures
         table = engine.table
         self._tally = Tally(table, traced=True)
-        self.running = MachineRun(figures, table, threaded=not engine.capabilities.apart)
+        self.running = MachineRun(figures, table, threaded=threaded and not engine.capabilities.apart)
         machine = self.running.machine
         looks = [*part_looks(), Look()]
         retired = Increments([*(NOTHING for _ in looks[:-1]), Weighed("inst_retired", Filter(), False)])

@@ -1,6 +1,7 @@
 "use strict";
 // Charts, drawn by Observable Plot. They take their colours from the page's style, so light and dark need no new drawing.
 
+const MORE_COLOURS = ["#17a2b8", "#a8622a", "#d976b8", "#8d8d2a", "#4f7f86", "#7c5cd6", "#5a9e3f", "#b0465f"];
 const COLOURS = [0, 1, 2, 3, 4, 5].map((place) => `var(--c${place})`);
 
 function wide() { return Math.max(520, Math.min(1240, document.querySelector("main").clientWidth - 90)); }
@@ -44,7 +45,7 @@ function lines(title, points, options = {}) {
   const series = [...new Set(points.map((point) => point.series))];
   const drawn = chart(title, {
     width: options.width ?? wide(), height: options.height ?? 240, marginLeft: 62, x: {label: options.x, type: options.log ? "log" : undefined, base: options.log ? 2 : undefined, tickFormat: options.xFormat, ticks: options.xTicks},
-    y: {label: options.y ?? null, grid: true, zero: true, tickFormat: "~s"}, color: {domain: series, range: COLOURS.concat(d3.schemeTableau10)},
+    y: {label: options.y ?? null, grid: true, zero: true, tickFormat: "~s"}, color: {domain: series, range: COLOURS.concat(MORE_COLOURS)},
     marks: [
       Plot.lineY(points, {x: "x", y: "y", stroke: "series", curve: options.curve ?? "linear", strokeWidth: 1.8}),
       points.length <= 200 ? Plot.dot(points, {x: "x", y: "y", fill: "series", r: 3, title: (point) => `${point.series}\n${options.shown ? options.shown(point.x) : number(point.x)}: ${number(point.y)}`}) : null,
@@ -52,7 +53,7 @@ function lines(title, points, options = {}) {
     ],
   });
   if (series.length > 1) {
-    const colour = (place) => (COLOURS.concat(d3.schemeTableau10))[place];
+    const colour = (place) => (COLOURS.concat(MORE_COLOURS))[place];
     drawn.append(el("div", {class: "legend"}, ...series.map((name, place) => el("span", {}, el("i", {style: `background:${colour(place)}`}), name))));
   }
   return drawn;

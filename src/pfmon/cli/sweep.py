@@ -1,0 +1,170 @@
+"""`pfmon sweep FILE.toml`: programs on machines, figures changed, events counted; a table and a page at the end."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import nullcontext
+
+from pfmon.cli.options import Option
+from pfmon.cli.subcommand import help_text, parsed
+from pfmon.errors import PfmonError
+from pfmon.library.sweep.plan import read
+from pfmon.library.sweep.store import Store
+from pfmon.library.sweep.sweep import FIRST, LAST, rows, sweep
+from pfmon.library.values import whole_number
+from pfmon.report.sweep_table import arrow, write_table
+from pfmon.whole_files import write_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.library.sweep.dask_pool import DaskPool
+    from pfmon.library.sweep.plan import Sweep
+    from pfmon.library.sweep.sweep import Progress, Swept
+
+USAGE = "usage: pfmon sweep [OPTION]... FILE.toml"
+INTRODUCTION = """Counts programs on machines: each program runs and is recorded once, then its recording is counted for
+every machine, with every combination of the figures. What is there already is not done again, so the same command goes
+on where an interrupted one ended. docs/reports.md has the file."""
+OPTIONS = [
+    Option("output", "directory for recordings, counts, table.parquet and index.html (FILE.sweep)", "DIR", "o"),
+    Option("workers", "so many processes (the processors that there are)", "NUMBER", "j"),
+    Option("scheduler", "count on the Dask cluster behind this scheduler, such as tcp://host:8786", "ADDRESS"),
+    Option("dry-run", "say what there is to do, and do nothing"),
+    Option("quiet", "say nothing while it is done", short="q"),
+    Option("help", "show this help", short="h"),
+]
+MOST_WORKERS = 1024
+FAILED = 1
+"""Exit status when some cells have no counts."""
+
+
+class Interrupted(PfmonError):
+    """Ctrl-C."""
+
+    exit_status = 130
+
+
+def run(words: Sequence[str]) -> int:
+    """Do what the words behind `pfmon sweep` say; the exit status. PfmonError: what is wrong with them."""
+    given, files = parsed(OPTIONS, words)
+    if "help" in given:
+        sys.stdout.write(help_text(USAGE, INTRODUCTION, OPTIONS))
+        return 0
+    if len(files) != 1:
+        raise PfmonError(f"one file is wanted, and {len(files)} given; {USAGE}")
+    workers = _workers(given.get("workers", [""])[-1])
+    arrow()
+    wanted = read(files[0])
+    folder = given.get("output", [f"{files[0].removesuffix('.toml')}.sweep"])[-1]
+    if "dry-run" in given:
+        sys.stdout.write(_what(wanted))
+        return 0
+    line = ProgressLine(quiet="quiet" in given)
+    with Store(folder) as store, _cluster(given.get("scheduler", [""])[-1]) as cluster:
+        try:
+            swept = sweep(wanted, store, workers, cluster, line.show)
+        except KeyboardInterrupt:
+            line.end()
+            raise Interrupted("interrupted; what is counted is kept, and the same command goes on") from None
+        line.end()
+        _write(folder, wanted, swept)
+    failed = [one for one in swept if one.answer["error"]]
+    for one in failed[:10]:
+        sys.stderr.write(f"pfmon: {one.cell}: {one.answer['error']}\n")
+    if len(failed) > 10:
+        sys.stderr.write(f"pfmon: {len(failed) - 10} cells more have no counts\n")
+    return FAILED if failed else 0
+
+
+def _workers(text: str) -> int:
+    return whole_number("workers", text, 1, MOST_WORKERS) if text else len(os.sched_getaffinity(0))
+
+
+def _cluster(address: str) -> DaskPool | nullcontext[None]:
+    if not address:
+        return nullcontext()
+    from pfmon.library.sweep.dask_pool import DaskPool  # few have a cluster
+
+    return DaskPool(address)
+
+
+def _what(wanted: Sweep) -> str:
+    lines = [f"{cell}: {', '.join(cell.events)}\n" for cell in wanted.cells]
+    return "".join([*lines, f"{len(lines)} cells, of {len(wanted.programs)} programs\n"])
+
+
+def _write(folder: str, wanted: Sweep, swept: Sequence[Swept]) -> None:
+    """The table and the page."""
+    from pfmon.report.html.sweep_page import sweep_page
+
+    columns, table = rows(swept)
+    first, last = len(FIRST), columns.index(LAST[0])
+    behind = columns[last + len(LAST) :]
+    events = [name for name in behind if not name.startswith("cpi: ")]
+    about = {
+        "cells": str(len(swept)),
+        "programs": str(len(wanted.programs)),
+        "machines": str(len({one.cell.machine for one in swept})),
+        "processor time": f"{sum(one.answer['seconds'] for one in swept):.1f} s",
+    }
+    title = wanted.path.rpartition("/")[2]
+    page = sweep_page(title, columns, table, columns[first:last], events, behind[len(events) :], about)
+    for path, write in ((f"{folder}/table.parquet", None), (f"{folder}/index.html", page)):
+        try:
+            write_table(path, columns, table) if write is None else write_whole(path, write)
+        except OSError as error:
+            raise PfmonError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    sys.stdout.write(f"{folder}/index.html\n{folder}/table.parquet\n")
+
+
+class ProgressLine:
+    """Says how far it is: on a terminal in one line that changes, elsewhere a line at each tenth."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._began = time.monotonic()
+        self._said = -1
+        self._shown = ""
+
+    def show(self, progress: Progress) -> None:
+        """Say it, if there is something to say."""
+        tenth = 10 * progress.done // progress.cells
+        if self._quiet or (not self._terminal and tenth == self._said):
+            return
+        self._said = tenth
+        text = self._text(progress)
+        if not self._terminal:
+            sys.stderr.write(f"{text}\n")
+        elif text != self._shown:
+            sys.stderr.write(f"\r\x1b[K{text}")
+        self._shown = text
+        sys.stderr.flush()
+
+    def _text(self, progress: Progress) -> str:
+        if progress.doing == "recording":
+            return f"recording {progress.running} programs"
+        text = f"{progress.done} of {progress.cells} cells"
+        if progress.before:
+            text += f" ({progress.before} were there)"
+        fresh, left = progress.done - progress.before, progress.cells - progress.done
+        if progress.running:
+            text += f", {progress.running} under way"
+        if fresh and left:
+            text += f", {_clock((time.monotonic() - self._began) * left / fresh)} left"
+        return text
+
+    def end(self) -> None:
+        """Nothing more is to be said."""
+        if self._terminal and self._shown:
+            sys.stderr.write("\n")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

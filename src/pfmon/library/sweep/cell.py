@@ -1,0 +1,94 @@
+"""What a worker does: it records a program, or counts a recording on a machine. Orders and answers are plain data, so
+that they pass through pipes and clusters."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pfmon.errors import PfmonError
+from pfmon.library.api import record
+from pfmon.library.files import DEVNULL, Files
+from pfmon.library.keywords import options_of
+from pfmon.library.prepared import Prepared
+from pfmon.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pfmon.library.run import Run
+
+Order = dict[str, Any]
+Answer = dict[str, Any]
+
+
+def obey(order: Mapping[str, Any], recording: bytes | None = None) -> Answer:
+    """Do it. The answer has ``error`` (null, or why it cannot be done), ``seconds`` of this thread's processor time,
+    and what came of it. ``recording``: what is in the file, where that file cannot be seen."""
+    before = _seconds()
+    try:
+        if order["pfmon"] != VERSION:
+            raise PfmonError(f"the worker has pfmon {VERSION}, and the sweep is of {order['pfmon']}")
+        found = _record(order) if order["do"] == "record" else _count(order, recording)
+    except PfmonError as error:
+        return {"error": str(error), "seconds": _seconds() - before}
+    return {"error": None, "seconds": _seconds() - before, **found}
+
+
+def _seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_THREAD)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _record(order: Mapping[str, Any]) -> Answer:
+    """Run a program; what it prints is nobody's."""
+    source = Path(order["input"]).read_bytes() if order["input"] else b""
+    run = record(order["path"], order["command"], input=source, stdout=DEVNULL, stderr=DEVNULL, **order["options"])
+    return {"status": run.status, "instructions": run.retired}
+
+
+def _count(order: Mapping[str, Any], recording: bytes | None) -> Answer:
+    path = order["path"] if recording is None else _kept(order["digest"], recording)
+    machine = {"machine": order["machine"], "set": order["settings"], "pmu": order["pmu"]}
+    run = _replayed(path, {**machine, "events": order["events"], "unlimited": True})
+    found: Answer = {
+        "status": run.status,
+        "instructions": run.retired,
+        "counts": {count.name: count.value for count in run.counts},
+        "cpi": None,
+    }
+    if order["cpi"]:
+        cpi = _replayed(path, {**machine, "report": "cpi"}).cpi
+        assert cpi
+        found["cpi"] = {"cycles": cpi.cycles, **{part: cpi.total(part) for part in cpi.parts}}
+    return found
+
+
+def _replayed(path: str, words: dict[str, Any]) -> Run:
+    """A replay in one thread: there are as many workers as processors."""
+    options = options_of(words, replay=path)
+    options.one_thread = True
+    return Prepared(options, [], Files()).run()
+
+
+def _kept(digest: str, recording: bytes) -> str:
+    """A file of this machine with what was sent."""
+    folder = Path(tempfile.gettempdir()) / f"pfmon-sweep-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / digest
+    if not path.exists() or path.stat().st_size != len(recording):
+        partial = folder / f".{digest}.{os.getpid()}"
+        partial.write_bytes(recording)
+        partial.replace(path)
+    return str(path)
+
+
+def digest_of(path: str) -> str:
+    """What a file holds."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

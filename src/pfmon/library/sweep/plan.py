@@ -1,0 +1,230 @@
+"""What a sweep is: a TOML file of programs, machines, figures and events, and the cells that these make."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import product
+from pathlib import Path
+
+from pfmon.engine.api import instruction_set_of
+from pfmon.errors import PfmonError, nearest_names
+from pfmon.library.program import find_program
+from pfmon.light_typing import NamedTuple
+from pfmon.machine.config import load
+from pfmon.pmu import get
+from pfmon.session.event_patterns import expand
+from pfmon.session.supported import check_fits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from pfmon.machine.figures import Value
+
+KEYS = {
+    "": {"events", "cpi", "figures", "program", "machine"},
+    "program": {"name", "command", "input", "sysroot", "environment", "seed", "recording"},
+    "machine": {"name", "label", "set", "events", "figures"},
+}
+"""What may stand in the file, in its tables."""
+
+
+class Program(NamedTuple):
+    """A program that is run and recorded once, or a recording that is here. ``options``: of the run."""
+
+    name: str
+    command: Sequence[str]
+    input: str
+    options: Mapping[str, Any]
+    recording: str
+
+
+class Cell(NamedTuple):
+    """One program on one machine. ``machine``: its label; ``base`` and ``settings``: what it is made of; ``figures``:
+    those which the sweep changes, as they are then; ``cpi``: break the cycles down, too."""
+
+    program: str
+    machine: str
+    base: str
+    settings: tuple[str, ...]
+    figures: tuple[tuple[str, Value], ...]
+    content: tuple[tuple[str, Value], ...]
+    pmu: str
+    events: tuple[str, ...]
+    cpi: bool
+
+    def __str__(self) -> str:
+        changed = "".join(f" {name}={value}" for name, value in self.figures)
+        return f"{self.program} on {self.machine}{changed}"
+
+
+class Sweep(NamedTuple):
+    """All of it: programs by name, and the cells, of a program one after the other."""
+
+    path: str
+    programs: Mapping[str, Program]
+    cells: Sequence[Cell]
+
+
+def read(path: str) -> Sweep:
+    """The sweep in a file. PfmonError: what is wrong, before anything runs."""
+    tree = _tree(path)
+    try:
+        _check_keys("", tree)
+        programs = [_program(one) for one in _tables(tree, "program")]
+        machines = [one for table in _tables(tree, "machine") for one in _machines(tree, table)]
+    except PfmonError as error:
+        raise PfmonError(f"{path}: {error}") from None
+    named = {program.name: program for program in programs}
+    if len(named) < len(programs):
+        twice = next(one.name for number, one in enumerate(programs) if one.name in {p.name for p in programs[:number]})
+        raise PfmonError(f'{path}: two programs are called {twice}; give one of them another name = "..."')
+    for program, machine in product(programs, machines):
+        _check_runs(path, program, machine)
+    cells = [machine._replace(program=program.name) for program in programs for machine in machines]
+    return Sweep(path, named, list(dict.fromkeys(cells)))
+
+
+def _tree(path: str) -> dict[str, Any]:
+    try:
+        with Path(path).open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise PfmonError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PfmonError(f"{path}: not TOML: {error}") from None
+
+
+def _check_keys(table: str, content: Mapping[str, Any]) -> None:
+    for key in content:
+        if key not in KEYS[table]:
+            near = nearest_names(key, KEYS[table])
+            hint = f"; nearest: {', '.join(near)}" if near else f"; there are: {', '.join(sorted(KEYS[table]))}"
+            raise PfmonError(f"unknown key {f'{table}.' if table else ''}{key}{hint}")
+
+
+def _tables(tree: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    found = tree.get(name, [])
+    if not isinstance(found, list) or not found or not all(isinstance(one, dict) for one in found):
+        raise PfmonError(f"at least one [[{name}]] is wanted")
+    for one in found:
+        _check_keys(name, one)
+    return found
+
+
+def _program(table: Mapping[str, Any]) -> Program:
+    command, recording = table.get("command", []), _text(table, "program", "recording")
+    command = [command] if isinstance(command, str) else command
+    if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
+        raise PfmonError(f"program.command = {command!r}: a list of texts is wanted")
+    if bool(command) == bool(recording):
+        raise PfmonError('a program has a command = ["...", ...] or a recording = "..."')
+    words = [Path(word).name for word in command[:1]] + list(command[1:])
+    name = _text(table, "program", "name") or " ".join(words) or Path(recording).name
+    options = {key: table[key] for key in ("sysroot", "environment", "seed") if key in table}
+    if recording and not Path(recording).is_file():
+        raise PfmonError(f"program.recording = {recording!r}: there is no such file")
+    if command and not Path(find_program(command[0])).is_file():
+        raise PfmonError(f"program.command: {command[0]}: there is no such program")
+    if (path := _text(table, "program", "input")) and not Path(path).is_file():
+        raise PfmonError(f"program.input = {path!r}: there is no such file")
+    return Program(name, command, path, options, recording)
+
+
+def _text(table: Mapping[str, Any], where: str, key: str) -> str:
+    found = table.get(key, "")
+    if not isinstance(found, str):
+        raise PfmonError(f"{where}.{key} = {found!r}: a text is wanted")
+    return found
+
+
+def _machines(tree: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Cell]:
+    """A machine with each combination of the values of its figures; a program comes later."""
+    base, events = _text(table, "machine", "name"), table.get("events", tree.get("events", []))
+    if not base:
+        raise PfmonError('a machine has a name = "..."')
+    if not isinstance(events, list) or not events or not all(isinstance(event, str) for event in events):
+        raise PfmonError(f'events = ["EVENT", ...] are wanted, for all machines or for {base}')
+    fixed = _settings(table.get("set", []))
+    choices = list(_choices({**_figures(tree), **_figures(table)}))
+    for chosen in product(*choices):
+        settings = (*fixed, *(f"{name}={value}" for part in chosen for name, value in part))
+        figures = load(base, settings)
+        pmu = str(figures["machine.pmu"])
+        expanded = expand(get(pmu), events)
+        _check_events(pmu, expanded)
+        varied = tuple((name, figures[name]) for part in chosen for name, _ in part)
+        label = _text(table, "machine", "label") or ", ".join([base, *fixed])
+        content = tuple(sorted(figures.items()))
+        yield Cell("", label, base, settings, varied, content, pmu, tuple(expanded), bool(tree.get("cpi", False)))
+
+
+def _settings(found: object) -> tuple[str, ...]:
+    """FIGURE=VALUE texts, from a list of such or a table."""
+    if isinstance(found, dict):
+        return tuple(f"{name}={value}" for name, value in _flat(found))
+    if isinstance(found, list) and all(isinstance(text, str) for text in found):
+        return tuple(found)
+    raise PfmonError(f'machine.set = {found!r}: ["FIGURE=VALUE", ...] is wanted')
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Figures with their values: l3.size as a key, or size in a table l3."""
+    for key, value in table.items():
+        name = f"{before}.{key}" if before else key
+        if isinstance(value, dict):
+            yield from _flat(value, name)
+        else:
+            yield name, value
+
+
+def _figures(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of figures that are to be tried, by name."""
+    figures = table.get("figures", {})
+    if not isinstance(figures, dict):
+        raise PfmonError("figures is a table: FIGURE = [VALUE, ...]")
+    return dict(_flat(figures))
+
+
+def _choices(figures: Mapping[str, Any]) -> Iterator[list[tuple[tuple[str, Any], ...]]]:
+    """For each figure its values; for "a,b" the values that a and b have together."""
+    for key, values in figures.items():
+        names = [name.strip() for name in key.split(",")]
+        if not isinstance(values, list) or not values:
+            raise PfmonError(f"figures: {key} = {values!r}: a list of values is wanted")
+        found = []
+        for value in values:
+            several = value if len(names) > 1 else [value]
+            if not isinstance(several, list) or len(several) != len(names):
+                raise PfmonError(f"figures: {key}: {value!r}: a list of {len(names)} values is wanted")
+            found.append(tuple((name, _figure(one)) for name, one in zip(names, several, strict=True)))
+        yield found
+
+
+def _figure(value: object) -> str:
+    """As --set has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _check_events(pmu: str, events: Sequence[str]) -> None:
+    """PfmonError for an event that cannot be counted."""
+    from pfmon.counting.countable import check_countable
+    from pfmon.pmu.derived import plan
+
+    for event in plan(get(pmu).events, list(events)).names:
+        if event in get(pmu).events:
+            check_countable(get(pmu), get(pmu).events[event])
+
+
+def _check_runs(path: str, program: Program, machine: Cell) -> None:
+    """PfmonError for a machine that does not run the program."""
+    if not program.command:
+        return
+    instructions = instruction_set_of(find_program(program.command[0]))
+    if instructions is None:
+        return
+    try:
+        check_fits(get(machine.pmu), instructions)
+    except PfmonError as error:
+        raise PfmonError(f"{path}: {program.name} on {machine.machine}: {error}") from None

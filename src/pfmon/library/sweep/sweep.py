@@ -1,0 +1,109 @@
+"""A sweep from its beginning to its end: programs are recorded, cells counted, each once, whatever was there before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pfmon.errors import PfmonError
+from pfmon.library.sweep.pool import Pool, Task
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.library.sweep.cell import Answer
+    from pfmon.library.sweep.dask_pool import DaskPool
+    from pfmon.library.sweep.plan import Cell, Sweep
+    from pfmon.library.sweep.store import Store
+
+
+class Progress(NamedTuple):
+    """How far it is: cells that are there, all of them, how many of those were there before, how many are under way;
+    what is done, in a word."""
+
+    doing: str
+    done: int
+    cells: int
+    before: int
+    running: int
+
+
+class Swept(NamedTuple):
+    """A cell and what it came to (its answer, library/sweep/cell.py)."""
+
+    cell: Cell
+    answer: Answer
+
+
+def sweep(
+    wanted: Sweep, store: Store, workers: int, cluster: DaskPool | None, on_progress: Callable[[Progress], None]
+) -> list[Swept]:
+    """All cells, in their order. Programs are recorded by workers of this machine, cells counted by these or by the
+    cluster's. PfmonError: a program cannot be recorded, or an answer cannot be kept."""
+    with Pool(workers) as pool:
+        _record(wanted, store, pool, on_progress)
+        recordings = {name: store.recording(program) for name, program in wanted.programs.items()}
+        keys = [store.cell_key(cell, recordings[cell.program]) for cell in wanted.cells]
+        answers = {key: answer for key in keys if (answer := store.answer(key)) is not None}
+        before = len([key for key in keys if key in answers])
+        tasks: dict[str, Task] = {}
+        for cell, key in zip(wanted.cells, keys, strict=True):
+            if key not in answers:
+                tasks.setdefault(key, Task(key, store.cell_order(cell, recordings[cell.program])))
+
+        def tell(running: int) -> None:
+            done = sum(key in answers for key in keys)
+            on_progress(Progress("counting", done, len(keys), before, running))
+
+        def take(key: str, answer: Answer) -> None:
+            answers[key] = answer
+            if answer["error"] is None:  # what failed is tried again the next time
+                store.keep(key, answer)
+
+        (cluster or pool).run(tasks.values(), take, tell)
+        tell(0)
+        return [Swept(cell, answers[key]) for cell, key in zip(wanted.cells, keys, strict=True)]
+
+
+def _record(wanted: Sweep, store: Store, pool: Pool, on_progress: Callable[[Progress], None]) -> None:
+    """Record the programs of which there is no recording yet."""
+    orders = {name: store.recording_order(one) for name, one in wanted.programs.items() if one.command}
+    missing = [Task(name, order) for name, order in orders.items() if not Path(order["path"]).exists()]
+    failed: list[str] = []
+
+    def take(key: str, answer: Answer) -> None:
+        if answer["error"] is not None:
+            failed.append(f"{key}: {answer['error']}")
+
+    pool.run(missing, take, lambda running: on_progress(Progress("recording", 0, len(wanted.cells), 0, running)))
+    if failed:
+        raise PfmonError(failed[0])
+
+
+def rows(swept: Sequence[Swept]) -> tuple[list[str], list[list[object]]]:
+    """The table: its columns, and a row for each cell: program, machine, PMU, the figures that the sweep changes,
+    what is wrong ("": nothing), exit status, instructions, seconds of processor time, the events, with cpi the cycles
+    by part. What a cell does not have is None."""
+    figures = list(dict.fromkeys(name for one in swept for name, _ in one.cell.figures))
+    events = list(dict.fromkeys(name for one in swept for name in one.answer.get("counts") or ()))
+    parts = list(dict.fromkeys(name for one in swept for name in one.answer.get("cpi") or ()))
+    columns = [*FIRST, *figures, *LAST, *events, *(f"cpi: {part}" for part in parts)]
+    table: list[list[object]] = []
+    for cell, answer in swept:
+        known, counts, cpi = dict(cell.figures), answer.get("counts") or {}, answer.get("cpi") or {}
+        table.append(
+            [
+                *(cell.program, cell.machine, cell.pmu),
+                *(known.get(name) for name in figures),
+                *(answer["error"] or "", answer.get("status"), answer.get("instructions"), answer["seconds"]),
+                *(counts.get(name) for name in events),
+                *(cpi.get(part) for part in parts),
+            ]
+        )
+    return columns, table
+
+
+FIRST = ("program", "machine", "pmu")
+LAST = ("error", "status", "instructions", "seconds")
+"""Columns before the figures, and between these and the events."""

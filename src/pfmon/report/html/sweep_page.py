@@ -1,0 +1,32 @@
+"""The HTML page of a sweep."""
+
+from __future__ import annotations
+
+from pfmon.report.html.page import page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def sweep_page(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    figures: Sequence[str],
+    events: Sequence[str],
+    parts: Sequence[str],
+    about: Mapping[str, str],
+) -> str:
+    """The file's text. ``figures``, ``events`` and ``parts`` name columns: what the sweep changes, what it counts,
+    cycles by part; ``about``: lines of the summary."""
+    data = {
+        "title": title,
+        "columns": list(columns),
+        "rows": rows,
+        "figures": list(figures),
+        "events": list(events),
+        "parts": list(parts),
+        "about": list(about.items()),
+    }
+    return page(f"pfmon sweep: {title}", data, ("sweep.js",))

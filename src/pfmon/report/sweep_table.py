@@ -1,0 +1,50 @@
+"""The table of a sweep as a Parquet file, by pyarrow."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from pfmon.errors import PfmonError
+from pfmon.whole_files import partial_of, put_in_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+MISSING = "a sweep's table needs pyarrow, which is not installed: pip install 'pfmon[parquet]'"
+
+
+def arrow() -> Any:
+    """The library. PfmonError without it."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise PfmonError(MISSING) from None
+
+
+def write_table(path: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Put a table into a file: whole numbers as int64, all other numbers as double. OSError: it cannot be written; then
+    what was there stays."""
+    library, parquet = arrow(), import_module("pyarrow.parquet")
+    made = {name: _array(library, [row[place] for row in rows]) for place, name in enumerate(columns)}
+    partial = partial_of(path)
+    try:
+        parquet.write_table(library.table(made), partial)
+        put_in_place(partial, path)
+    except BaseException:
+        if partial != path:
+            Path(partial).unlink(missing_ok=True)
+        raise
+
+
+def _array(library: Any, values: Sequence[object]) -> Any:
+    there = [value for value in values if value is not None]
+    if any(isinstance(value, str) for value in there):
+        return library.array([None if value is None else str(value) for value in values], library.string())
+    if any(isinstance(value, float) for value in there):
+        return library.array(values, library.float64())
+    if there and all(isinstance(value, bool) for value in there):
+        return library.array(values, library.bool_())
+    return library.array(values, library.int64())
