@@ -15,6 +15,7 @@ COLLECTOR = """<script>
 const thrown = [];
 addEventListener("error", (event) => thrown.push(String(event.message)));
 addEventListener("unhandledrejection", (event) => thrown.push(String(event.reason)));
+addEventListener("securitypolicyviolation", (event) => thrown.push("fetches " + event.blockedURI));
 const began = performance.now();
 </script>"""
 

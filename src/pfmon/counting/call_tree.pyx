@@ -140,11 +140,12 @@ cdef class CallPath(CallStack):
 
 
 cdef class CallTree(BlockIncrements):
-    """Looks at a machine's blocks and their records. ``increments``, ``cycles``: of the monitors, as `Live` has them."""
+    """Looks at a machine's blocks and their records: what monitors count of these, and retired instructions.
+    ``increments``, ``cycles``: of the monitors, as `Live` has them."""
 
     def __cinit__(self, BlockTable table, Increments increments, CycleCounts cycles):
-        if increments.monitors > MOST_COUNTS:
-            raise ValueError(f"{increments.monitors} monitors: there is room for {MOST_COUNTS}")
+        if increments.monitors >= MOST_COUNTS:
+            raise ValueError(f"{increments.monitors} monitors: there is room for {MOST_COUNTS - 1}")
         self.table = table
         self.path = CallPath(table)
         self.describe(increments, None, cycles)
@@ -163,9 +164,7 @@ cdef class CallTree(BlockIncrements):
         for k in range(0, block.item_count, 2):
             self.add_item(block.items + k, counts)
         if block.words != NULL:
-            known = self.of_word(block.words[0])
-            for m in range(self.monitors):
-                counts[m] += known[m]
+            counts[self.monitors] += self.table.c.heads[block.words[0] & BLOCK_MASK].length
             self.path.leave(block.words[0])
         self.path.read(block.marks, block.mark_count)
 
@@ -175,12 +174,13 @@ cdef class CallTree(BlockIncrements):
         return self.path.lost
 
     def nodes(self):
-        """(parent, entry, file, calls, counts) of each node; a parent comes before its children, 0 is the root."""
+        """(parent, entry, file, calls, counts) of each node, the last count is that of instructions; a parent comes before
+        its children, 0 is the root."""
         cdef uint32_t i, m
         cdef Node* node
         found = []
         for i in range(self.path.node_count):
             node = &self.path.nodes[i]
             found.append((node.parent, node.entry, node.file, node.calls,
-                          tuple([node.counts[m] for m in range(self.monitors)])))
+                          tuple([node.counts[m] for m in range(self.monitors + 1)])))
         return found

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 GAP = 1 << 16
 """Bytes without a miss between two areas that have no name of their own."""
+NESTED = 8
+"""Objects that begin behind one another within another one, at most."""
 PARTS = 24
 """Of an area, that are told apart."""
 REGION = 1 << 61
@@ -54,14 +56,13 @@ class _Named(NamedTuple):
 
 def areas(pieces: Sequence[Piece], size: int, objects: Objects) -> list[Area]:
     """The areas that pieces of memory of a size, in order of address, belong to; the one with the most cycles first."""
-    named = sorted(set(_named(objects)))
-    starts = [one.start for one in named]
+    files = _Files(objects)
     program = objects.own[0].image if objects.own else None
     break_start = program.end if program else 0
     groups: dict[_Named, list[Piece]] = {}
     last: _Named | None = None
     for piece in pieces:
-        place = _place(piece[0], named, starts) or _place(piece[0] + size - 1, named, starts)
+        place = files.place(piece[0]) or files.place(piece[0] + size - 1)
         place = place or _unnamed(piece[0], break_start, last)
         if last in groups and last is not None and last.end < piece[0] and place == last._replace(end=place.end):
             groups[place] = groups.pop(last)  # an area without a name grows
@@ -71,34 +72,35 @@ def areas(pieces: Sequence[Piece], size: int, objects: Objects) -> list[Area]:
     return sorted(found, key=lambda area: (-area.cycles, area.start))
 
 
-def _named(objects: Objects) -> Iterator[_Named]:
+class _Files:
     """Objects and segments of all files; where an object is, it goes before its segment."""
-    for file in objects.everything():
-        for symbol in file.table.symbols():
-            if symbol.kind == "object" and symbol.size:
-                name = shown_name(symbol.name, file.path)
-                yield _Named(symbol.address, symbol.address + symbol.size, name, "object")
-        yield from _segments(file)
+
+    def __init__(self, objects: Objects) -> None:
+        files = objects.everything()
+        self._objects = sorted({one for file in files for one in _objects(file)})
+        self._starts = [one.start for one in self._objects]
+        self._segments = [one for file in files for one in _segments(file)]
+
+    def place(self, address: int) -> _Named | None:
+        """What an address is in."""
+        last = bisect_right(self._starts, address)
+        for one in reversed(self._objects[max(0, last - NESTED) : last]):
+            if address < one.end:
+                return one
+        return next((one for one in self._segments if one.start <= address < one.end), None)
+
+
+def _objects(file: ObjectFile) -> Iterator[_Named]:
+    for symbol in file.table.symbols():
+        if symbol.kind == "object" and symbol.size:
+            name = shown_name(symbol.name, file.path)
+            yield _Named(symbol.address, symbol.address + symbol.size, name, "object")
 
 
 def _segments(file: ObjectFile) -> Iterator[_Named]:
     path = file.image.path if file.image else ""
     for start, end in file.segments():
         yield _Named(start, end, f"no symbol, in {path.rpartition('/')[2]}", "data")
-
-
-def _place(address: int, named: Sequence[_Named], starts: Sequence[int]) -> _Named | None:
-    """The object that an address is in, or else the segment."""
-    last = bisect_right(starts, address)
-    segment = None
-    for one in reversed(named[max(0, last - 64) : last]):
-        if address < one.end and one.kind == "object":
-            return one
-        if address < one.end:
-            segment = segment or one
-    if segment is None:
-        segment = next((one for one in named if one.kind == "data" and one.start <= address < one.end), None)
-    return segment
 
 
 def _unnamed(address: int, break_start: int, last: _Named | None) -> _Named:

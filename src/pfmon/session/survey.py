@@ -8,10 +8,8 @@ from pfmon.counting.call_tree import CallTree
 from pfmon.counting.cycles import CycleCounts
 from pfmon.counting.data_misses import DataMisses
 from pfmon.counting.increments import Increments
-from pfmon.counting.looks import Look
 from pfmon.counting.tally import Tally
 from pfmon.counting.unit import stack_rate
-from pfmon.counting.weighed import Filter, Weighed
 from pfmon.light_typing import NamedTuple
 from pfmon.machine.figures import IN_ORDER
 from pfmon.session.calls import call_rows
@@ -52,8 +50,10 @@ class DataView(NamedTuple):
 
 
 class Surveyed(NamedTuple):
-    """What was seen. ``data`` is None on machines that tell nobody of single accesses."""
+    """What was seen, on a machine with these figures. ``data`` is None on machines that tell nobody of single
+    accesses."""
 
+    figures: MachineFigures
     cpi: Cpi
     calls: Sequence[CallRow]
     places: Places
@@ -69,11 +69,10 @@ class Survey:
         self._tally = Tally(table, traced=True)
         self.running = MachineRun(figures, table, threaded=threaded and not engine.capabilities.apart)
         machine = self.running.machine
-        looks = [*part_looks(), Look()]
-        retired = Increments([*(NOTHING for _ in looks[:-1]), Weighed("inst_retired", Filter(), False)])
+        looks = part_looks()
         nothing = Increments([NOTHING for _ in looks])
-        rate = stack_rate(figures)
-        self._calls = CallTree(table, retired, CycleCounts(looks, nothing, table, machine.records, rate))
+        cycles = CycleCounts(looks, nothing, table, machine.records, stack_rate(figures))
+        self._calls = CallTree(table, nothing, cycles)
         machine.show(self._calls)
         self._misses = None
         if figures.core == IN_ORDER:
@@ -95,6 +94,7 @@ class Survey:
         names = FunctionNames(objects, demangle, engine.table.instruction_set)
         sink = counted(seen, part_looks(), by_place=True)
         return Surveyed(
+            self._figures,
             cpi,
             call_rows(self._calls.nodes(), names),
             places(sink.by_address(), cpi.functions, names, engine),

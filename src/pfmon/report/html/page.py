@@ -16,10 +16,14 @@ FOLDER = Path(__file__).resolve().parent
 D3, PLOT, FLAME = "vendor/d3.min.js", "vendor/plot.umd.min.js", "vendor/d3-flamegraph.umd.min.js"
 COMMON = ("elements.js", "tables.js", "charts.js")
 
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+"""A page fetches nothing, and what is in it sends nothing away (Content Security Policy, level 3)."""
+
 TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="pfmon {version}">
 <link rel="icon" href="data:,">
@@ -40,6 +44,7 @@ TEMPLATE = """<!DOCTYPE html>
 def page(title: str, data: Mapping[str, Any], scripts: Sequence[str], libraries: Sequence[str] = (D3, PLOT)) -> str:
     """The text of the file; ``scripts`` are files beside this one, the last of which draws ``data``."""
     return TEMPLATE.format(
+        policy=POLICY,
         version=VERSION,
         title=_escaped(title),
         style=_text("style.css"),

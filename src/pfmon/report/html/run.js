@@ -13,7 +13,10 @@ function summary() {
     cards([["cycles", number(cpi.cycles)], ["instructions retired", number(cpi.instructions)], ["cycles an instruction", number(per, 3)],
       ["machine", cpi.machine], ["PMU", data.pmu], ["exit status", data.ending], ["function with most cycles", worst ? `${worst[0]} (${percent(cyclesOf(worst.slice(3)), cpi.cycles)})` : "–"]]));
   if (data.notes.length) place.append(el("h3", {}, "Notes"), el("ul", {}, ...data.notes.map((note) => el("li", {}, note))));
-  place.append(el("details", {}, el("summary", {}, "Programming and machine"), el("pre", {}, data.programming.join("\n"))));
+  place.append(el("details", {}, el("summary", {}, "Programming"), el("pre", {}, data.programming.join("\n"))));
+  const figures = data.figures.map(([name, value]) => ({name, value, given: data.given.includes(name) ? "changed" : ""}));
+  place.append(el("details", {}, el("summary", {}, `Machine: ${number(figures.length)} figures`), table([{name: "figure", text: true, get: (row) => row.name},
+    {name: "value", get: (row) => row.value, show: (row) => String(row.value)}, {name: "", text: true, get: (row) => row.given}], figures, {sort: -1, label: "figures"})));
 }
 
 function breakdown() {

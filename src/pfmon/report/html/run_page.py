@@ -53,6 +53,8 @@ def run_page(
         "ending": ending,
         "notes": list(notes),
         "programming": programming_lines(programming),
+        "figures": [[name, value] for name, value in sorted(surveyed.figures.items())],
+        "given": list(surveyed.figures.given),
         "cpi": cpi_data(surveyed.cpi),
         "counts": [_count(count, descriptions or {}) for count in counts],
         "intervals": _intervals(events, intervals) if intervals else None,
