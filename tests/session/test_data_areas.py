@@ -86,7 +86,9 @@ def test_areas_without_a_name_end_where_nothing_misses_for_long() -> None:
         (0x90_0000, 0x90_0020, (0, 0, 1)),
         (0x10_0000, 0x11_8020, (4, 0, 0)),
     ]
-    assert len(made[1].parts) == PARTS and sum(made[1].parts) == 4 and made[1].parts[0] == made[1].parts[-1] == 1
+    parts = made[1].parts
+    assert len(parts) == PARTS and sum(misses for misses, _ in parts) == 4 and sum(cycles for _, cycles in parts) == 20
+    assert parts[0] == parts[-1] == (1, 5) and made[1].reached == (0x10_0000, 0x11_801F)
 
 
 @pytest.mark.parametrize("size", ["64", "4000"])

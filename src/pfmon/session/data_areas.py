@@ -33,7 +33,7 @@ Piece = tuple[int, tuple[int, int, int], int, int]
 class Area(NamedTuple):
     """An object or another area of memory in which loads missed: its name and kind (object, data, heap, mapped, stack,
     registers), where it begins and ends, misses that L2, L3 and memory served, the sum of their latencies, misses of
-    all TLBs, and the misses by part of what was reached, each as large as the others."""
+    all TLBs; ``parts``: misses and latencies of each of PARTS of what was ``reached`` of it, first address and last."""
 
     name: str
     kind: str
@@ -42,7 +42,8 @@ class Area(NamedTuple):
     misses: tuple[int, int, int]
     cycles: int
     translations: int
-    parts: tuple[int, ...]
+    reached: tuple[int, int]
+    parts: tuple[tuple[int, int], ...]
 
 
 class _Named(NamedTuple):
@@ -133,9 +134,10 @@ NAMES = {
 
 def _area(place: _Named, pieces: Sequence[Piece], size: int) -> Area:
     first, last = pieces[0][0], pieces[-1][0]
-    parts = [0] * PARTS
-    for address, misses, _, _ in pieces:
-        parts[(address - first) * PARTS // (last + size - first)] += sum(misses)
+    parts = [(0, 0)] * PARTS
+    for address, misses, cycles, _ in pieces:
+        part = (address - first) * PARTS // (last + size - first)
+        parts[part] = parts[part][0] + sum(misses), parts[part][1] + cycles
     l2, l3, memory = (sum(misses[level] for _, misses, _, _ in pieces) for level in range(3))
     return Area(
         place.name or NAMES[place.kind],
@@ -145,5 +147,6 @@ def _area(place: _Named, pieces: Sequence[Piece], size: int) -> Area:
         (l2, l3, memory),
         sum(cycles for _, _, cycles, _ in pieces),
         sum(translations for _, _, _, translations in pieces),
+        (first, last + size - 1),
         tuple(parts),
     )

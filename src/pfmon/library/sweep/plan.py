@@ -10,7 +10,7 @@ from pfmon.engine.api import instruction_set_of
 from pfmon.errors import PfmonError, nearest_names
 from pfmon.library.program import find_program
 from pfmon.light_typing import NamedTuple
-from pfmon.machine.config import load
+from pfmon.machine.config import COMMAND_LINE, load
 from pfmon.pmu import get
 from pfmon.session.event_patterns import expand
 from pfmon.session.supported import check_fits
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from pfmon.machine.config import MachineFigures
     from pfmon.machine.figures import Value
 
 KEYS = {
@@ -150,7 +151,7 @@ def _machines(tree: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Cel
     choices = list(_choices({**_figures(tree), **_figures(table)}))
     for chosen in product(*choices):
         settings = (*fixed, *(f"{name}={value}" for part in chosen for name, value in part))
-        figures = load(base, settings)
+        figures = _loaded(base, settings)
         pmu = str(figures["machine.pmu"])
         expanded = expand(get(pmu), events)
         _check_events(pmu, expanded)
@@ -158,6 +159,14 @@ def _machines(tree: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Cel
         label = _text(table, "machine", "label") or ", ".join([base, *fixed])
         content = tuple(sorted(figures.items()))
         yield Cell("", label, base, settings, varied, content, pmu, tuple(expanded), bool(tree.get("cpi", False)))
+
+
+def _loaded(base: str, settings: Sequence[str]) -> MachineFigures:
+    """A machine. PfmonError: there is none of the name, or it cannot have these figures."""
+    try:
+        return load(base, settings)
+    except PfmonError as error:
+        raise PfmonError(f"machine {base}: {str(error).removeprefix(COMMAND_LINE).lstrip(': ')}") from None
 
 
 def _settings(found: object) -> tuple[str, ...]:

@@ -124,13 +124,23 @@ function memory() {
     {name: "address", text: true, get: (row) => row[2]},
   ];
   section("data", "Data", el("p", {class: "soft"}, `What the loads waited for that the first-level cache did not serve: arrays and other objects by their symbols, all else by where it lies. All such loads are here; areas are told apart to ${seen.piece} bytes.`),
-    table(columns, seen.areas, {sort: 7, label: "data"}));
+    table(columns, seen.areas, {sort: 7, label: "data"}),
+    el("details", {}, el("summary", {}, "By ranges of addresses"), ranges(seen.areas, total)));
   const bins = seen.latencies.filter(([, count]) => count);
   if (!bins.length) return;
   section("latencies", "Load latencies", histogram("Loads that L1D did not serve, by latency in cycles", bins.map(([value, count]) => [Math.max(1, value), count]), "cycles",
     [{at: bins[0][0], name: "L2"}, {at: seen.l3, name: "L3"}, {at: seen.memory, name: "memory"}].filter((mark) => mark.at >= bins[0][0])));
 }
-function heat(counts) {
+function ranges(areas, total) {
+  const rows = areas.slice(0, 40).flatMap((area) => area[9].filter((part) => part[2] || part[3]).map((part) => [area[0], ...part]));
+  return table([
+    {name: "from", text: true, get: (row) => row[1]}, {name: "to", text: true, get: (row) => row[2]},
+    {name: "loads", get: (row) => row[3]}, {name: "latency", get: (row) => row[4], title: "sum of latencies, in cycles"},
+    {name: "share", get: (row) => row[4], show: (row) => percent(row[4], total)}, {name: "data", text: true, get: (row) => row[0]},
+  ], rows, {sort: 3, label: "ranges of addresses"});
+}
+function heat(parts) {
+  const counts = parts.map((part) => part[2]);
   const most = Math.max(1, ...counts);
   return el("span", {class: "heat", role: "img", "aria-label": "misses from the first to the last address"}, ...counts.map((count) => el("i", {style: `opacity:${count ? 0.15 + 0.85 * count / most : 0.05}`, title: number(count)})));
 }

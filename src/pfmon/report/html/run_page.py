@@ -155,5 +155,14 @@ def _memory(view: DataView | None) -> dict[str, Any] | None:
 
 
 def _area(area: Area) -> list[Any]:
+    """name, kind, beginning, bytes, misses by level, latencies, misses of TLBs, and of each part its first and last
+    address, misses and latencies."""
+    first, last = area.reached
+    step = (last + 1 - first) / len(area.parts)
+    ends = [first + round(number * step) for number in range(len(area.parts) + 1)]
+    parts = [
+        [f"{start:#x}", f"{end - 1:#x}", *counts]
+        for start, end, counts in zip(ends, ends[1:], area.parts, strict=False)
+    ]
     size = area.end - area.start
-    return [area.name, area.kind, f"{area.start:#x}", size, *area.misses, area.cycles, area.translations, area.parts]
+    return [area.name, area.kind, f"{area.start:#x}", size, *area.misses, area.cycles, area.translations, parts]
