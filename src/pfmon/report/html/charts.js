@@ -4,10 +4,15 @@
 const MORE_COLOURS = ["#17a2b8", "#a8622a", "#d976b8", "#8d8d2a", "#4f7f86", "#7c5cd6", "#5a9e3f", "#b0465f"];
 const COLOURS = [0, 1, 2, 3, 4, 5].map((place) => `var(--c${place})`);
 
-function wide() { return Math.max(520, Math.min(1240, document.querySelector("main").clientWidth - 90)); }
+function wide() {
+  return Math.max(520, Math.min(1240, document.querySelector("main").clientWidth - 90));
+}
 
 function chart(title, options) {
-  const drawn = Plot.plot({style: {background: "transparent", color: "currentColor", fontSize: "12px", overflow: "visible"}, ...options});
+  const drawn = Plot.plot({
+    style: {background: "transparent", color: "currentColor", fontSize: "12px", overflow: "visible"},
+    ...options,
+  });
   drawn.setAttribute("role", "img");
   drawn.setAttribute("aria-label", title);
   return el("figure", {}, el("h3", {}, title), drawn);
@@ -17,12 +22,25 @@ function chart(title, options) {
 function stackedBars(title, rows, parts, options = {}) {
   const names = [...new Set(rows.map((row) => row.name))];
   const longest = Math.min(42, Math.max(...names.map((name) => name.length)));
-  const shorten = (name) => name.length > 42 ? name.slice(0, 41) + "…" : name;
+  const shorten = (name) => (name.length > 42 ? name.slice(0, 41) + "…" : name);
   return chart(title, {
-    width: wide(), marginLeft: 14 + 7.2 * longest, height: 46 + 24 * names.length, y: {domain: names, label: null, tickFormat: shorten, tickSize: 0},
-    x: {label: options.label ?? "cycles", grid: true, tickFormat: options.tickFormat ?? "~s"}, color: {domain: parts, range: COLOURS},
-    marks: [Plot.barX(rows, {x: "value", y: "name", fill: "part", order: parts, inset: 1,
-      title: (row) => `${row.name}\n${row.part}: ${number(row.value)}`}), Plot.ruleX([0])],
+    width: wide(),
+    marginLeft: 14 + 7.2 * longest,
+    height: 46 + 24 * names.length,
+    y: {domain: names, label: null, tickFormat: shorten, tickSize: 0},
+    x: {label: options.label ?? "cycles", grid: true, tickFormat: options.tickFormat ?? "~s"},
+    color: {domain: parts, range: COLOURS},
+    marks: [
+      Plot.barX(rows, {
+        x: "value",
+        y: "name",
+        fill: "part",
+        order: parts,
+        inset: 1,
+        title: (row) => `${row.name}\n${row.part}: ${number(row.value)}`,
+      }),
+      Plot.ruleX([0]),
+    ],
   });
 }
 
@@ -30,10 +48,26 @@ function stackedBars(title, rows, parts, options = {}) {
 function histogram(title, bins, label, marksOfLevels = []) {
   const top = Math.max(...bins.map(([, count]) => count));
   return chart(title, {
-    width: wide(), height: 300, marginLeft: 58, marginTop: 30, x: {type: "log", label, ticks: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].filter((tick) => tick >= bins[0][0]), tickFormat: "~d"},
+    width: wide(),
+    height: 300,
+    marginLeft: 58,
+    marginTop: 30,
+    x: {
+      type: "log",
+      label,
+      ticks: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].filter((tick) => tick >= bins[0][0]),
+      tickFormat: "~d",
+    },
     y: {type: "log", label: "loads", grid: true, domain: [0.8, 1.4 * top], tickFormat: "~s", ticks: 5},
     marks: [
-      Plot.ruleX(bins, {x: (bin) => bin[0], y1: 0.8, y2: (bin) => bin[1], stroke: "var(--c1)", strokeWidth: 3, title: (bin) => `${bin[0]} cycles: ${number(bin[1])}`}),
+      Plot.ruleX(bins, {
+        x: (bin) => bin[0],
+        y1: 0.8,
+        y2: (bin) => bin[1],
+        stroke: "var(--c1)",
+        strokeWidth: 3,
+        title: (bin) => `${bin[0]} cycles: ${number(bin[1])}`,
+      }),
       Plot.ruleX(marksOfLevels, {x: "at", stroke: "currentColor", strokeDasharray: "4,3", strokeOpacity: 0.6}),
       Plot.text(marksOfLevels, {x: "at", frameAnchor: "top", dy: -16, dx: 4, textAnchor: "start", text: "name"}),
     ],
@@ -44,17 +78,42 @@ function histogram(title, bins, label, marksOfLevels = []) {
 function lines(title, points, options = {}) {
   const series = [...new Set(points.map((point) => point.series))];
   const drawn = chart(title, {
-    width: options.width ?? wide(), height: options.height ?? 240, marginLeft: 62, x: {label: options.x, type: options.log ? "log" : undefined, base: options.log ? 2 : undefined, tickFormat: options.xFormat, ticks: options.xTicks},
-    y: {label: options.y ?? null, grid: true, zero: true, tickFormat: "~s"}, color: {domain: series, range: COLOURS.concat(MORE_COLOURS)},
+    width: options.width ?? wide(),
+    height: options.height ?? 240,
+    marginLeft: 62,
+    x: {
+      label: options.x,
+      type: options.log ? "log" : undefined,
+      base: options.log ? 2 : undefined,
+      tickFormat: options.xFormat,
+      ticks: options.xTicks,
+    },
+    y: {label: options.y ?? null, grid: true, zero: true, tickFormat: "~s"},
+    color: {domain: series, range: COLOURS.concat(MORE_COLOURS)},
     marks: [
       Plot.lineY(points, {x: "x", y: "y", stroke: "series", curve: options.curve ?? "linear", strokeWidth: 1.8}),
-      points.length <= 200 ? Plot.dot(points, {x: "x", y: "y", fill: "series", r: 3, title: (point) => `${point.series}\n${options.shown ? options.shown(point.x) : number(point.x)}: ${number(point.y)}`}) : null,
+      points.length <= 200
+        ? Plot.dot(points, {
+            x: "x",
+            y: "y",
+            fill: "series",
+            r: 3,
+            title: (point) =>
+              `${point.series}\n${options.shown ? options.shown(point.x) : number(point.x)}: ${number(point.y)}`,
+          })
+        : null,
       Plot.ruleY([0]),
     ],
   });
   if (series.length > 1) {
-    const colour = (place) => (COLOURS.concat(MORE_COLOURS))[place];
-    drawn.append(el("div", {class: "legend"}, ...series.map((name, place) => el("span", {}, el("i", {style: `background:${colour(place)}`}), name))));
+    const colour = (place) => COLOURS.concat(MORE_COLOURS)[place];
+    drawn.append(
+      el(
+        "div",
+        {class: "legend"},
+        ...series.map((name, place) => el("span", {}, el("i", {style: `background:${colour(place)}`}), name)),
+      ),
+    );
   }
   return drawn;
 }

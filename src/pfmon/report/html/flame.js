@@ -3,12 +3,24 @@
 
 // rows: [parent, name, calls, counts...]; a parent stands before its children. value(counts) -> number.
 function treeOf(rows, names, value) {
-  const nodes = rows.map(([, name, calls, ...counts]) => ({name: names[name], calls, own: Math.max(0, value(counts)), value: 0, children: []}));
+  const nodes = rows.map(([, name, calls, ...counts]) => ({
+    name: names[name],
+    calls,
+    own: Math.max(0, value(counts)),
+    value: 0,
+    children: [],
+  }));
   for (let i = rows.length - 1; i >= 0; i--) {
     nodes[i].value += nodes[i].own;
-    if (i) { nodes[rows[i][0]].children.push(nodes[i]); nodes[rows[i][0]].value += nodes[i].value; }
+    if (i) {
+      nodes[rows[i][0]].children.push(nodes[i]);
+      nodes[rows[i][0]].value += nodes[i].value;
+    }
   }
-  const trim = (node) => { node.children = node.children.filter((child) => child.value > 0); node.children.forEach(trim); };
+  const trim = (node) => {
+    node.children = node.children.filter((child) => child.value > 0);
+    node.children.forEach(trim);
+  };
   trim(nodes[0]);
   return nodes[0];
 }
@@ -16,22 +28,38 @@ function treeOf(rows, names, value) {
 function hueOf(name) {
   let hash = 0;
   for (let i = 0; i < name.length; i++) hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
-  return `hsl(${18 + hash % 42} ${62 + hash % 23}% ${66 + (hash >> 8) % 12}%)`;
+  return `hsl(${18 + (hash % 42)} ${62 + (hash % 23)}% ${66 + ((hash >> 8) % 12)}%)`;
 }
 
 // trees: [{label, unit, make() -> tree}]
 function flameSection(id, title, words, trees) {
-  const holder = el("div", {class: "flame", tabindex: 0, role: "application", "aria-label": title + ": arrow keys move, Enter zooms, Escape goes back"});
+  const holder = el("div", {
+    class: "flame",
+    tabindex: 0,
+    role: "application",
+    "aria-label": title + ": arrow keys move, Enter zooms, Escape goes back",
+  });
   const said = el("div", {id: id === "flame" ? "flame-said" : id + "-said", class: "soft", "aria-live": "polite"});
-  let icicle = true, tree = 0, drawn = null, root = null, at = null, wanted = "";
+  let icicle = true,
+    tree = 0,
+    drawn = null,
+    root = null,
+    at = null,
+    wanted = "";
 
   function say(node) {
-    const unit = trees[tree].unit, parts = [node.data.name, `${number(node.data.value)} ${unit} (${percent(node.data.value, root.value)})`,
-      `itself ${number(node.data.own)} (${percent(node.data.own, root.value)})`];
+    const unit = trees[tree].unit,
+      parts = [
+        node.data.name,
+        `${number(node.data.value)} ${unit} (${percent(node.data.value, root.value)})`,
+        `itself ${number(node.data.own)} (${percent(node.data.own, root.value)})`,
+      ];
     if (node.data.calls) parts.push(`${number(node.data.calls)} ${node.data.calls === 1 ? "call" : "calls"}`);
     said.textContent = parts.join(" · ");
   }
-  function frames() { return d3.select(holder).selectAll("g.frame"); }
+  function frames() {
+    return d3.select(holder).selectAll("g.frame");
+  }
   function go(node) {
     if (!node) return;
     at = node;
@@ -42,7 +70,9 @@ function flameSection(id, title, words, trees) {
     const chosen = node.data;
     drawn.zoomTo(node);
     settle();
-    frames().each((one) => { if (one.data === chosen) go(one); });
+    frames().each((one) => {
+      if (one.data === chosen) go(one);
+    });
   }
   // The library lets frames grow; what is drawn is to be looked at now.
   function settle() {
@@ -54,11 +84,25 @@ function flameSection(id, title, words, trees) {
   function draw() {
     holder.replaceChildren();
     root = trees[tree].make();
-    drawn = flamegraph.default().width(Math.max(320, holder.clientWidth)).cellHeight(19).inverted(icicle).transitionDuration(0)
-      .minFrameSize(1.5).sort((one, other) => other.value - one.value || (one.data.name < other.data.name ? -1 : 1)).selfValue(false)
-      .setColorMapper((node) => node.highlight ? "#e24bd3" : hueOf(node.data.name)).title("").tooltip(false)
-      .setDetailsHandler(() => {}).onHover((node) => say(node)).onClick((node) => go(node))
-      .setLabelHandler((node) => `${node.data.name}: ${number(node.data.value)} ${trees[tree].unit} (${percent(node.data.value, root.value)})`);
+    drawn = flamegraph
+      .default()
+      .width(Math.max(320, holder.clientWidth))
+      .cellHeight(19)
+      .inverted(icicle)
+      .transitionDuration(0)
+      .minFrameSize(1.5)
+      .sort((one, other) => other.value - one.value || (one.data.name < other.data.name ? -1 : 1))
+      .selfValue(false)
+      .setColorMapper((node) => (node.highlight ? "#e24bd3" : hueOf(node.data.name)))
+      .title("")
+      .tooltip(false)
+      .setDetailsHandler(() => {})
+      .onHover((node) => say(node))
+      .onClick((node) => go(node))
+      .setLabelHandler(
+        (node) =>
+          `${node.data.name}: ${number(node.data.value)} ${trees[tree].unit} (${percent(node.data.value, root.value)})`,
+      );
     d3.select(holder).datum(root).call(drawn);
     at = null;
     said.textContent = `${number(root.value)} ${trees[tree].unit}`;
@@ -66,25 +110,92 @@ function flameSection(id, title, words, trees) {
     settle();
   }
   holder.addEventListener("keydown", (event) => {
-    const now = at ?? frames().data().find((node) => !node.parent);
+    const now =
+      at ??
+      frames()
+        .data()
+        .find((node) => !node.parent);
     const siblings = now && now.parent ? now.parent.children : [now];
-    const ordered = siblings.slice().sort((one, other) => one.x0 - other.x0), place = ordered.indexOf(now);
+    const ordered = siblings.slice().sort((one, other) => one.x0 - other.x0),
+      place = ordered.indexOf(now);
     const child = now && now.children ? now.children.slice().sort((one, other) => one.x0 - other.x0)[0] : null;
-    const keys = {ArrowLeft: () => go(ordered[place - 1]), ArrowRight: () => go(ordered[place + 1]), Enter: () => zoom(now),
-      Escape: () => { drawn.resetZoom(); at = null; }, [icicle ? "ArrowDown" : "ArrowUp"]: () => go(at ? child : now),
-      [icicle ? "ArrowUp" : "ArrowDown"]: () => go(now && now.parent)};
-    if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+    const keys = {
+      ArrowLeft: () => go(ordered[place - 1]),
+      ArrowRight: () => go(ordered[place + 1]),
+      Enter: () => zoom(now),
+      Escape: () => {
+        drawn.resetZoom();
+        at = null;
+      },
+      [icicle ? "ArrowDown" : "ArrowUp"]: () => go(at ? child : now),
+      [icicle ? "ArrowUp" : "ArrowDown"]: () => go(now && now.parent),
+    };
+    if (keys[event.key]) {
+      event.preventDefault();
+      keys[event.key]();
+    }
   });
-  const kind = ["icicle", "flame"].map((name) => el("button", {type: "button", "aria-pressed": name === "icicle" ? "true" : "false", onclick: () => {
-    icicle = name === "icicle";
-    kind.forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === name)));
-    draw();
-  }}, name));
-  const choice = el("select", {"aria-label": "what is wide", onchange: () => { tree = choice.selectedIndex; draw(); }}, ...trees.map((one) => el("option", {}, one.label)));
-  section(id, title, el("p", {class: "soft"}, words), el("div", {class: "tools"}, choice, ...kind,
-    el("button", {type: "button", onclick: () => { drawn.resetZoom(); at = null; }}, "whole run")), said, holder);
-  onSearch((text) => { wanted = text; if (text) drawn.search(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")); else drawn.clear(); });
+  const kind = ["icicle", "flame"].map((name) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": name === "icicle" ? "true" : "false",
+        onclick: () => {
+          icicle = name === "icicle";
+          kind.forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === name)));
+          draw();
+        },
+      },
+      name,
+    ),
+  );
+  const choice = el(
+    "select",
+    {
+      "aria-label": "what is wide",
+      onchange: () => {
+        tree = choice.selectedIndex;
+        draw();
+      },
+    },
+    ...trees.map((one) => el("option", {}, one.label)),
+  );
+  section(
+    id,
+    title,
+    el("p", {class: "soft"}, words),
+    el(
+      "div",
+      {class: "tools"},
+      choice,
+      ...kind,
+      el(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            drawn.resetZoom();
+            at = null;
+          },
+        },
+        "whole run",
+      ),
+    ),
+    said,
+    holder,
+  );
+  onSearch((text) => {
+    wanted = text;
+    if (text) drawn.search(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    else drawn.clear();
+  });
   draw();
   let width = holder.clientWidth;
-  addEventListener("resize", () => { if (holder.clientWidth !== width) { width = holder.clientWidth; draw(); } });
+  addEventListener("resize", () => {
+    if (holder.clientWidth !== width) {
+      width = holder.clientWidth;
+      draw();
+    }
+  });
 }

@@ -66,7 +66,7 @@ def run_page(
         "samples": samples.to_data() if samples else None,
         "data": _memory(surveyed.data),
     }
-    return page(f"pfmon: {data['title']}", data, ("flame.js", "run.js"), (D3, PLOT, FLAME))
+    return page(f"pfmon: {data['title']}", data, ("flame.js", "run_code.js", "run_memory.js", "run.js"), (D3, PLOT, FLAME))
 
 
 def cpi_data(cpi: Cpi) -> dict[str, Any]:
