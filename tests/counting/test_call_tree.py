@@ -1,9 +1,12 @@
 """Counts by calls, beside the samples of every single instruction with its calls, which are taken another way."""
 
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 from command import example
+from ia64_tasks import Data, call, threads
 
 import pfmon
 from pfmon.session.calls import SMALL, CallRow, _without_the_least, call_rows
@@ -93,3 +96,21 @@ def test_the_least_rows_are_put_together_and_nothing_is_lost(monkeypatch: pytest
     assert [sum(row.counts[place] for row in kept) for place in (0, 1)] == [87, 19]
     assert {"main", "f8", "g", SMALL} <= {row.name for row in kept} and len(kept) <= 6
     assert all(row.parent < number for number, row in enumerate(kept))
+
+
+def test_each_thread_has_calls_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thread n calls a function of six instructions n + 1 times; others run in the middle of each call."""
+    data = Data()
+    word = data.add("word", bytes(8))
+    worker = ["adds r5=1,r4", "again:", "br.call.sptk.few b1=leaf", "adds r5=-1,r5", "cmp.eq p6,p7=r5,r0"]
+    worker += ["(p7) br.cond.sptk.few again", *call("exit", 0), "leaf:", "nop.m 0", "br.ret.sptk.few b1"]
+    path = threads(tmp_path / "calls", 4, worker, word, data)
+    kept: list[Any] = []
+    monkeypatch.setattr("pfmon.session.survey.call_rows", lambda nodes, names: kept.extend(nodes) or [])
+    run = pfmon.run(path, report="html", capture=True, quantum=5, schedule_seed=1)
+    leaves = [node for node in kept if node[0]]
+    assert sorted((calls, counts[-1]) for _, _, _, calls, counts in leaves) == [(1, 6), (2, 12), (3, 18), (4, 24)]
+    begun = [kept[leaf[0]] for leaf in leaves]
+    assert len({entry for _, entry, _, _, _ in begun}) == 4  # behind its own clone
+    assert all((parent, calls) == (0, 1) for parent, _, _, calls, _ in begun)
+    assert sum(node[4][-1] for node in kept) == run.retired

@@ -24,6 +24,7 @@ cdef struct Way:                 # through the tree, of one thread
     uint32_t at                  # the node of what runs now
     uint32_t* node_at            # by depth of calls the node of who made the call
     uint64_t capacity
+    bint begun                   # it has run
     bint fresh                   # the first block since a call is running
     bint stub                    # ... and has ended with an indirect branch: whoever was called is where that goes
 

@@ -79,6 +79,10 @@ cdef class CallPath(CallStack):
         self.way.fresh = self.way.stub = False
         if self.nodes[0].entry == 0:
             self.nodes[0].entry, self.nodes[0].file = head.ip, head.file
+        if not self.way.begun:
+            self.way.begun = True
+            if self.thread:                              # its first function, as if the root had called it
+                self.go_down(head.ip, head.file)
         if leaving == BranchKind.NO_BRANCH:
             if stub:
                 self.nodes[self.way.at].calls -= 1

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pfmon.session.survey import DataView, Surveyed
 
 
+SCRIPTS = ("flame.js", "run_code.js", "run_memory.js", "run.js")
 MOST_POINTS = 1500
 """Of a curve over time: more intervals than that are joined."""
 
@@ -66,7 +67,7 @@ def run_page(
         "samples": samples.to_data() if samples else None,
         "data": _memory(surveyed.data),
     }
-    return page(f"pfmon: {data['title']}", data, ("flame.js", "run_code.js", "run_memory.js", "run.js"), (D3, PLOT, FLAME))
+    return page(f"pfmon: {data['title']}", data, SCRIPTS, (D3, PLOT, FLAME))
 
 
 def cpi_data(cpi: Cpi) -> dict[str, Any]:
