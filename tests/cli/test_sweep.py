@@ -105,10 +105,12 @@ def test_nothing_is_done_twice(swept: Path) -> None:
     kept[0].unlink()
     kept[1].write_text('{"error": nu')  # as a machine leaves it that went down
     times = {path: path.stat().st_mtime_ns for path in [*kept[2:], *(swept / "recordings").iterdir()]}
+    (swept / "recordings" / ".part.123").write_text("of a worker that was killed")
     done = pfmon("sweep", str(swept.with_suffix(".toml")))
     assert done.returncode == 0 and done.stderr.splitlines()[-1] == f"{CELLS} of {CELLS} cells ({CELLS - 2} were there)"
     assert {path: path.stat().st_mtime_ns for path in times} == times
     assert without_time(table(swept)) == without_time(rows)
+    assert not list((swept / "recordings").glob(".*"))
 
 
 def test_another_event_counts_again_and_records_nothing(swept: Path, tmp_path: Path) -> None:

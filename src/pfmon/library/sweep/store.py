@@ -39,6 +39,13 @@ class Store:
         except OSError:
             os.close(self._lock)
             raise PfmonError(f"{folder}: another sweep is at work there") from None
+        self._clear()
+
+    def _clear(self) -> None:
+        """Remove what was not whole when somebody was killed."""
+        for name in ("recordings", "cells"):
+            for path in (self.folder / name).glob(".*"):
+                path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self
