@@ -99,7 +99,7 @@ def test_a_result_beside_itself_differs_in_nothing(tmp_path: Path) -> None:
     assert "no function differs\n" in pfmon("diff", recording, recording).stdout
 
 
-def test_what_the_program_printed_before_its_results_is_passed_over(tmp_path: Path) -> None:
+def test_what_the_program_printed_before_is_passed_over(tmp_path: Path) -> None:
     done = pfmon("--json", "-e", EVENTS, SORT, "100")
     (tmp_path / "mixed").write_text(done.stdout)
     assert done.stdout[0] != "{"

@@ -26,7 +26,7 @@ def paths(rows: list[CallRow] | tuple[CallRow, ...]) -> Counter[tuple[str, ...]]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0])
-def test_instructions_by_calls_are_those_of_samples_of_every_instruction(program: tuple[str, ...]) -> None:
+def test_instructions_by_calls_are_those_of_all_samples(program: tuple[str, ...]) -> None:
     command = [example(program[0]), *program[1:]]
     surveyed = pfmon.run(command, report="html", capture=True).surveyed
     run = pfmon.run(command, events="ia64_inst_retired", long_smpl_periods=1, smpl_stacks=True, capture=True)
@@ -71,7 +71,7 @@ class Names:
         return Function(self._names[address], address)
 
 
-def test_nodes_of_one_name_are_one_row_and_stubs_are_part_of_who_calls_them() -> None:
+def test_nodes_of_one_name_are_one_row_and_stubs_none() -> None:
     names = Names("main", "f", "f", "[no symbol]")
     nodes = [
         (0, 0, 0, 0, (1, 1)),

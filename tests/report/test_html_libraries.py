@@ -9,7 +9,7 @@ from pfmon.report.html.page import D3, FLAME, FOLDER, PLOT
 VENDOR = FOLDER / "vendor"
 
 
-def test_each_library_is_the_file_that_its_package_has_and_has_a_licence() -> None:
+def test_each_library_is_its_packages_file_with_a_licence() -> None:
     notice = (VENDOR / "NOTICE").read_text()
     named = dict(re.findall(r"^(\S+\.js) .* ([0-9a-f]{64})$", notice, re.M))
     assert named == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in VENDOR.glob("*.js")}

@@ -44,13 +44,25 @@ function functions() {
 
 function sourceLines() {
   if (!data.lines.length) return;
+  const listed = new Map(); // "file:line" -> listing and source, where its instructions are listed
+  data.listings.forEach((listing, place) => {
+    for (const [, , , source] of listing.rows) {
+      const key = source < 0 ? null : data.sources[source].slice(0, 2).join(":");
+      if (key && !listed.has(key)) listed.set(key, [place, source]);
+    }
+  });
+  const shown = (row) => {
+    const name = `${row[0].split("/").pop()}:${row[1]}`,
+      there = listed.get(`${row[0]}:${row[1]}`);
+    return there ? el("button", {class: "link", type: "button", onclick: () => tabs.code(...there)}, name) : name;
+  };
   const most = Math.max(1, ...data.lines.map((row) => cyclesOf(row.slice(3))));
   const columns = [
     {
       name: "line",
       text: true,
       get: (row) => `${row[0].split("/").pop()}:${String(row[1]).padStart(5)}`,
-      show: (row) => `${row[0].split("/").pop()}:${row[1]}`,
+      show: shown,
     },
     {name: "cycles", get: (row) => cyclesOf(row.slice(3))},
     {
@@ -83,13 +95,14 @@ function code() {
   function cell(value, extra) {
     return el("td", extra ?? {}, value);
   }
-  function show(place) {
+  function show(place, wanted = -1) {
     const listing = data.listings[place],
       own = data.functions.rows[listing.function].cycles,
       rows = [];
     const most = Math.max(1, ...listing.rows.map((row) => (row[2] ? cyclesOf(row[2]) : 0)));
     let before = -2,
-      hottest = null;
+      hottest = null,
+      heading = null;
     for (const [address, text, counts, source] of listing.rows) {
       if (source !== before && source >= 0) {
         const [file, line, words] = data.sources[source];
@@ -101,6 +114,7 @@ function code() {
           ),
         );
       }
+      if (source === wanted && source !== before) heading ??= rows[rows.length - 1];
       before = source;
       const cycles = counts ? cyclesOf(counts) : 0;
       rows.push(
@@ -118,6 +132,8 @@ function code() {
     }
     body.replaceChildren(...rows);
     holder.scrollTop = 0;
+    hottest = heading ?? hottest;
+    if (heading) heading.classList.add("found");
     if (hottest) holder.scrollTop = Math.max(0, hottest.offsetTop - holder.clientHeight / 2);
     said.textContent = listing.whole
       ? ""
@@ -154,9 +170,9 @@ function code() {
     said,
     holder,
   );
-  tabs.code = (listing) => {
+  tabs.code = (listing, source) => {
     choice.selectedIndex = listing;
-    show(listing);
+    show(listing, source);
     place.scrollIntoView();
     choice.focus({preventScroll: true});
   };
