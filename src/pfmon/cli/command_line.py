@@ -74,6 +74,8 @@ def help_text() -> str:
     """What --help prints."""
     lines = [
         USAGE,
+        "       pfmon diff A B",
+        "       pfmon sweep FILE.toml",
         "",
         "Runs an IA-64 program on a model of its processor and counts with that processor's PMU.",
     ]
