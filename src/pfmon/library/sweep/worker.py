@@ -15,9 +15,12 @@ def main() -> None:
     os.dup2(2, 1)
     from pfmon.library.sweep.cell import obey
 
-    for line in sys.stdin:
-        answers.write(json.dumps(obey(json.loads(line))) + "\n")
-        answers.flush()
+    try:
+        for line in sys.stdin:
+            answers.write(json.dumps(obey(json.loads(line))) + "\n")
+            answers.flush()
+    except BrokenPipeError:
+        os._exit(0)  # nobody listens any more
 
 
 if __name__ == "__main__":
