@@ -276,3 +276,13 @@ def test_a_source_line_leads_to_its_instructions(cpp_page: Path) -> None:
     (area, first), (main, second) = found
     assert area.startswith(f"{NAME} (") and first == "shape.h:11"
     assert main.startswith("main (") and second == "main.cpp:4"
+
+
+@needs("chromium-headless-shell")
+def test_a_run_in_which_nothing_ran_has_a_page(tmp_path: Path) -> None:
+    prepared = library.prepare(HASHMAP, report="html", capture=True)
+    prepared.stop()
+    path = tmp_path / "page.html"
+    path.write_text(prepared.run().to_html())
+    said = shown(path, 'return document.querySelector("main").innerText;')
+    assert "Nothing has run." in said and "NaN" not in said

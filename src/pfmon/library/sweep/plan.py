@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
     from pfmon.machine.figures import Value
 
+OF_RUNS = ("sysroot", "environment", "seed", "quantum", "schedule_seed")
+"""Options of a run that a program may have, with Python's values."""
 KEYS = {
     "": {"events", "cpi", "figures", "program", "machine"},
-    "program": {"name", "command", "input", "sysroot", "environment", "seed", "recording"},
+    "program": {"name", "command", "input", "recording", *OF_RUNS},
     "machine": {"name", "label", "set", "events", "figures"},
 }
 """What may stand in the file, in its tables."""
@@ -123,7 +125,7 @@ def _program(table: Mapping[str, Any]) -> Program:
         raise PfmonError('a program has a command = ["...", ...] or a recording = "..."')
     words = [Path(word).name for word in command[:1]] + list(command[1:])
     name = _text(table, "program", "name") or " ".join(words) or Path(recording).name
-    options = {key: table[key] for key in ("sysroot", "environment", "seed") if key in table}
+    options = {key: table[key] for key in OF_RUNS if key in table}
     if recording and not Path(recording).is_file():
         raise PfmonError(f"program.recording = {recording!r}: there is no such file")
     if command and not Path(find_program(command[0])).is_file():

@@ -53,6 +53,10 @@ function breakdown() {
       .filter(([, cycles]) => cycles)
       .map(([name, cycles]) => ({part: part.name, name: part.of.length > 1 ? name : part.name, cycles})),
   );
+  if (!cpi.cycles) {
+    place.append(el("p", {}, "Nothing has run."));
+    return;
+  }
   place.append(
     stackedBars(
       "The run, by cause",
