@@ -11,6 +11,7 @@ import pytest
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, compile_c, expected, guest, run, run_example
 
 from pfmon.counting.tally import Tally
+from pfmon.engine.api import Ending
 from pfmon.engine.qemu import emulator
 from pfmon.errors import PfmonError
 from pfmon.program.symbols import SymbolTable
@@ -28,7 +29,7 @@ def test_example_gives_its_output_and_status(name: str, tmp_path: Path) -> None:
     status, output = expected("x86_64")[name]
     ran, printed = run_example("x86_64", name, tmp_path)
     assert printed == output
-    assert ran.ending == (status, 0, "", "")
+    assert ran.ending == Ending(status)
     assert ran.words[-1] == 1 << 63 | Mark.EXIT << 56 | 255 << 32 | status
     assert ran.tally.instructions() == ran.retired
 

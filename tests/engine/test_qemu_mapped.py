@@ -12,6 +12,7 @@ from qemu_guests import ASSEMBLER, QEMU, Options, Ran, assemble, compile_c, run
 from shared_objects import address_in, work, write_loader, write_object
 
 from pfmon.engine import api
+from pfmon.engine.api import Ending
 from pfmon.engine.settings import Settings
 from pfmon.program import image
 from pfmon.program.mapped import Mapped
@@ -86,7 +87,7 @@ def test_objects_are_told_apart_that_were_in_one_place(how: str, tmp_path: Path)
     )
     names = "".join(f'{name}: .asciz "{path}"\n' for name, path in paths.items())
     ran = run([assemble(tmp_path, f"_start: {calls} mov $60, %eax\n xor %edi, %edi\n syscall\n {names}")], **HOW[how])
-    assert ran.ending == (0, 0, "", "")
+    assert ran.ending == Ending(0)
     assert [one.path for one in ran.guest.mapped] == [str(path) for path in paths.values()]
     table = ran.guest.table
     counts = dict.fromkeys((1, 2), 0)
@@ -155,7 +156,7 @@ def test_files_that_become_executable_are_noted_then(tmp_path: Path) -> None:
     text = map_and_call.replace("mov $5, %edx", "mov $1, %edx").replace("mov $5, %edi", protect)
     names = f'one: .asciz "{shared}"'
     ran = run([assemble(tmp_path, f"_start: {text} mov $60, %eax\n xor %edi, %edi\n syscall\n {names}")])
-    assert ran.ending == (0, 0, "", "")
+    assert ran.ending == Ending(0)
     assert ran.guest.mapped == [Mapped(0x50000000, 0x50000000 + PAGE, at & -PAGE, str(shared))]
     assert 0x50000000 + at % PAGE in code_from(ran, 1)
 
@@ -266,7 +267,7 @@ def test_powerpc_programs_map_themselves(target: Target, call: int, offset: int,
     """
     program = ppc_program(tmp_path, text, target)
     ran = run([program])
-    assert ran.ending == (0, 0, "", "")
+    assert ran.ending == Ending(0)
     (mapped,) = ran.guest.mapped
     assert mapped == Mapped(mapped.start, mapped.start + PAGE, 0, str(program))
     assert len(code_from(ran, 1)) == 1
