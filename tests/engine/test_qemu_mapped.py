@@ -338,7 +338,7 @@ def test_tasks_that_are_followed_have_their_own_files(executes: bool, tmp_path: 
         ),
     )
     engine = api.start(wanted)
-    assert engine.run(Consumer()) == (0, 0, "", "")
+    assert engine.run(Consumer()) == Ending(0)
     parent, child = executed(engine), found["1.1"]
     engine.close()
     assert "two.so" not in parent and child["two.so"] and child["one.so"] == parent["one.so"]
