@@ -28,3 +28,5 @@ cdef class Context:
 cdef void take_registers(const Cpu* cpu, Registers* to) noexcept nogil
 cdef void give_registers(Cpu* cpu, const Registers* source) noexcept nogil
 cdef void begin_stack(Cpu* cpu, uint64_t base) noexcept nogil
+cdef bint possible_marker(uint64_t cfm) noexcept nogil
+cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil

@@ -1,13 +1,16 @@
-"""Registers of threads that do not run (see context.pxd).
+"""Registers of threads that do not run, and frames that are current again (see context.pxd).
 
 Caches of the engine stay with the processor: they are of the address space, not of a thread.
 """
 
-from libc.string cimport memcpy
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy, memset
 
 from pfmon.engine.ia64.core.alat cimport alat_clear
-from pfmon.engine.ia64.core.rse cimport set_clean
+from pfmon.engine.ia64.core.cpu cimport STACKED_PHYSICAL
+from pfmon.engine.ia64.core.rse cimport physical_order, pop_frame, program_order, set_clean
 from pfmon.engine.ia64.memory.map cimport UM_BE, UM_MFH, UM_MFL, flush_tlb
+from pfmon.stream.words cimport NO_INSTRUCTION
 
 
 cdef class Context:
@@ -68,3 +71,37 @@ cdef void begin_stack(Cpu* cpu, uint64_t base) noexcept nogil:
     set_clean(cpu, 0)
     cpu.bspstore = base & ~<uint64_t>7
     cpu.rnat = 0
+
+
+cdef bint possible_marker(uint64_t cfm) noexcept nogil:
+    """Whether a frame can have this size and number of locals."""
+    return cfm & 0x7F <= STACKED_PHYSICAL and (cfm >> 7) & 0x7F <= cfm & 0x7F
+
+
+cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil:
+    """Make the frame that ends at backing-store ``address`` with marker ``cfm`` current again, as rfi does. False when the
+    backing store could not be read."""
+    cdef uint64_t pfs = cpu.pfs, ec = cpu.ec
+    cdef bint done
+    if not possible_marker(cfm):
+        cfm = 0                          # as rfi does with a bad IFS
+    cpu.index = NO_INSTRUCTION
+    physical_order(cpu)
+    cpu.nat[0] &= 0xFFFFFFFFULL
+    cpu.nat[1] = 0
+    alat_clear(cpu)
+    memset(&cpu.gr[32], 0, 96 * sizeof(uint64_t))
+    cpu.sof = cpu.sol = cpu.sor = 0
+    cpu.bof = cpu.store = 0
+    set_clean(cpu, 0)
+    cpu.bspstore = address & ~<uint64_t>7
+    cpu.stacked_nats[0] = cpu.stacked_nats[1] = 0
+    # An interrupted frame was covered whole: all of it is local in this sense.
+    cpu.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
+    done = pop_frame(cpu)
+    cpu.pfs = pfs
+    cpu.ec = ec
+    if done:
+        cpu.sol = (cfm >> 7) & 0x7F
+        program_order(cpu, cfm)
+    return done

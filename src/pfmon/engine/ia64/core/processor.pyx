@@ -7,15 +7,14 @@ retirement stream to a Consumer, a buffer at a time, without the interpreter loc
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
 
 from pfmon.engine.ia64.memory.address_space cimport AddressSpace
-from pfmon.engine.ia64.core.alat cimport alat_clear
 from pfmon.engine.ia64.core.blocks cimport Blocks, MappedFile, forget_translations, free_blocks
 from pfmon.engine.ia64.core.careful cimport run_carefully
-from pfmon.engine.ia64.core.context cimport Context, begin_stack, give_registers, take_registers
+from pfmon.engine.ia64.core.context cimport (
+    Context, begin_stack, give_registers, possible_marker, restore_frame, take_registers)
 from pfmon.engine.ia64.core.cpu cimport (
-    MAX_BLOCK, MAX_MARKS, NO_CONDITION, STACKED_PHYSICAL, Block, Cpu, FloatRegister,
+    MAX_BLOCK, MAX_MARKS, NO_CONDITION, Block, Cpu, FloatRegister,
     Instruction, get_nat, set_nat)
 from pfmon.engine.ia64.encodings.decoder cimport Row
 from pfmon.engine.ia64.core.driver cimport (
@@ -23,8 +22,7 @@ from pfmon.engine.ia64.core.driver cimport (
 from pfmon.engine.ia64.floating_point.memory cimport from_spill, to_spill
 from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, forget_code
 from pfmon.engine.ia64.core.rse cimport (
-    bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, pop_frame, program_order, set_backing_store,
-    set_clean)
+    bsp, cover_frame, flush_registers, make_room, pack_cfm, physical_order, program_order, set_backing_store)
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.table cimport BlockInstruction, BlockTable
 from pfmon.stream.ia64 cimport Ia64Payload
@@ -41,11 +39,6 @@ cdef enum:
     SLACK = MAX_BLOCK + MAX_MARKS + 8  # room for one block with all its addresses and marks
 
 BREAK, FAULT, STOP, PMD = WHY_BREAK, WHY_FAULT, WHY_STOP, WHY_PMD
-
-
-cdef bint possible_marker(uint64_t cfm) noexcept nogil:
-    """Whether a frame can have this size and number of locals."""
-    return cfm & 0x7F <= STACKED_PHYSICAL and (cfm >> 7) & 0x7F <= cfm & 0x7F
 
 
 cdef class Processor:
@@ -427,28 +420,4 @@ cdef class Processor:
     def restore_frame(self, uint64_t address, uint64_t cfm):
         """Make the frame that ends at backing-store ``address`` with marker ``cfm`` current again, as rfi does.
         False when the backing store could not be read."""
-        cdef Cpu* c = self.cpu
-        cdef uint64_t pfs = c.pfs, ec = c.ec
-        cdef int done
-        if not possible_marker(cfm):
-            cfm = 0                          # as rfi does with a bad IFS
-        c.index = NO_INSTRUCTION
-        physical_order(c)
-        c.nat[0] &= 0xFFFFFFFFULL
-        c.nat[1] = 0
-        alat_clear(c)
-        memset(&c.gr[32], 0, 96 * sizeof(uint64_t))
-        c.sof = c.sol = c.sor = 0
-        c.bof = c.store = 0
-        set_clean(c, 0)
-        c.bspstore = address & ~<uint64_t>7
-        c.stacked_nats[0] = c.stacked_nats[1] = 0
-        # An interrupted frame was covered whole: all of it is local in this sense.
-        c.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
-        done = pop_frame(c)
-        c.pfs = pfs
-        c.ec = ec
-        if done:
-            c.sol = (cfm >> 7) & 0x7F
-            program_order(c, cfm)
-        return bool(done)
+        return bool(restore_frame(self.cpu, address, cfm))
