@@ -66,14 +66,8 @@ def show_threads(folder: Path, repeat: int) -> None:
     locking = counting(folder / "locking", 8, 20_000)[0]
     print(f"{'':24}{'million/s':>10}{'8 threads':>11}{'told apart':>12}{'mutex':>8}")
     for events in ("ia64_inst_retired", "cpu_cycles,l2_misses"):
-        rates = [
-            [
-                rate(path, events=events, **more)
-                for path, more in ((one, {}), (eight, {}), (eight, {"per_thread": True}))
-            ]
-            + [rate(locking, events=events)]
-            for _ in range(repeat)
-        ]
+        runs = ((one, {}), (eight, {}), (eight, {"per_thread": True}), (locking, {}))
+        rates = [[rate(path, events=events, **more) for path, more in runs] for _ in range(repeat)]
         single, several, apart, mutex = (statistics.median(column) for column in zip(*rates, strict=True))
         print(f"{events:24}{single / 1e6:10.0f}{several / single:11.2f}{apart / single:12.2f}{mutex / single:8.2f}")
 
