@@ -167,6 +167,20 @@ def test_descriptors_that_are_to_close_do(tmp_path: Path) -> None:
     assert run(path).status == 9  # EBADF of the second, nothing from the first
 
 
+def test_a_timer_goes_on_into_the_program_that_is_executed(tmp_path: Path) -> None:
+    """10,000 instructions before, a timer of 20,000 more: the second program, which loops, has retired about those when
+    the signal ends it."""
+    data = Data()
+    loops = write_program(tmp_path / "loops", ["again:", "br.cond.sptk.few again"])
+    name, nothing = data.add("name", bytes(loops) + b"\0"), data.add("nothing", bytes(8))
+    timer = data.add("timer", struct.pack("<4q", 0, 0, 0, 20))
+    lines = ["movl r5=1111", "again:", "adds r5=-1,r5", "cmp.eq p6,p7=r5,r0", "(p7) br.cond.sptk.few again"]
+    lines += [*call("setitimer", 0, timer, 0), *call("execve", name, nothing, nothing)]
+    done = run(write_program(tmp_path / "first", lines, data.bytes), follow_exec=True)
+    assert done.status == 128 + 14 and done.tasks is not None
+    assert 19_000 < done.tasks[1].retired < 20_000
+
+
 def test_a_fork_bomb_ends_at_the_limit(tmp_path: Path) -> None:
     bomb = write_program(
         tmp_path / "bomb", ["again:", *call("clone2", SIGCHLD, 0, 0, 0, 0, 0), "br.cond.sptk.few again"]

@@ -34,16 +34,17 @@ class Used:
 
     def __init__(self, registers: Registers) -> None:
         self.registers = registers
-        self._before = 0
+        self.before = 0
+        """Of the programs before."""
 
     @property
     def instructions(self) -> int:
         """So far."""
-        return self._before + self.registers.retired
+        return self.before + self.registers.retired
 
     def go_on_with(self, registers: Registers) -> None:
         """The processor of another program."""
-        self._before, self.registers = self.instructions, registers
+        self.before, self.registers = self.instructions, registers
 
 
 class Clock:

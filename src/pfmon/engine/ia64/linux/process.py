@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Memory,
         Registers,
     )
+    from pfmon.engine.ia64.linux.posix_timers import PosixTimer
     from pfmon.engine.ia64.linux.system import Host
     from pfmon.engine.settings import Settings
     from pfmon.program.image import Program
@@ -84,6 +85,7 @@ class Process:
         self.system = System(self.settings, on_notice, host)
         self.used = Used(registers)
         self._since = 0
+        self.posix_timers: dict[int, PosixTimer] = {}
         self.clock = self.new_clock()
         self.timers = Timers(self.clock)
         self.random = RandomBytes(settings.seed, settings.host_random)
@@ -145,9 +147,20 @@ class Process:
         """Instructions of the thread that runs."""
         return self.thread.retired + self.used.instructions - self._since
 
-    def thread_time(self) -> int:
-        """Processor time that the running thread has used (CLOCK_THREAD_CPUTIME_ID)."""
-        return self.thread_retired * self.settings.nanoseconds_per_instruction
+    def time_of(self, thread: Thread) -> int:
+        """Processor time that a thread has used (CLOCK_THREAD_CPUTIME_ID)."""
+        retired = self.thread_retired if thread is self.thread else thread.retired
+        return retired * self.settings.nanoseconds_per_instruction
+
+    @property
+    def has_timers(self) -> bool:
+        """Whether a timer may come."""
+        return self.timers.running or bool(self.posix_timers)
+
+    def real_time_left(self) -> int | None:
+        """Time until the next timer that runs while the process waits."""
+        left = [self.timers.real_time_left(), *(timer.left() for timer in self.posix_timers.values() if timer.real)]
+        return min((one for one in left if one is not None), default=None)
 
     def begin_as_child(self, memory: Memory, registers: Registers) -> None:
         """A copy of its parent begins to be a process of its own."""
@@ -155,6 +168,7 @@ class Process:
         self.used, self._since = Used(registers), 0
         self.clock = self.new_clock()
         self.timers = Timers(self.clock)
+        self.posix_timers = {}
         self.threads = {}
         self.signal_files = []
 
@@ -162,6 +176,7 @@ class Process:
         """Another program is executed: its memory, and the processor that goes on."""
         self.memory, self.user, self.registers = memory, UserMemory(memory), registers
         self.used.go_on_with(registers)
+        self.posix_timers = {}
         self.mappings = Mappings(memory)
         self.mappings.code.tell = registers.set_files
 
@@ -267,9 +282,14 @@ class Process:
         return self.finish(delivery.deliver(self))
 
     def next_timer(self) -> int | None:
-        """The count of retired instructions at which to call pending_signals, None if no timer runs."""
+        """The count of retired instructions, of the program that it has, at which to call pending_signals; None if no
+        timer runs."""
         expiry = self.timers.next_expiry()
-        return None if expiry is None else self.clock.instructions_until(expiry)
+        if self.posix_timers:
+            left = [one for timer in self.posix_timers.values() if (one := timer.left()) is not None]
+            ends = [self.clock.processor() + one for one in left]
+            expiry = min(ends if expiry is None else [expiry, *ends], default=None)
+        return None if expiry is None else self.clock.instructions_until(expiry) - self.used.before
 
     def send(self, signal: Signal, thread: Thread | None = None) -> None:
         """Send a signal, to a thread or to whichever takes it; it takes effect when that one runs."""
@@ -320,6 +340,12 @@ class Process:
         """Make the signals of expired timers pending."""
         for number in self.timers.expired():
             self.send(Signal(number, kill_info(number, SI_KERNEL, 0, 0)))
+        for timer in self.posix_timers.values():
+            if signal := timer.fire(self._is_pending):
+                self.send(signal, timer.thread)
+
+    def _is_pending(self, signal: Signal) -> bool:
+        return any(thread.signals.has(signal) for thread in self.threads.values())
 
     def is_own(self, process_id: int) -> bool:
         """Whether a process or thread id is the program's: 0 means its own."""

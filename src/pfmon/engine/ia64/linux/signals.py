@@ -119,6 +119,10 @@ class Signals:
         if len(queue) < MOST_QUEUED and not (once and any(s.number == signal.number for s in queue)):
             queue.append(signal)
 
+    def has(self, signal: Signal) -> bool:
+        """Whether this very signal is pending."""
+        return any(one is signal for one in (*self._pending, *self.shared.pending))
+
     def put_back(self, signal: Signal) -> None:
         """A signal that was taken is to be acted on next."""
         self._pending.insert(0, signal)

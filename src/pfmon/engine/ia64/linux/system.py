@@ -99,14 +99,14 @@ class System:
     def fire_timers(self) -> None:
         """Send the signals of timers that have expired."""
         for process in self.processes.values():
-            if process.timers.running:
+            if process.has_timers:
                 process.fire_timers()
         for file in self.timer_files:
             file.fire()
 
     def timer_ends(self) -> list[int]:
         """When the real-time timers expire, by the monotonic clock."""
-        left = [process.timers.real_time_left() for process in self.processes.values() if process.timers.running]
+        left = [process.real_time_left() for process in self.processes.values() if process.has_timers]
         left += [file.left() for file in self.timer_files]
         return [self.clock.monotonic() + one for one in left if one is not None]
 

@@ -48,7 +48,7 @@ def sleep(process: Process, nanoseconds: int | None, signals: int = 0) -> bool:
     if deadline is not None and process.clock.monotonic() >= deadline:
         return False
     alone = process.system.threads == 1
-    if alone and deadline is None and not process.timers.running:
+    if alone and deadline is None and not process.has_timers:
         process.notice("the program waits for a signal that only another process could send")
     text = "for a signal" if deadline is None else "for some time"
     raise Blocked(Wait(text, began=began, deadline=deadline, signals=signals, outside=alone and deadline is None))

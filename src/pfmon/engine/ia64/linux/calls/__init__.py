@@ -46,6 +46,7 @@ MODULES = (
 
 SELDOM = {
     "events": ("epoll", "eventfd", "timerfd", "signalfd", "inotify"),
+    "posix_timers": ("timer_",),
     "sockets": (
         *("socket", "bind", "connect", "listen", "accept", "getsock", "getpeer", "setsock", "shutdown"),
         *("send", "recv"),

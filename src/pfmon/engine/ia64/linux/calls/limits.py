@@ -70,7 +70,7 @@ def getrusage(p: Process, who: int, address: int) -> int:
     used = {
         RUSAGE_SELF: p.clock.processor(),
         RUSAGE_CHILDREN: p.family.used_by_children,
-        RUSAGE_THREAD: p.thread_time(),
+        RUSAGE_THREAD: p.time_of(p.thread),
     }[int32(who)]
     p.user.pack(RUSAGE, address, used // SECOND, used % SECOND // 1000, *[0] * 16)
     return 0

@@ -35,7 +35,7 @@ def _now(p: Process, clock: int) -> int:
     if clock == CLOCK_PROCESS:
         return p.clock.processor()
     if clock == CLOCK_THREAD:
-        return p.thread_time()
+        return p.time_of(p.thread)
     return fail(errno.EINVAL)
 
 
