@@ -57,6 +57,13 @@ cdef class Gate(Splitter):
         self.switches.on = True
         self.switched()
 
+    def steer(self, bint on, up):
+        """Whether is counted from here on; ``up``: PSR.up as it is here, None: it does not matter."""
+        self.switches.on = on
+        self.switches.heeds_up = up is not None
+        self.switches.up = bool(up)
+        self.switched()
+
     def stop_at(self, uint64_t retired):
         """Call on_due when so many instructions have retired, if it is not due before."""
         self.due = min(self.due, retired)

@@ -100,7 +100,7 @@ class LiveUnit:
         )
         self._taken = [0] * len(self._unit.monitors)
         if not sampler:
-            self._reload()
+            self.reload()
         if records:
             if event_set is None:
                 records.machine.show(self.consumer)
@@ -147,6 +147,16 @@ class LiveUnit:
         if setting.branches or setting.ip_ear is not None:
             values |= made.trace(captures.branches())
         self.registers.hold(values)
+
+    @property
+    def monitors(self) -> tuple[Monitor, ...]:
+        """What counts, in the order of the consumer's counters."""
+        return self._unit.monitors
+
+    @property
+    def data_ranges(self) -> Sequence[tuple[int, int]]:
+        """(address, mask) of the data ranges in force."""
+        return self._unit.data_ranges or ()
 
     def clear_captures(self) -> None:
         """Let the event address registers and the trace buffer be as if nothing had been captured: what a driver does
@@ -196,15 +206,24 @@ class LiveUnit:
                 {monitor.pmd: self._unit.stood(monitor, records) for monitor in self._unit.monitors}
             )
 
+    def stood(self) -> dict[int, int]:
+        """By PMD what counts at the end of a run alone, as the machine has it since that began: to be asked for behind
+        its `settle`. None of it is in `sync`."""
+        records = self._records
+        if records is None:
+            return {}
+        return {one.pmd: self._unit.stood(one, records) for one in self._unit.monitors if self._unit.stands(one)}
+
     def _overflowed(self, monitors: list[int], address: int, retired: int) -> None:
         pmds = tuple(self._unit.monitors[number].pmd for number in monitors)
         self.sync()
         assert self._listener
         self._listener(Overflow(pmds, address, retired, self._calls.sites() if self._calls else ()))
-        self._reload()
+        self.reload()
 
-    def _reload(self) -> None:
-        """Take what the registers say: the configuration if it was changed, how far each counter is from its end."""
+    def reload(self) -> None:
+        """Take what the registers say, between two instructions and behind `sync`: the configuration if it was changed,
+        how far each counter is from its end. PfmonError as when this is made."""
         if self.registers.configured != self._programmed:
             self._programmed = self.registers.configured
             self._unit = CountingUnit(self._model, self.registers, self._guests)

@@ -217,6 +217,13 @@ class CountingUnit:
             if counts_machine(monitor):
                 sink.add_elsewhere(number, self.stood(monitor, records))
 
+    def stands(self, monitor: Monitor) -> bool:
+        """Whether a monitor counts levels or clocks, which belong to no instruction (`stood`)."""
+        meaning = machine_signals.meanings().get(monitor.signal)
+        if meaning is None:
+            return False
+        return meaning.kind == "level" or (meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal))
+
     def stood(self, monitor: Monitor, records: MachineRecords) -> int:
         """What levels and the bus's or reference clock added in all, of no instruction; 0 for others."""
         from pfmon.counting.machine_totals import level_total

@@ -75,6 +75,10 @@ cdef class Timing(Repeating):
         start_branch_registers(&self.branch_registers)
         set_ranges(&self.pipeline.ranges, ranges)
 
+    def set_ranges(self, ranges):
+        """The data ranges from the next instruction on: (address, mask) each. Nothing may be held (`settle`)."""
+        set_ranges(&self.pipeline.ranges, ranges)
+
     # --- a block
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:

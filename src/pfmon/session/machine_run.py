@@ -107,6 +107,11 @@ class MachineRun:
         if self._pipe:
             self._pipe.drain()
 
+    def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """The data ranges from the next instruction on, behind `settle`. Only machines of the Itaniums heed them."""
+        if set_ranges := getattr(self.machine, "set_ranges", None):
+            set_ranges(ranges)
+
     def settle(self, address: int) -> None:
         """Bring the records up to the next instruction, which is at ``address``."""
         self.machine.settle(address)
