@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.cli.options import Option
+from pfmon.library.checks import guest_pmu
 from pfmon.library.options import MOST_QUANTUM, MOST_SEED
 from pfmon.library.values import directory, seconds, size, variable, whole_number
 
@@ -31,6 +32,13 @@ OPTIONS = [
     Option("schedule-seed", "draw whose turn it is, always the same for this seed (0: one after the other)", "NUMBER"),
     Option("memory-limit", "the most memory the program may map (half of the host's)", "SIZE"),
     Option("crash-report", "when a signal kills the program, write registers, code, stack and memory map here", "FILE"),
+    Option(
+        "guest-pmu",
+        "give the program the PMU (perfmonctl, perf_event_open), which is pfmon's else; exact: without a machine, for "
+        "events that need none",
+        "exact",
+        optional=True,
+    ),
     Option("slow", "execute and count instruction by instruction: the same counts, for checking"),
 ]
 FLAGS = {
@@ -64,5 +72,7 @@ def apply(config: Config, given: Given) -> None:
             config.memory_limit = size(given.name, text)
         case "env":
             config.environment.append(variable(given.name, text))
+        case "guest-pmu":
+            config.guest_pmu = guest_pmu(given.value)
         case _:
             setattr(config, FLAGS[given.name], True)

@@ -14,7 +14,7 @@ from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from pfmon.engine.settings import Settings
@@ -118,8 +118,73 @@ class Ending(NamedTuple):
 class PerformanceData(Protocol):
     """Answers a program's reads of performance data registers."""
 
+    @property
+    def pmu(self) -> ProgramPmu | None:
+        """The PMU, if the program has it. None: pfmon counts with it, or nobody does."""
+
     def read_pmd(self, number: int) -> int:
         """What the program reads from PMD ``number``."""
+
+
+class PmuEvent(NamedTuple):
+    """An event that a program wants to count by its code and unit mask, or by perf's generic name (``name``);
+    ``plm``: its privilege levels, a bit each."""
+
+    name: str
+    code: int
+    umask: int
+    threshold: int
+    plm: int
+
+
+class ProgramPmu(Protocol):
+    """The PMU of the modelled processor, for the system calls of a program that programs it. Registers have the names
+    of the processor's manual (pmc4, pmd4, ibr0, dbr0); what is written holds from `commit` on, between two
+    instructions."""
+
+    @property
+    def counters(self) -> Sequence[int]:
+        """The PMDs that are event counters."""
+
+    @property
+    def width(self) -> int:
+        """Bits of a counter."""
+
+    def tell(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
+        """Who is told of overflows, at the instruction: the PMDs that wrapped together, the instruction's address and
+        slot, how many have retired, itself included."""
+
+    def settle(self) -> None:
+        """Bring the registers up to the instruction that is next: before they are read or written."""
+
+    def held(self, name: str) -> int:
+        """What a register holds."""
+
+    def write(self, name: str, value: int) -> None:
+        """Write a register. ValueError: it takes no such value."""
+
+    def freeze(self, frozen: bool) -> None:
+        """Whether nothing counts, whatever the registers say (PMC0.fr)."""
+
+    def clear_captures(self) -> None:
+        """Registers that capture are as if nothing had been captured."""
+
+    def commit(self) -> str:
+        """Count as the registers say from here on. "" or, in words, what cannot be counted: then they are to be written
+        anew."""
+
+    def steer(self, on: bool, up: bool | None) -> None:
+        """Whether counters count from here on; ``up``: PSR.up, None: it does not matter."""
+
+    def watch(self, pmds: Collection[int]) -> None:
+        """The counters whose overflow the program is stopped for, at the end of a block."""
+
+    def assign(self, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
+        """Register values that make events count, and their counters, in order. PfmonError: they do not count
+        together."""
+
+    def next_look(self) -> int | None:
+        """When so many instructions have retired, the program is stopped for an overflow."""
 
 
 class Engine(Protocol):

@@ -6,6 +6,7 @@ from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.library.machines import take_pmu_of_machine
 from pfmon.library.options import Options
 from pfmon.library.triggers import check_triggers
+from pfmon.session.plan import EXACT, MACHINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def check(options: Options, asks: bool = False) -> None:
     _check_following(options)
     if options.confine and not options.sysroot:
         raise PfmonError("--confine: to which directory is not said; give --sysroot DIR")
+    one_has_the_pmu(options)
 
 
 def _check_following(options: Options) -> None:
@@ -197,6 +199,31 @@ def report_stands_alone(options: Options) -> None:
     """PfmonError for a report together with events."""
     if options.report and options.events:
         raise PfmonError(f"--report={options.report} needs no events and prints none: leave -e out, or the report")
+
+
+def guest_pmu(text: str | None) -> str:
+    """Who decides what a program that has the PMU can count: a machine, or architecture alone."""
+    if text not in (None, EXACT):
+        raise PfmonError(f"--guest-pmu={text}: say --guest-pmu, or --guest-pmu={EXACT} for events that need no machine")
+    return EXACT if text else MACHINE
+
+
+def one_has_the_pmu(options: Options) -> None:
+    """The PMU is pfmon's or the program's."""
+    if not options.guest_pmu:
+        return
+    for option, used in {
+        "-e": bool(options.events),
+        f"--report={options.report}": bool(options.report),
+        "--record": bool(options.record),
+        "--replay": bool(options.replay),
+        "--insecure": options.insecure,
+        "--dont-start": options.dont_start,
+        "--follow-...": options.follows,
+        "--slow": options.slow and options.guest_pmu == MACHINE,
+    }.items():
+        if used:
+            raise PfmonError(f"--guest-pmu gives the PMU to the program, and pfmon counts nothing: leave {option} out")
 
 
 def wants_profile(options: Options) -> bool:

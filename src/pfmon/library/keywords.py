@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
-from pfmon.library.checks import check, report_is_known
+from pfmon.library.checks import check, guest_pmu, report_is_known
 from pfmon.library.machines import take_pmu
 from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_PROCESSES, MOST_QUANTUM, MOST_SEED, MOST_SKID, Options
 from pfmon.library.values import directory, milliseconds, names, seconds, size, variable, whole_number
@@ -103,6 +103,7 @@ class Keywords(TypedDict, total=False):
     quantum: int
     schedule_seed: int
     memory_limit: int | str
+    guest_pmu: bool | str
     slow: bool
     partial: bool
 
@@ -388,6 +389,7 @@ TAKERS: dict[str, Taker] = {
     "seed": _field("seed", _number(whole_number)),
     "quantum": _field("quantum", _number(lambda option, text: whole_number(option, text, 1, MOST_QUANTUM))),
     "schedule_seed": _field("schedule_seed", _number(lambda option, text: whole_number(option, text, 0, MOST_SEED))),
+    "guest_pmu": _field("guest_pmu", lambda _, value: guest_pmu(None if value is True else str(value))),
     "memory_limit": _field("memory_limit", _number(size)),
     "smpl_entries": _field("smpl_entries", _number(lambda option, text: whole_number(option, text, 1, MOST_ENTRIES))),
     "btb": _branch_filters,

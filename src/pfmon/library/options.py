@@ -142,6 +142,8 @@ class Options:
     schedule_seed: int = 0
     memory_limit: int | None = None
     slow: bool = False
+    guest_pmu: str = ""
+    """The program has the PMU: machine, or exact events alone."""
 
     @property
     def sampled(self) -> bool:

@@ -222,6 +222,7 @@ class Prepared:
             debug=debug_directories(options),
             survey=options.survey,
             threaded=not options.one_thread,
+            guest_pmu=options.guest_pmu,
         )
 
 

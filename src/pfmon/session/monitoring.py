@@ -42,6 +42,9 @@ Interval = tuple[int, list[Value]]
 class Monitoring:
     """One run's monitoring. ``consumer`` is for the engine; this answers the program's reads of counters."""
 
+    pmu = None
+    """pfmon counts with it."""
+
     def __init__(
         self,
         groups: Sequence[EventSets],

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from pfmon.session.thread_counts import ThreadCounts
 
 
+MACHINE, EXACT = "machine", "exact"
+"""What a program that has the PMU can count."""
+
+
 class Plan(NamedTuple):
     """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
     where the counts come from; ``annotate``: a range of code whose instructions are to be listed, or its
@@ -41,7 +45,8 @@ class Plan(NamedTuple):
     whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
     counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
     what the program starts; ``debug``: where separate debug files are looked for; ``survey``: look at everything,
-    beside what counts; ``threaded``: a machine in a thread of its own."""
+    beside what counts; ``threaded``: a machine in a thread of its own; ``guest_pmu``: the program has the PMU, and a
+    machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events then."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -68,6 +73,7 @@ class Plan(NamedTuple):
     debug: DebugDirectories = NO_DIRECTORIES
     survey: bool = False
     threaded: bool = True
+    guest_pmu: str = ""
 
 
 class Times(NamedTuple):

@@ -13,7 +13,7 @@ from pfmon.engine.api import Start
 from pfmon.errors import PfmonError
 from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Monitoring
-from pfmon.session.plan import Outcome, Times, event_groups, planned_machine, planned_trigger
+from pfmon.session.plan import MACHINE, Outcome, Times, event_groups, planned_machine, planned_trigger
 from pfmon.session.supported import check_addresses, check_controls, check_fits, check_follows, check_threads
 from pfmon.stream.consumer import Consumer
 
@@ -121,9 +121,8 @@ class Session:
     @property
     def _wants_machine(self) -> bool:
         skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
-        return (
-            self.plan.report or skids or self._trigger is not None or any(group.wants_machine for group in self.groups)
-        )
+        whole = self.plan.report or skids or self.plan.guest_pmu == MACHINE
+        return whole or self._trigger is not None or any(group.wants_machine for group in self.groups)
 
     @property
     def _wants_addresses(self) -> bool:
@@ -146,7 +145,7 @@ class Session:
     def _counts_addresses(self) -> bool:
         """Whether what counts wants addresses in its stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
-        wanted = self._wants_machine or self.plan.survey or data_triggers
+        wanted = self._wants_machine or self.plan.survey or data_triggers or bool(self.plan.guest_pmu)
         return wanted or any(group.wants_addresses for group in self.groups)
 
     @property
@@ -167,6 +166,8 @@ class Session:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
         ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream."""
         try:
+            if self.plan.guest_pmu:
+                return self._run_for_program()
             return self._run_sampled(on_samples) if self._live else self._run(on_interval)
         finally:
             self.close()
@@ -200,6 +201,15 @@ class Session:
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         sampled.finish()
         return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
+
+    def _run_for_program(self) -> Outcome:
+        """The program has the PMU: pfmon counts nothing."""
+        from pfmon.session.program_pmu import ProgramPmu  # few programs program it
+
+        pmu = ProgramPmu(self.plan.model, self.engine, self._machine, self.plan.controls.ear_seed)
+        ending, times = self._execute(pmu.consumer, pmu.running, pmu)
+        pmu.finish()
+        return self._outcome(ending, times, [], [])
 
     @property
     def _traced(self) -> bool:

@@ -68,6 +68,9 @@ class SampledRun:
     """Samples event sets. ``consumer`` is for the engine, which runs within ``running``; this answers the program's
     reads of counters."""
 
+    pmu = None
+    """pfmon counts with it."""
+
     def __init__(
         self,
         model: PmuModel,

@@ -63,6 +63,7 @@ class Guest:
             program, arguments, environment, settings, self.memory, self.processor, on_notice, host=self
         )
         self.first.belong_to(self.process)
+        self.process.processor = processor
         self.process.mappings.code.tell = self.processor.set_files
         self.process.start()
         self._executions: dict[Process, Execution] = {self.process: self.first}
@@ -128,6 +129,7 @@ class Guest:
         """Run everything to its end, or until ``stop`` was called (None); how the first process ended. Timers are exact
         to the instruction."""
         self.first.consumer, self.first.performance_data = consumer, performance_data
+        self.process.pmu = performance_data.pmu if performance_data else None
         system = self.process.system
         try:
             while system.processes and not self._stopping:
@@ -162,7 +164,9 @@ class Guest:
         """Run the thread whose turn it is until something has to be done."""
         processor, schedule = execution.processor, process.system.schedule
         limit = schedule.limit()
-        processor.stop_when_retired(None if limit is None else processor.retired + limit)
+        look = process.pmu.next_look() if process.pmu else None
+        stops = [] if limit is None else [processor.retired + limit]
+        processor.stop_when_retired(min(stops if look is None else [*stops, look], default=None))
         timer = process.next_timer()
         processor.stop_exactly_at(timer)
         why = processor.run(execution.consumer)
@@ -180,6 +184,8 @@ class Guest:
             processor.answer_pmd(data.read_pmd(processor.fault_info) if data else 0)
         elif timer is not None and processor.retired >= timer:
             process.pending_signals()
+        elif process.owners is not None:
+            process.owners.look()
 
     def _break(self, process: Process, execution: Execution) -> None:
         processor = execution.processor

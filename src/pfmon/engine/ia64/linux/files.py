@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.random import RandomBytes
 
 CHUNK = 1 << 20  # bytes moved at a time
@@ -65,6 +66,17 @@ class OpenFile:
 
     def write(self, data: bytes) -> int:
         return os.write(self.host, data)
+
+    def check_read(self, count: int) -> None:
+        """Before a read of so many bytes waits: OSError for one that cannot be."""
+
+    def fcntl(self, process: Process, command: int, argument: int) -> int | None:
+        """What fcntl does to such files alone; None: what it does to all."""
+        return None
+
+    def ioctl(self, process: Process, request: int, argument: int) -> int | None:
+        """What ioctl does to such files alone; None: what it does to all."""
+        return None
 
     @cached_property
     def may_wait(self) -> bool:

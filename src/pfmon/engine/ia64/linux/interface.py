@@ -76,6 +76,9 @@ class Registers(Protocol):
     @property
     def um(self) -> int: ...
     def set_um(self, value: int) -> None: ...
+    def set_secure(self, value: bool) -> None:
+        """PSR.sp: the program neither reads performance data registers nor changes PSR.up."""
+
     def fr_spill(self, n: int) -> bytes:
         """The 16 bytes that stf.spill would store."""
 

@@ -34,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pfmon.engine.api import ProgramPmu
     from pfmon.engine.ia64.linux.event_files import SignalFile
     from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.interface import (
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         Memory,
         Registers,
     )
+    from pfmon.engine.ia64.linux.perfmon.owners import Owners
     from pfmon.engine.ia64.linux.posix_timers import PosixTimer
     from pfmon.engine.ia64.linux.system import Host
     from pfmon.engine.settings import Settings
@@ -97,6 +99,9 @@ class Process:
         self.set_first_break()
         self.unaligned = 0
         """What becomes of unaligned references (prctl, PR_SET_UNALIGN)."""
+        self.processor = "itanium2"
+        self.pmu: ProgramPmu | None = None
+        self.owners: Owners | None = None
         self._finished = False
         self.family = Family(self.settings.process_id, None, self.settings.parent_id)
         self.threads: dict[int, Thread] = {}
@@ -330,6 +335,11 @@ class Process:
             del self.thread  # each has the other: the memory would wait for the collector
 
     # What system calls use:
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the process has ended."""
+        return self._finished
 
     def set_result(self, value: int, failed: bool = False) -> None:
         """Result registers: r8 the value or errno, r10 0 or -1."""

@@ -50,3 +50,4 @@ SIGINFO_QUEUE = Struct("<3i4xiIQ96x")  # signo errno code | pid uid value
 SIGINFO_TIMER = Struct("<3i4xiiQ96x")  # signo errno code | timer overrun value
 SIGINFO_CHILD = Struct("<3i4xiIi4x2q80x")  # signo errno code | pid uid status utime stime
 SIGINFO_FAULT = Struct("<3i4xQiIQ88x")  # signo errno code | address, immediate of break, flags, isr
+SIGINFO_POLL = Struct("<3i4xqi100x")  # signo errno code | band fd

@@ -133,6 +133,9 @@ def fcntl(p: Process, fd: int, command: int, argument: int) -> int:
     if what == F_SETFD:
         p.files.set_close_on_exec(number, bool(argument & FD_CLOEXEC))
         return 0
+    own = file.fcntl(p, what, argument)
+    if own is not None:
+        return own
     if what == F_GETFL:
         return p.file_flags(file)
     if what == F_SETFL:

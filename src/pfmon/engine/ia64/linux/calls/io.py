@@ -49,6 +49,7 @@ def _fill(p: Process, file: OpenFile, pieces: Pieces, offset: int | None) -> int
     p.mappings.before_access(file)
     count = sum(length for _, length in pieces)
     if offset is None:
+        file.check_read(count)
         if count:
             waiting.until_readable(p, file)
         data = file.read(count)

@@ -41,6 +41,9 @@ TIOCGPGRP, TIOCSPGRP, TIOCGSID = 0x540F, 0x5410, 0x5429
 def ioctl(p: Process, fd: int, request: int, argument: int) -> int:
     number, what = int32(fd), request & 0xFFFFFFFF
     host = p.files.host(number)
+    own = p.files.get(number).ioctl(p, what, argument)
+    if own is not None:
+        return own
     if what in (FIOCLEX, FIONCLEX):
         p.files.set_close_on_exec(number, what == FIOCLEX)
         return 0

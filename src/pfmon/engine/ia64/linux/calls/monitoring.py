@@ -1,0 +1,18 @@
+"""perfmonctl and perf_event_open; what they do is in the package perfmon, which few programs need."""
+
+from __future__ import annotations
+
+from pfmon.engine.ia64.linux.calls.registry import system_call
+from pfmon.engine.ia64.linux.user import int32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.process import Process
+
+
+@system_call("perfmonctl")
+def perfmonctl(p: Process, fd: int, command: int, argument: int, count: int) -> int:
+    from pfmon.engine.ia64.linux.perfmon import commands
+
+    commands.perfmonctl(p, int32(fd), int32(command), argument, int32(count))
+    return 0

@@ -1,0 +1,91 @@
+"""Files that send a signal when they have something (fcntl: O_ASYNC, F_SETOWN, F_SETSIG)."""
+
+from __future__ import annotations
+
+import errno
+import fcntl as host_fcntl
+import os
+
+from pfmon.engine.ia64.linux import open_flags
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.files import OpenFile
+from pfmon.engine.ia64.linux.signal_table import LAST, SIGIO
+from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, kill_info
+from pfmon.engine.ia64.linux.structures import SIGINFO_POLL
+from pfmon.engine.ia64.linux.user import int32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.process import Process
+
+F_GETFL, F_SETFL, F_SETOWN, F_GETOWN, F_SETSIG, F_GETSIG = 3, 4, 8, 9, 10, 11
+O_ASYNC = 0o20000
+SETTABLE = open_flags.O_APPEND | open_flags.O_NONBLOCK
+POLL_IN, POLL_HUP = 1, 6
+BANDS = {POLL_IN: 0x41, POLL_HUP: 0x410}
+"""si_code -> si_band: POLLIN and POLLRDNORM, POLLHUP and POLLERR."""
+
+
+class NotifyingFile(OpenFile):
+    """An open file that is nothing of the host's: its descriptor there, an eventfd, is readable when ``ready`` says
+    that something is to be read."""
+
+    def __init__(self, path: bytes) -> None:
+        super().__init__(os.eventfd(0, os.EFD_CLOEXEC), True, path)
+        self._ready = False
+        self._asynchronous = False
+        self._owner = 0
+        self._signal = 0
+
+    may_wait = True
+
+    def ready(self, now: bool) -> None:
+        """Whether something is to be read."""
+        if now != self._ready:
+            self._ready = now
+            if now:
+                os.eventfd_write(self.host, 1)
+            else:
+                os.eventfd_read(self.host)
+
+    def read(self, count: int) -> bytes:
+        """What is to be read; `ready` has said that there is something."""
+        fail(errno.EINVAL)
+
+    def write(self, data: bytes) -> int:
+        fail(errno.EINVAL)
+
+    def notify(self, process: Process, number: int, code: int) -> None:
+        """Send the signal to the owner, if they want one; ``number``: of the descriptor."""
+        if not self._asynchronous or not self._owner:
+            return
+        s = process.settings
+        if self._signal:
+            info = SIGINFO_POLL.pack(self._signal, 0, code, BANDS[code], number)
+            process.signals.send(Signal(self._signal, info))
+        else:
+            process.signals.send(Signal(SIGIO, kill_info(SIGIO, SI_KERNEL, s.process_id, s.user_id)))
+
+    def fcntl(self, process: Process, command: int, argument: int) -> int | None:
+        """What is special about its flags and its owner; None: nothing is."""
+        if command == F_GETFL:
+            return process.file_flags(self) | (O_ASYNC if self._asynchronous else 0)
+        if command == F_SETFL:
+            self._asynchronous = bool(argument & O_ASYNC)
+            kept = process.file_flags(self) & ~SETTABLE
+            host_fcntl.fcntl(self.host, host_fcntl.F_SETFL, open_flags.to_host(kept | argument & SETTABLE))
+            return 0
+        if command == F_SETOWN:
+            owner = int32(argument)
+            if owner and not process.is_own(abs(owner)):
+                fail(errno.ESRCH)
+            self._owner = owner
+            return 0
+        if command == F_GETOWN:
+            return self._owner
+        if command == F_SETSIG:
+            if not 0 <= argument <= LAST:
+                fail(errno.EINVAL)
+            self._signal = argument
+            return 0
+        return self._signal if command == F_GETSIG else None

@@ -1,0 +1,104 @@
+"""perfmonctl: its commands, with the arguments that each takes (Linux up to 5.9, arch/ia64/kernel/perfmon.c).
+
+Arguments are read before anything else happens, and written back when the command has been tried, whether or not it
+worked: the flags of a register say which one was wrong.
+"""
+
+from __future__ import annotations
+
+import errno
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.perfmon import contexts, register_commands
+from pfmon.engine.ia64.linux.perfmon.messages import ContextFile
+from pfmon.engine.ia64.linux.perfmon.structures import (
+    BUFFER_ARGUMENT,
+    CONTEXT,
+    DEBUG,
+    DEBUG_REGISTER,
+    DEFAULT_FORMAT,
+    FEATURES,
+    LOAD,
+    NO_FORMAT,
+    REGISTER,
+)
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from struct import Struct
+
+    from pfmon.engine.ia64.linux.perfmon.context import Context
+    from pfmon.engine.ia64.linux.process import Process
+
+MANY = -1
+LARGEST_ARGUMENT = 4096
+
+
+class Command(NamedTuple):
+    """One command: what carries it out, with the context if it takes one (``file``) and its argument, which that may
+    change; the layout of an item of the argument, and how many there have to be (MANY: at least one)."""
+
+    run: Callable[..., None]
+    file: bool = True
+    layout: Struct | None = None
+    items: int = 0
+    answers: bool = True
+
+
+COMMANDS = {
+    0x01: Command(register_commands.write_pmcs, layout=REGISTER, items=MANY),
+    0x02: Command(register_commands.write_pmds, layout=REGISTER, items=MANY),
+    0x03: Command(register_commands.read_pmds, layout=REGISTER, items=MANY),
+    0x04: Command(contexts.stop),
+    0x05: Command(contexts.start),
+    0x08: Command(contexts.create, file=False, layout=CONTEXT, items=1),
+    0x0A: Command(contexts.restart),
+    0x0C: Command(register_commands.features, file=False, layout=FEATURES, items=1),
+    0x0D: Command(register_commands.debug, file=False, layout=DEBUG, items=1, answers=False),
+    0x0F: Command(register_commands.reset_values, file=False, layout=REGISTER, items=MANY),
+    0x10: Command(contexts.load, layout=LOAD, items=1),
+    0x11: Command(contexts.unload),
+    0x20: Command(register_commands.write_ibrs, layout=DEBUG_REGISTER, items=MANY),
+    0x21: Command(register_commands.write_dbrs, layout=DEBUG_REGISTER, items=MANY),
+}
+
+
+def perfmonctl(process: Process, number: int, what: int, address: int, count: int) -> None:
+    """Carry out a command on the context that descriptor ``number`` stands for. OSError as the kernel fails."""
+    command = COMMANDS.get(what) or fail(errno.EINVAL)
+    if (command.items == MANY and count <= 0) or (command.items > 0 and command.items != count):
+        fail(errno.EINVAL)
+    size = command.layout.size * count if command.layout else 0
+    if size > LARGEST_ARGUMENT:
+        fail(errno.E2BIG)
+    argument = bytearray(process.user.read(address, size) if size else b"")
+    extra = process.user.read(address + size, BUFFER_ARGUMENT.size) if _takes_buffer(command, argument) else b""
+    context = _context(process, number) if command.file else None
+    try:
+        if context is not None:
+            command.run(process, context, argument)
+        else:
+            command.run(process, argument, extra)
+    finally:
+        if size and command.answers:
+            process.check_writable(address, size)
+            process.user.write(address, bytes(argument))
+
+
+def _takes_buffer(command: Command, argument: bytearray) -> bool:
+    """Whether the argument of a buffer format follows. EINVAL: there is no such format."""
+    if command.layout is not CONTEXT:
+        return False
+    wanted = argument[: len(NO_FORMAT)]
+    if wanted not in (NO_FORMAT, DEFAULT_FORMAT):
+        fail(errno.EINVAL)
+    return wanted == DEFAULT_FORMAT
+
+
+def _context(process: Process, number: int) -> Context:
+    file = process.files.get(number)
+    if not isinstance(file, ContextFile):
+        fail(errno.EBADF)
+    return contexts.of_file(process, file)

@@ -1,0 +1,120 @@
+"""The perfmon contexts of a process: created, loaded, started, restarted, unloaded, closed; and who has the PMU."""
+
+from __future__ import annotations
+
+import errno
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.perfmon.context import LOADED, MASKED, Context
+from pfmon.engine.ia64.linux.perfmon.default_format import SamplingBuffer
+from pfmon.engine.ia64.linux.perfmon.messages import ContextFile
+from pfmon.engine.ia64.linux.perfmon.monitor import Monitor
+from pfmon.engine.ia64.linux.perfmon.owners import owners_of
+from pfmon.engine.ia64.linux.perfmon.registers import registers_of
+from pfmon.engine.ia64.linux.perfmon.structures import (
+    BUFFER_ARGUMENT,
+    CONTEXT,
+    LOAD,
+    NO_MESSAGES,
+    NOTIFY_BLOCK,
+    SYSTEM_WIDE,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.process import Process
+
+INIT = 1
+
+
+def of_file(process: Process, file: ContextFile) -> Context:
+    """The context that a file is of."""
+    return owners_of(process).contexts[file]
+
+
+def create(process: Process, argument: bytearray, extra: bytes) -> None:
+    """PFM_CREATE_CONTEXT: the descriptor, and where the sampling buffer is mapped, go into the argument."""
+    name, flags, sets, reserved, _, address, rest = CONTEXT.unpack(argument)
+    if flags & SYSTEM_WIDE and flags & NOTIFY_BLOCK:
+        fail(errno.EINVAL)
+    owners = owners_of(process)
+    process.files.free()
+    system, blocking, silent = (bool(flags & flag) for flag in (SYSTEM_WIDE, NOTIFY_BLOCK, NO_MESSAGES))
+    context = Context(registers_of(process.processor), system, blocking, silent)
+    if extra:
+        context.buffer = SamplingBuffer(process, BUFFER_ARGUMENT.unpack(extra)[0])
+        address = context.buffer.address
+    context.file = file = ContextFile(lambda: close(process, context))
+    owners.contexts[file] = context
+    file.number = process.files.add(file)
+    CONTEXT.pack_into(argument, 0, name, flags, sets, reserved, file.number, address, rest)
+
+
+def close(process: Process, context: Context) -> None:
+    """Nothing stands for the context any more."""
+    owners = owners_of(process)
+    del owners.contexts[context.file]
+    if process.is_over:
+        return
+    if context.is_attached:
+        _unload(process, context)
+    if context.buffer is not None:
+        context.buffer.unmap()
+
+
+def load(process: Process, context: Context, argument: bytearray) -> None:
+    """PFM_LOAD_CONTEXT onto the task itself."""
+    task = LOAD.unpack(argument)[0]
+    if context.is_attached:
+        fail(errno.EBUSY)
+    own = task == process.settings.process_id
+    if context.blocking and own:
+        fail(errno.EINVAL)
+    if task <= INIT:
+        fail(errno.EPERM)
+    if not own:
+        fail(errno.ESRCH)
+    owners = owners_of(process)
+    owners.take(process, context, "perfmonctl (PFM_LOAD_CONTEXT)")
+    assert process.pmu
+    monitor = Monitor(process, process.pmu, context)
+    try:
+        monitor.load()
+    except OSError:
+        owners.give_back(context)
+        raise
+    owners.monitors[context] = monitor
+    context.file.forget()
+
+
+def unload(process: Process, context: Context, _: bytearray) -> None:
+    """PFM_UNLOAD_CONTEXT."""
+    if context.is_attached:
+        _unload(process, context)
+
+
+def _unload(process: Process, context: Context) -> None:
+    owners = owners_of(process)
+    owners.monitors.pop(context).unload()
+    owners.give_back(context)
+
+
+def start(process: Process, context: Context, _: bytearray) -> None:
+    """PFM_START."""
+    if context.state != LOADED:
+        fail(errno.EINVAL)
+    owners_of(process).monitors[context].start()
+
+
+def stop(process: Process, context: Context, _: bytearray) -> None:
+    """PFM_STOP."""
+    if not context.is_attached:
+        fail(errno.EINVAL)
+    owners_of(process).monitors[context].stop()
+
+
+def restart(process: Process, context: Context, _: bytearray) -> None:
+    """PFM_RESTART: behind a notification; with a sampling buffer at any time."""
+    if context.state != MASKED and not (context.state == LOADED and context.buffer is not None):
+        fail(errno.EBUSY)
+    owners_of(process).monitors[context].restart()

@@ -1,0 +1,102 @@
+"""The default sampling format: a buffer that the kernel fills at overflows and the program reads where it is mapped
+(Linux up to 5.9, arch/ia64/kernel/perfmon_default_smpl.c)."""
+
+from __future__ import annotations
+
+import errno
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.layout import MAP_BASE, MAP_END
+from pfmon.engine.ia64.linux.limits import RLIMIT_MEMLOCK
+from pfmon.engine.ia64.linux.perfmon.structures import BUFFER_ENTRY, BUFFER_HEADER, U64, VERSION
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.engine.ia64.linux.process import Process
+
+PROT_READ = 1
+LARGEST_ENTRY = BUFFER_ENTRY.size + 64 * U64.size
+SMALLEST = BUFFER_HEADER.size + LARGEST_ENTRY
+
+
+class Entry(NamedTuple):
+    """A sample: the PMD that overflowed, what it was loaded with, the instruction, the time, the values of PMDs."""
+
+    pmd: int
+    last_reset: int
+    ip: int
+    time: int
+    values: Sequence[int]
+
+
+class SamplingBuffer:
+    """A buffer, mapped for reading into a process."""
+
+    def __init__(self, process: Process, size: int) -> None:
+        """OSError: too small (EINVAL), more than may be locked, or no room (ENOMEM)."""
+        if size < SMALLEST:
+            fail(errno.EINVAL)
+        page = process.memory.page_size
+        self._length = (size + page - 1) & -page
+        if self._length > process.limits.get(RLIMIT_MEMLOCK)[0]:
+            fail(errno.ENOMEM)
+        place = process.memory.find_free(self._length, MAP_BASE, MAP_END)
+        if place is None:
+            fail(errno.ENOMEM)
+        process.memory.map(place, self._length, PROT_READ)
+        self._process = process
+        self.address = place
+        self._size = size
+        self._count = self._overflows = 0
+        self._used = BUFFER_HEADER.size
+        self._write_header()
+
+    def add(self, entry: Entry) -> bool:
+        """Put a sample into it; whether it is full by that, or has been: then the overflow is counted."""
+        if not self._is_full:
+            head = BUFFER_ENTRY.pack(self._pid, entry.pmd, entry.last_reset, entry.ip, entry.time, 0, 0, self._pid)
+            data = head + b"".join(U64.pack(value) for value in entry.values)
+            self._write(self._used, data)
+            self._count += 1
+            self._used += len(data)
+        full = self._is_full
+        self._overflows += full
+        self._write_header()
+        return full
+
+    def restart(self) -> None:
+        """Begin anew."""
+        self._count, self._used = 0, BUFFER_HEADER.size
+        self._write_header()
+
+    def unmap(self) -> None:
+        """The context is closed."""
+        if self._is_mapped:
+            self._process.memory.unmap(self.address, self._length)
+
+    @property
+    def _is_full(self) -> bool:
+        return self._size - self._used < LARGEST_ENTRY
+
+    @property
+    def _pid(self) -> int:
+        return self._process.settings.process_id
+
+    @property
+    def _is_mapped(self) -> bool:
+        """Whether it is still where it was mapped: a program may have unmapped it."""
+        end = self.address + self._length
+        return any(
+            low <= self.address and end <= high and allowed == PROT_READ
+            for low, high, allowed in self._process.memory.regions_map()
+        )
+
+    def _write(self, offset: int, data: bytes) -> None:
+        if self._is_mapped:
+            self._process.memory.write_initial(self.address + offset, data)
+
+    def _write_header(self) -> None:
+        self._write(0, BUFFER_HEADER.pack(self._count, self._used, 0, self._overflows, self._size, VERSION, 0))

@@ -1,0 +1,65 @@
+"""The file of a perfmon context: a queue of messages of 56 bytes (Linux up to 5.9, arch/ia64/kernel/perfmon.c,
+pfm_read)."""
+
+from __future__ import annotations
+
+import errno
+from collections import deque
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.notifying import POLL_IN, NotifyingFile
+from pfmon.engine.ia64.linux.perfmon.structures import MESSAGE, MESSAGE_OVERFLOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pfmon.engine.ia64.linux.process import Process
+
+MOST = 31
+"""Messages that wait: the kernel's ring has 32 places, one of them stays free."""
+
+
+class ContextFile(NotifyingFile):
+    """What a context's descriptor stands for; ``closed`` is called when nothing stands for it any more."""
+
+    def __init__(self, closed: Callable[[], None]) -> None:
+        super().__init__(b"pfm:")
+        self._closed = closed
+        self._queue: deque[bytes] = deque()
+        self.number = -1
+
+    def release(self) -> None:
+        """Give up one reference; with the last one the context goes."""
+        if self.references == 1:
+            self._closed()
+        super().release()
+
+    def check_read(self, count: int) -> None:
+        """A message is read whole."""
+        if count < MESSAGE.size:
+            fail(errno.EINVAL)
+
+    def read(self, count: int) -> bytes:
+        """The oldest message."""
+        self.check_read(count)
+        if not self._queue:
+            fail(errno.EAGAIN)
+        message = self._queue.popleft()
+        self.ready(bool(self._queue))
+        return message
+
+    def overflowed(self, process: Process, pmds: int, silent: bool) -> None:
+        """Tell of an overflow: by a message, unless the context is ``silent``, and by a signal. Neither, if no message
+        finds room."""
+        if not silent:
+            if len(self._queue) == MOST:
+                return
+            self._queue.append(MESSAGE.pack(MESSAGE_OVERFLOW, self.number, pmds, 0, 0, 0, 0, 0, 0, 0))
+            self.ready(True)
+        self.notify(process, self.number, POLL_IN)
+
+    def forget(self) -> None:
+        """Messages of what was monitored before are none."""
+        self._queue.clear()
+        self.ready(False)

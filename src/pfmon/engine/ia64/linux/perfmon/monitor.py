@@ -1,0 +1,190 @@
+"""A context on the PMU: loaded, masked and restarted, read, taken off again (Linux up to 5.9,
+arch/ia64/kernel/perfmon.c)."""
+
+from __future__ import annotations
+
+import errno
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.perfmon.context import LOADED, MASKED, UNLOADED
+from pfmon.engine.ia64.linux.perfmon.registers import numbers
+from pfmon.engine.ia64.linux.perfmon.soft_counters import MASK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pfmon.engine.api import ProgramPmu
+    from pfmon.engine.ia64.linux.perfmon.context import Context
+    from pfmon.engine.ia64.linux.process import Process
+
+PSR_UP = 1 << 2
+
+
+class Monitor:
+    """A context that has the PMU of a process."""
+
+    def __init__(self, process: Process, pmu: ProgramPmu, context: Context) -> None:
+        self._process = process
+        self._pmu = pmu
+        self.context = context
+        self._low = (1 << pmu.width) - 1
+        self.step = 1 << pmu.width
+
+    # --- on the PMU and off it
+
+    def load(self) -> None:
+        """Give it the PMU. OSError (EINVAL): what it is set to cannot be counted here."""
+        context, pmu = self.context, self._pmu
+        pmu.settle()
+        pmu.freeze(False)
+        self.configure(context.values())
+        for number in context.pmds:
+            self.put(number, context.pmds[number].value)
+        pmu.clear_captures()
+        pmu.tell(self.overflowed)
+        context.state, context.task = LOADED, self._process.settings.process_id
+        context.running = False
+        if not context.system:
+            self._process.registers.set_secure(False)
+        self.resume()
+
+    def unload(self) -> None:
+        """Take it off: the counters' values stay in the context."""
+        context, pmu = self.context, self._pmu
+        self.stop()
+        pmu.settle()
+        if context.state == LOADED:
+            self._save()
+        pmu.tell(None)
+        pmu.watch(())
+        pmu.freeze(True)
+        pmu.commit()
+        pmu.steer(False, None)
+        if not context.system:
+            self._process.registers.set_secure(True)
+        context.state, context.task = UNLOADED, None
+
+    def configure(self, values: Mapping[str, int]) -> None:
+        """Write configuration registers, from `settle` to `resume`. OSError (EINVAL): with these something is to be
+        counted that cannot be; they are as before then."""
+        pmu = self._pmu
+        before = {name: pmu.held(name) for name in values}
+        try:
+            for name, value in values.items():
+                pmu.write(name, value)
+            reason = pmu.commit()
+        except ValueError as error:
+            reason = str(error)
+        if reason:
+            for name, value in before.items():
+                pmu.write(name, value)
+            pmu.commit()
+            self._process.notice(f"perfmonctl: {reason}; it returns EINVAL")
+            fail(errno.EINVAL)
+
+    # --- while it is there
+
+    def start(self) -> None:
+        """Count: PSR.up of the task, or PSR.pp of the processor."""
+        if self.context.system:
+            self.context.running = True
+            self.resume()
+        else:
+            registers = self._process.registers
+            registers.set_um(registers.um | PSR_UP)
+
+    def stop(self) -> None:
+        """Count no more."""
+        if self.context.system:
+            self.context.running = False
+            self._steer()
+        else:
+            registers = self._process.registers
+            registers.set_um(registers.um & ~PSR_UP)
+
+    def put(self, number: int, value: int) -> None:
+        """Load a PMD, from `settle` to `resume`: the hardware has the lower bits of a counter, the context the upper
+        ones."""
+        counter = self.context.pmds[number]
+        if self.context.counts(number):
+            counter.value = value & ~self._low & MASK
+            self._pmu.write(f"pmd{number}", value & self._low)
+            return
+        counter.value = value
+        self._pmu.write(f"pmd{number}", value)
+        self._pmu.clear_captures()
+
+    def read(self, number: int) -> int:
+        """The whole of a PMD, behind `settle`."""
+        held = self._pmu.held(f"pmd{number}")
+        if not self.context.counts(number):
+            return held
+        return (self.context.pmds[number].value + (held & self._low)) & MASK
+
+    def resume(self) -> None:
+        """The registers hold from the next instruction on."""
+        self._pmu.commit()
+        self._pmu.watch(self.context.watched(self._pmu.width) if self.context.state == LOADED else ())
+        self._steer()
+
+    def _steer(self) -> None:
+        """Say when counters count: by PSR.up, which the program itself may change, or by PSR.pp."""
+        if self.context.system:
+            self._pmu.steer(self.context.running, None)
+        else:
+            self._pmu.steer(True, bool(self._process.registers.um & PSR_UP))
+
+    # --- overflow
+
+    def restart(self) -> None:
+        """Go on behind a notification: counters that have overflowed begin anew, with their long periods."""
+        context, pmu = self.context, self._pmu
+        pmu.settle()
+        if context.buffer is not None:
+            context.buffer.restart()
+        if context.state == MASKED:
+            pmu.freeze(False)
+            self.configure(context.values())
+            context.state = LOADED
+            for number in numbers(context.used_pmds):
+                self.put(number, context.pmds[number].value)
+        self._reset(context.overflowed, long=True)
+        context.overflowed = 0
+        self.resume()
+
+    def overflowed(self, pmds: Iterable[int], address: int, retired: int) -> None:
+        """Counters of the hardware have wrapped together, by the instruction at ``address``; ``retired`` have now."""
+        from pfmon.engine.ia64.linux.perfmon.overflow import handle
+
+        handle(self, pmds, address, retired)
+
+    def mask(self) -> None:
+        """Count nothing until it is restarted. The values are in the context meanwhile."""
+        self._save()
+        self.context.state = MASKED
+        self._pmu.freeze(True)
+        self._pmu.watch(())
+
+    def _save(self) -> None:
+        for number in numbers(self.context.used_pmds):
+            self.context.pmds[number].value = self.read(number)
+
+    def _reset(self, pmds: int, long: bool) -> None:
+        """Begin anew with counters that have overflowed, and with those that are to be reset with them."""
+        others = 0
+        for number in numbers(pmds):
+            counter = self.context.pmds[number]
+            self.put(number, counter.reset_value(long))
+            others |= counter.reset_pmds
+        for number in numbers(others):
+            self.put(number, self.context.pmds[number].reset_value(long))
+
+    def reset_after(self, pmds: int) -> None:
+        """Begin anew with the short periods, within an overflow."""
+        self._reset(pmds, long=False)
+        self._pmu.watch(self.context.watched(self._pmu.width))
+
+    def notify(self, pmds: int) -> None:
+        """Tell the program."""
+        self.context.file.overflowed(self._process, pmds, self.context.silent)

@@ -1,0 +1,71 @@
+"""What the kernel does when counters overflow (Linux up to 5.9, arch/ia64/kernel/perfmon.c, pfm_overflow_handler)."""
+
+from __future__ import annotations
+
+from pfmon.engine.ia64.linux.perfmon.default_format import Entry
+from pfmon.engine.ia64.linux.perfmon.registers import numbers
+from pfmon.engine.ia64.linux.perfmon.soft_counters import MASK
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pfmon.engine.ia64.linux.perfmon.default_format import SamplingBuffer
+    from pfmon.engine.ia64.linux.perfmon.monitor import Monitor
+
+
+class Outcome(NamedTuple):
+    """What follows from an overflow: counters that begin anew at once, whether the program is told, whether monitoring
+    stops."""
+
+    reset: int
+    notify: bool
+    mask: bool
+
+
+def handle(monitor: Monitor, pmds: Iterable[int], address: int, retired: int) -> None:
+    """Counters of the hardware wrapped together. Those whose 64 bits did are sampled, or told of, or begin anew."""
+    context = monitor.context
+    overflowed = _carry(monitor, pmds)
+    if not overflowed:
+        return
+    wanted = sum(1 << pmd for pmd in numbers(overflowed) if context.pmds[pmd].notifies)
+    if context.buffer is not None:
+        outcome = _sample(monitor, context.buffer, overflowed, address, retired)
+        overflowed &= ~outcome.reset
+    else:
+        outcome = Outcome(0, True, True) if wanted else Outcome(overflowed, False, False)
+    if outcome.reset:
+        monitor.reset_after(outcome.reset)
+    if wanted and outcome.notify:
+        context.overflowed = overflowed
+    if outcome.mask:
+        monitor.mask()
+    if wanted and outcome.notify:
+        monitor.notify(wanted)
+
+
+def _carry(monitor: Monitor, pmds: Iterable[int]) -> int:
+    """Add what the hardware has not room for; the counters that overflowed by it."""
+    overflowed = 0
+    for pmd in pmds:
+        counter = monitor.context.pmds[pmd]
+        value = counter.value + monitor.step
+        counter.value = value & MASK
+        if value > MASK:
+            overflowed |= 1 << pmd
+    return overflowed
+
+
+def _sample(monitor: Monitor, buffer: SamplingBuffer, overflowed: int, address: int, retired: int) -> Outcome:
+    """A sample for each counter that overflowed, until the buffer is full: then the program is told, if that counter
+    notifies, and monitoring stops in any case."""
+    reset = 0
+    for pmd in numbers(overflowed):
+        counter = monitor.context.pmds[pmd]
+        values = [monitor.read(number) for number in numbers(counter.smpl_pmds)]
+        if buffer.add(Entry(pmd, counter.last, address, retired, values)):
+            return Outcome(reset, counter.notifies, True)
+        reset |= 1 << pmd
+    return Outcome(reset, False, False)

@@ -1,0 +1,160 @@
+"""Programs that program the PMU themselves count what pfmon counts of them from outside, to the last digit."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from command import example, pfmon, refused
+from monitoring_program import WORK, counted, self_counting
+
+import pfmon as library
+from pfmon.counting.countable import check_countable
+from pfmon.errors import PfmonError
+from pfmon.pmu import get
+from pfmon.pmu.request import EventRequest, RangeRequest, Request
+from pfmon.session.captures import with_captures
+
+PMUS = ("itanium", "itanium2", "montecito")
+CYCLES = {"itanium": "CPU_CYCLES", "itanium2": "CPU_CYCLES", "montecito": "CPU_OP_CYCLES_ALL"}
+
+
+def inside(path: Path, pmu: str, guest_pmu: str | bool = True) -> list[int]:
+    """What a program says that it counted."""
+    done = library.run([str(path)], pmu=pmu, guest_pmu=guest_pmu, capture=True)
+    assert (done.status, done.notes) == (0, ())
+    assert done.output is not None
+    return counted(done.output)
+
+
+def outside(path: Path, pmu: str, events: Sequence[str], **options: object) -> list[int]:
+    """What pfmon counts of it, which has the PMU then: from sum to rum, too."""
+    done = library.run(
+        [str(path)], pmu=pmu, events=list(events), insecure=True, dont_start=True, stdout=library.DEVNULL, **options
+    )  # type: ignore[misc]  # options of the test
+    assert done.status == 0
+    return [int(count.value or 0) for count in done.counts]
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_a_program_counts_its_own_instructions_exactly(tmp_path: Path, pmu: str) -> None:
+    made = get(pmu).program(["IA64_INST_RETIRED", "NOPS_RETIRED"])
+    path = self_counting(tmp_path / "program", made.writes, made.counters)
+    # A line of text is a bundle of three: the two nops beside sum, the lines between, and rum. movl takes two slots.
+    lines = [line for line in WORK if not line.endswith(":")]
+    bundles = 3 + 9 * 201
+    assert len(lines) == 3 + 9
+    instructions = 2 + 3 * bundles - 1 + 1
+    assert inside(path, pmu) == [instructions, 2 + 2 * bundles - 1]
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_cycles_misses_and_stalls_are_those_that_pfmon_counts(tmp_path: Path, pmu: str) -> None:
+    for events in ([CYCLES[pmu], "LOADS_RETIRED"], ["L3_REFERENCES", "L3_MISSES"], ["STORES_RETIRED"]):
+        made = get(pmu).program(events)
+        path = self_counting(tmp_path / "program", made.writes, made.counters)
+        counts = inside(path, pmu)
+        assert counts == outside(path, pmu, events)
+        assert counts[0] > 0
+
+
+def countable(pmu: str) -> list[str]:
+    """The events that pfmon counts on a PMU."""
+    found = []
+    for event in get(pmu).events:
+        try:
+            check_countable(get(pmu), event)
+        except PfmonError:
+            continue
+        found.append(event.name)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pmu", PMUS)
+def test_every_event_counts_inside_as_outside(tmp_path: Path, pmu: str) -> None:
+    different, tried = [], 0
+    for event in countable(pmu):
+        try:
+            model = get(pmu)
+            made = model.fulfil(with_captures(model, Request((EventRequest(event),), 8)))
+            wanted = outside(self_counting(tmp_path / event, made.writes, made.counters), pmu, [event])
+        except PfmonError:  # alone it takes a setting of its own
+            continue
+        tried += 1
+        got = inside(tmp_path / event, pmu)
+        if got[:1] != wanted:
+            different.append((event, got, wanted))
+        (tmp_path / event).unlink()
+    assert different == [] and tried > 150
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_ranges_of_code_and_data_qualify(tmp_path: Path, pmu: str) -> None:
+    model = get(pmu)
+    plain = model.program(["LOADS_RETIRED"])
+    path = self_counting(tmp_path / "plain", plain.writes, plain.counters)
+    everything = inside(path, pmu)
+    data = (0x6000000000014000, 0x6000000000016000)
+    made = model.program(["LOADS_RETIRED"], drange=RangeRequest((data,)))
+    path = self_counting(tmp_path / "data", made.writes, made.counters)
+    limits = f"{data[0]:#x}-{data[1]:#x}"
+    some = inside(path, pmu)
+    assert some == outside(path, pmu, ["LOADS_RETIRED"], drange=limits)
+    assert 0 < some[0] < everything[0]
+    code = (0x4000000000010000, 0x4000000000010400)
+    made = model.program(["IA64_INST_RETIRED"], irange=RangeRequest((code,)))
+    path = self_counting(tmp_path / "code", made.writes, made.counters)
+    some = inside(path, pmu)
+    assert some == outside(path, pmu, ["IA64_INST_RETIRED"], irange=f"{code[0]:#x}-{code[1]:#x}")
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_misses_in_a_data_range_are_those_that_pfmon_counts(tmp_path: Path, pmu: str) -> None:
+    data = (0x6000000000014000, 0x6000000000018000)
+    event = "L1D_READ_MISSES_RETIRED" if pmu == "itanium" else "L1D_READ_MISSES_ALL"
+    made = get(pmu).program([event], drange=RangeRequest((data,)))
+    path = self_counting(tmp_path / "program", made.writes, made.counters)
+    some = inside(path, pmu)
+    assert some == outside(path, pmu, [event], drange=f"{data[0]:#x}-{data[1]:#x}")
+    assert some[0] > 0
+
+
+def test_without_a_machine_only_events_that_need_one_are_refused(tmp_path: Path) -> None:
+    made = get("itanium2").program(["LOADS_RETIRED"])
+    path = self_counting(tmp_path / "exact", made.writes, made.counters)
+    assert inside(path, "itanium2", "exact") == outside(path, "itanium2", ["LOADS_RETIRED"])
+    made = get("itanium2").program(["CPU_CYCLES"])
+    path = self_counting(tmp_path / "modelled", made.writes, made.counters)
+    done = library.run([str(path)], guest_pmu="exact", stdout=library.DEVNULL)
+    assert list(done.notes) == [
+        "perfmonctl: a machine decides this, and with --guest-pmu=exact none runs; it returns EINVAL"
+    ]
+
+
+def test_what_is_not_modelled_is_refused_with_its_reason(tmp_path: Path) -> None:
+    made = get("itanium2").program(["BE_EXE_BUBBLE_CANCEL"])
+    path = self_counting(tmp_path / "program", made.writes, made.counters)
+    notes = library.run([str(path)], guest_pmu=True, stdout=library.DEVNULL).notes
+    assert len(notes) == 1 and "BE_EXE_BUBBLE_CANCEL is not modelled" in notes[0]
+
+
+def test_the_pmu_is_pfmons_unless_the_program_has_it(tmp_path: Path) -> None:
+    made = get("itanium2").program(["NOPS_RETIRED"])
+    path = self_counting(tmp_path / "program", made.writes, made.counters)
+    for words in (["-e", "nops_retired"], []):
+        done = pfmon("--no-cmd-output", *words, str(path))
+        assert done.returncode == 0
+        assert done.stderr.count("\n") == 1 and "EBUSY; --guest-pmu gives it to the program" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["-e", "nops_retired"], "leave -e out"), (["--report=cpi"], "leave --report=cpi out"),
+    (["--insecure"], "give -e EVENT"), (["--slow"], "leave --slow out"),
+    (["--record=FILE"], "leave --record out"), (["--follow-fork"], ""),
+])  # fmt: skip
+def test_options_about_pfmons_counts_do_not_go_with_it(words: list[str], said: str) -> None:
+    assert said in refused("--guest-pmu", *words, example("fib"))
+
+
+def test_a_wrong_value_is_refused() -> None:
+    assert "--guest-pmu=exact" in refused("--guest-pmu=all", example("fib"))

@@ -1,0 +1,69 @@
+"""Programs that monitor themselves with perfmonctl, made of assembler text: what they count between sum and rum goes to
+their standard output."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ia64_program import DATA, EXIT, write_program
+from perfmon_calls import (
+    CREATE,
+    LOAD,
+    PID,
+    READ_PMDS,
+    WRITE_DBRS,
+    WRITE_IBRS,
+    WRITE_PMCS,
+    WRITE_PMDS,
+    debug_register,
+    register,
+)
+
+from pfmon.engine.ia64.linux.numbers import NUMBERS
+
+FD = 3
+BUFFER = 0x100000
+"""Bytes that the work walks through."""
+WORK = [
+    f"movl r10={DATA + 0x4000}", "adds r11=200,r0", "mov.i ar.lc=r11", "again:", "ld8 r8=[r10],136",
+    "add r9=r9,r8", "cmp.eq p6,p7=r8,r0", "(p6) adds r12=1,r12", "(p7) adds r13=1,r13", "st8 [r10]=r9",
+    "ld8 r14=[r10]", "add r16=r14,r9", "br.cloop.sptk.few again",
+]  # fmt: skip
+"""A loop of loads that miss, loads behind stores, predicated instructions."""
+
+
+def call(name: str, *arguments: int) -> list[str]:
+    """A system call."""
+    setting = [f"movl r{32 + number}={value}" for number, value in enumerate(arguments)]
+    return ["alloc r39=ar.pfs,8,0,0", *setting, f"addl r15={NUMBERS[name]},r0", "break.m 0x100000"]
+
+
+def self_counting(
+    path: Path, writes: Mapping[str, int], counters: Sequence[int], work: Sequence[str] = tuple(WORK)
+) -> Path:
+    """A program that writes registers as ``writes`` says (pmc4, ibr0), counts its work in PMDs, from 0 on, and writes
+    their 160 bytes each to its standard output."""
+    items = {"pmc": [], "ibr": [], "dbr": []}  # type: dict[str, list[bytes]]
+    for name, value in writes.items():
+        number = int(name[3:])
+        items[name[:3]].append(register(number, value) if name.startswith("pmc") else debug_register(number, value))
+    data, lines = bytearray(128), call("perfmonctl", 0, CREATE, DATA, 1)
+    commands = (
+        (WRITE_IBRS, items["ibr"]), (WRITE_DBRS, items["dbr"]), (WRITE_PMCS, items["pmc"]),
+        (WRITE_PMDS, [register(n) for n in counters]), (LOAD, [struct.pack("<i28x", PID)]),
+    )  # fmt: skip
+    for command, some in commands:
+        if some:
+            lines += call("perfmonctl", FD, command, DATA + len(data), len(some))
+            data += b"".join(some)
+    result = DATA + len(data)
+    data += b"".join(register(n) for n in counters)
+    assert len(data) <= 0x4000
+    lines += ["sum 4", *work, "rum 4", *call("perfmonctl", FD, READ_PMDS, result, len(counters))]
+    lines += call("write", 1, result, 160 * len(counters))
+    return write_program(path, [*lines, *EXIT], bytes(data).ljust(0x4000 + BUFFER, b"\1"))
+
+
+def counted(output: bytes) -> list[int]:
+    """What such a program counted."""
+    return [struct.unpack_from("<Q", output, place + 8)[0] for place in range(0, len(output), 160)]
