@@ -2,7 +2,7 @@
 
 import errno
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import perfmon_calls as calls
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from perfmon_calls import EINVAL_FLAG, PID, Perfmon, counter, debug_register, register
+from stand_in_pmu import StandIn
 
 from pfmon.engine.ia64.linux.perfmon import structures
 from pfmon.engine.ia64.linux.perfmon.commands import COMMANDS
@@ -22,45 +23,6 @@ SIZES = {
 }  # fmt: skip
 INST, NOPS = 0x808, 0x5008
 """PMC values of Itanium 2: IA64_INST_RETIRED, NOPS_RETIRED, at level 3."""
-
-
-class StandIn:
-    """A PMU that holds registers and counts nothing."""
-
-    counters: Sequence[int] = (4, 5, 6, 7)
-    width = 47
-
-    def __init__(self) -> None:
-        self.registers: dict[str, int] = {}
-        self.refusal = ""
-        self.frozen = True
-        self.steered: tuple[bool, bool | None] = (False, None)
-        self.told: Callable[[Sequence[int], int, int], None] | None = None
-        self.watched: list[int] = []
-
-    def tell(self, told: Any) -> None:
-        self.told = told
-
-    def settle(self) -> None: ...
-    def clear_captures(self) -> None: ...
-
-    def held(self, name: str) -> int:
-        return self.registers.get(name, 0)
-
-    def write(self, name: str, value: int) -> None:
-        self.registers[name] = value
-
-    def freeze(self, frozen: bool) -> None:
-        self.frozen = frozen
-
-    def commit(self) -> str:
-        return self.refusal
-
-    def steer(self, on: bool, up: bool | None) -> None:
-        self.steered = (on, up)
-
-    def watch(self, pmds: Any) -> None:
-        self.watched = list(pmds)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ CASES = [
     (pmu, program, [pmu if word == "PROCESSOR" else word for word in arguments.split()], expected)
     for program, arguments, processors, expected in rows("monitoring")
     for pmu in processors.split()
-    if not program.startswith("perf-")
 ]
 
 

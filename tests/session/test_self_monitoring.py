@@ -1,11 +1,14 @@
 """Programs that program the PMU themselves count what pfmon counts of them from outside, to the last digit."""
 
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
+import perf_calls
 import pytest
 from command import example, pfmon, refused
-from monitoring_program import WORK, counted, self_counting
+from monitoring_program import FD, WORK, call, counted, counting_by_perf, self_counting
+from perf_calls import attribute
 
 import pfmon as library
 from pfmon.counting.countable import check_countable
@@ -117,6 +120,28 @@ def test_misses_in_a_data_range_are_those_that_pfmon_counts(tmp_path: Path, pmu:
     some = inside(path, pmu)
     assert some == outside(path, pmu, [event], drange=f"{data[0]:#x}-{data[1]:#x}")
     assert some[0] > 0
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_perf_counts_from_the_call_that_enables_to_the_one_that_disables(tmp_path: Path, pmu: str) -> None:
+    names = ["IA64_INST_RETIRED", "LOADS_RETIRED"]
+    flags = perf_calls.EXCLUDE_KERNEL | perf_calls.DISABLED
+    attributes = [attribute(read_format=perf_calls.GROUP, flags=flags)]
+    loads = get(pmu).events["LOADS_RETIRED"]
+    attributes.append(attribute(perf_calls.RAW, loads.code | loads.umask << 8, read_format=perf_calls.GROUP))
+    path, begins = counting_by_perf(tmp_path / "program", attributes)
+    done = library.run([str(path)], pmu=pmu, guest_pmu=True, capture=True)
+    assert done.output and list(done.notes) == []
+    members, *counts = struct.unpack_from("<3Q", done.output)
+    lines = [line for line in (*WORK, *call("ioctl", FD, perf_calls.DISABLE, 0)) if not line.endswith(":")]
+    trigger = {
+        "trigger_code_start_addresses": begins,
+        "trigger_code_stop_addresses": begins + 16 * len(lines),
+    }
+    known = library.run([str(path)], pmu=pmu, events=names, stdout=library.DEVNULL, **trigger).counts  # type: ignore[arg-type]
+    # Inside, the two nops behind the first call's break count; outside, those behind the second one's.
+    assert members == 2 and counts == [count.value for count in known]
+    assert counts[1] > 0
 
 
 def test_without_a_machine_only_events_that_need_one_are_refused(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ia64_program import DATA, EXIT, write_program
+from ia64_program import DATA, EXIT, TEXT, write_program
+from perf_calls import DISABLE, ENABLE
 from perfmon_calls import (
     CREATE,
     LOAD,
@@ -22,6 +23,7 @@ from perfmon_calls import (
 from pfmon.engine.ia64.linux.numbers import NUMBERS
 
 FD = 3
+MINUS_ONE = (1 << 64) - 1
 BUFFER = 0x100000
 """Bytes that the work walks through."""
 WORK = [
@@ -62,6 +64,19 @@ def self_counting(
     lines += ["sum 4", *work, "rum 4", *call("perfmonctl", FD, READ_PMDS, result, len(counters))]
     lines += call("write", 1, result, 160 * len(counters))
     return write_program(path, [*lines, *EXIT], bytes(data).ljust(0x4000 + BUFFER, b"\1"))
+
+
+def counting_by_perf(path: Path, attributes: Sequence[bytes], work: Sequence[str] = tuple(WORK)) -> tuple[Path, int]:
+    """A program that counts a group of events over its work, and writes what it reads to its standard output; and the
+    address of the bundle behind the call that enables it. The next call, some bundles behind the work, disables it."""
+    data, lines = bytearray(), list[str]()
+    for number, attribute in enumerate(attributes):
+        lines += call("perf_event_open", DATA + len(data), 0, MINUS_ONE, FD if number else MINUS_ONE, 0)
+        data += attribute
+    lines += call("ioctl", FD, ENABLE, 0)
+    begins = TEXT + 16 * len(lines)
+    lines += [*work, *call("ioctl", FD, DISABLE, 0), *call("read", FD, DATA, 256), *call("write", 1, DATA, 256)]
+    return write_program(path, [*lines, *EXIT], bytes(data).ljust(0x4000 + BUFFER, b"\1")), begins
 
 
 def counted(output: bytes) -> list[int]:

@@ -179,6 +179,12 @@ class ProgramPmu(Protocol):
     def watch(self, pmds: Collection[int]) -> None:
         """The counters whose overflow the program is stopped for, at the end of a block."""
 
+    def alarm(self, retired: int | None) -> None:
+        """Stop the program when so many instructions have retired, at the end of a block; None: not for this."""
+
+    def named(self, event: PmuEvent) -> PmuEvent:
+        """An event by its code, whatever it was given by. PfmonError: there is none such, or it cannot be counted."""
+
     def assign(self, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
         """Register values that make events count, and their counters, in order. PfmonError: they do not count
         together."""

@@ -67,6 +67,7 @@ class ProgramPmu:
         self._ranges: Sequence[tuple[int, int]] = ()
         self._accepted = self.registers.configured
         self._stood: dict[int, int] = {}
+        self._alarm: int | None = None
         engine.set_monitoring(up=False, secure=True)
         self.consumer: Consumer = self._machine.feed(self._gate) if self._machine else self._gate
 
@@ -165,10 +166,20 @@ class ProgramPmu:
         self._watched = pmds
         self._pace.forget()
 
+    def alarm(self, retired: int | None) -> None:
+        """Stop the program when so many instructions have retired, at the end of a block; None: not for this."""
+        self._alarm = retired
+
+    def named(self, event: PmuEvent) -> PmuEvent:
+        """An event by its code, whatever it was given by. PfmonError: there is none such, or it cannot be counted."""
+        from pfmon.session.event_codes import by_code  # only who counts events by their codes
+
+        return by_code(self._model, event, self._machine is not None)
+
     def assign(self, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
         """Register values that make events count, and their counters, in order. PfmonError: they cannot count
-        together, or one cannot at all."""
-        from pfmon.session.event_codes import assigned  # only who counts events by their codes
+        together."""
+        from pfmon.session.event_codes import assigned  # as above
 
         return assigned(self._model, events)
 
@@ -178,7 +189,7 @@ class ProgramPmu:
         """When so many instructions have retired, the program is to be stopped at the end of a block: a counter that is
         watched may have wrapped. None: none will."""
         if not self._watched or self.registers.frozen:
-            return None
+            return self._alarm
         retired = self._engine.retired
         lefts = self._unit.consumer.left_of()
         watched = [
@@ -186,7 +197,8 @@ class ProgramPmu:
             for monitor, left in zip(self._unit.monitors, lefts, strict=True)
             if monitor.pmd in self._watched
         ]
-        return self._pace.next_look(watched, retired)
+        looks = [look for look in (self._pace.next_look(watched, retired), self._alarm) if look is not None]
+        return min(looks, default=None)
 
     def read_pmd(self, number: int) -> int:
         """What the program reads from a performance data register."""

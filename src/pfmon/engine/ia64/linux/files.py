@@ -70,6 +70,16 @@ class OpenFile:
     def check_read(self, count: int) -> None:
         """Before a read of so many bytes waits: OSError for one that cannot be."""
 
+    def before_poll(self) -> None:
+        """Somebody is about to wait until it can be read."""
+
+    def check_mapping(self, length: int, offset: int, shared: bool) -> bool:
+        """Whether it is mapped in a way of its own (`mapped`). OSError: not so."""
+        return False
+
+    def mapped(self, process: Process, start: int, length: int, protection: int) -> None:
+        """Memory was mapped for it."""
+
     def fcntl(self, process: Process, command: int, argument: int) -> int | None:
         """What fcntl does to such files alone; None: what it does to all."""
         return None

@@ -283,6 +283,8 @@ class Process:
 
     def pending_signals(self) -> End | None:
         """Let timers that have expired and signals that were sent take effect."""
+        if self.owners is not None:
+            self.owners.look()
         self.fire_timers()
         return self.finish(delivery.deliver(self))
 

@@ -123,6 +123,8 @@ OWN: dict[bytes, Callable[[Process], bytes]] = {
 SYSTEM: dict[bytes, Callable[[Process], bytes]] = {
     b"/proc/cpuinfo": _processors,
     b"/proc/meminfo": _memory,
+    b"/proc/sys/kernel/perf_event_paranoid": lambda _: b"2\n",
+    b"/proc/sys/kernel/perf_event_max_sample_rate": lambda _: b"100000\n",
 }
 RANDOM = (b"/dev/random", b"/dev/urandom")
 

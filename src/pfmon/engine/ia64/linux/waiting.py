@@ -62,6 +62,7 @@ def poll(process: Process, files: list[tuple[OpenFile, int]], nanoseconds: int |
     """
     wanted: dict[int, int] = {}
     for file, events in files:
+        file.before_poll()
         wanted[file.host] = wanted.get(file.host, 0) | events
     began, deadline = begun(process, nanoseconds)
     process.fire_timers()

@@ -90,21 +90,25 @@ def _mmap(p: Process, address: int, length: int, protection: int, flags: int, fd
     kind = flags & MAP_TYPE
     if offset % p.memory.page_size or not length or kind not in (MAP_SHARED, MAP_PRIVATE, MAP_SHARED_VALIDATE):
         fail(errno.EINVAL)
-    file = None if flags & MAP_ANONYMOUS else _mappable(p, fd, protection, kind != MAP_PRIVATE)
+    file = None if flags & MAP_ANONYMOUS else _mappable(p, fd, protection, kind != MAP_PRIVATE, length, offset)
     size = _pages(p, length)
     start = _place(p, address, size, flags)
     if file is not None and offset + size >= 1 << 63:
         fail(errno.EOVERFLOW)
     _unmap(p, start, start + size)
     p.memory.map(start, size, _rights(protection), kind != MAP_PRIVATE)
-    if file is not None:
+    if file is not None and file.check_mapping(length, offset, kind != MAP_PRIVATE):
+        file.mapped(p, start, size, protection & PROT_ANY)
+    elif file is not None:
         p.mappings.add(start, size, file, offset, kind != MAP_PRIVATE, _rights(protection))
     return start
 
 
-def _mappable(p: Process, fd: int, protection: int, shared: bool) -> OpenFile | None:
+def _mappable(p: Process, fd: int, protection: int, shared: bool, length: int, offset: int) -> OpenFile | None:
     """The file to map; None for /dev/zero, which gives anonymous memory."""
     file = p.files.get(fd)
+    if file.check_mapping(length, offset, shared):
+        return file
     status = os.fstat(file.host)
     if stat.S_ISCHR(status.st_mode) and file.path == b"/dev/zero":
         return None

@@ -16,3 +16,10 @@ def perfmonctl(p: Process, fd: int, command: int, argument: int, count: int) -> 
 
     commands.perfmonctl(p, int32(fd), int32(command), argument, int32(count))
     return 0
+
+
+@system_call("perf_event_open")
+def perf_event_open(p: Process, attributes: int, task: int, processor: int, group: int, flags: int) -> int:
+    from pfmon.engine.ia64.linux.perfmon import perf_open
+
+    return perf_open.perf_event_open(p, attributes, int32(task), int32(processor), int32(group), flags)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.context import Context
     from pfmon.engine.ia64.linux.perfmon.messages import ContextFile
     from pfmon.engine.ia64.linux.perfmon.monitor import Monitor
+    from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
     from pfmon.engine.ia64.linux.process import Process
 
 PFMON_HAS_IT = "{}: pfmon has the PMU in this run, so it returns EBUSY; --guest-pmu gives it to the program"
@@ -23,6 +24,7 @@ class Owners:
         self.contexts: dict[ContextFile, Context] = {}
         self.monitors: dict[Context, Monitor] = {}
         self._owner: object = None
+        self.schedule: Schedule | None = None
 
     def take(self, process: Process, owner: object, what: str) -> None:
         """Take the PMU. OSError (EBUSY): somebody has it; ``what``: how the program wants it."""
@@ -37,6 +39,11 @@ class Owners:
         """Whoever had the PMU does not want it any more."""
         if self._owner is owner:
             self._owner = None
+
+    def look(self) -> None:
+        """The program was stopped, perhaps for perf events that take turns."""
+        if self.schedule is not None:
+            self.schedule.look()
 
 
 def owners_of(process: Process) -> Owners:

@@ -1,0 +1,85 @@
+"""struct perf_event_attr: what a program wants counted, and how it is to be told (Linux 6.1, <linux/perf_event.h>)."""
+
+from __future__ import annotations
+
+import errno
+from struct import Struct
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.structures import U32
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.user import UserMemory
+
+# type size config period sample_type read_format flags | wakeup bp_type config1 config2 branches regs_user
+# | stack_user clock regs_intr aux_watermark max_stack reserved aux_sample_size reserved sig_data
+LAYOUT = Struct("<II5QII4QIiQIHHIIQ")
+SMALLEST = 64
+LARGEST_GIVEN = 16384
+
+DISABLED, INHERIT, PINNED, EXCLUSIVE, EXCLUDE_USER, EXCLUDE_KERNEL = (1 << place for place in range(6))
+FREQUENCY, WATERMARK, SAMPLE_ID_ALL, USE_CLOCK = 1 << 10, 1 << 14, 1 << 18, 1 << 25
+WRITE_BACKWARD, AUX_OUTPUT, SIGTRAP = 1 << 27, 1 << 31, 1 << 37
+FLAGS = (1 << 38) - 1
+
+FORMAT_ENABLED, FORMAT_RUNNING, FORMAT_ID, FORMAT_GROUP, FORMAT_LOST = 1, 2, 4, 8, 16
+FORMATS = 31
+SAMPLES = (1 << 25) - 1
+HIGHEST_RATE = 100_000
+"""Samples a second that may be asked for (kernel.perf_event_max_sample_rate)."""
+
+
+class Attributes(NamedTuple):
+    """The fields of an attribute that matter here. ``period`` is a frequency with FREQUENCY."""
+
+    type: int
+    config: int
+    period: int
+    sample_type: int
+    read_format: int
+    flags: int
+    wakeup: int
+    clock: int
+
+    @property
+    def samples(self) -> bool:
+        """Whether it samples."""
+        return bool(self.period)
+
+    @property
+    def by_frequency(self) -> bool:
+        """Whether the kernel finds the period."""
+        return bool(self.flags & FREQUENCY)
+
+    @property
+    def levels(self) -> int:
+        """The privilege levels that it counts at, as PMC.plm has them."""
+        user = 0 if self.flags & EXCLUDE_USER else 8
+        return user | (0 if self.flags & EXCLUDE_KERNEL else 1)
+
+
+def read_attributes(user: UserMemory, address: int) -> Attributes:
+    """The attribute at an address, of any version. OSError: EINVAL; E2BIG, when it has a size or fields that Linux 6.1
+    does not know: the size that it knows is written into it."""
+    size = int(user.unpack(U32, address + 4)[0]) or SMALLEST
+    if not SMALLEST <= size <= LARGEST_GIVEN:
+        _too_big(user, address)
+    data = user.read(address, size)
+    if any(data[LAYOUT.size :]):
+        _too_big(user, address)
+    found = LAYOUT.unpack(data[: LAYOUT.size].ljust(LAYOUT.size, b"\0"))
+    kind, _, config, period, sample_type, read_format, flags, wakeup = found[:8]
+    clock, reserved = found[14], (found[18], found[20])
+    wrong = flags & ~FLAGS or any(reserved) or sample_type & ~SAMPLES or read_format & ~FORMATS
+    if wrong or flags & (AUX_OUTPUT | SIGTRAP | WRITE_BACKWARD):
+        fail(errno.EINVAL)
+    if period > HIGHEST_RATE if flags & FREQUENCY else period >> 63:
+        fail(errno.EINVAL)
+    return Attributes(kind, config, period, sample_type, read_format, flags, wakeup, clock)
+
+
+def _too_big(user: UserMemory, address: int) -> None:
+    user.pack(U32, address + 4, LAYOUT.size)
+    fail(errno.E2BIG)

@@ -1,0 +1,138 @@
+"""perf_event_open (Linux 6.1, kernel/events/core.c): which events there can be, and in which groups.
+
+Real machines said ENOSYS: no Linux for IA-64 had perf events. Programs find what Linux has where it has them, with
+kernel.perf_event_paranoid at 2, its default.
+"""
+
+from __future__ import annotations
+
+import errno
+
+from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.perfmon.owners import owners_of
+from pfmon.engine.ia64.linux.perfmon.perf_attributes import (
+    EXCLUDE_KERNEL,
+    EXCLUSIVE,
+    INHERIT,
+    PINNED,
+    USE_CLOCK,
+    read_attributes,
+)
+from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
+from pfmon.engine.ia64.linux.perfmon.perf_file import PerfFile
+from pfmon.engine.ia64.linux.perfmon.perf_samples import READ, SUPPORTED
+from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
+from pfmon.engine.ia64.linux.perfmon.perf_sources import source_of
+from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.perfmon.perf_attributes import Attributes
+    from pfmon.engine.ia64.linux.process import Process
+
+NO_GROUP, OUTPUT, CGROUP, CLOSE_ON_EXEC = 1, 2, 4, 8
+CLOCKS = (0, 1, 4, 7, 11)
+"""Clocks that samples may be stamped with: all that this kernel has."""
+
+
+def perf_event_open(process: Process, address: int, task: int, processor: int, group: int, flags: int) -> int:
+    """The descriptor of a new event. OSError as the kernel fails; what cannot be counted here is ENOENT, and said."""
+    if flags & ~(NO_GROUP | OUTPUT | CGROUP | CLOSE_ON_EXEC):
+        fail(errno.EINVAL)
+    attributes = read_attributes(process.user, address)
+    if not attributes.flags & EXCLUDE_KERNEL:
+        fail(errno.EACCES)
+    if flags & CGROUP:
+        fail(errno.EINVAL)
+    process.files.free()
+    leader = _leader(process, group)
+    _check_target(process, task, processor)
+    _check_samples(process, attributes)
+    owners = owners_of(process)
+    if owners.schedule is None:
+        owners.schedule = Schedule(process)
+    schedule = owners.schedule
+    event = PerfEvent(schedule.last_id + 1, attributes, source_of(attributes), None if flags & NO_GROUP else leader)
+    _check_group(event, leader)
+    if event.pmu_event:
+        _check_pmu(process, schedule, event)
+    if flags & OUTPUT and leader:
+        event.ring = leader.ring
+    event.file = PerfFile(event, schedule, lambda one: _close(process, one))
+    event.file.number = process.files.add(event.file, bool(flags & CLOSE_ON_EXEC))
+    schedule.last_id = event.id
+    schedule.add(event)
+    return event.file.number
+
+
+def _leader(process: Process, group: int) -> PerfEvent | None:
+    if group == -1:
+        return None
+    file = process.files.get(group)
+    return file.event if isinstance(file, PerfFile) else fail(errno.EBADF)
+
+
+def _check_target(process: Process, task: int, processor: int) -> None:
+    """The task itself, on any processor or on the one that there is."""
+    if task == -1 and processor == -1:
+        fail(errno.EINVAL)
+    if task != -1 and not process.is_own(task):
+        fail(errno.ESRCH)
+    if not -1 <= processor < process.settings.processors:
+        fail(errno.EINVAL)
+    if task == -1:
+        fail(errno.EACCES)  # all tasks of a processor: perf_event_paranoid
+
+
+def _check_samples(process: Process, attributes: Attributes) -> None:
+    """Refuse what samples cannot have."""
+    if attributes.sample_type & READ and attributes.flags & INHERIT:
+        fail(errno.EINVAL)
+    if attributes.sample_type & ~SUPPORTED:
+        process.notice(
+            f"perf_event_open: samples have nothing of sample_type {attributes.sample_type & ~SUPPORTED:#x} here; it "
+            "returns EOPNOTSUPP"
+        )
+        fail(errno.EOPNOTSUPP)
+    if attributes.flags & USE_CLOCK and attributes.clock not in CLOCKS:
+        fail(errno.EINVAL)
+
+
+def _check_group(event: PerfEvent, leader: PerfEvent | None) -> None:
+    """A leader leads itself, and its members are neither pinned nor exclusive. What the kernel counts itself is not
+    sampled here."""
+    if leader is not None and event.leader is not event:
+        alone = event.attributes.flags & (PINNED | EXCLUSIVE)
+        if leader.leader is not leader or alone:
+            fail(errno.EINVAL)
+    if event.pmu_event is None and event.attributes.samples:
+        fail(errno.EOPNOTSUPP)
+
+
+def _check_pmu(process: Process, schedule: Schedule, event: PerfEvent) -> None:
+    """The event can be counted, and its group fits on the PMU."""
+    owners_of(process).take(process, schedule, "perf_event_open")
+    assert process.pmu and event.pmu_event
+    try:
+        event.source = process.pmu.named(event.pmu_event)
+    except PfmonError as error:
+        _give_back(process, schedule)
+        process.notice(f"perf_event_open: {error}; it returns ENOENT")
+        fail(errno.ENOENT)
+    members = [event] if event.leader is event else [*event.group, event]
+    if not schedule.fits(members):
+        fail(errno.EINVAL)
+
+
+def _close(process: Process, event: PerfEvent) -> None:
+    """Nothing stands for the event any more."""
+    schedule = owners_of(process).schedule
+    assert schedule
+    if not process.is_over:
+        schedule.remove(event)
+        _give_back(process, schedule)
+
+
+def _give_back(process: Process, schedule: Schedule) -> None:
+    if not schedule.uses_pmu:
+        owners_of(process).give_back(schedule)

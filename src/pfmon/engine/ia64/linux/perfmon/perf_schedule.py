@@ -1,0 +1,301 @@
+"""Perf's events on the PMU: which groups have counters now, and what their counters come to (Linux 6.1,
+kernel/events/core.c).
+
+Groups that do not fit together take turns, a tick each: pinned ones first, the others in rotation. Events that count
+the same share a counter.
+"""
+
+from __future__ import annotations
+
+from pfmon.engine.ia64.linux.notifying import POLL_HUP, POLL_IN
+from pfmon.engine.ia64.linux.perfmon.perf_attributes import WATERMARK
+from pfmon.engine.ia64.linux.perfmon.perf_ring import Counter
+from pfmon.engine.ia64.linux.perfmon.perf_samples import sample
+from pfmon.engine.ia64.linux.perfmon.registers import registers_of
+from pfmon.errors import PfmonError
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pfmon.engine.api import PmuEvent, ProgramPmu
+    from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
+    from pfmon.engine.ia64.linux.process import Process
+
+TICK = 1_000_000
+"""Nanoseconds: how long groups that do not fit together count before others do."""
+DEBUG_REGISTERS = 8
+OVERFLOW_INTERRUPT = 1 << 5
+LEVELS = 0xF
+"""PMC.plm: at no level, a counter stands."""
+
+
+class Slot(NamedTuple):
+    """What one counter counts, and for whom: several events, unless one samples."""
+
+    counts: PmuEvent
+    events: list[PerfEvent]
+
+
+class Schedule:
+    """The perf events of a process."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self.events: list[PerfEvent] = []
+        self.last_id = 0
+        self._slots: dict[int, Slot] = {}
+        self._bases: dict[int, int] = {}
+        self._order: list[PerfEvent] = []
+        self._tick: int | None = None
+        self._known: dict[tuple[PmuEvent, ...], tuple[dict[str, int], list[int]] | None] = {}
+
+    @property
+    def uses_pmu(self) -> bool:
+        """Whether an event wants a counter."""
+        return any(event.pmu_event for event in self.events)
+
+    @property
+    def _pmu(self) -> ProgramPmu:
+        assert self._process.pmu
+        return self._process.pmu
+
+    # --- events come and go
+
+    def add(self, event: PerfEvent) -> None:
+        """Count an event, if it is enabled. Its group fits (`fits`)."""
+        event.start_clock(self._now())
+        self.events.append(event)
+        if event.leader is event:
+            self._order.append(event)
+        else:
+            event.leader.siblings.append(event)
+        if event.pmu_event and self.uses_pmu:
+            self._pmu.tell(self.overflowed)
+        self.change()
+
+    def remove(self, event: PerfEvent) -> None:
+        """Its file was closed: what it led are groups of their own."""
+        used = self.uses_pmu
+        self.update()
+        self.events.remove(event)
+        if event.leader is event:
+            self._order.remove(event)
+            for sibling in event.siblings:
+                sibling.leader = sibling
+                self._order.append(sibling)
+        else:
+            event.leader.siblings.remove(event)
+        if used:
+            self.change()
+        if used and not self.uses_pmu:
+            self._pmu.tell(None)
+
+    def fits(self, events: Iterable[PerfEvent]) -> bool:
+        """Whether events can count together."""
+        return self._assigned(_slots(events)) is not None
+
+    # --- time goes by
+
+    def update(self) -> None:
+        """Bring counts and times up to the next instruction."""
+        if self._slots:
+            self._pmu.settle()
+            for pmd in self._slots:
+                self._collect(pmd)
+        self._pass_time(self._now())
+
+    def change(self) -> None:
+        """Which events are enabled has changed: find those that count now."""
+        self.update()
+        for event in self.events:
+            event.pmd = None
+        slots: list[Slot] = []
+        writes: dict[str, int] = {}
+        pmds: list[int] = []
+        waiting = False
+        for leader in sorted(self._order, key=lambda one: not one.is_pinned):
+            wanted = [one for one in leader.group if one.wants_time and one.pmu_event]
+            if not wanted:
+                continue
+            tried = _slots((event for slot in slots for event in slot.events), wanted)
+            found = self._assigned(tried)
+            if found is not None:
+                slots, (writes, pmds) = tried, found
+            elif leader.is_pinned:
+                leader.failed = True
+            else:
+                waiting = True
+        self._program(dict(zip(pmds, slots, strict=True)), writes)
+        self._tick = self._process.clock.processor() + TICK if waiting else None
+        if self.uses_pmu:
+            self._pmu.alarm(None if self._tick is None else self._process.clock.instructions_until(self._tick))
+
+    def look(self) -> None:
+        """The program was stopped: groups that wait may be due."""
+        if self._tick is not None and self._process.clock.processor() >= self._tick:
+            pinned = [one for one in self._order if one.is_pinned]
+            others = [one for one in self._order if not one.is_pinned]
+            self._order = [*pinned, *others[1:], *others[:1]]
+            self.change()
+
+    def _now(self) -> int:
+        return self._process.clock.monotonic()
+
+    def _pass_time(self, now: int) -> None:
+        for event in self.events:
+            event.pass_time(now)
+            if event.ring:
+                self._describe(event)
+
+    def _describe(self, event: PerfEvent) -> None:
+        """What the program reads in the event's first page."""
+        assert event.ring
+        offset = event.count
+        if event.pmd is not None:
+            offset -= self._bases[event.pmd]
+        event.ring.describe(Counter(event.pmd, offset, event.enabled, event.running), self._width)
+
+    @property
+    def _width(self) -> int:
+        return self._process.pmu.width if self._process.pmu else 0
+
+    # --- counters
+
+    def _assigned(self, slots: Sequence[Slot]) -> tuple[dict[str, int], list[int]] | None:
+        """Registers that make these count, and the counters; None: they do not fit."""
+        if not slots:
+            return {}, []
+        wanted = tuple(slot.counts for slot in slots)
+        if wanted not in self._known:
+            try:
+                self._known[wanted] = self._pmu.assign(wanted)
+            except PfmonError:
+                self._known[wanted] = None
+        return self._known[wanted]
+
+    def _program(self, slots: dict[int, Slot], writes: dict[str, int]) -> None:
+        """Let these counters count from here on, and no others."""
+        if not slots and not self._slots:
+            return
+        self._slots = slots
+        pmu = self._pmu
+        pmu.freeze(not slots)
+        if slots:
+            for name, value in self._configuration(writes).items():
+                pmu.write(name, value)
+        for pmd, slot in slots.items():
+            for event in slot.events:
+                event.pmd = pmd
+            self._load(pmd)
+        pmu.commit()
+        pmu.watch([pmd for pmd, slot in slots.items() if _samples(slot)])
+        pmu.steer(bool(slots), None)
+        self._process.registers.set_secure(not slots)
+        self._pass_time(self._now())
+
+    def _configuration(self, writes: dict[str, int]) -> dict[str, int]:
+        """All configuration registers: those that nobody writes as the kernel has them."""
+        pmcs = registers_of(self._process.processor).pmcs
+        values = {f"pmc{number}": one.default for number, one in pmcs.items() if one.mask}
+        values |= {f"{file}{number}": 0 for file in ("ibr", "dbr") for number in range(DEBUG_REGISTERS)}
+        counting = {f"pmc{number}" for number, one in pmcs.items() if one.counts}
+        return values | {
+            name: value | (OVERFLOW_INTERRUPT if name in counting else 0) for name, value in writes.items()
+        }
+
+    def _load(self, pmd: int) -> None:
+        """A counter that samples overflows with its period; others begin at 0."""
+        (first, *_), low = self._slots[pmd].events, (1 << self._width) - 1
+        self._bases[pmd] = -first.left & low if first.attributes.samples else 0
+        self._pmu.write(f"pmd{pmd}", self._bases[pmd])
+
+    def _collect(self, pmd: int) -> None:
+        """Add what a counter has counted since the last time."""
+        held = self._pmu.held(f"pmd{pmd}")
+        passed = (held - self._bases[pmd]) & (1 << self._width) - 1
+        self._bases[pmd] = held
+        for event in self._slots[pmd].events:
+            event.count += passed
+            event.left -= passed if event.attributes.samples else 0
+
+    # --- overflow
+
+    def overflowed(self, pmds: Sequence[int], address: int, retired: int) -> None:
+        """Counters wrapped together, by an instruction; so many have retired."""
+        behind = (self._process.registers.retired - retired) * self._process.settings.nanoseconds_per_instruction
+        now = self._now() - behind
+        for pmd in self._slots:
+            self._collect(pmd)
+        self._pass_time(now)
+        stopped = False
+        for pmd in pmds:
+            slot = self._slots.get(pmd)
+            if slot and _samples(slot):
+                (event,) = slot.events
+                stopped |= self._sample(event, address, now)
+                self._load(pmd)
+                if event.ring:
+                    self._describe(event)
+        if stopped:
+            self._stop_within()
+
+    def _sample(self, event: PerfEvent, address: int, now: int) -> bool:
+        """Take a sample; whether it was the last one."""
+        record = sample(event, self._process.settings.process_id, address, now)
+        event.next_period(now)
+        if event.ring and event.ring.size:
+            event.lost += not event.ring.put(record, event.id)
+            self._wake(event)
+        last = event.limit == 1
+        event.limit = max(0, event.limit - 1)
+        event.file.notify(self._process, event.file.number, POLL_HUP if last else POLL_IN)
+        if last:
+            event.is_on = False
+        return last
+
+    def _wake(self, event: PerfEvent) -> None:
+        """Who polls is told: after so many samples or bytes, or when half of the ring is full."""
+        ring, attributes = event.ring, event.attributes
+        assert ring
+        if attributes.flags & WATERMARK:
+            due = ring.due(attributes.wakeup or ring.size // 2)
+        elif attributes.wakeup:
+            event.unseen += 1
+            due = event.unseen >= attributes.wakeup
+            event.unseen = 0 if due else event.unseen
+        else:
+            due = ring.due(ring.size // 2)
+        if due:
+            event.file.ready(True)
+
+    def _stop_within(self) -> None:
+        """An event was disabled by its overflow: its counter counts no more, from the next instruction on."""
+        for pmd, slot in list(self._slots.items()):
+            if not any(event.wants_time for event in slot.events):
+                self._pmu.write(f"pmc{pmd}", self._pmu.held(f"pmc{pmd}") & ~LEVELS)
+                for event in slot.events:
+                    event.pmd = None
+                del self._slots[pmd]
+        self._pmu.watch([pmd for pmd, slot in self._slots.items() if _samples(slot)])
+
+
+def _samples(slot: Slot) -> bool:
+    return slot.events[0].attributes.samples
+
+
+def _slots(*several: Iterable[PerfEvent]) -> list[Slot]:
+    """A slot for each event; those that only count, and count the same, have one together."""
+    slots: list[Slot] = []
+    for events in several:
+        for event in events:
+            counts = event.pmu_event
+            if counts is None:
+                continue
+            same = [slot for slot in slots if slot.counts == counts and not _samples(slot)]
+            if same and not event.attributes.samples:
+                same[0].events.append(event)
+            else:
+                slots.append(Slot(counts, [event]))
+    return slots

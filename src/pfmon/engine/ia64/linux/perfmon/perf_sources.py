@@ -1,0 +1,73 @@
+"""What perf's events are: the PMU's by generic names or codes, and the kernel's own (Linux 6.1,
+<linux/perf_event.h>)."""
+
+from __future__ import annotations
+
+import errno
+
+from pfmon.engine.api import PmuEvent
+from pfmon.engine.ia64.linux.errors import fail
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.perfmon.perf_attributes import Attributes
+
+HARDWARE, SOFTWARE, CACHE, RAW = 0, 1, 3, 4
+"""Types of events. Tracepoints and breakpoints, 2 and 5, are not there."""
+GENERIC = (
+    *("cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses", "bus-cycles"),
+    *("stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"),
+)
+"""Hardware events by number."""
+CACHES = ("L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node")
+OPERATIONS = ("load", "store", "prefetch")
+CLOCKS = (0, 1)
+"""Software events that count nanoseconds of the task: cpu-clock, task-clock."""
+NEVER = (3, 4, 9)
+"""Software events that do not happen to a single task on one processor: context switches, migrations, dummy."""
+
+CODE, UMASK, THRESHOLD = 0xFF, 0xF00, 0x70000
+"""Bits of a raw event: event code, unit mask, threshold, as in the PMCs but for their places."""
+
+
+class Clock:
+    """Counts the task's nanoseconds."""
+
+
+class Never:
+    """Counts what does not happen."""
+
+
+Source = PmuEvent | type[Clock] | type[Never]
+
+
+def source_of(attributes: Attributes) -> Source:
+    """What an attribute wants counted. OSError (ENOENT, EINVAL): there is no such event."""
+    if attributes.type == SOFTWARE:
+        if attributes.config in CLOCKS:
+            return Clock
+        return Never if attributes.config in NEVER else fail(errno.ENOENT)
+    if attributes.type == HARDWARE:
+        event = PmuEvent(_generic(attributes.config), 0, 0, 0, attributes.levels)
+    elif attributes.type == CACHE:
+        event = PmuEvent(_of_cache(attributes.config), 0, 0, 0, attributes.levels)
+    elif attributes.type == RAW:
+        config = attributes.config
+        if config & ~(CODE | UMASK | THRESHOLD):
+            fail(errno.EINVAL)
+        event = PmuEvent("", config & CODE, (config & UMASK) >> 8, (config & THRESHOLD) >> 16, attributes.levels)
+    else:
+        fail(errno.ENOENT)
+    return event if attributes.levels else Never
+
+
+def _generic(number: int) -> str:
+    return GENERIC[number] if number < len(GENERIC) else fail(errno.EINVAL)
+
+
+def _of_cache(config: int) -> str:
+    """The name that perf gives to an event of a cache: cache, operation, and whether it is about misses."""
+    cache, operation, result = config & 0xFF, config >> 8 & 0xFF, config >> 16
+    if cache >= len(CACHES) or operation >= len(OPERATIONS) or result > 1:
+        fail(errno.EINVAL)
+    return f"{CACHES[cache]}-{OPERATIONS[operation]}" + ("-misses" if result else "s")

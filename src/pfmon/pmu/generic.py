@@ -1,0 +1,19 @@
+"""What the Itaniums' PMUs have of the events that perf calls by generic names: ``generic_events.csv``."""
+
+from __future__ import annotations
+
+from functools import cache
+from os.path import dirname, join
+
+from pfmon.tables import rows
+
+TABLE = join(dirname(__file__), "generic_events.csv")
+PMUS = ("itanium", "itanium2", "montecito")
+
+
+@cache
+def generic_events(pmu: str) -> dict[str, str]:
+    """Generic name -> event of a PMU; those that it has not are left out."""
+    place = PMUS.index(pmu)
+    found = {name: of_pmus[place] for name, *of_pmus in rows(TABLE, ("name", *PMUS))}
+    return {name: event for name, event in found.items() if event != "-"}
