@@ -7,7 +7,7 @@ from pathlib import Path
 import perf_calls
 import pytest
 from command import example, pfmon, refused
-from monitoring_program import FD, WORK, call, counted, counting_by_perf, self_counting
+from monitoring_program import FD, WORK, call, counted, counting_by_perf, sampled, self_counting, self_sampling
 from perf_calls import attribute
 
 import pfmon as library
@@ -142,6 +142,40 @@ def test_perf_counts_from_the_call_that_enables_to_the_one_that_disables(tmp_pat
     # Inside, the two nops behind the first call's break count; outside, those behind the second one's.
     assert members == 2 and counts == [count.value for count in known]
     assert counts[1] > 0
+
+
+@pytest.mark.parametrize(("event", "period"), [
+    ("IA64_INST_RETIRED", 97), ("LOADS_RETIRED", 7), ("cycles", 113), ("NOPS_RETIRED", 211),
+])  # fmt: skip
+@pytest.mark.parametrize("pmu", PMUS)
+def test_a_sampling_buffer_has_the_samples_that_pfmon_takes(tmp_path: Path, pmu: str, event: str, period: int) -> None:
+    other = "IA64_INST_RETIRED" if event == "NOPS_RETIRED" else "NOPS_RETIRED"
+    events = [CYCLES[pmu] if event == "cycles" else event, other]
+    made = get(pmu).program(events)
+    first, second = made.counters
+    path = self_sampling(tmp_path / "program", made.writes, first, period, [second])
+    done = library.run([str(path)], pmu=pmu, guest_pmu=True, capture=True)
+    got = sampled(done.output or b"", 1)
+    taken = library.run(
+        [str(path)], pmu=pmu, events=events, insecure=True, dont_start=True, long_smpl_periods=[period],
+        stdout=library.DEVNULL,
+    ).samples  # fmt: skip
+    assert got == [(one.iip, (dict(one.pmds)[second],)) for one in taken] and len(got) > 10
+
+
+@pytest.mark.parametrize("pmu", PMUS)
+def test_event_address_registers_capture_what_pfmon_captures(tmp_path: Path, pmu: str) -> None:
+    model, event = get(pmu), "DATA_EAR_CACHE_LAT4"
+    made = model.program([event])
+    kept = list(model.programmer.data_ear_pmds)
+    path = self_sampling(tmp_path / "program", made.writes, made.counters[0], 3, kept)
+    done = library.run([str(path)], pmu=pmu, guest_pmu=True, capture=True)
+    taken = library.run(
+        [str(path)], pmu=pmu, events=[event], insecure=True, dont_start=True, long_smpl_periods=[3],
+        stdout=library.DEVNULL,
+    ).samples  # fmt: skip
+    wanted = [tuple(dict(one.pmds)[number] for number in sorted(kept)) for one in taken]
+    assert [values for _, values in sampled(done.output or b"", len(kept))] == wanted and len(wanted) > 10
 
 
 def test_without_a_machine_only_events_that_need_one_are_refused(tmp_path: Path) -> None:
