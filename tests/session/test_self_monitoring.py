@@ -215,5 +215,11 @@ def test_options_about_pfmons_counts_do_not_go_with_it(words: list[str], said: s
     assert said in refused("--guest-pmu", *words, example("fib"))
 
 
+@pytest.mark.parametrize("program", ["x86_64", "ppc64"])
+def test_other_programs_cannot_ask_for_the_pmu(program: str) -> None:
+    path = str(Path(example("fib")).parents[1] / program / "fib")
+    assert "the PMU is given to IA-64 programs alone" in refused("--guest-pmu", path)
+
+
 def test_a_wrong_value_is_refused() -> None:
     assert "--guest-pmu=exact" in refused("--guest-pmu=all", example("fib"))

@@ -14,7 +14,14 @@ from pfmon.errors import PfmonError
 from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Monitoring
 from pfmon.session.plan import MACHINE, Outcome, Times, event_groups, planned_machine, planned_trigger
-from pfmon.session.supported import check_addresses, check_controls, check_fits, check_follows, check_threads
+from pfmon.session.supported import (
+    check_addresses,
+    check_controls,
+    check_fits,
+    check_follows,
+    check_guest_pmu,
+    check_threads,
+)
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
@@ -73,6 +80,7 @@ class Session:
         try:
             check_fits(self.plan.model, self.engine.instruction_set)
             check_addresses(self._counts_addresses, self.engine)
+            check_guest_pmu(bool(self.plan.guest_pmu), self.engine)
             check_follows(self.plan.following is not None, self.engine)
             check_threads(self.plan.controls.per_thread, self.engine)
         except PfmonError:
