@@ -80,6 +80,18 @@ def test_events_of_a_group_are_read_and_switched_together(perf: Perf, guest: Any
     assert perf.words(third)[0] == 1
 
 
+def test_prctl_switches_all_events_of_the_task(perf: Perf, guest: Any, pmu: StandIn) -> None:
+    assert guest.call("prctl", 31) == 0
+    fds = [perf.open(), perf.open(config=calls.CYCLES)]
+    pmu.count(4, 3)
+    pmu.count(5, 4)
+    assert guest.call("prctl", 31) == 0 and pmu.steered == (False, None)
+    assert [perf.words(fd) for fd in fds] == [(3,), (4,)]
+    assert guest.call("prctl", 32) == 0 and pmu.steered == (True, None)
+    pmu.count(4, 3)
+    assert perf.words(fds[0]) == (6,)
+
+
 def test_ids_are_given_once(perf: Perf, guest: Any) -> None:
     first = perf.open()
     assert perf.ioctl(first, calls.GET_ID, guest.scratch) == 0 and guest.words(1) == (1,)

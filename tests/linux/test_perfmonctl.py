@@ -199,6 +199,21 @@ def test_fcntl_refuses_other_owners_and_signals_that_there_are_not(loaded: int, 
     assert guest.call("fcntl", loaded, 10, 65) == -errno.EINVAL
 
 
+def test_owners_can_be_said_in_a_structure(loaded: int, guest: Any) -> None:
+    for kind, owner in ((1, PID), (2, PID)):
+        assert guest.call("fcntl", loaded, 15, guest.put(struct.pack("<2i", kind, owner))) == 0
+        assert guest.call("fcntl", loaded, 16, guest.put(bytes(8))) == 0
+        assert struct.unpack("<2i", guest.get(8)) == (kind, owner)
+    assert guest.call("fcntl", loaded, 15, guest.put(struct.pack("<2i", 3, PID))) == -errno.EINVAL
+    assert guest.call("fcntl", loaded, 15, guest.put(struct.pack("<2i", 0, PID + 1))) == -errno.ESRCH
+
+
+def test_tools_find_perfmon_where_the_kernel_shows_it(guest: Any) -> None:
+    fd = guest.open("/proc/perfmon")
+    text = guest.get(guest.call("read", fd, guest.scratch, 4096)).decode()
+    assert "perfmon version           : 2.0\n" in text and "ovfl_mask                 : 0x7fffffffffff\n" in text
+
+
 def test_messages_wait_to_be_read_up_to_31(perfmon: Perfmon, loaded: int, guest: Any, pmu: StandIn) -> None:
     guest.call("fcntl", loaded, 4, 0o4000)
     assert perfmon.message(loaded) == -errno.EAGAIN

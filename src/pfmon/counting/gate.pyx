@@ -64,6 +64,11 @@ cdef class Gate(Splitter):
         self.switches.up = bool(up)
         self.switched()
 
+    @property
+    def counting(self) -> bool:
+        """Whether is counted behind what it has read."""
+        return bool(is_counting(&self.switches))
+
     def stop_at(self, uint64_t retired):
         """Call on_due when so many instructions have retired, if it is not due before."""
         self.due = min(self.due, retired)

@@ -35,12 +35,12 @@ class Pace:
         """The counters were loaded."""
         self._before = {}
 
-    def next_look(self, counters: Sequence[tuple[Monitor, int]], retired: int) -> int | None:
-        """The count of retired instructions at which to look again; ``counters``: with what is left until each
-        wraps."""
+    def next_look(self, counters: Sequence[tuple[Monitor, int]], retired: int, least: int = 1) -> int | None:
+        """The count of retired instructions at which to look again, ``least`` from here on; ``counters``: with what is
+        left until each wraps."""
         steps = [self._step(monitor, left, retired) for monitor, left in counters]
         self._before = {monitor.pmd: (left, retired) for monitor, left in counters}
-        return retired + min(steps) if steps else None
+        return retired + max(least, min(steps)) if steps else None
 
     def _step(self, monitor: Monitor, left: int, retired: int) -> int:
         rate = self._rate(monitor.pmd, left, retired)

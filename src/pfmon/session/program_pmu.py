@@ -19,7 +19,7 @@ from pfmon.pmu.monitors import read_counters
 from pfmon.session.controls import Controls
 from pfmon.session.gating import gate
 from pfmon.session.monitoring import nothing_is_lost
-from pfmon.session.pace import Pace
+from pfmon.session.pace import FURTHEST, Pace
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
@@ -197,7 +197,9 @@ class ProgramPmu:
             for monitor, left in zip(self._unit.monitors, lefts, strict=True)
             if monitor.pmd in self._watched
         ]
-        looks = [look for look in (self._pace.next_look(watched, retired), self._alarm) if look is not None]
+        least = 1 if self._gate.counting else FURTHEST  # the program may set PSR.up
+        look = self._pace.next_look(watched, retired, least)
+        looks = [one for one in (look, self._alarm) if one is not None]
         return min(looks, default=None)
 
     def read_pmd(self, number: int) -> int:

@@ -11,14 +11,15 @@ from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.files import OpenFile
 from pfmon.engine.ia64.linux.signal_table import LAST, SIGIO
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, kill_info
-from pfmon.engine.ia64.linux.structures import SIGINFO_POLL
+from pfmon.engine.ia64.linux.structures import INT2, SIGINFO_POLL
 from pfmon.engine.ia64.linux.user import int32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
-F_GETFL, F_SETFL, F_SETOWN, F_GETOWN, F_SETSIG, F_GETSIG = 3, 4, 8, 9, 10, 11
+F_GETFL, F_SETFL, F_SETOWN, F_GETOWN, F_SETSIG, F_GETSIG, F_SETOWN_EX, F_GETOWN_EX = 3, 4, 8, 9, 10, 11, 15, 16
+OWNER_THREAD, OWNER_PROCESS, OWNER_GROUP = 0, 1, 2
 O_ASYNC = 0o20000
 SETTABLE = open_flags.O_APPEND | open_flags.O_NONBLOCK
 POLL_IN, POLL_HUP = 1, 6
@@ -75,17 +76,30 @@ class NotifyingFile(OpenFile):
             kept = process.file_flags(self) & ~SETTABLE
             host_fcntl.fcntl(self.host, host_fcntl.F_SETFL, open_flags.to_host(kept | argument & SETTABLE))
             return 0
-        if command == F_SETOWN:
-            owner = int32(argument)
-            if owner and not process.is_own(abs(owner)):
-                fail(errno.ESRCH)
-            self._owner = owner
+        if command in (F_SETOWN, F_SETOWN_EX):
+            self._set_owner(process, command, argument)
             return 0
         if command == F_GETOWN:
             return self._owner
+        if command == F_GETOWN_EX:
+            kind = OWNER_GROUP if self._owner < 0 else OWNER_PROCESS
+            process.user.pack(INT2, argument, kind, abs(self._owner))
+            return 0
         if command == F_SETSIG:
             if not 0 <= argument <= LAST:
                 fail(errno.EINVAL)
             self._signal = argument
             return 0
         return self._signal if command == F_GETSIG else None
+
+    def _set_owner(self, process: Process, command: int, argument: int) -> None:
+        """Who gets the signal: a process, or with a minus sign a group; F_SETOWN_EX says it in a structure."""
+        owner = int32(argument)
+        if command == F_SETOWN_EX:
+            kind, owner = process.user.unpack(INT2, argument)
+            if kind not in (OWNER_THREAD, OWNER_PROCESS, OWNER_GROUP):
+                fail(errno.EINVAL)
+            owner = -owner if kind == OWNER_GROUP else owner
+        if owner and not process.is_own(abs(owner)):
+            fail(errno.ESRCH)
+        self._owner = owner

@@ -111,6 +111,23 @@ def _environment(process: Process) -> bytes:
 TICK = 10_000_000
 """Nanoseconds of a clock tick, of which /proc speaks (USER_HZ)."""
 SIGCHLD = 17
+def _perfmon(process: Process) -> bytes:
+    """What the kernel says of its perfmon, by which tools know that it is there."""
+    names = {"itanium": "Itanium", "itanium2": "Itanium 2", "montecito": "Montecito"}
+    mask = (1 << (32 if process.processor == "itanium" else 47)) - 1
+    format_id = "4d-72-be-c0-06-64-41-43-82-b4-d3-fd-27-24-3c-97"
+    rows = {
+        "perfmon version": "2.0",
+        "model": names[process.processor],
+        "fastctxsw": "Yes",
+        "expert mode": "No",
+        "ovfl_mask": f"{mask:#x}",
+        "PMU flags": "0x0" if process.processor == "itanium" else "0x1",
+        "format": f"{format_id} default_format",
+    }
+    return "".join(f"{name:<26}: {value}\n" for name, value in rows.items()).encode()
+
+
 OWN: dict[bytes, Callable[[Process], bytes]] = {
     b"cmdline": _command_line,
     b"comm": _name,
@@ -123,6 +140,7 @@ OWN: dict[bytes, Callable[[Process], bytes]] = {
 SYSTEM: dict[bytes, Callable[[Process], bytes]] = {
     b"/proc/cpuinfo": _processors,
     b"/proc/meminfo": _memory,
+    b"/proc/perfmon": _perfmon,
     b"/proc/sys/kernel/perf_event_paranoid": lambda _: b"2\n",
     b"/proc/sys/kernel/perf_event_max_sample_rate": lambda _: b"100000\n",
 }

@@ -20,6 +20,7 @@ PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_GET_NO_NEW_PRIVS, PR_SET_NO_NEW_PRIVS = 1
 ACCEPTED = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_FPEMU, PR_SET_NO_NEW_PRIVS)
 ZERO_WORDS = (PR_GET_PDEATHSIG, PR_GET_FPEMU)  # written to the address in the second argument
 PR_UNALIGN_NOPRINT, PR_UNALIGN_SIGBUS = 1, 2
+PR_DISABLE_EVENTS, PR_ENABLE_EVENTS = 31, 32
 UM_AC = 1 << 3
 QUERY_PERSONALITY = 0xFFFFFFFF
 
@@ -38,6 +39,10 @@ def prctl(p: Process, option: int, argument: int) -> int:
         return 0
     if what == PR_SET_UNALIGN:
         return _set_unaligned(p, int32(argument))
+    if what in (PR_DISABLE_EVENTS, PR_ENABLE_EVENTS):
+        if p.owners is not None and p.owners.schedule is not None:
+            p.owners.schedule.switch_all(what == PR_ENABLE_EVENTS)
+        return 0
     if what == PR_GET_UNALIGN:
         p.user.pack(U32, argument, p.unaligned)
         return 0

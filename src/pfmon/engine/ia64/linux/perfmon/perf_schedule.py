@@ -92,6 +92,13 @@ class Schedule:
         if used and not self.uses_pmu:
             self._pmu.tell(None)
 
+    def switch_all(self, on: bool) -> None:
+        """Enable or disable every event of the task (prctl)."""
+        self.update()
+        for event in self.events:
+            event.is_on = on
+        self.change()
+
     def fits(self, events: Iterable[PerfEvent]) -> bool:
         """Whether events can count together."""
         return self._assigned(_slots(events)) is not None
