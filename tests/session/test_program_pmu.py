@@ -6,6 +6,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
+import perf_calls
 import perfmon_calls as calls
 import pytest
 from driven_pmu import Driven
@@ -13,6 +14,7 @@ from guests import guest, quiet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instruction_log import SIGNALS, Step, logged_steps
+from perf_calls import Perf, records
 from perfmon_calls import NOTIFY, counter, debug_register, register
 
 from pfmon.pmu import get
@@ -155,3 +157,82 @@ def test_whatever_is_written_counts_or_is_refused(pmu: str, machine: bool) -> No
 
     check()
     assert 0 in outcomes
+
+
+def raw(event: str) -> int:
+    """The configuration of a raw event of perf."""
+    found = get("itanium2").events[event]
+    return found.code | found.umask << 8
+
+
+@settings(max_examples=30, deadline=None)
+@given(places_in_it, st.lists(st.sampled_from(sorted(EVENTS)), min_size=1, max_size=3, unique=True), st.booleans())
+def test_perf_counts_between_any_two_instructions(places: list[int], events: list[str], machine: bool) -> None:
+    with quiet(), Driven(*PROGRAM, machine=machine) as driven:
+        perf, fds = Perf(driven), []
+        for event in events:
+            flags = perf_calls.EXCLUDE_KERNEL | (0 if fds else perf_calls.DISABLED)
+            group = perf_calls.GROUP
+            fds.append(perf.open(kind=perf_calls.RAW, config=raw(event), flags=flags, read_format=group,
+                                 group=fds[0] if fds else -1))  # fmt: skip
+        wanted, is_on, before = [0] * len(events), False, 0
+        for place in sorted(places):
+            driven.run_to(place)
+            if is_on:
+                wanted = [n + sum(adds(event)[before:place]) for n, event in zip(wanted, events, strict=True)]
+            before, is_on = place, not is_on
+            assert perf.ioctl(fds[0], perf_calls.ENABLE if is_on else perf_calls.DISABLE) == 0
+            assert perf.words(fds[0]) == (len(events), *wanted)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 900), st.integers(0, 2000), st.sampled_from(sorted(EVENTS)))
+def test_perf_samples_the_instructions_that_overflow(period: int, first: int, event: str) -> None:
+    with quiet(), Driven(*PROGRAM) as driven:
+        perf = Perf(driven)
+        fd = perf.open(kind=perf_calls.RAW, config=raw(event), period=period, sample=1 | 4,
+                       flags=perf_calls.EXCLUDE_KERNEL | perf_calls.DISABLED)  # fmt: skip
+        ring = perf.map(fd, 8)
+        driven.run_to(first)
+        start = driven.process.clock.monotonic()
+        assert perf.ioctl(fd, perf_calls.ENABLE) == 0
+        driven.run_to(first + 5000)
+        assert perf.ioctl(fd, perf_calls.DISABLE) == 0
+        got = [record.words for record in records(driven.memory, ring)]
+    wanted, total = [], 0
+    for place, added in enumerate(adds(event)[first : first + 5000]):
+        total += added
+        if added and total >= period:
+            wanted.append((steps()[first + place].bundle | steps()[first + place].number, start + place + 1))
+            total = 0
+    assert got == wanted[: 8 * 16384 // 24]
+
+
+@pytest.mark.parametrize("machine", [False, True])
+@pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito"])
+def test_whatever_perf_is_asked_for_counts_or_is_refused(pmu: str, machine: bool) -> None:
+    outcomes = set()
+
+    @settings(max_examples=25, deadline=None)
+    @given(st.data())
+    def check(data: Any) -> None:
+        with quiet(), Driven(*PROGRAM, pmu=pmu, machine=machine) as driven:
+            perf = Perf(driven)
+            for _ in range(data.draw(st.integers(1, 6))):
+                kind = data.draw(st.sampled_from([perf_calls.HARDWARE, perf_calls.CACHE, perf_calls.RAW]))
+                config = data.draw(st.one_of(st.sampled_from([1, 8]), st.integers(0, 0xFFF), st.integers(0, 0x7FFFF)))
+                fd = perf.open(
+                    kind=kind, config=config, period=data.draw(st.sampled_from([0, 0, 50])), sample=1,
+                    group=data.draw(st.sampled_from([-1, -1, 3])),
+                )  # fmt: skip
+                outcomes.add(fd > 0)
+                if fd > 0 and data.draw(st.booleans()):
+                    perf.map(fd, 1)
+                driven.run_to(driven.guest.retired + data.draw(st.integers(1, 2000)), looks=True)
+                driven.process.pending_signals()
+                if fd > 0 and data.draw(st.booleans()):
+                    perf.words(fd)
+                    driven.call("close", fd)
+
+    check()
+    assert True in outcomes

@@ -9,6 +9,7 @@ from guests import guest
 from perfmon_calls import Perfmon
 
 from pfmon.engine.ia64.core.processor import BREAK
+from pfmon.engine.ia64.linux.calls import memory as memory_calls
 from pfmon.engine.ia64.linux.interface import GuestMemoryFault
 from pfmon.engine.ia64.linux.perfmon import commands, perf_open
 from pfmon.machine.config import load
@@ -57,6 +58,12 @@ class Driven:
                 return 0
             if name == "perf_event_open":
                 return perf_open.perf_event_open(self.process, *arguments)
+            if name == "ioctl":
+                number, request, argument = arguments
+                done = self.process.files.get(number).ioctl(self.process, request, argument)
+                return -errno.ENOTTY if done is None else done
+            if name == "mmap":
+                return memory_calls.mmap(self.process, *arguments) or 0
             if name == "read":
                 data = self.process.files.get(arguments[0]).read(arguments[2])
                 self.memory.write(arguments[1], data)
