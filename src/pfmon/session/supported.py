@@ -84,6 +84,8 @@ def check_threads(per_thread: bool, engine: Engine) -> None:
             f"--per-thread: this is {PROCESSORS[engine.instruction_set].program}, whose threads run at the same time "
             "under qemu and are counted together"
         )
+
+
 def check_guest_pmu(wanted: bool, engine: Engine) -> None:
     """PfmonError for giving the PMU to a program that cannot ask for it."""
     if wanted and engine.instruction_set != InstructionSet.IA64:

@@ -27,6 +27,8 @@ def end_thread(process: Process) -> NoReturn:
     futexes.give_up_robust_list(process, thread)
     if thread.clear_child_tid:
         clear_child_tid(process, thread.clear_child_tid)
+    if process.owners is not None:
+        process.owners.thread_ended(thread.number)
     process.system.schedule.remove(thread)
     del process.threads[thread.number]
     raise ThreadEnded

@@ -26,6 +26,7 @@ STACK_SCRATCH = 16
 """Bytes above the stack pointer that a callee may write (software conventions, chapter 8)."""
 THREAD_POINTER = 13
 MOST_THREADS = 4096
+PSR_UP = 1 << 2
 
 
 class TooManyError(PfmonError):
@@ -71,9 +72,13 @@ def _check_room(p: Process) -> None:
         fail(errno.EAGAIN)
 
 
-def _begin(p: Process, thread: Thread, flags: int, base: int, size: int, tls: int) -> None:
-    """Registers of the new thread, in the processor of its process: those of its maker, but for stacks and TLS."""
+def _begin(p: Process, flags: int, base: int, size: int, tls: int, monitored: bool) -> None:
+    """Registers of the new thread, in the processor of its process: those of its maker, but for stacks and TLS, and
+    for PSR.up and PSR.sp if that was ``monitored`` by perfmon."""
     r = p.registers
+    if monitored:
+        r.set_um(r.um & ~PSR_UP)
+        r.set_secure(True)
     r.set_gr(8, 0)
     r.set_gr(10, 0)
     if base:
@@ -88,7 +93,7 @@ def _new_thread(p: Process, flags: int, base: int, size: int, tls: int) -> Threa
         fail(errno.EAGAIN)
     thread = p.add_thread(p.system.new_number(), p.signals.copy(p.signals.shared))
     maker = p.registers.context()
-    _begin(p, thread, flags, base, size, tls)
+    _begin(p, flags, base, size, tls, p.owners is not None)
     thread.context = p.registers.context()
     p.registers.resume(maker)
     return thread
@@ -101,7 +106,7 @@ def _new_process(p: Process, flags: int, base: int, size: int, tls: int) -> Thre
     child = fork(p, lend=bool(flags & CLONE_VM))
     child.family.exit_signal = flags & EXIT_SIGNAL
     child.registers.resume(p.registers.context())
-    _begin(child, child.thread, flags, base, size, tls)
+    _begin(child, flags, base, size, tls, p.owners is not None)
     return child.thread
 
 

@@ -32,10 +32,11 @@ class NotifyingFile(OpenFile):
     that something is to be read."""
 
     def __init__(self, path: bytes) -> None:
-        super().__init__(os.eventfd(0, os.EFD_CLOEXEC), True, path)
+        super().__init__(os.eventfd(0, os.EFD_CLOEXEC), True, path, inside=True)
         self._ready = False
         self._asynchronous = False
         self._owner = 0
+        self._kind = OWNER_PROCESS
         self._signal = 0
 
     may_wait = True
@@ -60,12 +61,13 @@ class NotifyingFile(OpenFile):
         """Send the signal to the owner, if they want one; ``number``: of the descriptor."""
         if not self._asynchronous or not self._owner:
             return
-        s = process.settings
+        thread = process.threads.get(self._owner) if self._kind == OWNER_THREAD else None
         if self._signal:
             info = SIGINFO_POLL.pack(self._signal, 0, code, BANDS[code], number)
-            process.signals.send(Signal(self._signal, info))
+            process.send(Signal(self._signal, info), thread)
         else:
-            process.signals.send(Signal(SIGIO, kill_info(SIGIO, SI_KERNEL, s.process_id, s.user_id)))
+            info = kill_info(SIGIO, SI_KERNEL, process.process_id, process.settings.user_id)
+            process.send(Signal(SIGIO, info), thread)
 
     def fcntl(self, process: Process, command: int, argument: int) -> int | None:
         """What is special about its flags and its owner; None: nothing is."""
@@ -82,8 +84,7 @@ class NotifyingFile(OpenFile):
         if command == F_GETOWN:
             return self._owner
         if command == F_GETOWN_EX:
-            kind = OWNER_GROUP if self._owner < 0 else OWNER_PROCESS
-            process.user.pack(INT2, argument, kind, abs(self._owner))
+            process.user.pack(INT2, argument, self._kind, abs(self._owner))
             return 0
         if command == F_SETSIG:
             if not 0 <= argument <= LAST:
@@ -95,6 +96,7 @@ class NotifyingFile(OpenFile):
     def _set_owner(self, process: Process, command: int, argument: int) -> None:
         """Who gets the signal: a process, or with a minus sign a group; F_SETOWN_EX says it in a structure."""
         owner = int32(argument)
+        kind = OWNER_GROUP if owner < 0 else OWNER_PROCESS
         if command == F_SETOWN_EX:
             kind, owner = process.user.unpack(INT2, argument)
             if kind not in (OWNER_THREAD, OWNER_PROCESS, OWNER_GROUP):
@@ -102,4 +104,4 @@ class NotifyingFile(OpenFile):
             owner = -owner if kind == OWNER_GROUP else owner
         if owner and not process.is_own(abs(owner)):
             fail(errno.ESRCH)
-        self._owner = owner
+        self._owner, self._kind = owner, kind

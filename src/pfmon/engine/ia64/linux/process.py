@@ -145,6 +145,8 @@ class Process:
             self.registers.resume(thread.context)
             thread.context = None
             self.thread, self._since = thread, self.used.instructions
+            if self.owners is not None:
+                self.owners.switched()
         self.system.run(self)
 
     @property
@@ -176,9 +178,13 @@ class Process:
         self.posix_timers = {}
         self.threads = {}
         self.signal_files = []
+        self.pmu = self.owners = None
 
     def begin_program(self, memory: Memory, registers: Registers) -> None:
         """Another program is executed: its memory, and the processor that goes on."""
+        if self.owners is not None:
+            self.owners.leave()
+        self.pmu = None
         self.memory, self.user, self.registers = memory, UserMemory(memory), registers
         self.used.go_on_with(registers)
         self.posix_timers = {}
@@ -283,8 +289,6 @@ class Process:
 
     def pending_signals(self) -> End | None:
         """Let timers that have expired and signals that were sent take effect."""
-        if self.owners is not None:
-            self.owners.look()
         self.fire_timers()
         return self.finish(delivery.deliver(self))
 

@@ -10,6 +10,7 @@ import errno
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.perfmon import contexts, register_commands
+from pfmon.engine.ia64.linux.perfmon.context import MASKED
 from pfmon.engine.ia64.linux.perfmon.messages import ContextFile
 from pfmon.engine.ia64.linux.perfmon.structures import (
     BUFFER_ARGUMENT,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
 MANY = -1
+UNLOAD = 0x11
 LARGEST_ARGUMENT = 4096
 
 
@@ -75,7 +77,7 @@ def perfmonctl(process: Process, number: int, what: int, address: int, count: in
         fail(errno.E2BIG)
     argument = bytearray(process.user.read(address, size) if size else b"")
     extra = process.user.read(address + size, BUFFER_ARGUMENT.size) if _takes_buffer(command, argument) else b""
-    context = _context(process, number) if command.file else None
+    context = _context(process, number, what) if command.file else None
     try:
         if context is not None:
             command.run(process, context, argument)
@@ -97,8 +99,15 @@ def _takes_buffer(command: Command, argument: bytearray) -> bool:
     return wanted == DEFAULT_FORMAT
 
 
-def _context(process: Process, number: int) -> Context:
+def _context(process: Process, number: int, what: int) -> Context:
+    """The context that a descriptor stands for. EBUSY: it monitors another task, which would have to be stopped for the
+    command; a masked one can be written and restarted in any case."""
     file = process.files.get(number)
     if not isinstance(file, ContextFile):
         fail(errno.EBADF)
-    return contexts.of_file(process, file)
+    context = file.context
+    other = file.process is not process or (not context.system and context.task not in (None, process.thread.number))
+    software = file.process is process and context.state == MASKED and what != UNLOAD
+    if other and not software:
+        fail(errno.EBUSY)
+    return context

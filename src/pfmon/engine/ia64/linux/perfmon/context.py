@@ -51,6 +51,10 @@ class Context:
         """Whether it has the PMU."""
         return self.state != UNLOADED
 
+    def unload(self) -> None:
+        """It has the PMU no more."""
+        self.state, self.task, self.running = UNLOADED, None, False
+
     def counts(self, pmd: int) -> bool:
         """Whether a PMD is an event counter."""
         return self.registers.pmds[pmd].counts

@@ -27,37 +27,28 @@ if TYPE_CHECKING:
 INIT = 1
 
 
-def of_file(process: Process, file: ContextFile) -> Context:
-    """The context that a file is of."""
-    return owners_of(process).contexts[file]
-
-
 def create(process: Process, argument: bytearray, extra: bytes) -> None:
     """PFM_CREATE_CONTEXT: the descriptor, and where the sampling buffer is mapped, go into the argument."""
     name, flags, sets, reserved, _, address, rest = CONTEXT.unpack(argument)
     if flags & SYSTEM_WIDE and flags & NOTIFY_BLOCK:
         fail(errno.EINVAL)
-    owners = owners_of(process)
     process.files.free()
     system, blocking, silent = (bool(flags & flag) for flag in (SYSTEM_WIDE, NOTIFY_BLOCK, NO_MESSAGES))
     context = Context(registers_of(process.processor), system, blocking, silent)
     if extra:
         context.buffer = SamplingBuffer(process, BUFFER_ARGUMENT.unpack(extra)[0])
         address = context.buffer.address
-    context.file = file = ContextFile(lambda: close(process, context))
-    owners.contexts[file] = context
+    context.file = file = ContextFile(process, context, close)
     file.number = process.files.add(file)
     CONTEXT.pack_into(argument, 0, name, flags, sets, reserved, file.number, address, rest)
 
 
 def close(process: Process, context: Context) -> None:
     """Nothing stands for the context any more."""
-    owners = owners_of(process)
-    del owners.contexts[context.file]
     if process.is_over:
         return
     if context.is_attached:
-        _unload(process, context)
+        owners_of(process).unload(context)
     if context.buffer is not None:
         context.buffer.unmap()
 
@@ -67,36 +58,33 @@ def load(process: Process, context: Context, argument: bytearray) -> None:
     task = LOAD.unpack(argument)[0]
     if context.is_attached:
         fail(errno.EBUSY)
-    own = task == process.settings.process_id
+    own = task == process.thread.number
     if context.blocking and own:
         fail(errno.EINVAL)
     if task <= INIT:
         fail(errno.EPERM)
     if not own:
-        fail(errno.ESRCH)
-    owners = owners_of(process)
-    owners.take(process, context, "perfmonctl (PFM_LOAD_CONTEXT)")
-    assert process.pmu
-    monitor = Monitor(process, process.pmu, context)
+        _other_task(process, context, task)
+    context.task = task
     try:
-        monitor.load()
+        owners_of(process).load(Monitor(process, context))
     except OSError:
-        owners.give_back(context)
+        context.unload()
         raise
-    owners.monitors[context] = monitor
     context.file.forget()
+
+
+def _other_task(process: Process, context: Context, task: int) -> None:
+    """Another task would have to be stopped, and nothing stops one here."""
+    if process.system.thread(task) is None:
+        fail(errno.ESRCH)
+    fail(errno.EINVAL if context.system else errno.EBUSY)
 
 
 def unload(process: Process, context: Context, _: bytearray) -> None:
     """PFM_UNLOAD_CONTEXT."""
     if context.is_attached:
-        _unload(process, context)
-
-
-def _unload(process: Process, context: Context) -> None:
-    owners = owners_of(process)
-    owners.monitors.pop(context).unload()
-    owners.give_back(context)
+        owners_of(process).unload(context)
 
 
 def start(process: Process, context: Context, _: bytearray) -> None:

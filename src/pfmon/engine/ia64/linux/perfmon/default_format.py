@@ -47,7 +47,7 @@ class SamplingBuffer:
         if place is None:
             fail(errno.ENOMEM)
         process.memory.map(place, self._length, PROT_READ)
-        self._process = process
+        self._process, self._memory = process, process.memory
         self.address = place
         self._size = size
         self._count = self._overflows = 0
@@ -57,7 +57,8 @@ class SamplingBuffer:
     def add(self, entry: Entry) -> bool:
         """Put a sample into it; whether it is full by that, or has been: then the overflow is counted."""
         if not self._is_full:
-            head = BUFFER_ENTRY.pack(self._pid, entry.pmd, entry.last_reset, entry.ip, entry.time, 0, 0, self._pid)
+            thread, process = self._process.thread.number, self._process.process_id
+            head = BUFFER_ENTRY.pack(thread, entry.pmd, entry.last_reset, entry.ip, entry.time, 0, 0, process)
             data = head + b"".join(U64.pack(value) for value in entry.values)
             self._write(self._used, data)
             self._count += 1
@@ -75,15 +76,11 @@ class SamplingBuffer:
     def unmap(self) -> None:
         """The context is closed."""
         if self._is_mapped:
-            self._process.memory.unmap(self.address, self._length)
+            self._memory.unmap(self.address, self._length)
 
     @property
     def _is_full(self) -> bool:
         return self._size - self._used < LARGEST_ENTRY
-
-    @property
-    def _pid(self) -> int:
-        return self._process.settings.process_id
 
     @property
     def _is_mapped(self) -> bool:
@@ -91,12 +88,12 @@ class SamplingBuffer:
         end = self.address + self._length
         return any(
             low <= self.address and end <= high and allowed == PROT_READ
-            for low, high, allowed in self._process.memory.regions_map()
+            for low, high, allowed in self._memory.regions_map()
         )
 
     def _write(self, offset: int, data: bytes) -> None:
         if self._is_mapped:
-            self._process.memory.write_initial(self.address + offset, data)
+            self._memory.write_initial(self.address + offset, data)
 
     def _write_header(self) -> None:
         self._write(0, BUFFER_HEADER.pack(self._count, self._used, 0, self._overflows, self._size, VERSION, 0))

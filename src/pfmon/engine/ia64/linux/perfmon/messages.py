@@ -8,12 +8,13 @@ from collections import deque
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.notifying import POLL_IN, NotifyingFile
-from pfmon.engine.ia64.linux.perfmon.structures import MESSAGE, MESSAGE_OVERFLOW
+from pfmon.engine.ia64.linux.perfmon.structures import MESSAGE, MESSAGE_END, MESSAGE_OVERFLOW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pfmon.engine.ia64.linux.perfmon.context import Context
     from pfmon.engine.ia64.linux.process import Process
 
 MOST = 31
@@ -21,10 +22,12 @@ MOST = 31
 
 
 class ContextFile(NotifyingFile):
-    """What a context's descriptor stands for; ``closed`` is called when nothing stands for it any more."""
+    """What a context's descriptor stands for, in the process that made it and in its children; ``closed`` is called
+    when nothing stands for it any more."""
 
-    def __init__(self, closed: Callable[[], None]) -> None:
+    def __init__(self, process: Process, context: Context, closed: Callable[[Process, Context], None]) -> None:
         super().__init__(b"pfm:")
+        self.process, self.context = process, context
         self._closed = closed
         self._queue: deque[bytes] = deque()
         self.number = -1
@@ -32,7 +35,7 @@ class ContextFile(NotifyingFile):
     def release(self) -> None:
         """Give up one reference; with the last one the context goes."""
         if self.references == 1:
-            self._closed()
+            self._closed(self.process, self.context)
         super().release()
 
     def check_read(self, count: int) -> None:
@@ -49,15 +52,23 @@ class ContextFile(NotifyingFile):
         self.ready(bool(self._queue))
         return message
 
-    def overflowed(self, process: Process, pmds: int, silent: bool) -> None:
-        """Tell of an overflow: by a message, unless the context is ``silent``, and by a signal. Neither, if no message
-        finds room."""
-        if not silent:
-            if len(self._queue) == MOST:
-                return
-            self._queue.append(MESSAGE.pack(MESSAGE_OVERFLOW, self.number, pmds, 0, 0, 0, 0, 0, 0, 0))
+    def overflowed(self, pmds: int) -> None:
+        """Tell of an overflow: by a message, unless the context wants none, and by a signal."""
+        if self.context.silent:
+            self.notify(self.process, self.number, POLL_IN)
+        else:
+            self._tell(MESSAGE_OVERFLOW, pmds)
+
+    def ended(self) -> None:
+        """Tell that the task has ended."""
+        self._tell(MESSAGE_END, 0)
+
+    def _tell(self, kind: int, pmds: int) -> None:
+        """A message and a signal; neither, if the message finds no room."""
+        if len(self._queue) < MOST:
+            self._queue.append(MESSAGE.pack(kind, self.number, pmds, 0, 0, 0, 0, 0, 0, 0))
             self.ready(True)
-        self.notify(process, self.number, POLL_IN)
+            self.notify(self.process, self.number, POLL_IN)
 
     def forget(self) -> None:
         """Messages of what was monitored before are none."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 
 from pfmon.engine.ia64.linux.errors import fail
-from pfmon.engine.ia64.linux.perfmon.context import LOADED, MASKED, UNLOADED
+from pfmon.engine.ia64.linux.perfmon.context import LOADED, MASKED
 from pfmon.engine.ia64.linux.perfmon.registers import numbers
 from pfmon.engine.ia64.linux.perfmon.soft_counters import MASK
 
@@ -24,46 +24,81 @@ PSR_UP = 1 << 2
 class Monitor:
     """A context that has the PMU of a process."""
 
-    def __init__(self, process: Process, pmu: ProgramPmu, context: Context) -> None:
+    def __init__(self, process: Process, context: Context) -> None:
         self._process = process
-        self._pmu = pmu
         self.context = context
-        self._low = (1 << pmu.width) - 1
-        self.step = 1 << pmu.width
+        self._is_here = False
+
+    @property
+    def _pmu(self) -> ProgramPmu:
+        assert self._process.pmu
+        return self._process.pmu
+
+    @property
+    def step(self) -> int:
+        """What a counter of the hardware wraps at."""
+        return 1 << self._pmu.width
+
+    @property
+    def _low(self) -> int:
+        return self.step - 1
 
     # --- on the PMU and off it
 
     def load(self) -> None:
         """Give it the PMU. OSError (EINVAL): what it is set to cannot be counted here."""
-        context, pmu = self.context, self._pmu
-        pmu.settle()
-        pmu.freeze(False)
-        self.configure(context.values())
-        for number in context.pmds:
-            self.put(number, context.pmds[number].value)
-        pmu.clear_captures()
-        pmu.tell(self.overflowed)
-        context.state, context.task = LOADED, self._process.settings.process_id
-        context.running = False
+        context = self.context
+        self._pmu.settle()
+        self._pmu.freeze(False)
+        try:
+            self.configure(context.values())
+        except OSError:
+            self._pmu.freeze(True)
+            raise
+        context.state, context.running = LOADED, False
+        self._arrive()
         if not context.system:
             self._process.registers.set_secure(False)
-        self.resume()
 
     def unload(self) -> None:
         """Take it off: the counters' values stay in the context."""
-        context, pmu = self.context, self._pmu
         self.stop()
-        pmu.settle()
+        if self._is_here:
+            self.go()
+        if not self.context.system and self.context.task == self._process.thread.number:
+            self._process.registers.set_secure(True)
+        self.context.unload()
+
+    def come(self) -> None:
+        """Its thread runs again: the registers are its own from here on."""
+        self._pmu.settle()
+        self._pmu.freeze(False)
+        self.configure(self.context.values())
+        self._arrive()
+
+    def _arrive(self) -> None:
+        context, pmu = self.context, self._pmu
+        self._is_here = True
         if context.state == LOADED:
-            self._save()
+            for number, counter in context.pmds.items():
+                self.put(number, counter.value)
+        pmu.clear_captures()
+        pmu.freeze(context.state == MASKED)
+        pmu.tell(self.overflowed)
+        self.resume()
+
+    def go(self) -> None:
+        """Its thread runs no more: what the counters have come to stays in the context."""
+        pmu = self._pmu
+        pmu.settle()
+        if self.context.state == LOADED:
+            self._save(self.context.registers.all_pmds)
+        self._is_here = False
         pmu.tell(None)
         pmu.watch(())
         pmu.freeze(True)
         pmu.commit()
         pmu.steer(False, None)
-        if not context.system:
-            self._process.registers.set_secure(True)
-        context.state, context.task = UNLOADED, None
 
     def configure(self, values: Mapping[str, int]) -> None:
         """Write configuration registers, from `settle` to `resume`. OSError (EINVAL): with these something is to be
@@ -107,6 +142,9 @@ class Monitor:
         """Load a PMD, from `settle` to `resume`: the hardware has the lower bits of a counter, the context the upper
         ones."""
         counter = self.context.pmds[number]
+        if not self._is_here:
+            counter.value = value
+            return
         if self.context.counts(number):
             counter.value = value & ~self._low & MASK
             self._pmu.write(f"pmd{number}", value & self._low)
@@ -124,6 +162,8 @@ class Monitor:
 
     def resume(self) -> None:
         """The registers hold from the next instruction on."""
+        if not self._is_here:
+            return
         self._pmu.commit()
         self._pmu.watch(self.context.watched(self._pmu.width) if self.context.state == LOADED else ())
         self._steer()
@@ -139,13 +179,15 @@ class Monitor:
 
     def restart(self) -> None:
         """Go on behind a notification: counters that have overflowed begin anew, with their long periods."""
-        context, pmu = self.context, self._pmu
-        pmu.settle()
+        context = self.context
         if context.buffer is not None:
             context.buffer.restart()
+        if self._is_here:
+            self._pmu.settle()
         if context.state == MASKED:
-            pmu.freeze(False)
-            self.configure(context.values())
+            if self._is_here:
+                self._pmu.freeze(False)
+                self.configure(context.values())
             context.state = LOADED
             for number in numbers(context.used_pmds):
                 self.put(number, context.pmds[number].value)
@@ -161,13 +203,13 @@ class Monitor:
 
     def mask(self) -> None:
         """Count nothing until it is restarted. The values are in the context meanwhile."""
-        self._save()
+        self._save(self.context.used_pmds)
         self.context.state = MASKED
         self._pmu.freeze(True)
         self._pmu.watch(())
 
-    def _save(self) -> None:
-        for number in numbers(self.context.used_pmds):
+    def _save(self, pmds: int) -> None:
+        for number in numbers(pmds):
             self.context.pmds[number].value = self.read(number)
 
     def _reset(self, pmds: int, long: bool) -> None:
@@ -187,4 +229,4 @@ class Monitor:
 
     def notify(self, pmds: int) -> None:
         """Tell the program."""
-        self.context.file.overflowed(self._process, pmds, self.context.silent)
+        self.context.file.overflowed(pmds)

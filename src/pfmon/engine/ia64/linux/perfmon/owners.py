@@ -1,4 +1,7 @@
-"""Who has the PMU: pfmon itself, a perfmon context, or perf events. Whoever comes second gets EBUSY."""
+"""Who has the PMU: pfmon itself, perfmon contexts, or perf events. Whoever comes second gets EBUSY.
+
+Contexts of several threads have it in turn, each while its thread runs. A context of the processor has it alone.
+"""
 
 from __future__ import annotations
 
@@ -9,45 +12,96 @@ from pfmon.engine.ia64.linux.errors import fail
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.context import Context
-    from pfmon.engine.ia64.linux.perfmon.messages import ContextFile
     from pfmon.engine.ia64.linux.perfmon.monitor import Monitor
     from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
     from pfmon.engine.ia64.linux.process import Process
 
 PFMON_HAS_IT = "{}: pfmon has the PMU in this run, so it returns EBUSY; --guest-pmu gives it to the program"
+FIRST_HAS_IT = "{}: of this run the program that was begun first has the PMU, so it returns EBUSY"
 
 
 class Owners:
-    """The contexts of a process, and what has the PMU."""
+    """The contexts of a process that are loaded, its perf events, and which of them has the PMU."""
 
-    def __init__(self) -> None:
-        self.contexts: dict[ContextFile, Context] = {}
+    def __init__(self, process: Process) -> None:
+        self._process = process
         self.monitors: dict[Context, Monitor] = {}
-        self._owner: object = None
+        self._here: Monitor | None = None
         self.schedule: Schedule | None = None
 
-    def take(self, process: Process, owner: object, what: str) -> None:
-        """Take the PMU. OSError (EBUSY): somebody has it; ``what``: how the program wants it."""
-        if process.pmu is None:
-            process.notice(PFMON_HAS_IT.format(what))
-            fail(errno.EBUSY)
-        if self._owner not in (None, owner):
-            fail(errno.EBUSY)
-        self._owner = owner
+    # --- perfmon
 
-    def give_back(self, owner: object) -> None:
-        """Whoever had the PMU does not want it any more."""
-        if self._owner is owner:
-            self._owner = None
+    def load(self, monitor: Monitor) -> None:
+        """Give the PMU to a context, whose task or processor is said. OSError (EBUSY, EINVAL): not now, or never."""
+        context = monitor.context
+        self._check_pmu("perfmonctl (PFM_LOAD_CONTEXT)")
+        mixed = any(other.system or context.system or other.task == context.task for other in self.monitors)
+        if mixed or (self.schedule is not None and self.schedule.uses_pmu):
+            fail(errno.EBUSY)
+        monitor.load()
+        self.monitors[context] = self._here = monitor
+
+    def unload(self, context: Context) -> None:
+        """Take the PMU from a context."""
+        monitor = self.monitors.pop(context)
+        monitor.unload()
+        if monitor is self._here:
+            self._here = None
+
+    def switched(self) -> None:
+        """Another thread of the process runs from here on."""
+        thread = self._process.thread.number
+        wanted = next((one for one in self.monitors.values() if one.context.system or one.context.task == thread), None)
+        if wanted is not self._here:
+            if self._here is not None:
+                self._here.go()
+            if wanted is not None:
+                wanted.come()
+            self._here = wanted
+        if self.schedule is not None:
+            self.schedule.change()
+
+    def thread_ended(self, thread: int) -> None:
+        """A thread is about to end: who monitored it is told."""
+        for context in [context for context in self.monitors if context.task == thread]:
+            self.unload(context)
+            context.file.ended()
+        if self.schedule is not None:
+            self.schedule.update()
+
+    # --- perf
+
+    def take_for_perf(self) -> None:
+        """Perf events want the PMU. OSError (EBUSY): somebody has it."""
+        self._check_pmu("perf_event_open")
+        if self.monitors:
+            fail(errno.EBUSY)
 
     def look(self) -> None:
         """The program was stopped, perhaps for perf events that take turns."""
         if self.schedule is not None:
             self.schedule.look()
 
+    # --- all
+
+    def leave(self) -> None:
+        """The process executes another program, which the PMU does not count."""
+        for context in self.monitors:
+            context.unload()
+        if self.schedule is not None:
+            self.schedule.end()
+        self.monitors, self._here, self.schedule = {}, None, None
+
+    def _check_pmu(self, what: str) -> None:
+        process = self._process
+        if process.pmu is None:
+            others = process.family.parent is not None or process.family.executed
+            process.notice((FIRST_HAS_IT if others else PFMON_HAS_IT).format(what))
+            fail(errno.EBUSY)
+
 
 def owners_of(process: Process) -> Owners:
     """Those of a process."""
     if process.owners is None:
-        process.owners = Owners()
+        process.owners = Owners(process)
     return process.owners

@@ -32,15 +32,20 @@ SECOND = 1_000_000_000
 class PerfEvent:
     """An event, in a group of its own or of another one. Times are in nanoseconds of the program's clock."""
 
-    def __init__(self, number: int, attributes: Attributes, source: Source, leader: PerfEvent | None) -> None:
-        """``number``: its id, which no other has."""
+    def __init__(
+        self, number: int, attributes: Attributes, source: Source, leader: PerfEvent | None, thread: int
+    ) -> None:
+        """``number``: its id, which no other has; ``thread``: whose it is, and with INHERIT of all that follow."""
         self.id = number
+        self.thread = thread
         self.attributes = attributes
         self.source = source
         self.leader = leader or self
         self.siblings: list[PerfEvent] = []
         self.file: PerfFile
         self.is_on = not attributes.flags & DISABLED
+        self.runs = True
+        """Whether a thread runs that it is of."""
         self.pmd: int | None = None
         """Its counter, while it has one."""
         self.failed = False
@@ -68,7 +73,7 @@ class PerfEvent:
     @property
     def wants_time(self) -> bool:
         """Whether it is enabled: its leader has to be, too."""
-        return self.is_on and self.leader.is_on and not self.leader.failed
+        return self.is_on and self.leader.is_on and self.runs and not self.leader.failed
 
     @property
     def is_pinned(self) -> bool:

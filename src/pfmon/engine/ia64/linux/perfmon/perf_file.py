@@ -14,8 +14,6 @@ from pfmon.engine.ia64.memory.address_space import AddressSpace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pfmon.engine.ia64.linux.perfmon.perf_event import PerfEvent
     from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
     from pfmon.engine.ia64.linux.process import Process
@@ -30,19 +28,19 @@ GROUP = 1
 class PerfFile(NotifyingFile):
     """What a perf event's descriptor stands for."""
 
-    def __init__(self, event: PerfEvent, schedule: Schedule, closed: Callable[[PerfEvent], None]) -> None:
+    def __init__(self, process: Process, event: PerfEvent, schedule: Schedule) -> None:
         super().__init__(b"anon_inode:[perf_event]")
         self.event = event
         self.number = -1
+        self._process = process
         self._schedule = schedule
-        self._closed = closed
 
     may_wait = False
 
     def release(self) -> None:
         """Give up one reference; with the last one the event goes."""
-        if self.references == 1:
-            self._closed(self.event)
+        if self.references == 1 and not self._process.is_over:
+            self._schedule.remove(self.event)
         super().release()
 
     def read(self, count: int) -> bytes:

@@ -52,13 +52,14 @@ def perf_event_open(process: Process, address: int, task: int, processor: int, g
     if owners.schedule is None:
         owners.schedule = Schedule(process)
     schedule = owners.schedule
-    event = PerfEvent(schedule.last_id + 1, attributes, source_of(attributes), None if flags & NO_GROUP else leader)
+    source, leads = source_of(attributes), None if flags & NO_GROUP else leader
+    event = PerfEvent(schedule.last_id + 1, attributes, source, leads, process.thread.number)
     _check_group(event, leader)
     if event.pmu_event:
         _check_pmu(process, schedule, event)
     if flags & OUTPUT and leader:
         event.ring = leader.ring
-    event.file = PerfFile(event, schedule, lambda one: _close(process, one))
+    event.file = PerfFile(process, event, schedule)
     event.file.number = process.files.add(event.file, bool(flags & CLOSE_ON_EXEC))
     schedule.last_id = event.id
     schedule.add(event)
@@ -73,11 +74,14 @@ def _leader(process: Process, group: int) -> PerfEvent | None:
 
 
 def _check_target(process: Process, task: int, processor: int) -> None:
-    """The task itself, on any processor or on the one that there is."""
+    """The thread itself, on any processor or on the one that there is."""
     if task == -1 and processor == -1:
         fail(errno.EINVAL)
-    if task != -1 and not process.is_own(task):
-        fail(errno.ESRCH)
+    if task not in (-1, 0, process.thread.number):
+        known = process.system.thread(task) is not None
+        if known:
+            process.notice("perf_event_open: events are of the calling thread here; for another one it returns EACCES")
+        fail(errno.EACCES if known else errno.ESRCH)
     if not -1 <= processor < process.settings.processors:
         fail(errno.EINVAL)
     if task == -1:
@@ -111,28 +115,13 @@ def _check_group(event: PerfEvent, leader: PerfEvent | None) -> None:
 
 def _check_pmu(process: Process, schedule: Schedule, event: PerfEvent) -> None:
     """The event can be counted, and its group fits on the PMU."""
-    owners_of(process).take(process, schedule, "perf_event_open")
+    owners_of(process).take_for_perf()
     assert process.pmu and event.pmu_event
     try:
         event.source = process.pmu.named(event.pmu_event)
     except PfmonError as error:
-        _give_back(process, schedule)
         process.notice(f"perf_event_open: {error}; it returns ENOENT")
         fail(errno.ENOENT)
     members = [event] if event.leader is event else [*event.group, event]
     if not schedule.fits(members):
         fail(errno.EINVAL)
-
-
-def _close(process: Process, event: PerfEvent) -> None:
-    """Nothing stands for the event any more."""
-    schedule = owners_of(process).schedule
-    assert schedule
-    if not process.is_over:
-        schedule.remove(event)
-        _give_back(process, schedule)
-
-
-def _give_back(process: Process, schedule: Schedule) -> None:
-    if not schedule.uses_pmu:
-        owners_of(process).give_back(schedule)

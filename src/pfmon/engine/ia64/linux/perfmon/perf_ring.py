@@ -37,7 +37,7 @@ class Ring:
     """One mapping. Without records (one page) it only describes the counter."""
 
     def __init__(self, process: Process, start: int, length: int, protection: int) -> None:
-        self._process = process
+        self._memory = process.memory
         self._start, self._length = start, length
         self._rights = protection | (READ if protection & WRITE else 0)
         self._page = process.memory.page_size
@@ -54,7 +54,7 @@ class Ring:
         end = self._start + self._length
         return any(
             low <= self._start and end <= high and allowed == self._rights
-            for low, high, allowed in self._process.memory.regions_map()
+            for low, high, allowed in self._memory.regions_map()
         )
 
     @property
@@ -67,7 +67,7 @@ class Ring:
         """Up to where records may be overwritten: those that only read are not waited for."""
         if not self._rights & WRITE or not self.is_mapped:
             return self.head
-        return int(U64.unpack(self._process.memory.read(self._start + TAIL, U64.size))[0])
+        return int(U64.unpack(self._memory.read(self._start + TAIL, U64.size))[0])
 
     def describe(self, counter: Counter, width: int) -> None:
         """Bring the first page up to date."""
@@ -114,7 +114,7 @@ class Ring:
 
     def _write(self, offset: int, data: bytes) -> None:
         if self.is_mapped:
-            self._process.memory.write_initial(self._start + offset, data)
+            self._memory.write_initial(self._start + offset, data)
 
 
 def _signed(value: int) -> int:

@@ -25,14 +25,14 @@ SUPPORTED = (
 """What a sample can have here. Data addresses and weights are 0: such events have none."""
 
 
-def sample(event: PerfEvent, process_id: int, address: int, time: int) -> bytes:
-    """The record of an overflow at an instruction (address | slot), at a time in nanoseconds; it has the period that
-    ended."""
+def sample(event: PerfEvent, task: tuple[int, int], address: int, time: int) -> bytes:
+    """The record of an overflow at an instruction (address | slot), at a time in nanoseconds, in a task (process,
+    thread); it has the period that ended."""
     wanted = event.attributes.sample_type
     fields = (
         (IDENTIFIER, U64.pack(event.id)),
         (IP, U64.pack(address)),
-        (TID, PAIR.pack(process_id, process_id)),
+        (TID, PAIR.pack(*task)),
         (TIME, U64.pack(time)),
         (ADDRESS, U64.pack(0)),
         (ID, U64.pack(event.id)),

@@ -8,7 +8,7 @@ the same share a counter.
 from __future__ import annotations
 
 from pfmon.engine.ia64.linux.notifying import POLL_HUP, POLL_IN
-from pfmon.engine.ia64.linux.perfmon.perf_attributes import WATERMARK
+from pfmon.engine.ia64.linux.perfmon.perf_attributes import INHERIT, WATERMARK
 from pfmon.engine.ia64.linux.perfmon.perf_ring import Counter
 from pfmon.engine.ia64.linux.perfmon.perf_samples import sample
 from pfmon.engine.ia64.linux.perfmon.registers import registers_of
@@ -77,6 +77,8 @@ class Schedule:
 
     def remove(self, event: PerfEvent) -> None:
         """Its file was closed: what it led are groups of their own."""
+        if event not in self.events:
+            return
         used = self.uses_pmu
         self.update()
         self.events.remove(event)
@@ -91,6 +93,11 @@ class Schedule:
             self.change()
         if used and not self.uses_pmu:
             self._pmu.tell(None)
+
+    def end(self) -> None:
+        """The process has the PMU no more: nothing counts."""
+        self.update()
+        self.events, self._order, self._slots = [], [], {}
 
     def switch_all(self, on: bool) -> None:
         """Enable or disable every event of the task (prctl)."""
@@ -114,8 +121,11 @@ class Schedule:
         self._pass_time(self._now())
 
     def change(self) -> None:
-        """Which events are enabled has changed: find those that count now."""
+        """Which events are enabled has changed, or which thread runs: find those that count now."""
         self.update()
+        thread = self._process.thread.number
+        for event in self.events:
+            event.runs = event.thread == thread or bool(event.attributes.flags & INHERIT)
         for event in self.events:
             event.pmd = None
         slots: list[Slot] = []
@@ -250,7 +260,8 @@ class Schedule:
 
     def _sample(self, event: PerfEvent, address: int, now: int) -> bool:
         """Take a sample; whether it was the last one."""
-        record = sample(event, self._process.settings.process_id, address, now)
+        process = self._process
+        record = sample(event, (process.process_id, process.thread.number), address, now)
         event.next_period(now)
         if event.ring and event.ring.size:
             event.lost += not event.ring.put(record, event.id)
