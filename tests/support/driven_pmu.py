@@ -29,10 +29,11 @@ class Driven:
         self.process.processor = pmu
         self.pmu = ProgramPmu(get(pmu), self.guest, load(pmu) if machine else None)
         self.process.pmu = self.pmu
+        self.guest.first.consumer = self.pmu.consumer
         self.memory = self.guest.memory
         self.memory.map(SCRATCH, 1 << 16, 3)
         self.said: list[str] = []
-        self.process._on_notice = self.said.append
+        self.process.system._on_notice = self.said.append
         self.perfmon = Perfmon(self)
         self.over = False
 
@@ -94,4 +95,5 @@ class Driven:
             processor.stop_exactly_at(retired)
             processor.stop_when_retired(self.pmu.next_look() if looks else None)
             if processor.run(self.pmu.consumer) == BREAK:
-                self.over = self.guest._break(self.pmu.consumer) is not None
+                self.guest._break(self.process, self.guest.first)
+                self.over = self.process.is_over

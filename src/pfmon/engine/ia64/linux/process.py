@@ -183,7 +183,7 @@ class Process:
     def begin_program(self, memory: Memory, registers: Registers) -> None:
         """Another program is executed: its memory, and the processor that goes on."""
         if self.owners is not None:
-            self.owners.leave()
+            self.owners.leave(ended=False)
         self.pmu = None
         self.memory, self.user, self.registers = memory, UserMemory(memory), registers
         self.used.go_on_with(registers)
@@ -407,6 +407,8 @@ class Process:
         """At the end of the process: its threads end, shared mappings go to their files, descriptors are closed."""
         if end is not None and not self._finished:
             self._finished = True
+            if self.owners is not None:
+                self.owners.leave(ended=True)
             for thread in list(self.threads.values()):
                 futexes.give_up_robust_list(self, thread)
                 self.system.schedule.remove(thread)

@@ -84,13 +84,17 @@ class Owners:
 
     # --- all
 
-    def leave(self) -> None:
-        """The process executes another program, which the PMU does not count."""
-        for context in self.monitors:
-            context.unload()
+    def leave(self, ended: bool) -> None:
+        """The process has ``ended``, or executes another program, which the PMU does not count."""
+        for context in list(self.monitors):
+            self.unload(context)
+            if ended:
+                context.file.ended()
         if self.schedule is not None:
             self.schedule.end()
-        self.monitors, self._here, self.schedule = {}, None, None
+        if self._process.pmu is not None:
+            self._process.pmu.tell(None)
+        self.schedule = None
 
     def _check_pmu(self, what: str) -> None:
         process = self._process
