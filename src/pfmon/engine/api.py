@@ -192,6 +192,24 @@ class ProgramPmu(Protocol):
     def next_look(self) -> int | None:
         """When so many instructions have retired, the program is stopped for an overflow."""
 
+    def read_pmd(self, number: int) -> int:
+        """What the program reads from PMD ``number``."""
+
+    @property
+    def pmu(self) -> ProgramPmu:
+        """Itself: it answers reads."""
+
+    @property
+    def consumer(self) -> Consumer:
+        """The reader of the program's stream, which comes within ``running``."""
+
+    @property
+    def running(self) -> AbstractContextManager[object]:
+        """The program runs within it."""
+
+    def another(self, engine: Engine) -> ProgramPmu:
+        """One for another program of the run, from here on; its machine begins empty."""
+
 
 class Engine(Protocol):
     """A program that can be run once, to its end or until it is stopped."""

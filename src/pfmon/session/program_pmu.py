@@ -44,6 +44,8 @@ class ProgramPmu:
         """``figures``: of the machine that the program runs on; None: only what architecture decides can be counted."""
         self._model = model
         self._engine = engine
+        self._figures, self._seed = figures, ear_seed
+        self._others: list[ProgramPmu] = []
         self.registers = model.register_file()
         self.registers.run_program()
         self._machine = self._make_machine(figures) if figures else None
@@ -68,7 +70,6 @@ class ProgramPmu:
         self._accepted = self.registers.configured
         self._stood: dict[int, int] = {}
         self._alarm: int | None = None
-        engine.set_monitoring(up=False, secure=True)
         self.consumer: Consumer = self._machine.feed(self._gate) if self._machine else self._gate
 
     def _make_machine(self, figures: MachineFigures) -> MachineRun:
@@ -207,6 +208,11 @@ class ProgramPmu:
         self.settle()
         return self.registers.read_data(number, cpl=3)
 
+    def another(self, engine: Engine) -> ProgramPmu:
+        """One for another program of the run, from here on; its machine begins empty."""
+        self._others.append(ProgramPmu(self._model, engine, self._figures, self._seed))
+        return self._others[-1]
+
     # --- for the session
 
     def finish(self) -> None:
@@ -215,6 +221,8 @@ class ProgramPmu:
             raise error
         failures = [self._engine.table.failure, self._gate.failure, self._live.failure, self._unit.consumer.failure]
         nothing_is_lost([*failures, *(self._machine.failures if self._machine else ())])
+        for other in self._others:
+            other.finish()
 
     def _overflowed(self, overflow: Overflow) -> None:
         pmds = self.registers.take_overflows()

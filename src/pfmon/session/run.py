@@ -215,6 +215,7 @@ class Session:
         from pfmon.session.program_pmu import ProgramPmu  # few programs program it
 
         pmu = ProgramPmu(self.plan.model, self.engine, self._machine, self.plan.controls.ear_seed)
+        self.engine.set_monitoring(up=False, secure=True)
         ending, times = self._execute(pmu.consumer, pmu.running, pmu)
         pmu.finish()
         return self._outcome(ending, times, [], [])

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pfmon.engine.api import PerformanceData, Task, Watch
+    from pfmon.engine.api import PerformanceData, ProgramPmu, Task, Watch
     from pfmon.engine.ia64.linux.interface import End
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.memory.address_space import AddressSpace
@@ -82,6 +82,11 @@ class Execution:
         self._watch = watch
         self._running.enter_context(watch.running)
         self.consumer = watch.consumer
+
+    def monitored_by(self, pmu: ProgramPmu) -> None:
+        """From here on this PMU counts what retires, as the program programs it."""
+        self._running.enter_context(pmu.running)
+        self.consumer, self.performance_data = pmu.consumer, pmu
 
     def tell_thread(self, place: int, before: int) -> None:
         """This thread of the process runs from here on; ``before``: the user mask of the one that ran."""

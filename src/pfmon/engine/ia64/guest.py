@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from pfmon.engine.api import Ending, Follow, PerformanceData, Start
+    from pfmon.engine.api import Ending, Follow, PerformanceData, ProgramPmu, Start
     from pfmon.engine.ia64.core.processor import Processor
     from pfmon.engine.ia64.linux.interface import End
     from pfmon.engine.settings import Settings
@@ -72,6 +72,7 @@ class Guest:
         self._calling = 0
         self._closed = False
         self._ended: Ending | None = None
+        self._pmu: ProgramPmu | None = None
 
     @classmethod
     def start(cls, wanted: Start) -> Self:
@@ -129,7 +130,7 @@ class Guest:
         """Run everything to its end, or until ``stop`` was called (None); how the first process ended. Timers are exact
         to the instruction."""
         self.first.consumer, self.first.performance_data = consumer, performance_data
-        self.process.pmu = performance_data.pmu if performance_data else None
+        self._pmu = self.process.pmu = performance_data.pmu if performance_data else None
         system = self.process.system
         try:
             while system.processes and not self._stopping:
@@ -234,6 +235,15 @@ class Guest:
         self._executions[process] = execution
         return execution.memory, execution.processor
 
+    def pmu_of(self, process: Process) -> ProgramPmu | None:
+        """A PMU for a process that has none yet, if the run gives the PMU to programs."""
+        if self._pmu is None:
+            return None
+        execution = self._executions[process]
+        pmu = self._pmu.another(execution)
+        execution.monitored_by(pmu)
+        return pmu
+
     def ended(self, process: Process, end: End) -> None:
         """A process has ended."""
         execution = self._executions.pop(process)
@@ -264,4 +274,5 @@ class Guest:
             process.close()
         self.process.close()
         self._executions.clear()
+        self._pmu = None
         self.first.abandon()

@@ -111,6 +111,8 @@ def _environment(process: Process) -> bytes:
 TICK = 10_000_000
 """Nanoseconds of a clock tick, of which /proc speaks (USER_HZ)."""
 SIGCHLD = 17
+
+
 def _perfmon(process: Process) -> bytes:
     """What the kernel says of its perfmon, by which tools know that it is there."""
     names = {"itanium": "Itanium", "itanium2": "Itanium 2", "montecito": "Montecito"}

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pfmon.engine.api import ProgramPmu
     from pfmon.engine.ia64.linux.event_files import TimerFile
     from pfmon.engine.ia64.linux.interface import End, Memory, Registers
     from pfmon.engine.ia64.linux.process import Process
@@ -27,6 +28,9 @@ class Host(Protocol):
 
     def executed(self, process: Process, program: Program, command: Sequence[str]) -> tuple[Memory, Registers]:
         """Memory and processor for the program that a process executes, in place of what it has."""
+
+    def pmu_of(self, process: Process) -> ProgramPmu | None:
+        """A PMU for a process that has none yet; None: the run does not give the PMU to programs."""
 
     def ended(self, process: Process, end: End) -> None:
         """A process has ended."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
 MANY = -1
-UNLOAD = 0x11
+RESTART, UNLOAD = 0x0A, 0x11
 LARGEST_ARGUMENT = 4096
 
 
@@ -106,8 +106,9 @@ def _context(process: Process, number: int, what: int) -> Context:
     if not isinstance(file, ContextFile):
         fail(errno.EBADF)
     context = file.context
-    other = file.process is not process or (not context.system and context.task not in (None, process.thread.number))
-    software = file.process is process and context.state == MASKED and what != UNLOAD
-    if other and not software:
+    if not context.is_attached or context.system or context.task == process.thread.number:
+        return context
+    software = what == RESTART or (context.state == MASKED and what != UNLOAD)
+    if not software and not context.target.family.stopped:
         fail(errno.EBUSY)
     return context

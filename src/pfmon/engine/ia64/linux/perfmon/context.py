@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.default_format import SamplingBuffer
     from pfmon.engine.ia64.linux.perfmon.messages import ContextFile
     from pfmon.engine.ia64.linux.perfmon.registers import KernelRegisters
+    from pfmon.engine.ia64.linux.process import Process
 
 UNLOADED, LOADED, MASKED = "unloaded", "loaded", "masked"
 DEBUG_REGISTERS = 8
@@ -33,6 +34,8 @@ class Context:
         self.system, self.blocking, self.silent = system, blocking, silent
         self.state = UNLOADED
         self.task: int | None = None
+        self.target: Process
+        """Whose thread the task is, while it is loaded."""
         self.pmcs = {number: one.default for number, one in registers.pmcs.items() if number}
         self.pmds = {number: SoftCounter() for number in registers.pmds}
         self.ibrs = [0] * DEBUG_REGISTERS

@@ -45,16 +45,14 @@ def create(process: Process, argument: bytearray, extra: bytes) -> None:
 
 def close(process: Process, context: Context) -> None:
     """Nothing stands for the context any more."""
-    if process.is_over:
-        return
-    if context.is_attached:
-        owners_of(process).unload(context)
-    if context.buffer is not None:
+    if context.is_attached and not context.target.is_over:
+        owners_of(context.target).unload(context)
+    if context.buffer is not None and not process.is_over:
         context.buffer.unmap()
 
 
 def load(process: Process, context: Context, argument: bytearray) -> None:
-    """PFM_LOAD_CONTEXT onto the task itself."""
+    """PFM_LOAD_CONTEXT onto the task itself, or onto one that is stopped."""
     task = LOAD.unpack(argument)[0]
     if context.is_attached:
         fail(errno.EBUSY)
@@ -63,46 +61,53 @@ def load(process: Process, context: Context, argument: bytearray) -> None:
         fail(errno.EINVAL)
     if task <= INIT:
         fail(errno.EPERM)
-    if not own:
-        _other_task(process, context, task)
+    context.target = process if own else _other_task(process, context, task)
     context.task = task
     try:
-        owners_of(process).load(Monitor(process, context))
+        owners_of(context.target).load(Monitor(context.target, context))
     except OSError:
         context.unload()
         raise
+    if own and not context.system:
+        process.registers.set_secure(False)
     context.file.forget()
 
 
-def _other_task(process: Process, context: Context, task: int) -> None:
-    """Another task would have to be stopped, and nothing stops one here."""
-    if process.system.thread(task) is None:
-        fail(errno.ESRCH)
-    fail(errno.EINVAL if context.system else errno.EBUSY)
+def _other_task(process: Process, context: Context, task: int) -> Process:
+    """The process of another task, which has to be stopped."""
+    thread = process.system.thread(task) or fail(errno.ESRCH)
+    if context.system:
+        fail(errno.EINVAL)
+    if context.blocking:
+        process.notice("perfmonctl: contexts that stop their task at overflows are not supported; it returns EINVAL")
+        fail(errno.EINVAL)
+    if not thread.process.family.stopped or thread.process.thread is not thread:
+        fail(errno.EBUSY)
+    return thread.process
 
 
 def unload(process: Process, context: Context, _: bytearray) -> None:
     """PFM_UNLOAD_CONTEXT."""
     if context.is_attached:
-        owners_of(process).unload(context)
+        owners_of(context.target).unload(context)
 
 
 def start(process: Process, context: Context, _: bytearray) -> None:
     """PFM_START."""
     if context.state != LOADED:
         fail(errno.EINVAL)
-    owners_of(process).monitors[context].start()
+    owners_of(context.target).monitors[context].start()
 
 
 def stop(process: Process, context: Context, _: bytearray) -> None:
     """PFM_STOP."""
     if not context.is_attached:
         fail(errno.EINVAL)
-    owners_of(process).monitors[context].stop()
+    owners_of(context.target).monitors[context].stop()
 
 
 def restart(process: Process, context: Context, _: bytearray) -> None:
     """PFM_RESTART: behind a notification; with a sampling buffer at any time."""
     if context.state != MASKED and not (context.state == LOADED and context.buffer is not None):
         fail(errno.EBUSY)
-    owners_of(process).monitors[context].restart()
+    owners_of(context.target).monitors[context].restart()

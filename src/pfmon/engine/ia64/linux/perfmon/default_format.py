@@ -23,8 +23,10 @@ SMALLEST = BUFFER_HEADER.size + LARGEST_ENTRY
 
 
 class Entry(NamedTuple):
-    """A sample: the PMD that overflowed, what it was loaded with, the instruction, the time, the values of PMDs."""
+    """A sample: the task (process, thread), the PMD that overflowed, what it was loaded with, the instruction, the
+    time, the values of PMDs."""
 
+    task: tuple[int, int]
     pmd: int
     last_reset: int
     ip: int
@@ -47,7 +49,7 @@ class SamplingBuffer:
         if place is None:
             fail(errno.ENOMEM)
         process.memory.map(place, self._length, PROT_READ)
-        self._process, self._memory = process, process.memory
+        self._memory = process.memory
         self.address = place
         self._size = size
         self._count = self._overflows = 0
@@ -57,7 +59,7 @@ class SamplingBuffer:
     def add(self, entry: Entry) -> bool:
         """Put a sample into it; whether it is full by that, or has been: then the overflow is counted."""
         if not self._is_full:
-            thread, process = self._process.thread.number, self._process.process_id
+            process, thread = entry.task
             head = BUFFER_ENTRY.pack(thread, entry.pmd, entry.last_reset, entry.ip, entry.time, 0, 0, process)
             data = head + b"".join(U64.pack(value) for value in entry.values)
             self._write(self._used, data)

@@ -57,8 +57,6 @@ class Monitor:
             raise
         context.state, context.running = LOADED, False
         self._arrive()
-        if not context.system:
-            self._process.registers.set_secure(False)
 
     def unload(self) -> None:
         """Take it off: the counters' values stay in the context."""
@@ -128,6 +126,7 @@ class Monitor:
         else:
             registers = self._process.registers
             registers.set_um(registers.um | PSR_UP)
+            self._steer()
 
     def stop(self) -> None:
         """Count no more."""
@@ -137,6 +136,7 @@ class Monitor:
         else:
             registers = self._process.registers
             registers.set_um(registers.um & ~PSR_UP)
+            self._steer()
 
     def put(self, number: int, value: int) -> None:
         """Load a PMD, from `settle` to `resume`: the hardware has the lower bits of a counter, the context the upper
@@ -170,6 +170,8 @@ class Monitor:
 
     def _steer(self) -> None:
         """Say when counters count: by PSR.up, which the program itself may change, or by PSR.pp."""
+        if not self._is_here:
+            return
         if self.context.system:
             self._pmu.steer(self.context.running, None)
         else:
@@ -200,6 +202,11 @@ class Monitor:
         from pfmon.engine.ia64.linux.perfmon.overflow import handle
 
         handle(self, pmds, address, retired)
+
+    @property
+    def task(self) -> tuple[int, int]:
+        """Process and thread that run while it has the PMU."""
+        return self._process.process_id, self._process.thread.number
 
     def mask(self) -> None:
         """Count nothing until it is restarted. The values are in the context meanwhile."""

@@ -65,7 +65,7 @@ def _sample(monitor: Monitor, buffer: SamplingBuffer, overflowed: int, address: 
     for pmd in numbers(overflowed):
         counter = monitor.context.pmds[pmd]
         values = [monitor.read(number) for number in numbers(counter.smpl_pmds)]
-        if buffer.add(Entry(pmd, counter.last, address, retired, values)):
+        if buffer.add(Entry(monitor.task, pmd, counter.last, address, retired, values)):
             return Outcome(reset, counter.notifies, True)
         reset |= 1 << pmd
     return Outcome(reset, False, False)

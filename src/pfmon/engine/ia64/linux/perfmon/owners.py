@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
 PFMON_HAS_IT = "{}: pfmon has the PMU in this run, so it returns EBUSY; --guest-pmu gives it to the program"
-FIRST_HAS_IT = "{}: of this run the program that was begun first has the PMU, so it returns EBUSY"
 
 
 class Owners:
@@ -35,8 +34,11 @@ class Owners:
         """Give the PMU to a context, whose task or processor is said. OSError (EBUSY, EINVAL): not now, or never."""
         context = monitor.context
         self._check_pmu("perfmonctl (PFM_LOAD_CONTEXT)")
-        mixed = any(other.system or context.system or other.task == context.task for other in self.monitors)
-        if mixed or (self.schedule is not None and self.schedule.uses_pmu):
+        everywhere = [process.owners.monitors for process in self._process.system.processes.values() if process.owners]
+        loaded = [other for monitors in everywhere for other in monitors]
+        if any(other.system or context.system or other.task == context.task for other in loaded) or (
+            self.schedule is not None and self.schedule.uses_pmu
+        ):
             fail(errno.EBUSY)
         monitor.load()
         self.monitors[context] = self._here = monitor
@@ -98,9 +100,10 @@ class Owners:
 
     def _check_pmu(self, what: str) -> None:
         process = self._process
+        if process.pmu is None and process.system.host is not None:
+            process.pmu = process.system.host.pmu_of(process)
         if process.pmu is None:
-            others = process.family.parent is not None or process.family.executed
-            process.notice((FIRST_HAS_IT if others else PFMON_HAS_IT).format(what))
+            process.notice(PFMON_HAS_IT.format(what))
             fail(errno.EBUSY)
 
 

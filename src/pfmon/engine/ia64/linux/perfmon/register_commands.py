@@ -46,18 +46,18 @@ def _each(argument: bytearray, take: Callable[[RegisterArgument], RegisterArgume
         argument[place : place + REGISTER.size] = answer.answered(0).pack()
 
 
-def _monitor(process: Process, context: Context) -> Monitor | None:
+def _monitor(context: Context) -> Monitor | None:
     """The context on the PMU; None: what is written waits in the context."""
     if context.state != LOADED:
         return None
-    assert process.pmu
-    process.pmu.settle()
-    return owners_of(process).monitors[context]
+    assert context.target.pmu
+    context.target.pmu.settle()
+    return owners_of(context.target).monitors[context]
 
 
 def write_pmcs(process: Process, context: Context, argument: bytearray) -> None:
     """PFM_WRITE_PMCS."""
-    monitor, written, before = _monitor(process, context), {}, dict(context.pmcs)
+    monitor, written, before = _monitor(context), {}, dict(context.pmcs)
 
     def take(wanted: RegisterArgument) -> RegisterArgument | None:
         value = accepted(context, process.processor, wanted)
@@ -87,7 +87,7 @@ def write_pmcs(process: Process, context: Context, argument: bytearray) -> None:
 
 def write_pmds(process: Process, context: Context, argument: bytearray) -> None:
     """PFM_WRITE_PMDS."""
-    monitor = _monitor(process, context)
+    monitor = _monitor(context)
 
     def take(wanted: RegisterArgument) -> RegisterArgument | None:
         number = wanted.number
@@ -118,7 +118,7 @@ def _is_new(context: Context, number: int) -> None:
 
 def read_pmds(process: Process, context: Context, argument: bytearray) -> None:
     """PFM_READ_PMDS: those that the context uses. What captures has no value but on the PMU."""
-    monitor = _monitor(process, context)
+    monitor = _monitor(context)
 
     def take(wanted: RegisterArgument) -> RegisterArgument | None:
         number = wanted.number
@@ -158,7 +158,7 @@ def _write_debug_registers(
     process: Process, context: Context, argument: bytearray, file: str, values: list[int]
 ) -> None:
     """Breakpoint registers are ranges here, and never breakpoints."""
-    monitor = _monitor(process, context)
+    monitor = _monitor(context)
     first = not context.uses_debug_registers
     context.uses_debug_registers = True
     try:
