@@ -2,12 +2,15 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from command import pfmon
 from shared_programs import folder, needs, rows
 
 MONITORING = folder("monitoring")
+DASH = folder("real") / "dash"
+HASHMAP = str(Path(__file__).parents[2] / "examples" / "ia64" / "hashmap")
 CASES = [
     (pmu, program, [pmu if word == "PROCESSOR" else word for word in arguments.split()], expected)
     for program, arguments, processors, expected in rows("monitoring")
@@ -99,3 +102,55 @@ def test_programs_repeat_to_the_last_digit() -> None:
     program = str(MONITORING / "bin" / "ear-chase")
     first, second = (pfmon("--guest-pmu", program, "itanium2").stdout for _ in range(2))
     assert first == second and "~ entries" in first
+
+
+# --- programs that monitor other tasks
+
+
+def counts_of(text: str) -> dict[str, int]:
+    """What libpfm's examples print of each counter, or pfmon itself."""
+    return {event: int(count) for count, event in re.findall(r"^(?:PMD\d+)? +(\d+) ([A-Z0-9_]+)$", text, re.M)}
+
+
+@needs("monitoring")
+def test_libpfm_counts_a_command_as_pfmon_does() -> None:
+    # From its first instruction, with a machine of its own that begins empty.
+    outside = counts_of(pfmon("-e", "cpu_cycles,ia64_inst_retired", HASHMAP).stdout)
+    assert counts_of(libpfm("task", HASHMAP).stdout) == outside and len(outside) == 2
+
+
+@needs("monitoring")
+def test_libpfm_samples_a_command() -> None:
+    done = libpfm("task_smpl", HASHMAP)
+    entries = re.findall(
+        r"entry \d+ PID:(\d+) CPU:0 IIP:0x4\w+\n\tOVFL: 4 LAST_VAL: (\d+)\nPMD5  = 0x(\w+)", done.stdout
+    )
+    cycles = counts_of(pfmon("-e", "cpu_cycles", HASHMAP).stdout)["CPU_CYCLES"]
+    assert f"{len(entries)} samples collected" in done.stdout and len({task for task, _, _ in entries}) == 1
+    assert 0 <= cycles - sum(int(period) for _, period, _ in entries) < 1_100_000  # the last, unfinished one
+
+
+@needs("monitoring")
+def test_libpfm_multiplexes_a_command() -> None:
+    # The task is held at each overflow, until the tool has read its counters and written others.
+    done = libpfm("multiplex", "--freq=100000", "-u", HASHMAP)
+    rows = re.findall(r"^\d+: +(\d+) +(\d+) +(\d+) (\w+)$", done.stdout, re.MULTILINE)
+    scaled = {event: int(total) for _, _, total, event in rows}
+    outside = counts_of(pfmon("-e", "cpu_cycles,nops_retired", HASHMAP).stdout)
+    assert len(rows) == 13 and all(
+        scaled[event] == pytest.approx(outside[event], rel=0.01) for event in ("CPU_CYCLES", "NOPS_RETIRED")
+    )
+    measured, runs = next((int(row[0]), int(row[1])) for row in rows if row[3] == "CPU_CYCLES")
+    assert 0 <= measured - 10_000 * runs < 100 * runs  # a period each
+
+
+@needs("monitoring")
+@needs("real")
+@pytest.mark.parametrize(("program", "words"), [("task_attach", ""), ("task_attach_timeout", "1")])
+def test_libpfm_attaches_to_a_task_that_runs(program: str, words: str) -> None:
+    attach = MONITORING / "libpfm" / program
+    done = pfmon("--guest-pmu", str(DASH), "-c", f"{HASHMAP} & {attach} $! {words}; wait")
+    counts = counts_of(done.stdout)
+    whole = counts_of(pfmon("-e", "cpu_cycles,ia64_inst_retired", HASHMAP).stdout)
+    # It misses what the task did before.
+    assert sorted(counts) == sorted(whole) and all(0.9 * whole[event] < counts[event] < whole[event] for event in whole)

@@ -78,9 +78,6 @@ def _other_task(process: Process, context: Context, task: int) -> Process:
     thread = process.system.thread(task) or fail(errno.ESRCH)
     if context.system:
         fail(errno.EINVAL)
-    if context.blocking:
-        process.notice("perfmonctl: contexts that stop their task at overflows are not supported; it returns EINVAL")
-        fail(errno.EINVAL)
     if not thread.process.family.stopped or thread.process.thread is not thread:
         fail(errno.EBUSY)
     return thread.process

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pfmon.engine.api import ProgramPmu
     from pfmon.engine.ia64.linux.perfmon.context import Context
     from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.thread import Thread
 
 PSR_UP = 1 << 2
 
@@ -28,6 +29,7 @@ class Monitor:
         self._process = process
         self.context = context
         self._is_here = False
+        self._held: Thread | None = None
 
     @property
     def _pmu(self) -> ProgramPmu:
@@ -66,6 +68,7 @@ class Monitor:
         if not self.context.system and self.context.task == self._process.thread.number:
             self._process.registers.set_secure(True)
         self.context.unload()
+        self._let_go()
 
     def come(self) -> None:
         """Its thread runs again: the registers are its own from here on."""
@@ -196,6 +199,7 @@ class Monitor:
         self._reset(context.overflowed, long=True)
         context.overflowed = 0
         self.resume()
+        self._let_go()
 
     def overflowed(self, pmds: Iterable[int], address: int, retired: int) -> None:
         """Counters of the hardware have wrapped together, by the instruction at ``address``; ``retired`` have now."""
@@ -235,5 +239,15 @@ class Monitor:
         self._pmu.watch(self.context.watched(self._pmu.width))
 
     def notify(self, pmds: int) -> None:
-        """Tell the program."""
+        """Tell the program. A context that blocks holds its task up until it is restarted."""
         self.context.file.overflowed(pmds)
+        thread = self._process.thread
+        if self.context.blocking and thread.number == self.context.task:
+            self._held = thread
+            self._process.system.schedule.hold(thread)
+
+    def _let_go(self) -> None:
+        """Its task runs on, unless it is stopped for other reasons."""
+        held, self._held = self._held, None
+        if held is not None and not self._process.family.stopped:
+            self._process.system.schedule.release(held)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
     from pfmon.engine.ia64.linux.process import Process
 
+ONE_PROCESS = "perfmonctl: a system-wide context counts the process that has loaded it, none of the others"
 PFMON_HAS_IT = "{}: pfmon has the PMU in this run, so it returns EBUSY; --guest-pmu gives it to the program"
 
 
@@ -42,6 +43,8 @@ class Owners:
             fail(errno.EBUSY)
         monitor.load()
         self.monitors[context] = self._here = monitor
+        if len(self._process.system.processes) > 1:
+            self.note_others()
 
     def unload(self, context: Context) -> None:
         """Take the PMU from a context."""
@@ -70,6 +73,11 @@ class Owners:
             context.file.ended()
         if self.schedule is not None:
             self.schedule.update()
+
+    def note_others(self) -> None:
+        """There are other processes: a context of the processor does not count them."""
+        if self._here is not None and self._here.context.system:
+            self._process.notice(ONE_PROCESS)
 
     # --- perf
 
