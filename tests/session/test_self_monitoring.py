@@ -208,6 +208,7 @@ def test_the_pmu_is_pfmons_unless_the_program_has_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("words", "said"), [
     (["-e", "nops_retired"], "leave -e out"), (["--report=cpi"], "leave --report=cpi out"),
+    (["--report=html:FILE"], "leave --report=html out"),
     (["--insecure"], "give -e EVENT"), (["--slow"], "leave --slow out"),
     (["--record=FILE"], "leave --record out"), (["--follow-fork"], ""),
 ])  # fmt: skip

@@ -214,7 +214,7 @@ def one_has_the_pmu(options: Options) -> None:
         return
     for option, used in {
         "-e": bool(options.events),
-        f"--report={options.report}": bool(options.report),
+        f"--report={options.report or 'html'}": bool(options.report) or options.survey,
         "--record": bool(options.record),
         "--replay": bool(options.replay),
         "--insecure": options.insecure,
