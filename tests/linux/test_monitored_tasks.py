@@ -11,6 +11,7 @@ from stand_in_pmu import StandIn
 
 from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux import stopping
+from pfmon.engine.ia64.linux.interface import Exit
 from pfmon.engine.ia64.linux.signal_table import SIGSTOP
 
 INST = 0x808
@@ -87,16 +88,24 @@ def test_a_task_has_one_context_and_another_task_another_one(perfmon: Perfmon, c
     assert perfmon.load(perfmon.create(calls.SYSTEM_WIDE), PID) == -errno.EBUSY
 
 
-def test_forks_of_the_process_with_the_processors_context_are_told_of(perfmon: Perfmon, guest: Any) -> None:
-    assert perfmon.load(perfmon.create(calls.SYSTEM_WIDE)) == 0 and not guest.said
-    guest.process.system.host = Host()
-    assert guest.call("clone2", SIGCHLD, 0, 0, 0, 0, 0) > 0 and len(guest.said) == 1
-
-
-def test_the_processors_context_counts_one_process_and_says_so(perfmon: Perfmon, guest: Any, child: Any) -> None:
+def test_the_processors_context_goes_with_who_runs(perfmon: Perfmon, guest: Any, child: Any) -> None:
     fd = perfmon.create(calls.SYSTEM_WIDE)
-    assert perfmon.load(fd, child.process_id) == -errno.EINVAL and not guest.said
-    assert perfmon.load(fd) == 0 and "counts the process that has loaded it" in guest.said[0]
+    assert perfmon.load(fd, child.process_id) == -errno.EINVAL
+    assert perfmon.write_pmcs(fd, register(4, INST | 1 << 6)) == 0
+    assert perfmon.load(fd) == perfmon.command(fd, calls.START) == 0
+    guest.process.pmu.count(4, 5)
+    child.switch_to(child.thread)
+    assert guest.process.pmu.frozen and child.pmu.steered == (True, None) and not child.pmu.frozen
+    child.pmu.count(4, 20)
+    guest.process.switch_to(guest.process.thread)
+    assert child.pmu.frozen and not guest.process.pmu.frozen
+    guest.process.pmu.count(4, 100)
+    assert perfmon.read(fd, 4) == [125]
+    child.switch_to(child.thread)
+    child.finish(Exit(0))
+    guest.process.switch_to(guest.process.thread)
+    assert perfmon.read(fd, 4) == [125] and perfmon.command(fd, calls.UNLOAD) == 0 and guest.process.pmu.frozen
+    assert perfmon.load(fd) == guest.call("close", fd) == 0 and guest.process.system.everywhere is None
 
 
 def test_a_task_that_ends_says_so(perfmon: Perfmon, guest: Any, child: Any) -> None:

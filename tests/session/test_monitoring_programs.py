@@ -10,7 +10,7 @@ from shared_programs import folder, needs, rows
 
 MONITORING = folder("monitoring")
 DASH = folder("real") / "dash"
-HASHMAP = str(Path(__file__).parents[2] / "examples" / "ia64" / "hashmap")
+FIB, HASHMAP = (str(Path(__file__).parents[2] / "examples" / "ia64" / name) for name in ("fib", "hashmap"))
 CASES = [
     (pmu, program, [pmu if word == "PROCESSOR" else word for word in arguments.split()], expected)
     for program, arguments, processors, expected in rows("monitoring")
@@ -154,3 +154,15 @@ def test_libpfm_attaches_to_a_task_that_runs(program: str, words: str) -> None:
     whole = counts_of(pfmon("-e", "cpu_cycles,ia64_inst_retired", HASHMAP).stdout)
     # It misses what the task did before.
     assert sorted(counts) == sorted(whole) and all(0.9 * whole[event] < counts[event] < whole[event] for event in whole)
+
+
+@needs("monitoring")
+@needs("real")
+@pytest.mark.parametrize("pmu", ["--guest-pmu", "--guest-pmu=exact"])
+def test_libpfm_counts_the_processor_whoever_runs(pmu: str) -> None:
+    # Two programs, one after the other, then the key that syst waits for. What forks and ends the two is counted, too.
+    syst = MONITORING / "libpfm" / "syst"
+    script = f"{{ {FIB} >&2; {HASHMAP} >&2; {HASHMAP} >&2; echo; }} | {syst} IA64_INST_RETIRED"
+    counted = re.search(r"CPU0  PMD4 +(\d+) IA64_INST_RETIRED", pfmon(pmu, str(DASH), "-c", script).stdout)
+    whole = counts_of(pfmon("-e", "ia64_inst_retired", HASHMAP).stdout)["IA64_INST_RETIRED"]
+    assert counted and 2 * whole < int(counted[1]) < 2.2 * whole

@@ -178,8 +178,6 @@ class Process:
         self.posix_timers = {}
         self.threads = {}
         self.signal_files = []
-        if self.owners is not None:  # its parent's
-            self.owners.note_others()
         self.pmu = self.owners = None
 
     def begin_program(self, memory: Memory, registers: Registers) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pfmon.engine.api import ProgramPmu
     from pfmon.engine.ia64.linux.event_files import TimerFile
     from pfmon.engine.ia64.linux.interface import End, Memory, Registers
+    from pfmon.engine.ia64.linux.perfmon.everywhere import Everywhere
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.thread import Thread
     from pfmon.engine.settings import Settings
@@ -52,6 +53,8 @@ class System:
         """By address space (0: shared memory) and address: who waits, and with which bits."""
         self.foreground = settings.process_id
         """The process group that has the terminal."""
+        self.everywhere: Everywhere | None = None
+        """What monitors the processor, whoever runs."""
         self._next = settings.process_id + 1
         self._on_notice: Callable[[str], None] | None = on_notice
         self._noticed: set[str] = set()
@@ -71,10 +74,14 @@ class System:
             self._running = process
             self._before = now - process.registers.retired
             process.registers.set_time(now)
+            if self.everywhere is not None:
+                self.everywhere.runs(process)
 
     def stopped_running(self, process: Process) -> None:
         """The processor of a process is given up."""
         if process is self._running:
+            if self.everywhere is not None:
+                self.everywhere.runs(None)
             self._before, self._running = self.retired, None
 
     def new_number(self) -> int:

@@ -45,7 +45,7 @@ def create(process: Process, argument: bytearray, extra: bytes) -> None:
 
 def close(process: Process, context: Context) -> None:
     """Nothing stands for the context any more."""
-    if context.is_attached and not context.target.is_over:
+    if context.is_attached and (context.system or not context.target.is_over):
         owners_of(context.target).unload(context)
     if context.buffer is not None and not process.is_over:
         context.buffer.unmap()

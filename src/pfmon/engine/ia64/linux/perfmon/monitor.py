@@ -77,6 +77,11 @@ class Monitor:
         self.configure(self.context.values())
         self._arrive()
 
+    def move(self, process: Process) -> None:
+        """Another process runs: it is there from here on."""
+        self._process = self.context.target = process
+        self.come()
+
     def _arrive(self) -> None:
         context, pmu = self.context, self._pmu
         self._is_here = True

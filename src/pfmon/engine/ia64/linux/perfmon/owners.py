@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
     from pfmon.engine.ia64.linux.process import Process
 
-ONE_PROCESS = "perfmonctl: a system-wide context counts the process that has loaded it, none of the others"
 PFMON_HAS_IT = "{}: pfmon has the PMU in this run, so it returns EBUSY; --guest-pmu gives it to the program"
 
 
@@ -35,21 +34,24 @@ class Owners:
         """Give the PMU to a context, whose task or processor is said. OSError (EBUSY, EINVAL): not now, or never."""
         context = monitor.context
         self._check_pmu("perfmonctl (PFM_LOAD_CONTEXT)")
-        everywhere = [process.owners.monitors for process in self._process.system.processes.values() if process.owners]
-        loaded = [other for monitors in everywhere for other in monitors]
-        if any(other.system or context.system or other.task == context.task for other in loaded) or (
-            self.schedule is not None and self.schedule.uses_pmu
-        ):
+        owners = [process.owners for process in self._process.system.processes.values() if process.owners]
+        if any(
+            other.system or context.system or other.task == context.task for one in owners for other in one.monitors
+        ) or any(one.uses_perf for one in (owners if context.system else [self])):
             fail(errno.EBUSY)
         monitor.load()
         self.monitors[context] = self._here = monitor
-        if len(self._process.system.processes) > 1:
-            self.note_others()
+        if context.system:
+            from pfmon.engine.ia64.linux.perfmon.everywhere import Everywhere
+
+            self._process.system.everywhere = Everywhere(monitor, self._process)
 
     def unload(self, context: Context) -> None:
         """Take the PMU from a context."""
         monitor = self.monitors.pop(context)
         monitor.unload()
+        if context.system:
+            self._process.system.everywhere = None
         if monitor is self._here:
             self._here = None
 
@@ -68,18 +70,30 @@ class Owners:
 
     def thread_ended(self, thread: int) -> None:
         """A thread is about to end: who monitored it is told."""
-        for context in [context for context in self.monitors if context.task == thread]:
+        for context in [context for context in self.monitors if context.task == thread and not context.system]:
             self.unload(context)
             context.file.ended()
         if self.schedule is not None:
             self.schedule.update()
 
-    def note_others(self) -> None:
-        """There are other processes: a context of the processor does not count them."""
-        if self._here is not None and self._here.context.system:
-            self._process.notice(ONE_PROCESS)
+    def give(self, monitor: Monitor) -> None:
+        """Another process runs, or none: the processor's monitor leaves."""
+        monitor.go()
+        del self.monitors[monitor.context]
+        self._here = None
+
+    def take(self, monitor: Monitor) -> None:
+        """This process runs from here on: the processor's monitor comes."""
+        self._check_pmu("perfmonctl")
+        monitor.move(self._process)
+        self.monitors[monitor.context] = self._here = monitor
 
     # --- perf
+
+    @property
+    def uses_perf(self) -> bool:
+        """Whether perf events have the PMU."""
+        return self.schedule is not None and self.schedule.uses_pmu
 
     def take_for_perf(self) -> None:
         """Perf events want the PMU. OSError (EBUSY): somebody has it."""
@@ -96,13 +110,13 @@ class Owners:
 
     def leave(self, ended: bool) -> None:
         """The process has ``ended``, or executes another program, which the PMU does not count."""
-        for context in list(self.monitors):
+        for context in [context for context in self.monitors if not context.system]:
             self.unload(context)
             if ended:
                 context.file.ended()
         if self.schedule is not None:
             self.schedule.end()
-        if self._process.pmu is not None:
+        if self._process.pmu is not None and self._here is None:
             self._process.pmu.tell(None)
         self.schedule = None
 
