@@ -1,5 +1,5 @@
-"""Large test programs that are not part of the project: in a folder shared/programs beside it or further up, or where
-PFMON_TEST_PROGRAMS says. Tests that want them are skipped where they are not."""
+"""Large test programs that are not part of the project: PFMON_TEST_PROGRAMS says in which folder they are. Tests that
+want them are skipped where they are not."""
 
 import os
 from pathlib import Path
@@ -9,10 +9,7 @@ import pytest
 
 def folder(name: str) -> Path:
     """The folder with these programs; one that is not there if there are none."""
-    if given := os.environ.get("PFMON_TEST_PROGRAMS"):
-        return Path(given) / name
-    places = (parent / "shared" / "programs" / name for parent in Path(__file__).resolve().parents)
-    return next((place for place in places if place.is_dir()), Path("/nonexistent"))
+    return Path(os.environ.get("PFMON_TEST_PROGRAMS", "/nonexistent")) / name
 
 
 def needs(name: str) -> pytest.MarkDecorator:
