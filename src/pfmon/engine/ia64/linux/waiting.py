@@ -47,11 +47,11 @@ def sleep(process: Process, nanoseconds: int | None, signals: int = 0) -> bool:
         return True
     if deadline is not None and process.clock.monotonic() >= deadline:
         return False
-    alone = process.system.threads == 1
-    if alone and deadline is None and not process.has_timers:
+    for_ever = process.system.threads == 1 and deadline is None and not process.has_timers
+    if for_ever:
         process.notice("the program waits for a signal that only another process could send")
     text = "for a signal" if deadline is None else "for some time"
-    raise Blocked(Wait(text, began=began, deadline=deadline, signals=signals, outside=alone and deadline is None))
+    raise Blocked(Wait(text, began=began, deadline=deadline, signals=signals, outside=for_ever))
 
 
 def poll(process: Process, files: list[tuple[OpenFile, int]], nanoseconds: int | None) -> dict[int, int]:
