@@ -13,6 +13,7 @@ class Config(Options):
     subject: str = ""
     """What the action is about: a regular expression, an event, register values."""
     verbose: bool = False
+    usual_events: bool = True
 
     smpl_module: str = ""
     """"" for the default one."""

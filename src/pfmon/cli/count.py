@@ -43,9 +43,11 @@ def run(config: Config, command: Sequence[str]) -> int:
         _say(warning)
     comparing = _comparing(config, prepared)
     html = _html(config, prepared)
-    results = Results(config.outfile, config.append)
+    results = Results(config.outfile, config.append, structured=config.json)
+    if prepared.usual:
+        _say(_usual(config))
     if config.verbose and prepared.session.counting:
-        sys.stderr.write(_programmed(prepared))
+        results.said(_programmed(prepared))
     if not gc.isenabled():  # __main__.command(): all is loaded now
         gc.freeze()
         gc.enable()
@@ -60,7 +62,7 @@ def run(config: Config, command: Sequence[str]) -> int:
                 samples.abandon()
             raise
     _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
-    results.write(_text(config, done, early))
+    results.write(_text(config, done, early, prepared.usual))
     if html:
         html.write(done)
     return comparing.finish(done) if comparing else done.status
@@ -70,6 +72,13 @@ def _say(text: str) -> None:
     """A line for the user, at once."""
     sys.stderr.write(f"pfmon: {text}\n")
     sys.stderr.flush()
+
+
+def _usual(config: Config) -> str:
+    """That, and what, is counted unasked."""
+    instructions = config.events[-1]
+    why = f"; -e {instructions} alone takes a fraction of the time" if len(config.events) > 1 else ""
+    return f"no events given: counting {' and '.join(config.events)} of {config.pmu}{why}"
 
 
 def _programmed(prepared: Prepared) -> str:
@@ -164,8 +173,9 @@ def _say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> Non
         _say(note)
 
 
-def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
-    """The results as the options want them; ``notes`` are on how the run was set up."""
+def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) -> str:
+    """The results as the options want them; ``notes`` are on how the run was set up; ``usual``: of cycles and
+    instructions, whose ratio is printed, too."""
     if config.json:
         import json
 
@@ -197,6 +207,11 @@ def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
         text += estimate_lines(done.counts, config.number_style)
     else:
         text += count_lines(done.counts, config.number_style)
+    if usual and len(done.counts) > 1:
+        from pfmon.report.counts import cpi_line
+
+        cycles, instructions = (count.value for count in done.counts)
+        text += cpi_line(cycles, instructions, config.number_style)
     return text + _profiles(config, done) + _report(config, done)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "reports"
 TITLE = "Reports"
 OPTIONS = [
     Option("report", "where the cycles went, for the run and by function: cpi; everything in a page: html:FILE", "NAME")

@@ -30,6 +30,8 @@ class Options:
     """Those of all event sets."""
     set_sizes: list[int]
     """How many events each -e gave."""
+    usual_events: bool = False
+    """Without events: count cycles and instructions."""
 
     # One value an event, as texts: how many events there are is known when the PMU is programmed.
     event_thresholds: str = ""

@@ -16,6 +16,7 @@ from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
 from pfmon.library.symbols import SharedObjects, symbols_of, with_symbol_file
 from pfmon.library.triggers import event_trigger, triggers
+from pfmon.library.usual import counts_the_usual, take_the_usual
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
 from pfmon.program import image
@@ -84,6 +85,10 @@ class Prepared:
             machine_of(options, self._ia32)  # whatever is wrong with them shows now
         load = _loader(options, words, recording)
         self._load = load
+        self.usual = counts_the_usual(options)
+        """Cycles and instructions are counted because nothing else was asked for."""
+        if self.usual:
+            take_the_usual(options)
         expand_events(options)
         self._objects = _shared_objects(options, words, load, recording)
         symbols = symbols_of(load, self._objects, debug_directories(options))
