@@ -57,14 +57,20 @@ def _do(words: Sequence[str]) -> int:
         return 0
     a_program_is_given(config, command)
     from pfmon.cli.count import run
-    from pfmon.cli.file_names import expand_file_names
 
-    expand_file_names(config)
+    if any("%" in word for word in words):
+        from pfmon.cli.file_names import expand_file_names  # few names have numbers in them
+
+        expand_file_names(config)
     return run(config, command)
 
 
 def command() -> NoReturn:
     """The command as a process of its own: ends it, without the time that taking its memory apart would need."""
+    if "_ARGCOMPLETE" in os.environ:
+        from pfmon.cli.completion import complete  # a shell asks
+
+        complete()
     gc.disable()  # what is loaded stays, and the collector would look through it again and again
     cache = code_cache.install()
     status = main()

@@ -29,6 +29,14 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
     match config.action:
         case "help" | "help-all":
             return _help(config, command)
+        case "completion":
+            from pfmon.cli.completion import shell_code
+
+            return shell_code(config.subject)
+        case "man-page":
+            from pfmon.cli.manual import manual_page
+
+            return manual_page()
         case "version":
             return f"pfmon {VERSION}\n"
         case "list":

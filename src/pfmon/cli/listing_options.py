@@ -20,6 +20,8 @@ OPTIONS = [
     Option("decode", "say in words what register values mean: --decode 'pmc8=0x... pmd4=...'", "REGISTER=VALUE ..."),
     Option("help", "say how pfmon is used; TOPIC: the options of a topic", "TOPIC", "h", optional=True),
     Option("help-all", "print all options; those of other processors with --pmu"),
+    Option("completion", "print what bash, zsh or fish evaluates to complete pfmon's command lines", "SHELL"),
+    Option("man-page", "print the manual page: pfmon --man-page | man -l -"),
     Option("version", "print the version", short="V"),
 ]
 ACTIONS = {
@@ -31,6 +33,8 @@ ACTIONS = {
     "decode": "decode",
     "help": "help",
     "help-all": "help-all",
+    "completion": "completion",
+    "man-page": "man-page",
     "version": "version",
 }
 
