@@ -15,6 +15,7 @@ from pfmon.cli import (
     output_options,
     privilege_options,
     profile_options,
+    progress_options,
     range_options,
     recording_options,
     report_options,
@@ -45,6 +46,7 @@ CONCERNS = (
     report_options,
     sampling_options,
     output_options,
+    progress_options,
     baseline_options,
     recording_options,
     guest_options,
@@ -70,6 +72,7 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
         owner[one.name].apply(config, one)
     sampling_options.check(config)
     baseline_options.check(config)
+    progress_options.check(config)
     check(config, asks=bool(config.action))
     no_program_is_given(config, command)
     return config, command

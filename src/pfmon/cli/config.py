@@ -28,6 +28,11 @@ class Config(Options):
     smpl_eager_save: bool = False
     resolve_addresses: bool = False
 
+    progress: bool | None = None
+    """Show how the run goes; None: on a terminal."""
+    live: bool = False
+    """Show the counts and where they come from, too."""
+
     number_style: str = "plain"
     outfile: str = ""
     crash_report: str = ""

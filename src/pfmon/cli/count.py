@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+from contextlib import nullcontext
 
 from pfmon.cli.output import Results
 from pfmon.cli.stopping import stopping
@@ -15,6 +16,7 @@ from pfmon.report.counts import count_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from pfmon.cli.baseline import Comparing
     from pfmon.cli.config import Config
@@ -54,7 +56,8 @@ def run(config: Config, command: Sequence[str]) -> int:
     with stopping(prepared.stop, timeout):
         samples = _samples(config, prepared, results)
         try:
-            done = prepared.run(_interval_printer(config, results), _takers(samples, html))
+            with _shown(config, prepared):
+                done = prepared.run(_interval_printer(config, results), _takers(samples, html))
             if samples:
                 samples.finish(done.exact)
         except BaseException:
@@ -91,6 +94,16 @@ def _programmed(prepared: Prepared) -> str:
         for number, one in enumerate(session.sets)
     ]
     return "".join([*parts, trigger_text(session.plan.controls.triggers)])
+
+
+def _shown(config: Config, prepared: Prepared) -> AbstractContextManager[None]:
+    """The run is shown within it, where somebody looks on."""
+    wanted = config.live or config.progress
+    if not wanted and (config.progress is False or sys.stderr is None or not sys.stderr.isatty()):
+        return nullcontext()
+    from pfmon.cli.progress import progress, shows_progress
+
+    return progress(config, prepared) if shows_progress(config) else nullcontext()
 
 
 def _comparing(config: Config, prepared: Prepared) -> Comparing | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from pfmon.cli import baseline_options, sampling_options
+from pfmon.cli import baseline_options, progress_options, sampling_options
 from pfmon.cli.command_line import CONCERNS, a_program_is_given
 from pfmon.cli.config import Config
 from pfmon.cli.file_names import FILES
@@ -104,7 +104,7 @@ def _checks(config: Config, command: Sequence[str] | None) -> Iterator[Check]:
     """What can be looked at without running anything. ``command``: None where it is not known."""
     if config.action not in ("", "check"):
         return  # events and files are nobody's concern
-    for rule in (sampling_options.check, baseline_options.check):
+    for rule in (sampling_options.check, baseline_options.check, progress_options.check):
         yield "", partial(rule, config)
     for check in rules(config, asks=bool(config.action)):
         yield "", check

@@ -66,6 +66,8 @@ class Options:
     ip_ear: int | None = None
     """The delay of Montecito's IP-EAR."""
 
+    watched: bool = False
+    """The counts are looked at while the program runs."""
     report: str = ""
     """A report instead of counts: cpi."""
     survey: bool = False

@@ -227,6 +227,7 @@ class Prepared:
             debug=debug_directories(options),
             survey=options.survey,
             threaded=not options.one_thread,
+            watched=options.watched,
         )
 
 

@@ -41,7 +41,8 @@ class Plan(NamedTuple):
     whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
     counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
     what the program starts; ``debug``: where separate debug files are looked for; ``survey``: look at everything,
-    beside what counts; ``threaded``: a machine in a thread of its own."""
+    beside what counts; ``threaded``: a machine in a thread of its own; ``watched``: somebody looks at the counts
+    while it runs."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -68,6 +69,7 @@ class Plan(NamedTuple):
     debug: DebugDirectories = NO_DIRECTORIES
     survey: bool = False
     threaded: bool = True
+    watched: bool = False
 
 
 class Times(NamedTuple):
