@@ -22,6 +22,7 @@ RUNS = [
     ["--pmu=montecito", "--set=l3.size=6M", "-e", "l3_reads_all_hit:mes", *NOPLOOP],
     ["--long-smpl-periods=5", "--smpl-stacks", "-e", "data_ear_cache_lat4", *HASHMAP],
     ["--report", "cpi", *NOPLOOP],
+    ["--report", "derived", "--pmu=montecito", *HASHMAP],
     ["--session-timeout=0.3", "-e", "nops_retired", example("noploop"), "100000000000"],
 ]
 FOLLOWED = ["--follow-all", "-e", "instructions_retired", "/bin/sh", "-c", "/bin/true; exit 3"]

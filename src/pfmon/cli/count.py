@@ -218,7 +218,7 @@ def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) 
         from pfmon.report.estimates import estimate_lines
 
         text += estimate_lines(done.counts, config.number_style)
-    else:
+    elif done.derived is None:
         text += count_lines(done.counts, config.number_style)
     if usual and len(done.counts) > 1:
         from pfmon.report.counts import cpi_line
@@ -247,6 +247,10 @@ def _lines(rows: Annotated) -> list[Line]:
 
 def _report(config: Config, done: Run) -> str:
     """What --report asks for."""
+    if done.derived is not None:
+        from pfmon.report.derived import derived_text
+
+        return derived_text(done.derived, config.number_style)
     if done.cpi is None:
         return ""
     from pfmon.report.cpi import cpi_text

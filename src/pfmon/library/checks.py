@@ -32,7 +32,7 @@ OF_PROGRAMS = {
 }
 """Options that say how a program runs: a recorded one has run. Option -> its field."""
 
-REPORTS = ("cpi", "html")
+REPORTS = ("cpi", "derived", "html")
 
 
 def check(options: Options, asks: bool = False) -> None:

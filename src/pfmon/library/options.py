@@ -69,7 +69,7 @@ class Options:
     watched: bool = False
     """The counts are looked at while the program runs."""
     report: str = ""
-    """A report instead of counts: cpi."""
+    """A report instead of counts: cpi, derived."""
     survey: bool = False
     """Look at everything that an HTML report shows, beside what counts."""
     one_thread: bool = False

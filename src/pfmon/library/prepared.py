@@ -89,13 +89,20 @@ class Prepared:
         """Cycles and instructions are counted because nothing else was asked for."""
         if self.usual:
             take_the_usual(options)
+        if options.report == "derived":
+            report_stands_alone(options)
+            profile_needs_events(options)
+            from pfmon.library.derived import ask_for_derived  # few runs want it
+
+            ask_for_derived(options, get(options.pmu))
         expand_events(options)
         self._objects = _shared_objects(options, words, load, recording)
         symbols = symbols_of(load, self._objects, debug_directories(options))
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
         profile_needs_events(options)
-        report_stands_alone(options)
+        if options.report != "derived":
+            report_stands_alone(options)
         needed = not recording or wants_profile(options) or options.report or options.survey
         program = load() if needed else None
         if recording:
@@ -217,7 +224,7 @@ class Prepared:
                 per_thread=options.per_thread,
             ),
             machine=lambda: machine_of(options, ia32),
-            report=bool(options.report),
+            report=options.report == "cpi",
             record=options.record,
             replay=options.replay,
             partial=options.partial,

@@ -24,7 +24,7 @@ USUAL = {
 OF_EVENTS = (
     *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge", "levels", "system_wide", "all_threads"),
     *("irange", "drange", "checkpoint_func", "opcode_matches", "branch_filters", "ip_ear", "controls", "preload"),
-    *("long_smpl_periods", "short_smpl_periods", "insecure", "dont_start", "report", "record"),
+    *("long_smpl_periods", "short_smpl_periods", "insecure", "dont_start", "report", "survey", "record"),
 )
 """Options that say how events count, or that want others or none: with them nothing is counted unasked."""
 
