@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import struct
 import sys
 import termios
@@ -135,6 +136,12 @@ def test_instructions_that_are_known_at_the_end_are_left_out() -> None:
     assert progress_line(now._replace(instructions=3200)).plain == "3 s  3.2k instructions  1k/s  X 7  5 MB"
 
 
+def feed(stream: pyte.ByteStream, terminal: int) -> None:
+    """Everything that was written so far."""
+    while select.select([terminal], [], [], 0.2)[0]:
+        stream.feed(os.read(terminal, 1 << 16))
+
+
 def test_a_panel_keeps_what_scrolls_above_it() -> None:
     main, other = pty.openpty()
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 20, 0, 0))
@@ -144,12 +151,12 @@ def test_a_panel_keeps_what_scrolls_above_it() -> None:
     for number in range(9):
         os.write(other, f"line {number}\n".encode())
         panel.draw([f"first {number}", "second"])
-    stream.feed(os.read(main, 1 << 16))
+    feed(stream, main)
     shown = [line.rstrip() for line in screen.display]
     assert shown == ["line 6", "line 7", "line 8", "", "first 8", "second"]
     panel.close()
     os.write(other, b"the end\n")
-    stream.feed(os.read(main, 1 << 16))
+    feed(stream, main)
     assert [line.rstrip() for line in screen.display] == ["line 6", "line 7", "line 8", "the end", "", ""]
     os.close(main)
     os.close(other)

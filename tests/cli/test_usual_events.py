@@ -67,6 +67,11 @@ def test_what_is_about_certain_events_asks_for_them(words: list[str]) -> None:
     assert done.returncode == 2 and "-e EVENT" in done.stderr
 
 
+def test_none_is_no_events() -> None:
+    done = pfmon("-e", "none", example("fib"), "5")
+    assert (done.returncode, done.stderr) == (0, "") and not numbers(done.stdout)
+
+
 def test_recording_alone_counts_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "run")
     done = pfmon("--record", path, example("fib"), "5")

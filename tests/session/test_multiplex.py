@@ -157,7 +157,7 @@ def test_intervals_go_to_the_outfile_before_the_totals(tmp_path: Path) -> None:
         ((*SETS, "--switch-timeout=1", "--unlimited"), "one -e, with --unlimited"),
         ((*SETS, "--switch-timeout=1", "--per-function"), "--unlimited"),
         ((*SETS, "--switch-timeout=1", "--print-interval=1"), "--unlimited"),
-        (("--print-interval=1",), "-e EVENT"),
+        (("--print-interval=1", "-e", "none"), "-e EVENT"),
         (("-e", "nops_retired", "--excl-intr", "--intr-only"), "exclude each other"),
     ],
 )

@@ -18,7 +18,7 @@ X86, PPC = OF_ARCHITECTURE["x86"], OF_ARCHITECTURE["ppc"]
 TOPIC = "events"
 TITLE = "Events"
 OPTIONS = [
-    Option("events", "count these events; given again: event sets that take turns", "EVENT,...", "e"),
+    Option("events", "count these events, or none; given again: event sets that take turns", "EVENT,...", "e"),
     Option("pmu", f"the processor's PMU: {', '.join(names())} (that of the program)", "NAME"),
     Option("event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,..."),
     Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain", pmus=IA64),
@@ -30,6 +30,7 @@ OPTIONS = [
     Option("controls", "Intel, PowerPC: set fields of the control registers", "FIELD=VALUE,...", pmus=X86 + PPC),
     Option("preload", "PowerPC: what counters hold when counting begins", "COUNTER=VALUE,...", pmus=PPC),
 ]
+NONE = "none"
 LISTS = {"event-thresholds": "event_thresholds", "invert": "invert", "edge": "edge"}
 
 
@@ -56,6 +57,9 @@ def apply(config: Config, given: Given) -> None:
 
 
 def _take_events(config: Config, text: str) -> None:
+    if text.lower() == NONE:
+        config.usual_events = False
+        return
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise PfmonError(f"-e {text}: an event's name is empty")
