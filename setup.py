@@ -27,6 +27,9 @@ PLUGIN_SOURCES += ["ppc.c", "x86.c", "x86_length.c", "x86_slots.c"]
 PLUGIN_SOURCES += ["calls.c", "child.c", "execute.c", "follow.c", "mapped.c"]
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
 
+# The manual page, which pyproject.toml names.
+MANUAL = Path("build", "man", "pfmon.1")
+
 # A hash of the whole file in its first page: the decoder's tables belong to one file (encodings/snapshot.py).
 LINK_ARGS = ["-Wl,--build-id=sha1"]
 
@@ -119,10 +122,16 @@ class BuildExtensions(build_ext):
         root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
         self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
         (root / "pfmon" / "compiled.txt").write_text("".join(f"{module_name(path)}\n" for path in PATHS))
-        module = "pfmon.engine.ia64.encodings.snapshot"
-        path = root.joinpath(*module.split(".")[:-1], "tables.bin")
-        environment = {**os.environ, "PYTHONPATH": str(root.resolve())}
-        subprocess.run([sys.executable, "-B", "-m", module, str(path)], env=environment, check=True)
+        snapshot = "pfmon.engine.ia64.encodings.snapshot"
+        run_module(root, snapshot, root.joinpath(*snapshot.split(".")[:-1], "tables.bin"))
+        MANUAL.parent.mkdir(parents=True, exist_ok=True)
+        run_module(root, "pfmon.cli.manual", MANUAL)
+
+
+def run_module(root: Path, module: str, path: Path) -> None:
+    """Have a module of the package that was built write a file."""
+    environment = {**os.environ, "PYTHONPATH": str(root.resolve())}
+    subprocess.run([sys.executable, "-B", "-m", module, str(path)], env=environment, check=True)
 
 
 modules = cythonize(
