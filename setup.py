@@ -77,14 +77,30 @@ if len(INITIAL) < len(PATHS):
     sys.exit("setup.py: two .pyx files have the same name, which names their modules' initial functions")
 
 
+def generated(force: bool) -> list[str]:
+    """The C files of all modules, made anew where something has changed."""
+    modules = cythonize(
+        [Extension(module_name(path), [str(path)]) for path in PATHS],
+        compiler_directives=DIRECTIVES,
+        nthreads=JOBS,
+        include_path=[str(SOURCE)],
+        force=force,
+    )
+    sources = [source for module in modules for source in module.sources]
+    for source in sources:
+        leave_unoptimised(Path(source))
+    return sources
+
+
 class BuildExtensions(build_ext):
     """Compiles what has changed, links all, lists the modules, and has the decoder's tables made."""
 
     def build_extension(self, ext: Extension) -> None:
-        objects = self.compiler.object_filenames(ext.sources, output_dir=self.build_temp)
+        sources = generated(self.force)
+        objects = self.compiler.object_filenames(sources, output_dir=self.build_temp)
         changed = [
             source
-            for source, made in zip(ext.sources, objects, strict=True)
+            for source, made in zip(sources, objects, strict=True)
             if self.force or not Path(made).exists() or Path(made).stat().st_mtime < Path(source).stat().st_mtime
         ]
 
@@ -134,22 +150,11 @@ def run_module(root: Path, module: str, path: Path) -> None:
     subprocess.run([sys.executable, "-B", "-m", module, str(path)], env=environment, check=True)
 
 
-modules = cythonize(
-    [Extension(module_name(path), [str(path)]) for path in PATHS],
-    compiler_directives=DIRECTIVES,
-    nthreads=JOBS,
-    include_path=[str(SOURCE)],
-)
-
-for module in modules:
-    for source in module.sources:
-        leave_unoptimised(Path(source))
-
 setup(
     ext_modules=[
         Extension(
             LIBRARY,
-            [source for module in modules for source in module.sources],
+            [str(path) for path in PATHS],
             extra_compile_args=COMPILE_ARGS,
             extra_link_args=LINK_ARGS,
             include_dirs=[str(PLUGIN)],
