@@ -66,7 +66,7 @@ def test_what_is_seen_grows_up_to_what_the_run_comes_to() -> None:
     for one in looks:
         for place, (_, total) in enumerate(one.counts):
             assert sum(row.values[place] for row in one.functions) == total
-    assert [one.seconds for one in seen] == sorted(one.seconds for one in seen)
+    assert [one.seconds for one in looks] == sorted(one.seconds for one in looks)
     assert all(one.memory > 1 << 20 for one in seen)
 
 
