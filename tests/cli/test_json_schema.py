@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ RUNS = [
 FOLLOWED = ["--follow-all", "-e", "instructions_retired", "/bin/sh", "-c", "/bin/true; exit 3"]
 
 
+@cache
+def results_of(*words: str) -> str:
+    """What --json prints of a run."""
+    done = pfmon("--json", "--no-cmd-output", *words)
+    assert done.stdout, done.stderr
+    return done.stdout
+
+
 def objects(schema: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Every part of a schema that describes something."""
     if isinstance(schema, dict):
@@ -46,9 +55,7 @@ def test_the_schema_is_one_and_closed() -> None:
 
 @pytest.mark.parametrize("words", RUNS, ids=lambda words: " ".join(words[:-2])[:60])
 def test_results_are_as_the_schema_says(words: list[str]) -> None:
-    done = pfmon("--json", "--no-cmd-output", *words)
-    assert done.stdout, done.stderr
-    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(done.stdout))
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(results_of(*words)))
 
 
 def test_results_of_followed_programs_are_as_the_schema_says() -> None:
@@ -61,15 +68,14 @@ def test_results_of_followed_programs_are_as_the_schema_says() -> None:
 
 
 def test_what_is_not_in_the_schema_is_refused() -> None:
-    results = json.loads(pfmon("--json", "--no-cmd-output", *RUNS[0]).stdout)
+    results = json.loads(results_of(*RUNS[0]))
     for change in ({"new": 1}, {"exit_status": "0"}, {"events": [{"name": "X"}]}, {"stopped": "never"}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.Draft202012Validator(SCHEMA).validate({**results, **change})
 
 
 def test_every_part_of_the_schema_comes_in_some_run() -> None:
-    seen = "".join(pfmon("--json", "--no-cmd-output", *words).stdout for words in RUNS)
-    runs = [json.loads(line) for line in seen.splitlines()]
+    runs = [json.loads(results_of(*words)) for words in RUNS]
     for name in SCHEMA["properties"]:
         if name not in ("signal", "tasks", "threads"):
             assert any(run[name] not in (None, []) for run in runs), name
