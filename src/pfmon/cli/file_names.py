@@ -21,19 +21,20 @@ FILES = {
     "save-baseline": "save_baseline",
     "record": "record",
 }
-"""Options that name a file to be written, and their fields; --export names files, too."""
+"""Options that name a file to be written, and their fields; --export and --report=html name files, too."""
 
 
 def expand_file_names(config: Config) -> None:
     """Put numbers into the names of the run's files. PfmonError: there is a sign that stands for nothing."""
-    given = {f"--{option}": getattr(config, field) for option, field in FILES.items()}
+    fields = {**FILES, "report=html": "html_report"}
+    given = {f"--{option}": getattr(config, field) for option, field in fields.items()}
     given |= {f"--export={name}": path for name, path in config.exports}
     if not any("%" in path for path in given.values()):
         return
     for option, path in given.items():
         _check(option, path)
     number = _free_number(path for path in given.values() if "%n" in path.replace("%%", ""))
-    for field in FILES.values():
+    for field in fields.values():
         setattr(config, field, _expanded(getattr(config, field), number))
     config.exports = [(name, _expanded(path, number)) for name, path in config.exports]
 

@@ -35,8 +35,8 @@ class Run:
     ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and
     ``error_output`` (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth):
     how often the sampled event happened at each instruction, by address | slot; ``surveyed`` (report="html"): what
-    `to_html` shows. ``notes`` say what of the options is not, or not exactly, in force, and what there was to say of the
-    program.
+    `to_html` shows. ``notes`` say what of the options is not, or not exactly, in force, and what there was to say of
+    the program.
     """
 
     def __init__(
