@@ -27,6 +27,9 @@ PLUGIN_SOURCES += ["ppc.c", "x86.c", "x86_length.c", "x86_slots.c"]
 PLUGIN_SOURCES += ["calls.c", "child.c", "execute.c", "follow.c", "mapped.c"]
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
 
+# The manual page, which pyproject.toml names.
+MANUAL = Path("build", "man", "pfmon.1")
+
 # A hash of the whole file in its first page: the decoder's tables belong to one file (encodings/snapshot.py).
 LINK_ARGS = ["-Wl,--build-id=sha1"]
 
@@ -37,8 +40,30 @@ DIRECTIVES = {
     "cdivision": True,
     "initializedcheck": False,
     "embedsignature": True,
+    "auto_pickle": False,
     "freethreading_compatible": False,
 }
+
+
+# What Cython adds to every module, two thirds of its code, and the making of a module: no loop of ours is in it, and to
+# optimise it takes a third of the compiler's time. -Og is nearly as quick to compile as -O0, and makes less of it.
+# Section of the generated file -> the one behind it.
+UNHURRIED = {"init_module": "pystring_table", "utility_code_def": "utility_code_pragmas_end"}
+BEGIN = '#pragma GCC push_options\n#pragma GCC optimize("Og")\n'
+END = "#pragma GCC pop_options\n"
+
+
+def leave_unoptimised(path: Path) -> None:
+    """Have the sections of UNHURRIED of a generated file compiled as they are; a compiler that does not know the
+    pragmas optimises them, too."""
+    text = path.read_text()
+    if BEGIN in text:
+        return
+    for section, following in UNHURRIED.items():
+        first = text.index(f"/* #### Code section: {section} ### */")
+        beyond = text.index(f"/* #### Code section: {following} ### */")
+        text = f"{text[:first]}{BEGIN}{text[first:beyond]}{END}{text[beyond:]}"
+    path.write_text(text)
 
 
 def module_name(path: Path) -> str:
@@ -52,14 +77,30 @@ if len(INITIAL) < len(PATHS):
     sys.exit("setup.py: two .pyx files have the same name, which names their modules' initial functions")
 
 
+def generated(force: bool) -> list[str]:
+    """The C files of all modules, made anew where something has changed."""
+    modules = cythonize(
+        [Extension(module_name(path), [str(path)]) for path in PATHS],
+        compiler_directives=DIRECTIVES,
+        nthreads=JOBS,
+        include_path=[str(SOURCE)],
+        force=force,
+    )
+    sources = [source for module in modules for source in module.sources]
+    for source in sources:
+        leave_unoptimised(Path(source))
+    return sources
+
+
 class BuildExtensions(build_ext):
     """Compiles what has changed, links all, lists the modules, and has the decoder's tables made."""
 
     def build_extension(self, ext: Extension) -> None:
-        objects = self.compiler.object_filenames(ext.sources, output_dir=self.build_temp)
+        sources = generated(self.force)
+        objects = self.compiler.object_filenames(sources, output_dir=self.build_temp)
         changed = [
             source
-            for source, made in zip(ext.sources, objects, strict=True)
+            for source, made in zip(sources, objects, strict=True)
             if self.force or not Path(made).exists() or Path(made).stat().st_mtime < Path(source).stat().st_mtime
         ]
 
@@ -97,24 +138,23 @@ class BuildExtensions(build_ext):
         root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
         self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
         (root / "pfmon" / "compiled.txt").write_text("".join(f"{module_name(path)}\n" for path in PATHS))
-        module = "pfmon.engine.ia64.encodings.snapshot"
-        path = root.joinpath(*module.split(".")[:-1], "tables.bin")
-        environment = {**os.environ, "PYTHONPATH": str(root.resolve())}
-        subprocess.run([sys.executable, "-B", "-m", module, str(path)], env=environment, check=True)
+        snapshot = "pfmon.engine.ia64.encodings.snapshot"
+        run_module(root, snapshot, root.joinpath(*snapshot.split(".")[:-1], "tables.bin"))
+        MANUAL.parent.mkdir(parents=True, exist_ok=True)
+        run_module(root, "pfmon.cli.manual", MANUAL)
 
 
-modules = cythonize(
-    [Extension(module_name(path), [str(path)]) for path in PATHS],
-    compiler_directives=DIRECTIVES,
-    nthreads=JOBS,
-    include_path=[str(SOURCE)],
-)
+def run_module(root: Path, module: str, path: Path) -> None:
+    """Have a module of the package that was built write a file."""
+    environment = {**os.environ, "PYTHONPATH": str(root.resolve())}
+    subprocess.run([sys.executable, "-B", "-m", module, str(path)], env=environment, check=True)
+
 
 setup(
     ext_modules=[
         Extension(
             LIBRARY,
-            [source for module in modules for source in module.sources],
+            [str(path) for path in PATHS],
             extra_compile_args=COMPILE_ARGS,
             extra_link_args=LINK_ARGS,
             include_dirs=[str(PLUGIN)],

@@ -98,8 +98,8 @@ def main() -> None:
     plains, counts, ratios = [], [], []
     for name in given.programs:
         command = [str(EXAMPLES / "ia64" / name), *PROGRAMS[name]]
-        instructions = pfmon([], command)["instructions"]
-        plain = rate([], command, given.repeat)
+        instructions = pfmon(["-e", "none"], command)["instructions"]
+        plain = rate(["-e", "none"], command, given.repeat)
         counting = rate(["--pmu", "montecito", "-e", SIX_EVENTS], command, given.repeat)
         other = yardstick_rate(name, PROGRAMS[name], instructions, yardstick, given.repeat)
         plains.append(plain)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 NAMED = re.compile(r"`((?:src|docs|tests|benchmarks|examples|tools)/[\w./*-]+|\.ci/run)`")
 LINKED = re.compile(r"\]\(([\w./-]+)\)")
 

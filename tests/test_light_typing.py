@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import pytest
+from command import example
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,7 +88,11 @@ def test_fields_are_not_assigned_to() -> None:
 def test_a_count_loads_nothing_that_is_slow_to_load_and_not_needed() -> None:
     code = (
         "import sys; before = set(sys.modules); import pfmon.cli.count, pfmon.engine.ia64.guest;"
-        "print(*sorted({'typing', 'pathlib', 'inspect', 'dataclasses', 'argparse', 'json', 'numpy',"
-        " 'pfmon.engine.ia64.encodings.instruction_set', 'pfmon.session.sampling'} & (set(sys.modules) - before)))"
+        "from pfmon.__main__ import main; main(['-e', 'ia64_inst_retired', sys.argv[1], '2']);"
+        "print(*sorted({'typing', 'pathlib', 'inspect', 'dataclasses', 'argparse', 'json', 'numpy', 'rich',"
+        " 'threading', 'argcomplete', 'pfmon.cli.help', 'pfmon.cli.mistakes', 'pfmon.cli.progress',"
+        " 'pfmon.library.watching', 'pfmon.engine.ia64.encodings.instruction_set',"
+        " 'pfmon.session.sampling'} & (set(sys.modules) - before)))"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+    done = subprocess.run([sys.executable, "-c", code, example("fib")], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("IA64_INST_RETIRED\n\n")

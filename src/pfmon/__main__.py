@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+SUBCOMMANDS = ("diff", "sweep")
+
 
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the command line says; the exit status."""
+    words = sys.argv[1:] if words is None else words
     try:
-        return _do(sys.argv[1:] if words is None else words)
+        return _do(words)
     except PfmonError as error:
-        sys.stderr.write(f"pfmon: {error}\n")
+        for line in _lines(words, error):
+            sys.stderr.write(f"pfmon: {line}\n")
         return error.exit_status
     except BrokenPipeError:
         # Whoever read our output has gone; keep the interpreter from complaining at exit.
@@ -28,12 +32,21 @@ def main(words: Sequence[str] | None = None) -> int:
         return 141
 
 
+def _lines(words: Sequence[str], error: PfmonError) -> list[str]:
+    """What to say of an error: of a mistake on the command line, with all others there."""
+    if error.exit_status != PfmonError.exit_status or (words and words[0] in SUBCOMMANDS):
+        return [str(error)]
+    from pfmon.cli.mistakes import all_mistakes
+
+    return all_mistakes(words, error)
+
+
 def _do(words: Sequence[str]) -> int:
-    if words and words[0] in ("diff", "sweep"):
+    if words and words[0] in SUBCOMMANDS:
         from pfmon.cli.subcommand import run_subcommand
 
         return run_subcommand(words)
-    from pfmon.cli.command_line import USAGE, read
+    from pfmon.cli.command_line import a_program_is_given, read
 
     config, command = read(words)
     if config.action:
@@ -42,15 +55,22 @@ def _do(words: Sequence[str]) -> int:
         sys.stdout.write(answer(config, command))
         sys.stdout.flush()
         return 0
-    if not command and not config.replay:
-        raise PfmonError(f"no program given; {USAGE}")
+    a_program_is_given(config, command)
     from pfmon.cli.count import run
 
+    if any("%" in word for word in words):
+        from pfmon.cli.file_names import expand_file_names  # few names have numbers in them
+
+        expand_file_names(config)
     return run(config, command)
 
 
 def command() -> NoReturn:
     """The command as a process of its own: ends it, without the time that taking its memory apart would need."""
+    if "_ARGCOMPLETE" in os.environ:
+        from pfmon.cli.completion import complete  # a shell asks
+
+        complete()
     gc.disable()  # what is loaded stays, and the collector would look through it again and again
     cache = code_cache.install()
     status = main()

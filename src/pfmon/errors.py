@@ -46,7 +46,7 @@ class BadValueError(PfmonError):
     def __init__(self, message: str, rule: str = "") -> None:
         self.message = message
         self.rule = rule
-        super().__init__(f"{rule}: {message}" if rule else message)
+        super().__init__(f"{message} ({rule})" if rule else message)
 
 
 class RuleError(PfmonError):
@@ -57,9 +57,13 @@ class RuleError(PfmonError):
 
     def __init__(self, rule: str, message: str, section: str = "") -> None:
         self.rule = rule
+        self.message = message
         self.section = section
-        where = f" ({section})" if section else ""
-        super().__init__(f"{rule}: {message}{where}")
+        super().__init__(f"{message} ({rule}{f'; {section}' if section else ''})")
+
+    def cited(self, section: str) -> RuleError:
+        """The same refusal, with another manual's section."""
+        return type(self)(self.rule, self.message, section)
 
 
 class AssignmentError(RuleError):

@@ -143,4 +143,4 @@ NOT_HONOURED = [
 @pytest.mark.parametrize(("words", "said"), NOT_HONOURED)
 def test_what_a_run_does_not_honour_is_refused_and_still_checked(words: list[str], said: str) -> None:
     assert said in declined(*words, example("fib"))
-    assert answer(CHECK, *words) == ""
+    assert answer(CHECK, *words).startswith("itanium2 can count this:\n")

@@ -4,13 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from command import pfmon
-
-
-def test_help_names_every_option() -> None:
-    text = pfmon("--help").stdout
-    for option in ("--events", "--pmu", "--sysroot", "--json", "--session-timeout", "--show-events", "--version"):
-        assert option in text
+from command import EXAMPLES, pfmon
 
 
 def test_version_is_the_packages() -> None:
@@ -46,7 +40,29 @@ def test_pmu_information_says_what_runs_x86_64_programs(tmp_path: Path, monkeypa
     assert "x86_64   : no qemu-x86_64: install the package qemu-user\n" in pfmon("-I").stdout
 
 
-def test_check_events_only_says_nothing_when_all_is_well() -> None:
-    done = pfmon("--check-events-only", "-e", "loads_retired,nops_retired")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+def test_check_events_only_says_which_counter_would_count_what() -> None:
+    done = pfmon("--check-events-only", "-e", "loads_retired,nops_retired,ia64_ipc")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *lines = done.stdout.splitlines()
+    assert first == "itanium2 can count this:"
+    assert "  IA64_IPC = IA64_INST_RETIRED / CPU_CYCLES" in lines
+    counters = dict(reversed(line.split()) for line in lines if line.startswith("  PMD"))
+    assert set(counters) == {"LOADS_RETIRED", "NOPS_RETIRED", "IA64_INST_RETIRED", "CPU_CYCLES"}
+    assert counters["LOADS_RETIRED"] == "PMD5"  # PMC5 alone selects its set
+    assert sorted(counters.values()) == ["PMD4", "PMD5", "PMD6", "PMD7"]
+
+
+def test_check_events_only_tells_event_sets_apart() -> None:
+    text = pfmon("--check-events-only", "-e", "loads_retired", "-e", "stores_retired").stdout
+    assert text.splitlines()[1:] == ["event set 1:", "  PMD5 LOADS_RETIRED", "event set 2:", "  PMD5 STORES_RETIRED"]
+    text = pfmon("--check-events-only", "--unlimited", "-e", "loads_retired,stores_retired").stdout
+    assert "  PMD5 LOADS_RETIRED\n  PMD5 STORES_RETIRED\n" in text
+
+
+def test_check_events_only_takes_the_pmu_of_the_program() -> None:
+    text = pfmon("--check-events-only", "-e", "instructions_completed", f"{EXAMPLES}/ppc64/fib").stdout
+    assert text.startswith("ppc604e can count this:\n")
+
+
+def test_verbose_check_shows_registers() -> None:
     assert "pmc5" in pfmon("--check-events-only", "-v", "-e", "loads_retired").stdout.lower()

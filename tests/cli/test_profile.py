@@ -42,12 +42,6 @@ def test_annotation_of_what_is_no_function_is_refused_before_the_run() -> None:
     assert "noploop" in done.stderr and done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("option", ["--per-function", "--per-block", "--annotate=main"])
-def test_profile_without_events_is_refused(option: str) -> None:
-    done = pfmon(option, NOPLOOP, "1")
-    assert done.returncode == 2 and "-e EVENT" in done.stderr
-
-
 def test_range_of_a_function_by_name_counts_inside_it() -> None:
     inside, outside, both = (
         int(pfmon("-e", "nops_retired", *options, NOPLOOP, "500").stdout.split()[1])

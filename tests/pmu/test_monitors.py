@@ -219,7 +219,7 @@ def test_a_code_that_no_event_has_is_said(name: str) -> None:
     reading = read_counters(model, {"pmc5": free << 8 | 8})
     assert reading.monitors == ()
     assert [(one.pmd, one.code, one.umask) for one in reading.unknown] == [(5, free, 0)]
-    with pytest.raises(RuleError, match=f"counters_count_known_events: PMC5: event code {free:#x}"):
+    with pytest.raises(RuleError, match=f"PMC5: event code {free:#x}.*counters_count_known_events"):
         monitors(model, {"pmc5": free << 8 | 8})
 
 

@@ -110,8 +110,37 @@ def test_rule_refuses_by_name_in_one_line(name: str, events: list, options: dict
     with pytest.raises(RuleError) as caught:
         pmu.get(name).program(events, **options)
     assert caught.value.rule == rule
-    assert str(caught.value).startswith(f"{rule}: ") and "\n" not in str(caught.value)
+    said = str(caught.value)
+    assert re.fullmatch(rf"\S.*\S \({rule}(; [^;]+)?\)", said)  # the sentence, then the rule's name and its source
     assert caught.value.exit_status == 2
+
+
+OTHERS = {"itanium": ("Itanium 2", "Montecito"), "itanium2": ("Itanium manual", "Montecito"), "montecito": ("Itanium",)}
+QUALIFIED = [
+    (["CPU_CYCLES"], {"irange": SMALL}),
+    (["CPU_CYCLES"], {"drange": SMALL}),
+    (["CPU_CYCLES"], {"opcodes": (MATCH, None)}),
+    ([EventRequest("NOPS_RETIRED", plm=1)], {"irange": SMALL}),
+    (["NOPS_RETIRED"] * 20, {}),
+    (["NOPS_RETIRED"], {"irange": RangeRequest(((0x100, 0x200), (0x400, 0x600), (0x800, 0x900)))}),
+    (["NOPS_RETIRED"], {"drange": RangeRequest(tuple((at * 0x1000 + 1, at * 0x1000 + 0x801) for at in range(4)))}),
+    (["DATA_EAR_TLB_ALL", "BRANCH_EVENT"], {}),
+    (["DATA_EAR_CACHE_LAT8", "DATA_EAR_CACHE_LAT16"], {}),
+    (["L1I_FILLS"], {"irange": SMALL._replace(inverse=True, demand_fetch=True, prefetch_match=True)}),
+]
+
+
+@pytest.mark.parametrize("name", pmu.IA64)
+def test_a_refusal_cites_the_manual_of_the_pmu_in_use(name: str) -> None:
+    refusals = []
+    for events, options in [*QUALIFIED, *((events, options) for other, events, options, _ in REFUSED if other == name)]:
+        there = [event for event in events if isinstance(event, EventRequest) or event in pmu.get(name).events]
+        try:
+            pmu.get(name).program(there, **options)
+        except RuleError as error:
+            refusals.append(error)
+    assert len(refusals) >= 6
+    assert [error for error in refusals if any(other in error.section for other in OTHERS[name])] == []
 
 
 BAD_VALUES = [

@@ -12,7 +12,7 @@ from pfmon.signals import terms
 @pytest.mark.parametrize("name", expected())
 def test_example_gives_expected_output_and_status(name: str) -> None:
     status, output = expected()[name]
-    done = pfmon(example(name))
+    done = pfmon("-e", "none", example(name))
     assert (done.returncode, done.stdout.rstrip("\n"), done.stderr) == (status, output, "")
 
 

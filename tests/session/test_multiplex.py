@@ -117,7 +117,7 @@ def test_signals_of_timers_come_at_the_same_instruction_however_a_run_is_cut() -
     program = (str(EXAMPLES.parent / "tests" / "linux" / "programs" / "signals"), "t")
     runs = [
         json.loads(pfmon("--json", "--no-cmd-output", "-e", "ia64_inst_retired", *options, *program).stdout)
-        for options in ([], ["--print-interval=0.0007"], ["--print-interval=0.0731"], ["--slow"])
+        for options in ([], ["--print-interval=0.0071"], ["--print-interval=0.0731"], ["--slow"])
     ]
     assert {run["exit_status"] for run in runs} == {22}
     assert len({run["instructions"] for run in runs}) == 1
@@ -157,7 +157,7 @@ def test_intervals_go_to_the_outfile_before_the_totals(tmp_path: Path) -> None:
         ((*SETS, "--switch-timeout=1", "--unlimited"), "one -e, with --unlimited"),
         ((*SETS, "--switch-timeout=1", "--per-function"), "--unlimited"),
         ((*SETS, "--switch-timeout=1", "--print-interval=1"), "--unlimited"),
-        (("--print-interval=1",), "-e EVENT"),
+        (("--print-interval=1", "-e", "none"), "-e EVENT"),
         (("-e", "nops_retired", "--excl-intr", "--intr-only"), "exclude each other"),
     ],
 )

@@ -97,7 +97,7 @@ def test_exit_status_and_death_are_recorded(tmp_path: Path) -> None:
     for argument in ("t", "s"):
         path = tmp_path / argument
         done = pfmon("--no-cmd-output", f"--record={path}", str(program), argument)
-        again = pfmon(f"--replay={path}")
+        again = pfmon("-e", "none", f"--replay={path}")
         assert (again.returncode, again.stderr) == (done.returncode, done.stderr)
 
 
@@ -158,9 +158,9 @@ def test_a_full_disk_refuses_the_recording_and_loses_nothing(tmp_path: Path) -> 
         (("--replay=FILE", "--insecure", "-e", "nops_retired"), "--insecure says how a program runs"),
         (("--replay=FILE", "--slow", "-e", "nops_retired"), "--slow says how a program runs"),
         (("--replay=FILE", "--record=other", "-e", "nops_retired"), "--record says how a program runs"),
-        (("--replay=FILE", "program"), "takes no program"),
-        (("--partial", "program"), "--replay=FILE"),
-        (("--record=", "program"), "a file is wanted"),
+        (("--replay=FILE", "-e", "none", example("fib")), "takes no program"),
+        (("--partial", example("fib")), "--replay=FILE"),
+        (("--record=", example("fib")), "a file is wanted"),
     ],
 )
 def test_options_that_do_not_go_with_recordings_are_refused(words: tuple[str, ...], said: str) -> None:

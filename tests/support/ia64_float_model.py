@@ -7,6 +7,7 @@ significand).
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 
 Register = tuple[int, int, int]
@@ -74,6 +75,7 @@ def mode(fpsr: int, sf: int, completer: str) -> Mode:
     return Mode(precision, 1 - emax, emax, bits >> 4 & 3, bool(bits & 1), 0x3F & ~masked, completer == "parallel")
 
 
+@lru_cache(1 << 12)
 def decode(register: Register) -> Number:
     """What a register other than NaTVal holds."""
     sign, exponent, significand = register
@@ -112,16 +114,16 @@ def floor_log2(x: Fraction) -> int:
 
 
 def to_multiple(magnitude: Fraction, exponent: int, sign: int, rounding: int) -> Fraction:
-    """``magnitude`` rounded to a multiple of 2**exponent."""
-    unit = Fraction(2) ** exponent
-    count, rest = divmod(magnitude, unit)
+    """``magnitude`` rounded to a multiple of 2**exponent, in whole numbers: such fractions are slow to reduce."""
+    above, below = magnitude.numerator << max(0, -exponent), magnitude.denominator << max(0, exponent)
+    count, rest = divmod(above, below)
     if rest and (
-        (rounding == NEAREST and (rest > unit / 2 or (rest == unit / 2 and count % 2)))
+        (rounding == NEAREST and (2 * rest > below or (2 * rest == below and count % 2)))
         or (rounding == UP and not sign)
         or (rounding == DOWN and sign)
     ):
         count += 1
-    return count * unit
+    return Fraction(count << exponent) if exponent >= 0 else Fraction(count, 1 << -exponent)
 
 
 def encode(sign: int, magnitude: Fraction, how: Mode) -> Register:

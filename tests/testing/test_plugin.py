@@ -165,8 +165,11 @@ def test_the_example_passes_and_its_slowed_variant_fails(tmp_path: Path) -> None
     code = folder / "words.py"
     slowed = code.read_text().replace("text.lower().split()", "sorted(text.lower().split())")
     assert slowed != code.read_text()
+    marked = folder / "test_words.py"
+    marked.write_text(marked.read_text().replace(",LLC_MISSES=25%,BRANCH_MISSES_RETIRED=10%", ""))
+    assert run_pytest(folder, *ALONE, "--pfmon-save", "-k", "many_words").returncode == 0
     code.write_text(slowed)
-    done = run_pytest(folder, "--pfmon", "--pfmon-strict", "-k", "many_words")
+    done = run_pytest(folder, *ALONE, "--pfmon-strict", "-k", "many_words")
     assert done.returncode == 1 and "1 failed" in done.stdout
     assert "test_counting_many_words_stays_fast: more than before" in done.stdout
 

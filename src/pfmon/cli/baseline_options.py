@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "baselines"
 TITLE = "Comparing with an earlier run"
 OPTIONS = [
     Option("save-baseline", "keep the counts in a file, if the program succeeds", "FILE"),

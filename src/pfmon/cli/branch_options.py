@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
+from pfmon.library.matchers import BRANCH_PMUS
 from pfmon.library.options import MOST_DELAY
 from pfmon.library.values import whole_number
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "branches"
 TITLE = "Branch buffers (btb: Itanium, Itanium 2; etb: Montecito); filters are combined by and"
 MEANINGS = {
     "tm-tk": "capture taken branches only",
@@ -32,10 +34,19 @@ BTB = {
     "no-bac": "Itanium: leave out predictions of the branch address calculator",
 }
 ETB = MEANINGS
+MONTECITO = ("montecito",)
+ALONE = {"Itanium 2": ("itanium2",), "Itanium": ("itanium",)}
+
+
+def _pmus_of(meaning: str) -> tuple[str, ...]:
+    """The PMUs with a BTB that have a filter: all, unless its meaning begins with the only one."""
+    return ALONE.get(meaning.partition(":")[0], BRANCH_PMUS["btb"])
+
+
 OPTIONS = [
-    *(Option(f"btb-{name}", meaning) for name, meaning in BTB.items()),
-    *(Option(f"etb-{name}", meaning) for name, meaning in ETB.items()),
-    Option("ip-ear", "Montecito: record instruction addresses, frozen after so many cycles", "DELAY"),
+    *(Option(f"btb-{name}", meaning, pmus=_pmus_of(meaning)) for name, meaning in BTB.items()),
+    *(Option(f"etb-{name}", meaning, pmus=BRANCH_PMUS["etb"]) for name, meaning in ETB.items()),
+    Option("ip-ear", "Montecito: record instruction addresses, frozen after so many cycles", "DELAY", pmus=MONTECITO),
 ]
 
 

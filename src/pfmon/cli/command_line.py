@@ -15,6 +15,7 @@ from pfmon.cli import (
     output_options,
     privilege_options,
     profile_options,
+    progress_options,
     range_options,
     recording_options,
     report_options,
@@ -24,13 +25,12 @@ from pfmon.cli import (
 )
 from pfmon.cli.config import Config
 from pfmon.cli.options import parse
+from pfmon.errors import PfmonError
 from pfmon.library.checks import check, no_program_is_given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pfmon.cli.options import Option
 
 CONCERNS = (
     event_options,
@@ -46,6 +46,7 @@ CONCERNS = (
     report_options,
     sampling_options,
     output_options,
+    progress_options,
     baseline_options,
     recording_options,
     guest_options,
@@ -54,6 +55,12 @@ CONCERNS = (
 )
 
 USAGE = "usage: pfmon [OPTION]... [--] PROGRAM [ARGUMENT]..."
+
+
+def a_program_is_given(config: Config, command: Sequence[str]) -> None:
+    """PfmonError: there is nothing to run."""
+    if not command and not config.replay:
+        raise PfmonError(f"no program given; {USAGE}")
 
 
 def read(words: Sequence[str]) -> tuple[Config, list[str]]:
@@ -65,34 +72,7 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
         owner[one.name].apply(config, one)
     sampling_options.check(config)
     baseline_options.check(config)
+    progress_options.check(config)
     check(config, asks=bool(config.action))
     no_program_is_given(config, command)
     return config, command
-
-
-def help_text() -> str:
-    """What --help prints."""
-    lines = [
-        USAGE,
-        "       pfmon diff A B",
-        "       pfmon sweep FILE.toml",
-        "",
-        "Runs an IA-64 program on a model of its processor and counts with that processor's PMU.",
-    ]
-    for concern in CONCERNS:
-        lines += ["", f"{concern.TITLE}:"]
-        lines += [_help_line(option) for option in concern.OPTIONS]
-    lines += [
-        "",
-        "Long options may be shortened to any unique prefix. The exit status is the program's; 2 for a",
-        "mistake on the command line, 3 for a count that grew (--baseline), 124 after a timeout, 125 for counts",
-        "that were lost, 128 + signal for a program that a signal killed.",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _help_line(option: Option) -> str:
-    value = f"[={option.value}]" if option.optional else f"={option.value}" if option.value else ""
-    short = f"-{option.short}, " if option.short else "    "
-    left = f"  {short}--{option.long}{value}"
-    return f"{left:<36} {option.help}" if len(left) < 36 else f"{left}\n{'':<36} {option.help}"

@@ -13,6 +13,7 @@ class Config(Options):
     subject: str = ""
     """What the action is about: a regular expression, an event, register values."""
     verbose: bool = False
+    usual_events: bool = True
 
     smpl_module: str = ""
     """"" for the default one."""
@@ -26,6 +27,11 @@ class Config(Options):
     """inst, data or level, "" for the module's own."""
     smpl_eager_save: bool = False
     resolve_addresses: bool = False
+
+    progress: bool | None = None
+    """Show how the run goes; None: on a terminal."""
+    live: bool = False
+    """Show the counts and where they come from, too."""
 
     number_style: str = "plain"
     outfile: str = ""

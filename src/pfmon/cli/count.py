@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+from contextlib import nullcontext
 
 from pfmon.cli.output import Results
 from pfmon.cli.stopping import stopping
@@ -15,6 +16,7 @@ from pfmon.report.counts import count_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from pfmon.cli.baseline import Comparing
     from pfmon.cli.config import Config
@@ -43,16 +45,19 @@ def run(config: Config, command: Sequence[str]) -> int:
         _say(warning)
     comparing = _comparing(config, prepared)
     html = _html(config, prepared)
-    results = Results(config.outfile, config.append)
+    results = Results(config.outfile, config.append, structured=config.json)
+    if prepared.usual:
+        _say(_usual(config))
     if config.verbose and prepared.session.counting:
-        sys.stderr.write(_programmed(prepared))
+        results.said(_programmed(prepared))
     if not gc.isenabled():  # __main__.command(): all is loaded now
         gc.freeze()
         gc.enable()
     with stopping(prepared.stop, timeout):
         samples = _samples(config, prepared, results)
         try:
-            done = prepared.run(_interval_printer(config, results), _takers(samples, html))
+            with _shown(config, prepared):
+                done = prepared.run(_interval_printer(config, results), _takers(samples, html))
             if samples:
                 samples.finish(done.exact)
         except BaseException:
@@ -60,7 +65,7 @@ def run(config: Config, command: Sequence[str]) -> int:
                 samples.abandon()
             raise
     _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
-    results.write(_text(config, done, early))
+    results.write(_text(config, done, early, prepared.usual))
     if html:
         html.write(done)
     return comparing.finish(done) if comparing else done.status
@@ -70,6 +75,13 @@ def _say(text: str) -> None:
     """A line for the user, at once."""
     sys.stderr.write(f"pfmon: {text}\n")
     sys.stderr.flush()
+
+
+def _usual(config: Config) -> str:
+    """That, and what, is counted unasked."""
+    instructions = config.events[-1]
+    why = f"; -e {instructions} alone takes a fraction of the time" if len(config.events) > 1 else ""
+    return f"no events given: counting {' and '.join(config.events)} of {config.pmu}{why}"
 
 
 def _programmed(prepared: Prepared) -> str:
@@ -82,6 +94,16 @@ def _programmed(prepared: Prepared) -> str:
         for number, one in enumerate(session.sets)
     ]
     return "".join([*parts, trigger_text(session.plan.controls.triggers)])
+
+
+def _shown(config: Config, prepared: Prepared) -> AbstractContextManager[None]:
+    """The run is shown within it, where somebody looks on."""
+    wanted = config.live or config.progress
+    if not wanted and (config.progress is False or sys.stderr is None or not sys.stderr.isatty()):
+        return nullcontext()
+    from pfmon.cli.progress import progress, shows_progress
+
+    return progress(config, prepared) if shows_progress(config) else nullcontext()
 
 
 def _comparing(config: Config, prepared: Prepared) -> Comparing | None:
@@ -164,8 +186,9 @@ def _say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> Non
         _say(note)
 
 
-def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
-    """The results as the options want them; ``notes`` are on how the run was set up."""
+def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) -> str:
+    """The results as the options want them; ``notes`` are on how the run was set up; ``usual``: of cycles and
+    instructions, whose ratio is printed, too."""
     if config.json:
         import json
 
@@ -195,8 +218,13 @@ def _text(config: Config, done: Run, notes: Sequence[str]) -> str:
         from pfmon.report.estimates import estimate_lines
 
         text += estimate_lines(done.counts, config.number_style)
-    else:
+    elif done.derived is None:
         text += count_lines(done.counts, config.number_style)
+    if usual and len(done.counts) > 1:
+        from pfmon.report.counts import cpi_line
+
+        cycles, instructions = (count.value for count in done.counts)
+        text += cpi_line(cycles, instructions, config.number_style)
     return text + _profiles(config, done) + _report(config, done)
 
 
@@ -219,6 +247,10 @@ def _lines(rows: Annotated) -> list[Line]:
 
 def _report(config: Config, done: Run) -> str:
     """What --report asks for."""
+    if done.derived is not None:
+        from pfmon.report.derived import derived_text
+
+        return derived_text(done.derived, config.number_style)
     if done.cpi is None:
         return ""
     from pfmon.report.cpi import cpi_text

@@ -6,25 +6,31 @@ from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
 from pfmon.library.machines import take_pmu
 from pfmon.library.values import whole_number
-from pfmon.pmu import names
+from pfmon.pmu import IA64, names
+from pfmon.pmu.model import OF_ARCHITECTURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+X86, PPC = OF_ARCHITECTURE["x86"], OF_ARCHITECTURE["ppc"]
+TOPIC = "events"
 TITLE = "Events"
 OPTIONS = [
-    Option("events", "count these events; given again: event sets that take turns", "EVENT,...", "e"),
+    Option("events", "count these events, or none; given again: event sets that take turns", "EVENT,...", "e"),
     Option("pmu", f"the processor's PMU: {', '.join(names())} (that of the program)", "NAME"),
     Option("event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,..."),
-    Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain"),
-    Option("all-threads", "Montecito: count what both threads do (.all)"),
-    Option("invert", "Intel: count cycles with fewer than the threshold, y or n for each event of -e", "y|n,..."),
-    Option("edge", "Intel: count beginnings instead of cycles, y or n for each event of -e", "y|n,..."),
-    Option("controls", "Intel, PowerPC: set fields of the control registers", "FIELD=VALUE,..."),
-    Option("preload", "PowerPC: what counters hold when counting begins", "COUNTER=VALUE,..."),
+    Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain", pmus=IA64),
+    Option("all-threads", "Montecito: count what both threads do (.all)", pmus=("montecito",)),
+    Option(
+        "invert", "Intel: count cycles with fewer than the threshold, y or n for each event of -e", "y|n,...", pmus=X86
+    ),
+    Option("edge", "Intel: count beginnings instead of cycles, y or n for each event of -e", "y|n,...", pmus=X86),
+    Option("controls", "Intel, PowerPC: set fields of the control registers", "FIELD=VALUE,...", pmus=X86 + PPC),
+    Option("preload", "PowerPC: what counters hold when counting begins", "COUNTER=VALUE,...", pmus=PPC),
 ]
+NONE = "none"
 LISTS = {"event-thresholds": "event_thresholds", "invert": "invert", "edge": "edge"}
 
 
@@ -51,6 +57,9 @@ def apply(config: Config, given: Given) -> None:
 
 
 def _take_events(config: Config, text: str) -> None:
+    if text.lower() == NONE:
+        config.usual_events = False
+        return
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise PfmonError(f"-e {text}: an event's name is empty")

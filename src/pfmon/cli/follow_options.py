@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "children"
 TITLE = "Children, threads, and programs that the program executes"
 OPTIONS = [
     Option("follow-fork", "count the program's children and theirs"),

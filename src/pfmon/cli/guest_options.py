@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "program"
 TITLE = "Program"
 OPTIONS = [
     Option("sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"),
     Option("confine", "let the program see nothing outside of --sysroot"),
     Option("net", "let IA-64 programs reach other machines (else sockets reach this one alone)"),
-    Option("session-timeout", "end the run after so many seconds and print the counts so far", "SECONDS"),
+    Option("session-timeout", "end the run after so many seconds and print the counts so far", "SECONDS", "t"),
     Option(
         "env",
         "set a variable in the program's environment; NAME alone takes the host's value",

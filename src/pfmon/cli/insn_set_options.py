@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
+from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "instruction-sets"
 TITLE = "Instruction sets"
 OPTIONS = [
-    Option("ia32", "count IA-32 execution only"),
-    Option("ia64", "count IA-64 execution only"),
-    Option("insn-sets", "the set of each event, ia32, ia64 or both, in the order of -e", "SET,..."),
+    Option("ia32", "count IA-32 execution only", pmus=IA64),
+    Option("ia64", "count IA-64 execution only", pmus=IA64),
+    Option("insn-sets", "the set of each event, ia32, ia64 or both, in the order of -e", "SET,...", pmus=IA64),
 ]
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pfmon.cli.command_line import help_text
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, nearest_names
 from pfmon.pmu import get
 from pfmon.version import VERSION
 
@@ -14,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pfmon.cli.config import Config
+    from pfmon.pmu.derived import Plan
+    from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.programming import Programming
+    from pfmon.pmu.request import Request
 
 
 def answer(config: Config, command: Sequence[str] = ()) -> str:
@@ -24,14 +27,22 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
     if command and config.action in ("list", "list-long"):
         raise PfmonError(f"what to list is written at the option: -l{command[0]} or -L{command[0]}")
     match config.action:
-        case "help":
-            return help_text()
+        case "help" | "help-all":
+            return _help(config, command)
+        case "completion":
+            from pfmon.cli.completion import shell_code
+
+            return shell_code(config.subject)
+        case "man-page":
+            from pfmon.cli.manual import manual_page
+
+            return manual_page()
         case "version":
             return f"pfmon {VERSION}\n"
         case "list":
-            return _lines(describe.event_list(model, config.subject))
+            return _found(model, config.subject, describe.event_list(model, config.subject))
         case "list-long":
-            return _lines(describe.event_table(model, config.subject))
+            return _found(model, config.subject, describe.event_table(model, config.subject))
         case "info":
             return _lines(describe.event_info(model, config.subject))
         case "pmu-info":
@@ -42,6 +53,34 @@ def answer(config: Config, command: Sequence[str] = ()) -> str:
             return _lines(decode_text(model, config.subject))
         case _:
             return check(config, command)
+
+
+class NothingFoundError(PfmonError):
+    """No event has a name that was looked for."""
+
+    exit_status = 1
+
+
+def _found(model: PmuModel, pattern: str, text: str) -> str:
+    """The lines of events. NothingFoundError: there are none."""
+    if text:
+        return _lines(text)
+    from pfmon.pmu.derived import load_derived
+
+    derived = list(load_derived(model.name))
+    near = nearest_names(pattern, [event.name for event in model.events] + derived)
+    hint = f"; nearest: {', '.join(near)}" if near else f"; pfmon --pmu={model.name} -l lists them all"
+    ratios = "; -L finds ratios, too" if any(name in derived for name in near) else ""
+    raise NothingFoundError(f"no event of {model.name} has a name that matches {pattern!r}{hint}{ratios}")
+
+
+def _help(config: Config, command: Sequence[str]) -> str:
+    from pfmon.cli.help import help_all, help_text, topic_text  # only who asks needs it
+
+    if config.action == "help-all":
+        return help_all(config.pmu)
+    topic = config.subject or next(iter(command), "")
+    return topic_text(topic, config.pmu) if topic else help_text()
 
 
 def _machine_text(config: Config) -> str:
@@ -60,18 +99,20 @@ def _emulator_text() -> str:
 
 
 def check(config: Config, command: Sequence[str] = ()) -> str:
-    """--check-events-only: silence when the events go together and are qualified as asked, unless --verbose asks for
-    the registers."""
+    """--check-events-only: which counter would count what; with --verbose, the registers."""
+    from pfmon.engine import api
     from pfmon.library.linked import linked_objects
+    from pfmon.library.machines import take_pmu_of_program
     from pfmon.library.program import debug_directories, find_program, interpreted
     from pfmon.library.request import request
     from pfmon.library.symbols import SharedObjects, symbols_of, with_symbol_file
     from pfmon.library.triggers import triggers
-    from pfmon.pmu.derived import plan
     from pfmon.pmu.effects import effects, inexact
     from pfmon.program import image
-    from pfmon.report.programmed import programmed_text, trigger_text
+    from pfmon.report.programmed import monitors_text, programmed_text, trigger_text
 
+    if command:
+        take_pmu_of_program(config, api.instruction_set_of(find_program(command[0])))
     model = get(config.pmu)
     load = with_symbol_file(lambda: image.load(find_program(command[0]), config.sysroot), config.symbol_file)
     objects = SharedObjects(lambda: linked_objects(config, interpreted(command), load()))
@@ -79,20 +120,34 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     asked = request(config, model, symbols)
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
-    text = ""
+    text = "" if config.verbose else f"{model.name} can count this:\n"
     first = 0
     programmings = []
-    for size in config.set_sizes or [0]:
+    for number, size in enumerate(config.set_sizes or [0]):
         part = asked.request._replace(events=asked.request.events[first : first + size])
-        wanted = plan(model.events, part.events)
-        programmings.append(model.fulfil(wanted.request(part)))
-        text += programmed_text(asked.said if first == 0 else [], wanted, programmings[-1])
         first += size
+        if len(config.set_sizes) > 1 and not config.verbose:
+            text += f"event set {number + 1}:\n"
+        for wanted, made in _programmed(model, part, config.unlimited):
+            programmings.append(made)
+            said = asked.said if len(programmings) == 1 else []
+            text += programmed_text(said, wanted, made) if config.verbose else monitors_text(said, wanted, made)
     warnings = [*asked.warnings, *effects(model, asked.request, programmings)]
     for warning in warnings if config.verbose else [*warnings, *inexact(programmings)]:
         sys.stderr.write(f"pfmon: {warning}\n")
-    text += trigger_text(triggers(config, symbols.code, symbols.data))
-    return text if config.verbose else ""
+    return text + trigger_text(triggers(config, symbols.code, symbols.data))
+
+
+def _programmed(model: PmuModel, part: Request, unlimited: bool) -> list[tuple[Plan, Programming]]:
+    """How an event set is programmed: on one PMU, or on as many as it needs."""
+    from pfmon.pmu.derived import plan
+
+    if unlimited:
+        from pfmon.session.event_sets import EventSets
+
+        return [(one.plan, one.programming) for one in EventSets(model, part, unlimited=True).sets]
+    wanted = plan(model.events, part.events)
+    return [(wanted, model.fulfil(wanted.request(part)))]
 
 
 def _lines(text: str) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "information"
 TITLE = "Information"
 OPTIONS = [
     Option("show-events", "list the events whose names match REGEX", "REGEX", "l", optional=True),
@@ -17,7 +18,10 @@ OPTIONS = [
     Option("pmu-info", "describe the PMU", short="I"),
     Option("check-events-only", "check that the events of -e can be counted together, and stop"),
     Option("decode", "say in words what register values mean: --decode 'pmc8=0x... pmd4=...'", "REGISTER=VALUE ..."),
-    Option("help", "print this text", short="h"),
+    Option("help", "say how pfmon is used; TOPIC: the options of a topic", "TOPIC", "h", optional=True),
+    Option("help-all", "print all options; those of other processors with --pmu"),
+    Option("completion", "print what bash, zsh or fish evaluates to complete pfmon's command lines", "SHELL"),
+    Option("man-page", "print the manual page: pfmon --man-page | man -l -"),
     Option("version", "print the version", short="V"),
 ]
 ACTIONS = {
@@ -28,6 +32,9 @@ ACTIONS = {
     "check-events-only": "check",
     "decode": "decode",
     "help": "help",
+    "help-all": "help-all",
+    "completion": "completion",
+    "man-page": "man-page",
     "version": "version",
 }
 

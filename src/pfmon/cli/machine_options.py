@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "machine"
 TITLE = "Machine"
 OPTIONS = [
     Option("machine", "the machine: itanium2, nehalem, ... (pfmon -I), host, or a TOML FILE (that of --pmu)", "NAME"),

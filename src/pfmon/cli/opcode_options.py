@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "opcodes"
 TITLE = "Opcode matchers"
 
 
@@ -19,6 +20,7 @@ OPTIONS = [
         name,
         f"count instructions of a mnemonic, or by {matcher.bits} bits ({', '.join(matcher.pmus)})",
         "[mifb:]MNEMONIC|[mifb]:MATCH:MASK",
+        pmus=matcher.pmus,
     )
     for name, matcher in MATCHERS.items()
 ]

@@ -3,33 +3,39 @@ short options, optional values attached to their option, and an end at the first
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError, nearest_names
+from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class Option(NamedTuple):
-    """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out."""
+    """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out; ``pmus``: those
+    that have what it is about, none: all."""
 
     long: str
     help: str
     value: str = ""
     short: str = ""
     optional: bool = False
+    pmus: tuple[str, ...] = ()
 
 
 class Given(NamedTuple):
-    """An option as it was given; ``value`` is None where there is none."""
+    """An option as it was given; ``value`` is None where there is none; ``typed`` is how the user wrote it."""
 
     name: str
     value: str | None
+    typed: str = ""
 
 
-def parse(options: Iterable[Option], words: Sequence[str]) -> tuple[list[Given], list[str]]:
-    """The options at the beginning of ``words``, in order, and what follows them. Raises PfmonError."""
+def parse(
+    options: Iterable[Option], words: Sequence[str], mistaken: Callable[[PfmonError, str], None] | None = None
+) -> tuple[list[Given], list[str]]:
+    """The options at the beginning of ``words``, in order, and what follows them. Raises PfmonError, or tells
+    ``mistaken``, with the word that it is about, and goes on."""
     table = list(options)
     rest = list(words)
     given: list[Given] = []
@@ -40,10 +46,12 @@ def parse(options: Iterable[Option], words: Sequence[str]) -> tuple[list[Given],
         if word == "-" or not word.startswith("-"):
             break
         rest.pop(0)
-        if word.startswith("--"):
-            given.append(_long(table, word[2:], rest))
-        else:
-            given.extend(_short(table, word[1:], rest))
+        try:
+            given += [_long(table, word[2:], rest)] if word.startswith("--") else _short(table, word[1:], rest)
+        except PfmonError as error:
+            if mistaken is None:
+                raise
+            mistaken(error, word)
     return given, rest
 
 
@@ -52,11 +60,11 @@ def _long(table: list[Option], text: str, rest: list[str]) -> Given:
     option = _named(table, name)
     if not option.value:
         if equals:
-            raise PfmonError(f"option --{option.long} takes no value")
-        return Given(option.long, None)
+            raise PfmonError(f"option --{name} takes no value")
+        return Given(option.long, None, f"--{name}")
     if equals:
-        return Given(option.long, value)
-    return Given(option.long, None if option.optional else _next(f"--{option.long}", option, rest))
+        return Given(option.long, value, f"--{name}")
+    return Given(option.long, None if option.optional else _next(f"--{name}", option, rest), f"--{name}")
 
 
 def _named(table: list[Option], name: str) -> Option:
@@ -65,13 +73,17 @@ def _named(table: list[Option], name: str) -> Option:
     if exact:
         return exact[0]
     if len(matches) == 1:
+        from pfmon.cli.hp_options import INSTEAD, unknown  # options are seldom shortened
+
+        if name in INSTEAD:
+            raise unknown(f"--{name}", ())
         return matches[0]
     if matches:
         choices = ", ".join(f"--{option.long}" for option in matches)
         raise PfmonError(f"option --{name} is ambiguous: {choices}")
-    near = nearest_names(name, (option.long for option in table))
-    hint = f"; nearest: {', '.join(f'--{other}' for other in near)}" if near else "; pfmon --help lists all"
-    raise PfmonError(f"unknown option --{name}{hint}")
+    from pfmon.cli.hp_options import unknown  # most command lines are right
+
+    raise unknown(f"--{name}", [option.long for option in table])
 
 
 def _short(table: list[Option], letters: str, rest: list[str]) -> list[Given]:
@@ -80,12 +92,14 @@ def _short(table: list[Option], letters: str, rest: list[str]) -> list[Given]:
         letter, letters = letters[0], letters[1:]
         option = next((option for option in table if option.short == letter), None)
         if option is None:
-            raise PfmonError(f"unknown option -{letter}; pfmon --help lists all")
+            from pfmon.cli.hp_options import unknown  # as above
+
+            raise unknown(f"-{letter}", [])
         if not option.value:
-            given.append(Given(option.long, None))
+            given.append(Given(option.long, None, f"-{letter}"))
             continue
         value = letters or (None if option.optional else _next(f"-{letter}", option, rest))
-        return [*given, Given(option.long, value)]
+        return [*given, Given(option.long, value, f"-{letter}")]
     return given
 
 

@@ -8,20 +8,31 @@ import sys
 from pfmon.errors import PfmonError
 from pfmon.whole_files import write_whole
 
+STANDARD = "-"
+"""The name of standard output where a file's is wanted."""
+
 
 class Results:
     """Where results go: standard output, or a file that stays as it was until there are results."""
 
-    def __init__(self, outfile: str, append: bool) -> None:
-        """Raises PfmonError when the file could not be written."""
-        self.outfile = outfile
+    def __init__(self, outfile: str, append: bool, structured: bool = False) -> None:
+        """``outfile``: "" and "-" are standard output; ``structured``: the results are JSON, which nothing else may
+        stand in. Raises PfmonError when the file could not be written."""
+        self.outfile = "" if outfile == STANDARD else outfile
         self.append = append
         self._early = ""
-        self._standard = -1 if outfile else _standard_output()
-        if append and not outfile:
-            raise PfmonError("--append wants --outfile=FILE")
-        if outfile:
-            check_can_be_written(outfile, f"--outfile={outfile}")
+        self._structured = structured
+        self._standard = -1 if self.outfile else _standard_output()
+        append_wants_a_file(self.outfile, append)
+        if self.outfile:
+            check_can_be_written(self.outfile, f"--outfile={self.outfile}")
+
+    def said(self, text: str) -> None:
+        """What --verbose says before the run: to standard error, or into a file of results that are text."""
+        if self.outfile and not self._structured:
+            self._early += text
+        else:
+            sys.stderr.write(text)
 
     def early(self, text: str) -> None:
         """Results that come while the program runs: shown at once on standard output, kept for a file."""
@@ -44,6 +55,12 @@ class Results:
                 stream.write(text)
         else:
             write_whole(self.outfile, text)
+
+
+def append_wants_a_file(outfile: str, append: bool) -> None:
+    """PfmonError: --append without a file to add to."""
+    if append and outfile in ("", STANDARD):
+        raise PfmonError("--append wants --outfile=FILE")
 
 
 def check_can_be_written(path: str, option: str) -> None:

@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "output"
 TITLE = "Output"
 OPTIONS = [
     Option("us-counter-format", "print counts as 1,024"),
     Option("eu-counter-format", "print counts as 1.024"),
     Option("hex-counter-format", "print counts in hexadecimal"),
-    Option("outfile", "write the results to FILE instead of standard output", "FILE"),
+    Option("outfile", "write the results to FILE instead of standard output (-); %p, %n: see --help output", "FILE"),
     Option("append", "add to --outfile's file instead of replacing it"),
     Option("with-header", "print what was run and which counter counts what before the counts"),
     Option("show-time", "print the host's time that the run took"),

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
+from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "levels"
 TITLE = "Privilege levels"
 OPTIONS = [
     Option("user-level", "count at the user level, 3 (the default when no level is given)", short="u"),
     Option("kernel-level", "count at the kernel level, 0", short="k"),
     Option("level-0", "count at privilege level 0", short="0"),
-    Option("level-1", "count at privilege level 1", short="1"),
-    Option("level-2", "count at privilege level 2", short="2"),
+    Option("level-1", "count at privilege level 1", short="1", pmus=IA64),
+    Option("level-2", "count at privilege level 2", short="2", pmus=IA64),
     Option("level-3", "count at privilege level 3", short="3"),
     Option("priv-levels", "levels of each event, letters of u k 0 1 2 3, in the order of -e", "LEVELS,..."),
-    Option("system-wide", "program privileged monitors (PMC.pm), which psr.pp starts"),
+    Option("system-wide", "program privileged monitors (PMC.pm), which psr.pp starts", pmus=IA64),
 ]
 LETTERS = {
     "user-level": "u",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "profiles"
 TITLE = "Everything at once, and where it happens"
 OPTIONS = [
     Option("unlimited", "count any number of events in one run, on as many PMUs as they need; -e all, -e REGEX"),

@@ -5,20 +5,24 @@ from __future__ import annotations
 from pfmon.cli.options import Option
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.checks import MODIFIERS
+from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "ranges"
 TITLE = "Address ranges (numbers in hexadecimal or decimal, or symbols of the program)"
 OPTIONS = [
-    Option("irange", "count what instructions in this range do; its end is exclusive", "START-END|CODE-SYMBOL"),
-    Option("inverse-irange", "count what instructions outside of --irange do"),
-    Option("drange", "count accesses to data in this range; its end is exclusive", "START-END|DATA-SYMBOL"),
-    Option("checkpoint-func", "count the executions of one bundle", "ADDRESS|CODE-SYMBOL"),
-    Option("irange-demand-fetch", "Montecito: --irange holds for demand fetches"),
-    Option("irange-prefetch-match", "Montecito: --irange holds for prefetches"),
+    Option(
+        "irange", "count what instructions in this range do; its end is exclusive", "START-END|CODE-SYMBOL", pmus=IA64
+    ),
+    Option("inverse-irange", "count what instructions outside of --irange do", pmus=("itanium2", "montecito")),
+    Option("drange", "count accesses to data in this range; its end is exclusive", "START-END|DATA-SYMBOL", pmus=IA64),
+    Option("checkpoint-func", "count the executions of one bundle", "ADDRESS|CODE-SYMBOL", pmus=IA64),
+    Option("irange-demand-fetch", "Montecito: --irange holds for demand fetches", pmus=("montecito",)),
+    Option("irange-prefetch-match", "Montecito: --irange holds for prefetches", pmus=("montecito",)),
 ]
 
 

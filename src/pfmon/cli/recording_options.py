@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "recordings"
 TITLE = "Recordings"
 OPTIONS = [
     Option("record", "record the run in a file", "FILE"),

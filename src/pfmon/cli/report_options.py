@@ -1,4 +1,4 @@
-"""Reports: where the cycles went, as text, or the whole run as an HTML page."""
+"""Reports: where the cycles went and the manual's formulas, as text, or the whole run as an HTML page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "reports"
 TITLE = "Reports"
 OPTIONS = [
-    Option("report", "where the cycles went, for the run and by function: cpi; everything in a page: html:FILE", "NAME")
+    Option(
+        "report",
+        "instead of counts: cpi (where the cycles went, for the run and by function), derived (the formulas of the "
+        "PMU's manual, by its tables, with what each needs); besides: html:FILE (everything in a page)",
+        "NAME",
+    )
 ]
 
 

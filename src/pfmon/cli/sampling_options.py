@@ -6,12 +6,14 @@ from pfmon.cli.options import Option
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.library.options import MOST_ENTRIES, MOST_SEED, MOST_SKID
 from pfmon.library.values import whole_number
+from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "samples"
 TITLE = "Samples (periods: one an event, in their order; an event whose period is left out only counts)"
 OPTIONS = [
     Option("long-smpl-periods", "take a sample whenever so many events were counted", "PERIOD,..."),
@@ -41,13 +43,13 @@ OPTIONS = [
     ),
     Option("extra-smpl-pmds", "further data registers in every sample", "PMD,..."),
     Option("overflow-block", "the program stands still while a buffer is emptied (it always does)"),
-    Option("ear-seed", "seed of the choice that the data EAR makes among loads that overlap (1)", "NUMBER"),
+    Option("ear-seed", "seed of the choice that the data EAR makes among loads that overlap (1)", "NUMBER", pmus=IA64),
     Option("smpl-print-counts", "print the counts, too"),
     Option("smpl-show-func", "histograms: by function"),
     Option("smpl-show-top", "histograms: the first NUMBER rows", "NUMBER"),
-    Option("smpl-inst-view", "dear-hist: by instruction (default)"),
-    Option("smpl-data-view", "dear-hist: by address of the data"),
-    Option("smpl-level-view", "dear-hist: by latency, or level of the TLB"),
+    Option("smpl-inst-view", "dear-hist: by instruction (default)", pmus=IA64),
+    Option("smpl-data-view", "dear-hist: by address of the data", pmus=IA64),
+    Option("smpl-level-view", "dear-hist: by latency, or level of the TLB", pmus=IA64),
     Option("resolve-addresses", "print functions, and source lines where there is DWARF, beside addresses"),
 ]
 FLAGS = {

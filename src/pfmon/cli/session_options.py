@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.library.values import milliseconds
+from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "sessions"
 TITLE = "Sessions (milliseconds are of the program's processor time, one nanosecond an instruction)"
 OPTIONS = [
     Option("switch-timeout", "with several -e: count the next event set after so long", "MILLISECONDS"),
     Option("true-values", "with several -e: print what counting all the time gives, and the error, beside estimates"),
     Option("print-interval", "print what was counted in every interval of so long", "MILLISECONDS"),
-    Option("insecure", "let the program start and stop counting (sum, rum) and read counters (mov =pmd)"),
-    Option("dont-start", "do not start counting; with --insecure the program does it"),
-    Option("excl-intr", "leave out what interrupts cause; programs run without interrupts"),
-    Option("intr-only", "kernel level: count what interrupts cause only; programs run without interrupts"),
-    Option("incl-intr", "the same as --intr-only"),
-    Option("exclude-idle", "leave out the idle task; a program's run has none"),
+    Option("insecure", "let the program start and stop counting (sum, rum) and read counters (mov =pmd)", pmus=IA64),
+    Option("dont-start", "do not start counting; with --insecure the program does it", pmus=IA64),
+    Option("excl-intr", "leave out what interrupts cause; programs run without interrupts", pmus=IA64),
+    Option("intr-only", "kernel level: count what interrupts cause only; programs run without interrupts", pmus=IA64),
+    Option("incl-intr", "the same as --intr-only", pmus=IA64),
+    Option("exclude-idle", "leave out the idle task; a program's run has none", pmus=IA64),
 ]
 TIMES = {"switch-timeout": "switch_timeout", "print-interval": "print_interval"}
 FLAGS = {"true-values": "true_values", "insecure": "insecure", "dont-start": "dont_start"}

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.options import Given
 
+TOPIC = "triggers"
 TITLE = "Triggers (addresses in hexadecimal or decimal, or symbols of the program)"
 OPTIONS = [
     Option("trigger-code-start-addresses", "start counting when one of these bundles is executed", "ADDRESS,..."),

@@ -6,11 +6,12 @@ from pfmon.errors import PfmonError, RuleError, UnknownNameError
 from pfmon.library.machines import take_pmu_of_machine
 from pfmon.library.options import Options
 from pfmon.library.triggers import check_triggers
+from pfmon.library.usual import counts_the_usual
 from pfmon.session.plan import EXACT, MACHINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MODIFIERS = {
     "inverse-irange": "inverse_irange",
@@ -32,23 +33,40 @@ OF_PROGRAMS = {
 }
 """Options that say how a program runs: a recorded one has run. Option -> its field."""
 
-REPORTS = ("cpi", "html")
+REPORTS = ("cpi", "derived", "html")
 
 
 def check(options: Options, asks: bool = False) -> None:
     """Raises PfmonError for options that do not go together. ``asks``: nothing is to be run."""
-    checkpoint_excludes_irange(options)
-    range_modifiers_need_irange(options)
-    ranges_exclude_levels_of_events(options)
-    take_pmu_of_machine(options)
-    check_triggers(options, asks)
-    _check_sessions(options, asks)
-    _check_recordings(options)
-    sampling_counts_as_it_can(options)
-    _check_following(options)
+    for rule in rules(options, asks):
+        rule()
+
+
+def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
+    """The rules of `check`, to be called one after the other."""
+    return [
+        lambda: checkpoint_excludes_irange(options),
+        lambda: range_modifiers_need_irange(options),
+        lambda: ranges_exclude_levels_of_events(options),
+        lambda: take_pmu_of_machine(options),
+        lambda: check_triggers(options, asks),
+        lambda: interrupts_are_excluded_or_alone(options),
+        lambda: event_sets_take_turns(options, asks),
+        lambda: insecure_is_for_programs(options),
+        lambda: sets_are_not_counted_otherwise(options),
+        lambda: there_is_something_to_count(options, asks),
+        lambda: _check_recordings(options),
+        lambda: sampling_counts_as_it_can(options),
+        lambda: _check_following(options),
+        lambda: confinement_is_to_a_directory(options),
+        lambda: one_has_the_pmu(options),
+    ]
+
+
+def confinement_is_to_a_directory(options: Options) -> None:
+    """A confined program sees what is below --sysroot."""
     if options.confine and not options.sysroot:
         raise PfmonError("--confine: to which directory is not said; give --sysroot DIR")
-    one_has_the_pmu(options)
 
 
 def _check_following(options: Options) -> None:
@@ -72,7 +90,7 @@ def checkpoint_excludes_irange(options: Options) -> None:
 def range_modifiers_need_irange(options: Options) -> None:
     """There must be a code range to be inverted or limited to some fetches (pfmon on Itanium 2, section 8.4)."""
     modifiers = [option for option, name in MODIFIERS.items() if getattr(options, name)]
-    if modifiers and not options.irange:
+    if modifiers and not (options.irange or (options.checkpoint_func and options.inverse_irange)):
         raise RuleError(
             "range_modifiers_need_irange",
             f"--{modifiers[0]} says something about a code range: give --irange too",
@@ -90,10 +108,8 @@ def ranges_exclude_levels_of_events(options: Options) -> None:
         )
 
 
-def _check_sessions(options: Options, asks: bool) -> None:
-    interrupts_are_excluded_or_alone(options)
-    event_sets_take_turns(options, asks)
-    insecure_is_for_programs(options)
+def sets_are_not_counted_otherwise(options: Options) -> None:
+    """Event sets that take turns are estimates, which are not split."""
     alone = {
         "--unlimited": options.unlimited,
         "--per-function, --per-block and --annotate": options.per_function
@@ -104,7 +120,11 @@ def _check_sessions(options: Options, asks: bool) -> None:
     for option, used in alone.items():
         if used and len(options.set_sizes) > 1:
             raise PfmonError(f"{option}: several event sets are estimates; give all events in one -e, with --unlimited")
-    if not options.events:
+
+
+def there_is_something_to_count(options: Options, asks: bool) -> None:
+    """Some options are about counts."""
+    if not options.events and not counts_the_usual(options):
         wanted = {"--print-interval": options.print_interval is not None, "--insecure": options.insecure}
         for option, used in wanted.items():
             if used and not asks:
@@ -162,7 +182,7 @@ def sampling_counts_as_it_can(options: Options) -> None:
             "--reset-non-smpl-periods": options.reset_non_smpl_periods,
             "--smpl-entries": options.smpl_entries != Options.smpl_entries,
             "--smpl-truth": options.smpl_truth,
-            "--smpl-stacks": options.smpl_stacks,
+            "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # which want stacks
             "--smpl-skid": bool(options.smpl_skid),
             "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
         }.items():

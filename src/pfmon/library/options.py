@@ -30,6 +30,8 @@ class Options:
     """Those of all event sets."""
     set_sizes: list[int]
     """How many events each -e gave."""
+    usual_events: bool = False
+    """Without events: count cycles and instructions."""
 
     # One value an event, as texts: how many events there are is known when the PMU is programmed.
     event_thresholds: str = ""
@@ -64,8 +66,10 @@ class Options:
     ip_ear: int | None = None
     """The delay of Montecito's IP-EAR."""
 
+    watched: bool = False
+    """The counts are looked at while the program runs."""
     report: str = ""
-    """A report instead of counts: cpi."""
+    """A report instead of counts: cpi, derived."""
     survey: bool = False
     """Look at everything that an HTML report shows, beside what counts."""
     one_thread: bool = False

@@ -16,6 +16,7 @@ from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
 from pfmon.library.symbols import SharedObjects, symbols_of, with_symbol_file
 from pfmon.library.triggers import event_trigger, triggers
+from pfmon.library.usual import counts_the_usual, take_the_usual
 from pfmon.pmu import get
 from pfmon.pmu.effects import effects, inexact
 from pfmon.program import image
@@ -84,13 +85,24 @@ class Prepared:
             machine_of(options, self._ia32)  # whatever is wrong with them shows now
         load = _loader(options, words, recording)
         self._load = load
+        self.usual = counts_the_usual(options)
+        """Cycles and instructions are counted because nothing else was asked for."""
+        if self.usual:
+            take_the_usual(options)
+        if options.report == "derived":
+            report_stands_alone(options)
+            profile_needs_events(options)
+            from pfmon.library.derived import ask_for_derived  # few runs want it
+
+            ask_for_derived(options, get(options.pmu))
         expand_events(options)
         self._objects = _shared_objects(options, words, load, recording)
         symbols = symbols_of(load, self._objects, debug_directories(options))
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
         profile_needs_events(options)
-        report_stands_alone(options)
+        if options.report != "derived":
+            report_stands_alone(options)
         needed = not recording or wants_profile(options) or options.report or options.survey
         program = load() if needed else None
         if recording:
@@ -212,7 +224,7 @@ class Prepared:
                 per_thread=options.per_thread,
             ),
             machine=lambda: machine_of(options, ia32),
-            report=bool(options.report),
+            report=options.report == "cpi",
             record=options.record,
             replay=options.replay,
             partial=options.partial,
@@ -223,6 +235,7 @@ class Prepared:
             survey=options.survey,
             threaded=not options.one_thread,
             guest_pmu=options.guest_pmu,
+            watched=options.watched,
         )
 
 

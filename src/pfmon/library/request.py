@@ -104,11 +104,12 @@ def buffer_options_go_with_events(options: Options, model: PmuModel) -> None:
             )
     for event in events:
         if filters and event.ear in ("dear_tlb", "dear_alat") and model.name != "itanium":
-            raise RuleError(
+            error = RuleError(
                 "data_ear_excludes_branch_buffer",
                 f"{filters[0]} does not go with {event.name}, which needs the branch buffer to be off",
                 "Montecito manual sections 3.3.9.2 and 3.3.9.3",
             )
+            raise model.cited(error)
 
 
 def qualifies(wanted: Request) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # most runs have none of these
     from pfmon.library.options import Options
     from pfmon.library.samples import Samples
     from pfmon.library.tables import Annotated, Intervals, Table
+    from pfmon.report.derived import DerivedReport
     from pfmon.report.html.sampled import SampleTree
     from pfmon.report.programming_record import Record
     from pfmon.session.monitoring import Interval
@@ -31,10 +32,11 @@ class Run:
     (session.thread_counts.ThreadCounts); ``counts`` and ``retired`` are then those of all.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``annotated`` (annotate),
-    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``output`` and ``error_output`` (capture). ``samples``
-    (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): how often the sampled event happened
-    at each instruction, by address | slot; ``surveyed`` (report="html"): what `to_html` shows. ``notes`` say what of
-    the options is not, or not exactly, in force, and what there was to say of the program.
+    ``intervals`` (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and
+    ``error_output`` (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth):
+    how often the sampled event happened at each instruction, by address | slot; ``surveyed`` (report="html"): what
+    `to_html` shows. ``notes`` say what of the options is not, or not exactly, in force, and what there was to say of
+    the program.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Run:
         self.functions, self.blocks, self.annotated = _profiles(options, outcome)
         self.intervals = None if options.print_interval is None else _intervals(self.counts, intervals)
         self.cpi = outcome.cpi
+        self.derived = _derived(options, self.counts) if options.report == "derived" else None
         self.surveyed = outcome.surveyed
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
         self.sampled = options.sampled
@@ -85,12 +88,11 @@ class Run:
         "interrupt" or "stop"), instructions, seconds (real, user, system), events (Count.to_dict); intervals (null
         without print_interval); header is null, or has date, hostname and system (--with-header); machine (name, and
         changes: FIGURE=VALUE) and programming as Record.to_dict has them; notes (texts); profile (null, or events,
-        functions, blocks, annotated, each null where it was not asked for); report (null, or Cpi.to_dict); samples
-        (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each); threads (null, or
-        ThreadCounts.to_dict of each)."""
+        functions, blocks, annotated, each null where it was not asked for); report (null, Cpi.to_dict or
+        DerivedReport.to_dict); samples (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each);
+        threads (null, or ThreadCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
-        cpi = self.cpi or (self.surveyed.cpi if self.surveyed else None)
         return {
             "pfmon": VERSION,
             "pmu": self.pmu,
@@ -106,11 +108,15 @@ class Run:
             **self.programming.to_dict(),
             "notes": list(self.notes),
             "profile": self._profile(),
-            "report": cpi.to_dict() if cpi else None,
+            "report": self._report(),
             "samples": None if self.samples is None else self.samples.to_dict(),
             "tasks": None if self.tasks is None else [task.to_dict() for task in self.tasks],
             "threads": None if self.threads is None else [thread.to_dict() for thread in self.threads],
         }
+
+    def _report(self) -> dict[str, Any] | None:
+        report = self.cpi or self.derived or (self.surveyed.cpi if self.surveyed else None)
+        return report.to_dict() if report else None
 
     def _profile(self) -> dict[str, Any] | None:
         parts = {"functions": self.functions, "blocks": self.blocks, "annotated": self.annotated}
@@ -150,6 +156,13 @@ class Run:
     def to_pandas(self) -> Any:
         """The counts as a DataFrame; the other tables have such a method of their own."""
         return self.counts.to_pandas()
+
+
+def _derived(options: Options, counts: Counts) -> DerivedReport:
+    from pfmon.library.derived import derived_report  # few runs want it
+    from pfmon.pmu.model import get
+
+    return derived_report(options, get(options.pmu), counts)
 
 
 def _samples(samples: Sequence[Sample]) -> Samples:

@@ -118,6 +118,11 @@ cdef class Machine(Timing):
         self.share()
         self.look_for_losses()
 
+    def show_records(self):
+        """Put what was recorded up to here where it can be read; the block that came last is not among it."""
+        self.memo.write_out()
+        self.share()
+
     cdef void late_marks(self) noexcept nogil:
         """Marks of a block that is not held any more."""
         cdef uint32_t marks = self.mark_count

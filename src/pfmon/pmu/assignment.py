@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+TOGETHER = "--unlimited counts them in one run all the same, and several -e with --switch-timeout take turns"
+"""What to do about events that do not fit on one PMU."""
+
 Allowed = Sequence[Sequence[int]]
 Choice = dict[int, Sequence[int]]
 
@@ -87,4 +90,6 @@ def events_need_free_counters(names: Sequence[str], wanted: Allowed, section: st
         wish = f"{name} on {' '.join(map(str, counters)) or 'none'}"
         wishes[wish] = wishes.get(wish, 0) + 1
     text = "; ".join(wish if count == 1 else f"{count} times {wish}" for wish, count in wishes.items())
-    return AssignmentError("events_need_free_counters", f"no counters left for {len(names)} event(s): {text}", section)
+    advice = f". {TOGETHER}" if len(names) > 1 else ""
+    message = f"no counters left for {len(names)} event(s): {text}{advice}"
+    return AssignmentError("events_need_free_counters", message, section)

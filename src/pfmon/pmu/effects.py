@@ -40,6 +40,14 @@ def effects(model: PmuModel, request: Request, programmings: Sequence[Programmin
     """
     if model.architecture != "ia64":
         return []
+    try:
+        return _lines(model, request, programmings)
+    except RuleError as error:
+        raise model.cited(error) from None
+
+
+def _lines(model: PmuModel, request: Request, programmings: Sequence[Programming]) -> list[str]:
+    """As `effects`, on the Itaniums."""
     found = [one for made in programmings for one in _constraints(model, request, made)]
     lines = _unconstrained(found, request.check_qualifiers)
     lines += _fetches(model, request, programmings)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from pfmon.pmu.register import RegisterSet
 
+MOST_KNOWN = 256
+"""Settings of which it is remembered whether a counter counts under them."""
+
 
 class CounterBank(NamedTuple):
     """Which PMDs are event counters, and how many bits they count in."""
@@ -195,6 +198,7 @@ class Ia64File(RegisterFile):
         super().__init__(registers, bank)
         self.notifications = 0
         self._known_effects: dict[int, tuple[int, int, int]] = {}
+        self._known_enabled: dict[tuple[int, int, int, int], bool] = {}
 
     def read(self, name: str, cpl: int = 0) -> int:
         """What a read at a privilege level returns.
@@ -265,12 +269,24 @@ class Ia64File(RegisterFile):
         return self._enabled_at(pmd, 0)
 
     def _enabled_at(self, pmd: int, cpl: int) -> bool:
-        psr = self.registers["psr"].decode(self._held["psr"])
-        configuration = self.registers[f"pmc{pmd}"].decode(self._held[f"pmc{pmd}"])
+        """Looked up once for each setting: every overflow asks for all counters."""
+        if self.frozen:
+            return False
+        asked = pmd, self._held["psr"], self._held[f"pmc{pmd}"], cpl
+        known = self._known_enabled.get(asked)
+        if known is None:
+            if len(self._known_enabled) >= MOST_KNOWN:
+                self._known_enabled.clear()
+            known = self._known_enabled[asked] = self._runs(*asked)
+        return known
+
+    def _runs(self, pmd: int, psr_value: int, pmc_value: int, cpl: int) -> bool:
+        psr = self.registers["psr"].decode(psr_value)
+        configuration = self.registers[f"pmc{pmd}"].decode(pmc_value)
         running = psr["pp"] if configuration["pm"] else psr["up"]
         level = configuration["plm"] >> cpl & 1
         masked = configuration["ism"] >> psr["is"] & 1
-        return bool(running and level and not masked and not self.frozen)
+        return bool(running and level and not masked)
 
     def run_program(self) -> None:
         """The state in which a monitored program runs: level 3, IA-64 code, user and privileged monitors on."""

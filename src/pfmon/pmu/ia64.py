@@ -174,8 +174,8 @@ class Ia64Programmer(Programmer):
     def check_ranges(self) -> None:
         """Form of the ranges."""
         if self.request.irange:
-            range_start_is_below_end(self.request.irange.limits, "--irange")
-            code_ranges_are_bundle_aligned(self.request.irange.limits)
+            range_start_is_below_end(self.request.irange.limits, self.request.irange.option)
+            code_ranges_are_bundle_aligned(self.request.irange)
             range_filters_exist(self.request.irange, self.range_filters, f"{self.pmu}'s code ranges")
         if self.request.drange:
             range_start_is_below_end(self.request.drange.limits, "--drange")
@@ -184,7 +184,7 @@ class Ia64Programmer(Programmer):
     def check_qualifiers(self, event: Event) -> None:
         """That an event supports every qualification asked for."""
         if self.request.irange:
-            event_must_support_instruction_ranges(event)
+            event_must_support_instruction_ranges(event, self.request.irange.option)
         if self.request.drange:
             event_must_support_data_ranges(event)
         if any(self.request.opcodes):
@@ -269,7 +269,8 @@ def ia32_only_excludes_ia64_features(request: Request, branch_buffer: bool) -> N
 
     Pfmon on Itanium 2, section 7.1; Itanium manual section 6.1.3.3.
     """
-    used = [name for name in ("irange", "drange") if getattr(request, name) is not None]
+    used = [request.irange.option] if request.irange else []
+    used += ["--drange"] if request.drange else []
     used += ["opcode matching"] * any(request.opcodes) + ["branch buffer"] * branch_buffer
     if used:
         raise RuleError(
@@ -301,12 +302,12 @@ def events_agree_on_an_address_register(events: Sequence[Event], requested: EarR
         )
 
 
-def event_must_support_instruction_ranges(event: Event) -> None:
+def event_must_support_instruction_ranges(event: Event, option: str) -> None:
     """The column IAR of the event tables (Montecito manual section 4.2)."""
     if not event.iar:
         raise RuleError(
             "event_must_support_instruction_ranges",
-            f"{event.name} cannot be constrained by --irange; drop it or use --no-qual-check",
+            f"{event.name} cannot be constrained by {option}; drop it or use --no-qual-check",
             "Montecito manual section 4.2, column IAR",
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pfmon.errors import RuleError
-from pfmon.pmu.assignment import anchors
+from pfmon.pmu.assignment import TOGETHER, anchors
 from pfmon.pmu.constraints import (
     INST_RETIRED,
     PREFETCH,
@@ -100,7 +100,7 @@ class Itanium2Programmer(TaggedProgrammer):
         one_set_at_a_time(self.events, "L2")
         one_l2_ozq_cancels_event_at_a_time(self.events)
         if self.request.opcodes[1]:
-            pmc9_excludes_code_ranges(self.request.irange is not None)
+            pmc9_excludes_code_ranges(self.request.irange)
             pmc9_constrains_tagged_instructions_only(
                 [event for event, wanted in self.requested() if event.opc or wanted.check_qualifiers]
             )
@@ -215,7 +215,7 @@ def one_set_at_a_time(events: Sequence[Event], group: str) -> None:
     sets = sorted({event.set for event in events if event.group == group})
     if len(sets) > 1:
         names = ", ".join(f"{event.name} ({event.set})" for event in events if event.group == group)
-        raise RuleError("one_set_at_a_time", f"events of {group} sets cannot be mixed: {names}", EVENTS)
+        raise RuleError("one_set_at_a_time", f"events of {group} sets cannot be mixed: {names}. {TOGETHER}", EVENTS)
 
 
 def one_l2_ozq_cancels_event_at_a_time(events: Sequence[Event]) -> None:
@@ -223,7 +223,9 @@ def one_l2_ozq_cancels_event_at_a_time(events: Sequence[Event]) -> None:
     cancels = [event.name for event in events if event.group == "L2" and event.code in CANCELS]
     if len(cancels) > 1:
         raise RuleError(
-            "one_l2_ozq_cancels_event_at_a_time", f"cannot be counted together: {', '.join(cancels)}", EVENTS
+            "one_l2_ozq_cancels_event_at_a_time",
+            f"cannot be counted together: {', '.join(cancels)}. {TOGETHER}",
+            EVENTS,
         )
 
 
@@ -237,10 +239,10 @@ def pmc8_excludes_several_code_channels(pairs: set[int]) -> None:
         )
 
 
-def pmc9_excludes_code_ranges(ranges: bool) -> None:
+def pmc9_excludes_code_ranges(ranges: RangeRequest | None) -> None:
     """A code range qualifies the channels of PMC8 (Itanium 2 manual, opcode match registers)."""
     if ranges:
-        raise RuleError("pmc9_excludes_code_ranges", "--irange works with PMC8, not with PMC9", STATE)
+        raise RuleError("pmc9_excludes_code_ranges", f"{ranges.option} works with PMC8, not with PMC9", STATE)
 
 
 def pmc9_constrains_tagged_instructions_only(events: Sequence[Event]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from pfmon.errors import UnknownNameError
+from pfmon.errors import RuleError, UnknownNameError
 from pfmon.pmu.event import load_events
 from pfmon.pmu.file import CounterBank
 from pfmon.pmu.register import load_registers
@@ -148,7 +148,16 @@ class PmuModel:
 
     def fulfil(self, request: Request) -> Programming:
         """As `program`, for a request that is complete already."""
-        return self.programmer(request, self.events, self.registers).run()
+        try:
+            return self.programmer(request, self.events, self.registers).run()
+        except RuleError as error:
+            raise self.cited(error) from None
+
+    def cited(self, error: RuleError) -> RuleError:
+        """A refusal with the section of this PMU's manual."""
+        from pfmon.pmu.citations import of_the_pmu  # only a refusal needs it
+
+        return of_the_pmu(error, self.name)
 
 
 def names() -> list[str]:

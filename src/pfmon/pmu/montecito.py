@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pfmon.errors import RuleError
 from pfmon.light_typing import NamedTuple
-from pfmon.pmu.assignment import anchors
+from pfmon.pmu.assignment import TOGETHER, anchors
 from pfmon.pmu.capture_setting import IP_EAR
 from pfmon.pmu.constraints import (
     PREFETCH,
@@ -227,7 +227,9 @@ def one_l1d_set_at_a_time(events: Sequence[Event]) -> None:
     if len({event.set for event in members}) > 1:
         names = ", ".join(f"{event.name} ({event.set})" for event in members)
         raise RuleError(
-            "one_l1d_set_at_a_time", f"cannot be counted together: {names}", "Montecito manual section 4.8.2"
+            "one_l1d_set_at_a_time",
+            f"cannot be counted together: {names}. {TOGETHER}",
+            "Montecito manual section 4.8.2",
         )
 
 
@@ -236,7 +238,9 @@ def two_l2d_sets_at_a_time(events: Sequence[Event]) -> None:
     members = [event for event in events if event.group == "L2D"]
     if len({event.set for event in members}) > 2:
         names = ", ".join(f"{event.name} ({event.set})" for event in members)
-        raise RuleError("two_l2d_sets_at_a_time", f"more than two sets: {names}", "Montecito manual section 4.8.4")
+        raise RuleError(
+            "two_l2d_sets_at_a_time", f"more than two sets: {names}. {TOGETHER}", "Montecito manual section 4.8.4"
+        )
 
 
 def one_l2d_ozq_cancels_event_at_a_time(events: Sequence[Event]) -> None:
@@ -245,7 +249,7 @@ def one_l2d_ozq_cancels_event_at_a_time(events: Sequence[Event]) -> None:
     if len(cancels) > 1:
         raise RuleError(
             "one_l2d_ozq_cancels_event_at_a_time",
-            f"cannot be counted together: {', '.join(cancels)}",
+            f"cannot be counted together: {', '.join(cancels)}. {TOGETHER}",
             "Montecito manual section 4.8.4.1",
         )
 

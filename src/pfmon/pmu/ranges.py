@@ -177,12 +177,13 @@ def range_filters_exist(ranges: RangeRequest, filters: Sequence[str], what: str)
             )
 
 
-def code_ranges_are_bundle_aligned(limits: Limits) -> None:
+def code_ranges_are_bundle_aligned(ranges: RangeRequest) -> None:
     """Instructions live in bundles of 16 bytes (pfmon on Itanium 2, section 8.1)."""
-    for start, end in limits:
+    for start, end in ranges.limits:
         if (start | end) % BUNDLE:
             raise BadValueError(
-                f"--irange: {start:#x}-{end:#x} is not aligned on bundles of 16 bytes", "code_ranges_are_bundle_aligned"
+                f"{ranges.option}: {start:#x}-{end:#x} is not aligned on bundles of 16 bytes",
+                "code_ranges_are_bundle_aligned",
             )
 
 
@@ -233,4 +234,4 @@ def ibr_pairs_in_use_have_their_event(pairs: Sequence[int], channels: set[int]) 
 
 def checkpoint_range(address: int) -> RangeRequest:
     """The range of one bundle, without fine mode (`--checkpoint-func`; pfmon on Itanium 2, section 8.6)."""
-    return RangeRequest(((address, address + BUNDLE),), fine=False)
+    return RangeRequest(((address, address + BUNDLE),), fine=False, option="--checkpoint-func")

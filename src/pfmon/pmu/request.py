@@ -68,7 +68,7 @@ class RangeRequest(NamedTuple):
 
     Instruction ranges only: `inverse` counts outside, `fine` False forbids fine mode, `demand_fetch` and
     `prefetch_match` say which of the prefetcher's addresses Montecito compares. `plms` are privilege masks
-    of the ranges; 0, or none at all, takes the request's.
+    of the ranges; 0, or none at all, takes the request's. `option` is how a user asked for it.
     """
 
     limits: tuple[tuple[int, int], ...]
@@ -77,6 +77,7 @@ class RangeRequest(NamedTuple):
     demand_fetch: bool = False
     prefetch_match: bool = False
     plms: tuple[int, ...] = ()
+    option: str = "--irange"
 
 
 class OpcodeMatch(NamedTuple):

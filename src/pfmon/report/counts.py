@@ -28,6 +28,12 @@ def count_lines(counts: Sequence[Count], style: str = "plain") -> str:
     return "".join(f"{value_text(count.value, style):>{WIDTH}} {count.name}\n" for count in counts)
 
 
+def cpi_line(cycles: int | float | None, instructions: int | float | None, style: str = "plain") -> str:
+    """Cycles per instruction, below the two counts."""
+    ratio = cycles / instructions if cycles is not None and instructions else None
+    return f"{value_text(ratio, style):>{WIDTH}} CPI (cycles per instruction)\n"
+
+
 def value_text(value: int | float | None, style: str) -> str:
     """A count in the style's way; the value of a formula with six significant digits."""
     if value is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pfmon.pmu.derived import load_derived
 from pfmon.pmu.describe import programming_text
+from pfmon.pmu.model import get
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +17,24 @@ if TYPE_CHECKING:
 
 def programmed_text(said: Sequence[str], plan: Plan, programming: Programming) -> str:
     """``said`` are lines about the request; then derived events, registers and breakpoint pairs."""
-    formulas = [
+    lines = [*said, *_formulas(plan, programming), programming_text(programming)]
+    return "".join(f"{line.rstrip(chr(10))}\n" for line in lines if line)
+
+
+def monitors_text(said: Sequence[str], plan: Plan, programming: Programming) -> str:
+    """In short: ``said``, derived events, and which counter counts what."""
+    model = get(programming.pmu)
+    lines = [*said, *_formulas(plan, programming)]
+    lines += [f"{model.data_name(monitor.pmd)} {monitor.event.name}" for monitor in programming.monitors]
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def _formulas(plan: Plan, programming: Programming) -> list[str]:
+    return [
         f"{name} = {load_derived(programming.pmu)[name].formula}"
         for number, name in enumerate(plan.names)
         if plan.is_derived(number)
     ]
-    lines = [*said, *formulas, programming_text(programming)]
-    return "".join(f"{line.rstrip(chr(10))}\n" for line in lines if line)
 
 
 def trigger_text(triggers: Sequence[Trigger]) -> str:

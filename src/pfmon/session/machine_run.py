@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pfmon.machine.interval.cycle_watch import CycleWatch
     from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
+    from pfmon.session.counting import Seen
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable
 
@@ -115,6 +116,21 @@ class MachineRun:
     def settle(self, address: int) -> None:
         """Bring the records up to the next instruction, which is at ``address``."""
         self.machine.settle(address)
+
+    def so_far(self, seen: Seen) -> Seen:
+        """What there is to count while the stream goes on: nothing of the run is changed by it. Called between two of
+        its buffers, by who writes them."""
+        self.drain()
+        self.machine.show_records()
+        if self._counted is None:
+            return seen
+        from pfmon.counting.machine_runs import add_runs
+        from pfmon.machine.interval.interval_machine import IntervalMachine
+
+        assert isinstance(self.machine, IntervalMachine)
+        tally = Tally(seen.table)
+        add_runs(tally, self.machine)
+        return seen._replace(tally=tally)
 
     def records(self, event_sets: Sequence[int] | None = None) -> MachineRecords:
         """What the machine recorded in some event sets, None: in all; as of `settle` or the end."""

@@ -46,7 +46,8 @@ class Plan(NamedTuple):
     counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
     what the program starts; ``debug``: where separate debug files are looked for; ``survey``: look at everything,
     beside what counts; ``threaded``: a machine in a thread of its own; ``guest_pmu``: the program has the PMU, and a
-    machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events then."""
+    machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events then;
+    ``watched``: somebody looks at the counts while it runs."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -74,6 +75,7 @@ class Plan(NamedTuple):
     survey: bool = False
     threaded: bool = True
     guest_pmu: str = ""
+    watched: bool = False
 
 
 class Times(NamedTuple):

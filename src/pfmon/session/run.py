@@ -141,7 +141,7 @@ class Session:
         """Whether all that is wanted of the stream is how often each block ran."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        besides = self._live or plan.following or plan.record or plan.slow or plan.survey
+        besides = self._live or plan.following or plan.record or plan.slow or plan.survey or plan.watched
         return always and len(self.groups) == 1 and not besides
 
     @property

@@ -267,6 +267,10 @@ cdef class IntervalMachine(MissEvents):
             self.run_held(next_ip)
         self.write_out()
 
+    def show_records(self):
+        """Put what was recorded up to here where it can be read; the blocks that are held are not among it."""
+        self.write_out()
+
     # --- what Python reads
 
     def show(self, Items items):

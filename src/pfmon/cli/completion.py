@@ -1,0 +1,106 @@
+"""Completion of command lines by bash, zsh and fish, with argcomplete: options, events, PMUs, machines, files.
+
+``pfmon --completion=SHELL`` prints what the shell is to be told once; from then on it asks this command.
+"""
+
+from __future__ import annotations
+
+import argcomplete
+from argcomplete.completers import DirectoriesCompleter, FilesCompleter, SuppressCompleter
+from argcomplete.shell_integration import shellcode
+
+from pfmon.cli.command_line import CONCERNS
+from pfmon.cli.parser import argument_parser
+from pfmon.engine.api import instruction_set_of
+from pfmon.errors import PfmonError
+from pfmon.library.checks import REPORTS
+from pfmon.machine.names import FILES as MACHINES
+from pfmon.machine.names import HOST
+from pfmon.pmu import get, names
+from pfmon.pmu.derived import load_derived
+from pfmon.session.supported import PROCESSORS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Action, Namespace
+    from collections.abc import Callable
+    from typing import Any
+
+SHELLS = ("bash", "zsh", "fish")
+FILES = ("FILE", "FORMAT:FILE")
+
+
+def shell_code(shell: str) -> str:
+    """What a shell evaluates to complete pfmon's command lines. PfmonError: there is no completion for it."""
+    if shell not in SHELLS:
+        raise PfmonError(f"--completion={shell}: there is completion for {', '.join(SHELLS)}")
+    return shellcode(["pfmon"], use_defaults=True, shell=shell)
+
+
+def complete() -> None:
+    """Answer a shell that asks how the command line may go on, and end the process."""
+    argcomplete.autocomplete(argument_parser(_set_completer), always_complete_options="long")
+
+
+def _set_completer(name: str, action: Action) -> None:
+    action.completer = COMPLETERS.get(name) or _by_value(name, action)  # type: ignore[attr-defined]  # argcomplete's
+
+
+def _by_value(name: str, action: Action) -> Any:
+    if name in ("program", "argument") or action.metavar in FILES:
+        return FilesCompleter()
+    if action.metavar == "DIR":
+        return DirectoriesCompleter()
+    return SuppressCompleter()
+
+
+def _one_of(known: Callable[[], list[str]]) -> Callable[..., list[str]]:
+    return lambda prefix, **_: [name for name in known() if name.startswith(prefix)]
+
+
+def _pmu(given: Namespace) -> str:
+    """The PMU that the words so far ask for."""
+    if given.pmu and given.pmu[-1] in names():
+        return str(given.pmu[-1])
+    instructions = instruction_set_of(given.program) if given.program else None
+    return PROCESSORS[instructions].pmu if instructions is not None else "itanium2"
+
+
+def _events(prefix: str, parsed_args: Namespace, **_: object) -> list[str]:
+    """Events of the PMU, in a list of which all but the last is there; in the case that was begun."""
+    pmu = _pmu(parsed_args)
+    before, comma, begun = prefix.rpartition(",")
+    lower = begun != begun.upper() or not begun
+    known = [event.name for event in get(pmu).events] + list(load_derived(pmu))
+    found = [name.lower() if lower else name for name in known if name.upper().startswith(begun.upper())]
+    return [f"{before}{comma}{name}" for name in found]
+
+
+def _topics() -> list[str]:
+    return [concern.TOPIC for concern in CONCERNS]
+
+
+def _modules() -> list[str]:
+    from pfmon.report.sampling import MODULES
+
+    return list(MODULES)
+
+
+def _formats() -> list[str]:
+    from pfmon.report.exports import EXPORTS
+
+    return [f"{name}:" for name in EXPORTS]
+
+
+COMPLETERS: dict[str, Any] = {
+    "events": _events,
+    "event-info": _events,
+    "pmu": _one_of(names),
+    "machine": _one_of(lambda: [*MACHINES, HOST]),
+    "report": _one_of(lambda: list(REPORTS)),
+    "smpl-module": _one_of(_modules),
+    "export": _one_of(_formats),
+    "help": _one_of(_topics),
+    "completion": _one_of(lambda: list(SHELLS)),
+}
+"""By option; others by what their value is called."""

@@ -1,0 +1,71 @@
+"""Names of files that are to be written: %p and %n in them stand for numbers, %% for a percent sign.
+
+%p is the process id of pfmon, %n the least number from 1 on with which none of the run's files is there yet.
+"""
+
+from __future__ import annotations
+
+import os
+
+from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pfmon.cli.config import Config
+
+FILES = {
+    "outfile": "outfile",
+    "smpl-outfile": "smpl_outfile",
+    "save-baseline": "save_baseline",
+    "record": "record",
+}
+"""Options that name a file to be written, and their fields; --export and --report=html name files, too."""
+
+
+def expand_file_names(config: Config) -> None:
+    """Put numbers into the names of the run's files. PfmonError: there is a sign that stands for nothing."""
+    fields = {**FILES, "report=html": "html_report"}
+    given = {f"--{option}": getattr(config, field) for option, field in fields.items()}
+    given |= {f"--export={name}": path for name, path in config.exports}
+    if not any("%" in path for path in given.values()):
+        return
+    for option, path in given.items():
+        _check(option, path)
+    number = _free_number(path for path in given.values() if "%n" in path.replace("%%", ""))
+    for field in fields.values():
+        setattr(config, field, _expanded(getattr(config, field), number))
+    config.exports = [(name, _expanded(path, number)) for name, path in config.exports]
+
+
+def _check(option: str, path: str) -> None:
+    rest = path.replace("%%", "").replace("%p", "").replace("%n", "")
+    if "%" in rest:
+        sign = rest[rest.index("%") :][:2]
+        raise PfmonError(
+            f"{option}: {path}: {sign} stands for nothing; %p is pfmon's process id, %n the next number that is free, "
+            "%% a percent sign"
+        )
+
+
+def _free_number(paths: Iterable[str]) -> int:
+    patterns = list(paths)
+    number = 1
+    while any(os.path.lexists(_expanded(pattern, number)) for pattern in patterns):
+        number += 1
+    return number
+
+
+def _expanded(path: str, number: int) -> str:
+    signs = {"%": "%", "p": str(os.getpid()), "n": str(number)}
+    first, *parts = path.split("%")
+    made, percent = first, False
+    for part in parts:
+        if percent:  # the second of two
+            made, percent = made + part, False
+        elif part:
+            made += signs[part[0]] + part[1:]
+        else:
+            made, percent = made + "%", True
+    return made

@@ -1,0 +1,112 @@
+"""What --help says: in short, by topic, and all of it; made from the options themselves."""
+
+from __future__ import annotations
+
+from pfmon.cli.command_line import CONCERNS, USAGE
+from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from pfmon.cli.options import Option
+
+PURPOSE = "Runs a program on a model of its processor and counts with that processor's PMU."
+SUBCOMMANDS = ("       pfmon diff A B", "       pfmon sweep FILE.toml")
+EXAMPLES = {
+    "pfmon PROGRAM": "cycles, instructions and their ratio",
+    "pfmon -e loads_retired,nops_retired PROGRAM": "count these events",
+    "pfmon --report cpi PROGRAM": "where the cycles went, by cause and by function",
+    "pfmon --per-function -e l2_misses,ia64_inst_retired PROGRAM": "which functions miss a cache",
+    "pfmon --long-smpl-periods=10000 -e cpu_cycles --smpl-module=inst-hist --smpl-show-func PROGRAM": "samples",
+}
+"""Commands, and what they show."""
+COMMON = (
+    *("events", "pmu", "report", "unlimited", "per-function", "annotate", "print-interval", "irange"),
+    *("outfile", "json", "export", "session-timeout", "show-events", "event-info", "check-events-only"),
+    *("help", "help-all", "version"),
+)
+"""The options that --help itself lists."""
+ENDING = (
+    "Long options may be shortened to any unique prefix, and end at the program's name. The exit status is the\n"
+    "program's; 1 if -l or -L finds no event, 2 for a mistake on the command line, 3 for a count that grew\n"
+    "(--baseline), 124 after a timeout, 125 for counts that were lost, 128 + signal for a program that a signal killed."
+)
+WIDTH = 120
+INDENT = 36
+
+
+def help_text() -> str:
+    """How pfmon is used, five examples, the common options."""
+    width = max(len(command) for command in EXAMPLES if len(command) < WIDTH // 2)
+    options = {option.long: option for concern in CONCERNS for option in concern.OPTIONS}
+    lines = [USAGE, *SUBCOMMANDS, PURPOSE, "", "Examples:"]
+    for command, shows in EXAMPLES.items():
+        lines.append(f"  {command:<{width}}  {shows}")
+    lines += ["", "Common options:", *(option_line(options[name]) for name in COMMON)]
+    lines += ["", *_wrapped(f"Topics (--help TOPIC): {', '.join(_topics())}", WIDTH)]
+    return "\n".join([*lines, "", ENDING]) + "\n"
+
+
+def help_all(pmu: str) -> str:
+    """All options that a PMU has."""
+    lines = [USAGE, *SUBCOMMANDS, PURPOSE]
+    for concern in CONCERNS:
+        lines += _section(concern, pmu)
+    return "\n".join([*lines, "", *_others(pmu), "", ENDING]) + "\n"
+
+
+def topic_text(topic: str, pmu: str) -> str:
+    """The options of one topic, or those beside an option. PfmonError: there is no such topic."""
+    word = topic.lower().removeprefix("--")
+    found = [one for one in CONCERNS if one.TOPIC.startswith(word)] if word else []
+    found = found or [one for one in CONCERNS if any(option.long == word for option in one.OPTIONS)]
+    if not found:
+        raise PfmonError(f"unknown help topic {topic!r}; there are: {', '.join(_topics())}, and every option's name")
+    lines = [line for concern in found for line in _section(concern, pmu)]
+    return "\n".join([*lines[1:], "", *_others(pmu, found)]).rstrip() + "\n"
+
+
+def _topics() -> list[str]:
+    return [concern.TOPIC for concern in CONCERNS]
+
+
+def _section(concern: ModuleType, pmu: str) -> Iterator[str]:
+    """The lines of a concern, an empty one before them; none if the PMU has nothing of it."""
+    own = [option for option in concern.OPTIONS if belongs(option, pmu)]
+    if own:
+        yield ""
+        yield f"{concern.TITLE}:"
+        yield from map(option_line, own)
+
+
+def belongs(option: Option, pmu: str) -> bool:
+    """Whether a PMU has what an option is about."""
+    return not option.pmus or pmu in option.pmus
+
+
+def _others(pmu: str, concerns: list[ModuleType] | None = None) -> list[str]:
+    """A line about the options that are left out."""
+    options = [option for concern in concerns or CONCERNS for option in concern.OPTIONS]
+    others = dict.fromkeys(name for option in options if not belongs(option, pmu) for name in option.pmus)
+    names = ", ".join(f"--pmu={name}" for name in others if name != pmu)
+    return _wrapped(f"These are the options for {pmu}; there are more with {names}.", WIDTH) if names else []
+
+
+def option_line(option: Option) -> str:
+    """An option, how it is given, and what it does."""
+    left = f"  {f'-{option.short}, ' if option.short else '    '}--{option.long}{value_text(option)}"
+    first = f"{left:<{INDENT}} " if len(left) < INDENT else f"{left}\n{'':<{INDENT}} "
+    return first + f"\n{'':<{INDENT}} ".join(_wrapped(option.help, WIDTH - INDENT - 1))
+
+
+def value_text(option: Option) -> str:
+    """How an option's value is written behind it."""
+    return f"[={option.value}]" if option.optional else f"={option.value}" if option.value else ""
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, width, break_on_hyphens=False)

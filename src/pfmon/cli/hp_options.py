@@ -1,0 +1,61 @@
+"""Options that HP's pfmon had and this one does not have, and what to use instead (pfmon 3.x, its option table)."""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError, nearest_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ONE_PROCESSOR = "a program runs on one modelled processor here: leave it out"
+NO_GUESTS = "no program runs in a virtual machine here: leave it out"
+
+INSTEAD = {
+    "attach-task": "a program is monitored from its start here: pfmon PROGRAM",
+    "counter-mask": "use --event-thresholds",
+    "cpu-list": ONE_PROCESSOR,
+    "cpu-mask": ONE_PROCESSOR,
+    "cpu-set-relative": ONE_PROCESSOR,
+    "debug": "use --verbose",
+    "demangle-cpp": "C++ names are demangled unless --no-demangle is given: leave it out",
+    "demangle-java": "there is nothing in its place",
+    "edge-mask": "use --edge",
+    "exec-split-results": "--follow-exec prints what each executed program did by itself",
+    "guest-mask": NO_GUESTS,
+    "host-mask": NO_GUESTS,
+    "info": "use --pmu-info, and --help samples for the sampling modules",
+    "inv-mask": "use --invert",
+    "no-una-detect": "no register is taken by others here: leave it out",
+    "pin-command": ONE_PROCESSOR,
+    "print-syms": "use --per-function, or nm PROGRAM",
+    "restart-wait": "the program stands still while a buffer is emptied: leave it out",
+    "smpl-compact": "use --smpl-module=compact",
+    "smpl-cum-threshold": "use --smpl-show-top=NUMBER",
+    "smpl-ignore-pids": "samples of a run are of one process: leave it out",
+    "smpl-module-info": "use --help samples",
+    "smpl-output-format": "use --smpl-module",
+    "smpl-output-info": "use --help samples",
+    "smpl-per-function": "use --smpl-show-func",
+    "smpl-raw": "use --smpl-module=raw",
+    "sysmap-file": "no kernel runs here; --symbol-file has the symbols of a stripped program",
+    "trigger-address": "use --trigger-code-start-addresses",
+    "trigger-start-address": "use --trigger-code-start-addresses",
+    "trigger-start-delay": "use --trigger-event=EVENT:N, or --trigger-code-start-addresses",
+}
+"""By option."""
+
+LETTERS = {"S": "smpl-module-info"}
+"""Options of one letter."""
+
+
+def unknown(typed: str, known: Sequence[str]) -> PfmonError:
+    """What to say of an option that does not exist; ``known``: the long ones that do."""
+    name = LETTERS.get(typed[1:], "") if not typed.startswith("--") else typed[2:]
+    had = [old for old in INSTEAD if name and old.startswith(name)]
+    if name in INSTEAD or len(had) == 1:
+        old = name if name in INSTEAD else had[0]
+        return PfmonError(f"{typed}: HP's pfmon had this option, this one does not; {INSTEAD[old]}")
+    near = nearest_names(name, known) if name else []
+    hint = f"; nearest: {', '.join(f'--{other}' for other in near)}" if near else "; pfmon --help-all lists all"
+    return PfmonError(f"unknown option {typed}{hint}")

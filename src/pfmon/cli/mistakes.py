@@ -1,0 +1,187 @@
+"""All mistakes of a command line at once: loaded when there is one.
+
+What was found first is said in any case. The rest is found by looking at each option, rule, event and file by itself,
+without running anything. A mistake that may only follow from another one is left out: one that names an option about
+which something has been said already.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from pfmon.cli import baseline_options, progress_options, sampling_options
+from pfmon.cli.command_line import CONCERNS, a_program_is_given
+from pfmon.cli.config import Config
+from pfmon.cli.file_names import FILES
+from pfmon.cli.options import parse
+from pfmon.cli.output import STANDARD, append_wants_a_file, check_can_be_written
+from pfmon.engine import api
+from pfmon.errors import PfmonError
+from pfmon.library.checks import no_program_is_given, rules
+from pfmon.library.machines import take_pmu_of_program
+from pfmon.library.program import find_program, interpreted
+from pfmon.pmu import get, names
+from pfmon.pmu.derived import load_derived, plan
+from pfmon.pmu.options import event_options
+from pfmon.pmu.request import Request
+from pfmon.session.event_patterns import EXPRESSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pfmon.cli.options import Given
+    from pfmon.pmu.model import PmuModel
+
+    Check = tuple[str, Callable[[], object]]
+    """What a check is about, and itself."""
+
+NAMED = r"(?<![\w-])--?[a-zA-Z][\w-]*"
+"""An option in a sentence."""
+LETTERS = {f"-{option.short}": f"--{option.long}" for one in CONCERNS for option in one.OPTIONS if option.short}
+
+
+class _Found:
+    """The mistakes so far, in the order in which they are said."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._named: set[str] = set()
+
+    def take(self, error: PfmonError) -> None:
+        """A mistake of its own."""
+        if str(error) not in self.texts:
+            self.texts.append(str(error))
+
+    def take_misread(self, error: PfmonError) -> None:
+        """The same, of an option whose value is not known now."""
+        self.take(error)
+        self._named |= _options_in(str(error))
+
+    def attempt(self, subject: str, check: Callable[[], object]) -> None:
+        """What a check says, unless it may follow from what was found before, or that was about the same ``subject``
+        ("": none)."""
+        if subject and any(subject in text for text in self.texts):
+            return
+        try:
+            check()
+        except PfmonError as error:
+            if not self._named & _options_in(str(error)):
+                self.take(error)
+
+
+def _options_in(text: str) -> set[str]:
+    return {LETTERS.get(name, name) for name in re.findall(NAMED, text)}
+
+
+def all_mistakes(words: Sequence[str], first: PfmonError) -> list[str]:
+    """A line for each mistake of a command line; ``first`` is the one that was noticed."""
+    found = _Found()
+    config = Config()
+    owner = {option.long: concern for concern in CONCERNS for option in concern.OPTIONS}
+    misread: list[str] = []
+
+    def misreads(error: PfmonError, word: str) -> None:
+        found.take_misread(error)
+        misread.append(word)
+
+    given, command = parse((option for concern in CONCERNS for option in concern.OPTIONS), words, misreads)
+    for one in given:
+        try:
+            owner[one.name].apply(config, one)
+        except PfmonError as error:
+            found.take_misread(error)
+    found.take(first)
+    # The next word may be the value of an option that is not known: then nothing is said of the program.
+    certain = all("=" in word for word in misread)
+    for subject, check in _checks(config, command if certain else None):
+        found.attempt(subject, check)
+    return [_as_typed(text, given) for text in found.texts]
+
+
+def _checks(config: Config, command: Sequence[str] | None) -> Iterator[Check]:
+    """What can be looked at without running anything. ``command``: None where it is not known."""
+    if config.action not in ("", "check"):
+        return  # events and files are nobody's concern
+    for rule in (sampling_options.check, baseline_options.check, progress_options.check):
+        yield "", partial(rule, config)
+    for check in rules(config, asks=bool(config.action)):
+        yield "", check
+    yield from _events(config, command or ())
+    if command is not None and not config.action:
+        yield "", partial(a_program_is_given, config, command)
+        yield "", partial(no_program_is_given, config, command)
+    if command:
+        yield command[0], partial(_look_at, command)
+    yield "", partial(append_wants_a_file, config.outfile, config.append)
+    yield from _files(config)
+
+
+def _events(config: Config, command: Sequence[str]) -> Iterator[Check]:
+    """Each event: whether the PMU has it, or any PMU where it is not known which one counts; each event set: whether
+    it can be counted."""
+    pmus = _pmus(config, command)
+    plain = [name for name in config.events if not (config.unlimited or name == "all" or EXPRESSION & set(name))]
+    unknown = [name for name in dict.fromkeys(plain) if not any(_knows(pmu, name) for pmu in pmus)]
+    for name in unknown:
+        event = name.partition(":")[0]
+        yield f"event {event!r}", partial(plan, get(pmus[0]).events, [event])
+    if unknown or len(pmus) > 1 or len(plain) < len(config.events):
+        return
+    lists = config.event_thresholds, config.priv_levels, config.insn_sets
+    yield "", partial(event_options, config.events, *lists)
+    first = 0
+    for size in config.set_sizes:
+        yield "", partial(_program, get(pmus[0]), config.events[first : first + size])
+        first += size
+
+
+def _knows(pmu: str, name: str) -> bool:
+    event = name.partition(":")[0]
+    return event in get(pmu).events or event.upper() in load_derived(pmu)
+
+
+def _program(model: PmuModel, events: Sequence[str]) -> None:
+    request = Request(tuple(event_options(events)))
+    model.fulfil(plan(model.events, request.events).request(request))
+
+
+def _pmus(config: Config, command: Sequence[str]) -> list[str]:
+    """The PMU that counts; all, where that follows from a program that is not known."""
+    if config.pmu_given or config.machine or (config.action and not command):
+        return [config.pmu]
+    instructions = None
+    try:
+        instructions = api.instruction_set_of(find_program(command[0])) if command else None
+        take_pmu_of_program(config, instructions)
+    except PfmonError:  # said of the program itself
+        pass
+    return names() if instructions is None else [config.pmu]
+
+
+def _look_at(command: Sequence[str]) -> None:
+    """PfmonError: it is no program that can be run."""
+    from pfmon.program import image
+
+    path = find_program(interpreted(command)[0])
+    if api.instruction_set_of(path) is None:  # others are loaded by who runs them
+        image.load(path)
+
+
+def _files(config: Config) -> Iterator[Check]:
+    """Every file that is to be written."""
+    for option, field in FILES.items():
+        path = getattr(config, field)
+        if path and path != STANDARD:
+            yield f"--{option}={path}", partial(check_can_be_written, path, f"--{option}={path}")
+    for name, path in config.exports:
+        yield f"--export={name}:{path}", partial(check_can_be_written, path, f"--export={name}:{path}")
+
+
+def _as_typed(text: str, given: Sequence[Given]) -> str:
+    """A sentence with its options named as the user wrote them: --inv for --inverse-irange."""
+    for one in given:
+        if one.typed and one.typed != f"--{one.name}":
+            text = re.sub(rf"(?<![\w-])--{one.name}(?![\w-])", one.typed, text)
+    return text

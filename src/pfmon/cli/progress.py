@@ -1,0 +1,140 @@
+"""How a run goes, shown while it runs: by a thread that looks at it now and then (library/watching.py).
+
+On a terminal, lines at its bottom (panel.py), coloured unless NO_COLOR says no; elsewhere, and only if it was asked
+for, a line now and then. rich is imported when there is something to show, while the program runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from threading import Event
+
+    from rich.console import Console, RenderableType
+
+    from pfmon.cli.config import Config
+    from pfmon.library.prepared import Prepared
+    from pfmon.library.watching import Watch
+    from pfmon.report.so_far import SoFar
+
+PATIENCE = 1.0
+"""Seconds that a run takes before anything is shown of it."""
+EVERY, EVERY_LINE = 0.5, 2.0
+"""Seconds between two looks: on a terminal, and where lines are added."""
+AHEAD = 0.1
+"""Seconds before that in which counts are asked for."""
+FUNCTIONS = 8
+WIDE = 120
+"""Columns where there is no terminal."""
+
+
+def shows_progress(config: Config) -> bool:
+    """Whether the run is to be watched."""
+    if config.live or config.progress:
+        return True
+    return config.progress is None and _is_terminal()
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+@contextmanager
+def progress(config: Config, prepared: Prepared) -> Iterator[None]:
+    """The run is shown within it."""
+    from threading import Event, Thread
+
+    from pfmon.library.watching import Watch
+
+    watch, ended = Watch(prepared.session, config.live), Event()
+    show = Show(config, watch, ended)
+    thread = Thread(target=show.run, name="pfmon progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+class Show:
+    """Shows a run until an event is set."""
+
+    def __init__(self, config: Config, watch: Watch, ended: Event) -> None:
+        self._config, self._watch, self._ended = config, watch, ended
+
+    def run(self) -> None:
+        """In a thread of its own."""
+        if self._wait(PATIENCE):
+            return
+        if _is_terminal():
+            self._on_terminal()
+        else:
+            self._in_lines()
+
+    def _wait(self, seconds: float) -> bool:
+        """Until it is time for the next look, which the counts are ready for; true: the run has ended."""
+        if self._ended.wait(seconds - AHEAD):
+            return True
+        self._watch.ask()
+        return self._ended.wait(AHEAD)
+
+    def _on_terminal(self) -> None:
+        from pfmon.cli.panel import Panel
+
+        descriptor = sys.stderr.fileno()
+        panel = Panel(descriptor, 1)
+        before = None
+        try:
+            while True:
+                now = self._watch.so_far
+                console = _console(panel.width, terminal=True)
+                lines = _lines(console, self._parts(now, before))
+                if self._config.live and len(lines) > panel.rows:
+                    panel.close()
+                    panel = Panel(descriptor, len(lines))
+                panel.draw(lines)
+                before = now
+                if self._wait(EVERY):
+                    return
+        finally:
+            panel.close()
+
+    def _in_lines(self) -> None:
+        console, before = _console(WIDE, terminal=False), None
+        while True:
+            now = self._watch.so_far
+            lines = _lines(console, self._parts(now, before))
+            sys.stderr.write("".join(f"pfmon: {line.rstrip()}\n" for line in lines))
+            sys.stderr.flush()
+            before = now
+            if self._wait(EVERY_LINE):
+                return
+
+    def _parts(self, now: SoFar, before: SoFar | None) -> list[RenderableType]:
+        from pfmon.report.progress import count_table, function_table, progress_line
+
+        if not self._config.live:
+            return [progress_line(now, before)]
+        style = self._config.number_style
+        line = progress_line(now._replace(counts=()), before)
+        tables = [count_table(now, style)] if now.counts else []
+        return [line, *tables, *([function_table(now, FUNCTIONS, style)] if now.functions else [])]
+
+
+def _console(width: int, terminal: bool) -> Console:
+    from rich.console import Console
+
+    return Console(width=width, force_terminal=terminal, highlight=False, legacy_windows=False)
+
+
+def _lines(console: Console, parts: list[RenderableType]) -> list[str]:
+    with console.capture() as capture:
+        for part in parts:
+            console.print(part)
+    return capture.get().splitlines()

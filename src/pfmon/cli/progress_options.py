@@ -1,0 +1,37 @@
+"""What is shown of a run while it runs."""
+
+from __future__ import annotations
+
+from pfmon.cli.options import Option
+from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
+
+TITLE = "While it runs"
+TOPIC = "progress"
+OPTIONS = [
+    Option("progress", "show instructions, speed, counts and memory while it runs (on a terminal, after a second)"),
+    Option("no-progress", "do not"),
+    Option("live", "show counts, and the functions that they come from, while it runs"),
+]
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    if given.name == "live":
+        config.live = config.watched = True
+    else:
+        wanted = given.name == "progress"
+        if config.progress is (not wanted):
+            raise PfmonError("--progress and --no-progress exclude each other")
+        config.progress = wanted
+        config.watched = config.watched or wanted
+
+
+def check(config: Config) -> None:
+    """PfmonError for options that do not go together."""
+    if config.live and config.progress is False:
+        raise PfmonError("--live shows how the run goes, and does not go with --no-progress")

@@ -1,0 +1,94 @@
+"""--report derived: all derived events of a PMU that can be counted, in one run, and what they come to."""
+
+from __future__ import annotations
+
+from pfmon.counting.countable import check_countable
+from pfmon.errors import PfmonError
+from pfmon.library.machines import machine_of
+from pfmon.pmu.derived import load_derived, plan
+from pfmon.pmu.model import IA64
+from pfmon.pmu.options import event_options
+from pfmon.pmu.request import Request
+from pfmon.report.derived import DerivedReport, DerivedValue, Needs
+from pfmon.session.event_sets import EventSets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.library.counts import Counts
+    from pfmon.library.options import Options
+    from pfmon.pmu.model import PmuModel
+    from pfmon.session.counting import Value
+
+LATENCY = "MEMORY_LATENCY"
+LITTLE = "Little's law: requests under way, summed over cycles, per request are the mean cycles that one takes"
+ARBITER = (
+    "; on Montecito with what is left of the time in the arbiter, so more than Itanium 2 shows for the same memory"
+)
+
+
+def ask_for_derived(options: Options, model: PmuModel) -> None:
+    """Make the events those of the report. PfmonError: the PMU has none."""
+    names = _countable(model)[0]
+    if not names:
+        raise PfmonError(f"--report=derived: {model.name} has no derived events; {', '.join(IA64)} have")
+    events = list(dict.fromkeys(event for name in names for event in _asked_for(model, name)))
+    options.events, options.set_sizes, options.unlimited = events, [len(events)], True
+
+
+def _countable(model: PmuModel) -> tuple[list[str], list[tuple[str, str]]]:
+    """The derived events that can be counted, and the others, with the reason."""
+    names, left_out = [], []
+    for name in load_derived(model.name):
+        try:
+            for event in plan(model.events, [name]).events:
+                check_countable(model, model.events[event.name])
+        except PfmonError as error:
+            left_out.append((name, str(error)))
+        else:
+            names.append(name)
+    return names, left_out
+
+
+def _asked_for(model: PmuModel, name: str) -> list[str]:
+    """What is counted for a formula: its events, of which it may have more than a PMU has counters; a formula that
+    selects instructions by opcode sets the matchers for all its events, and is counted as it is."""
+    wanted = plan(model.events, [name])
+    if any(wanted.opcodes):
+        return [name]
+    return [f"{event.name}:{event.mesi}" if event.mesi else event.name for event in wanted.events]
+
+
+def derived_report(options: Options, model: PmuModel, counts: Counts) -> DerivedReport:
+    """The report of a run that counted what `ask_for_derived` asked for."""
+    figures = machine_of(options)
+    counted = dict(zip(options.events, (count.value for count in counts), strict=True))
+    values, (names, left_out) = [], _countable(model)
+    for name in names:
+        one, asked = load_derived(model.name)[name], _asked_for(model, name)
+        value = counted[name] if asked == [name] else _computed(model, name, [counted[event] for event in asked])
+        note = _latency_note(model, value, int(figures["machine.frequency"])) if name == LATENCY else ""
+        needs = _needs(model, name, asked)
+        values.append(DerivedValue(name, value, one.formula, one.description, one.source, needs, note))
+    return DerivedReport(str(figures["machine.name"]), values, left_out)
+
+
+def _computed(model: PmuModel, name: str, counts: Sequence[Value]) -> Value:
+    """The value of a formula; counts of measured events are whole numbers."""
+    return plan(model.events, [name]).compute(int(count or 0) for count in counts)[0]
+
+
+def _needs(model: PmuModel, name: str, asked: Sequence[str]) -> Needs:
+    """What the hardware needs for a formula: its events on as many PMUs as they take."""
+    wanted = plan(model.events, [name])
+    events = [model.events[event.name] for event in wanted.events]
+    requests = tuple(event_options(asked))
+    runs = len(EventSets(model, Request(requests), unlimited=True).sets)
+    return Needs(len(events), runs, any(wanted.opcodes), all(event.fidelity == "exact" for event in events))
+
+
+def _latency_note(model: PmuModel, cycles: Value, megahertz: int) -> str:
+    """How the latency comes about, and what it is in time (Montecito manual section 4.11.2)."""
+    time = "" if cycles is None else f"{1000 * cycles / megahertz:.4g} ns at {megahertz} MHz. "
+    return f"{time}{LITTLE}{ARBITER if model.name == 'montecito' else ''}"

@@ -1,0 +1,113 @@
+"""A run that is watched while it runs: what has been counted so far, and where. It changes nothing of the run.
+
+The engine is asked between two buffers of the stream (stream/glance.pyx), by whoever wants to know, from any thread.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from pfmon.report.so_far import SoFar
+from pfmon.session.monitoring import Monitoring
+from pfmon.stream.glance import Glance
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pfmon.engine.api import Ending, Engine, PerformanceData
+    from pfmon.session.counting import Value
+    from pfmon.session.profile import Row
+    from pfmon.session.run import Session
+    from pfmon.stream.consumer import Consumer
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class Watched:
+    """An engine in front of whose reader a glance stands; otherwise as it is."""
+
+    def __init__(self, engine: Engine, watch: Watch) -> None:
+        self._engine, self._watch = engine, watch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """As the engine's."""
+        try:
+            return self._engine.run(self._watch.began(consumer, performance_data), performance_data)
+        finally:
+            self._watch.ended()
+
+
+class Watch:
+    """Watches a session from before its run. ``functions``: where the counts come from, too."""
+
+    def __init__(self, session: Session, functions: bool = False) -> None:
+        self._session = session
+        self._engine = session.engine
+        self._functions = functions
+        self._monitoring: Monitoring | None = None
+        self._glance: Glance | None = None
+        self._began = time.monotonic()
+        self._counted: tuple[tuple[tuple[str, Value], ...], tuple[Row, ...]] = (), ()
+        session.engine = Watched(session.engine, self)
+
+    def began(self, consumer: Consumer, data: PerformanceData | None) -> Consumer:
+        """The run begins: what the engine is to write to."""
+        self._began = time.monotonic()
+        self._monitoring = data if isinstance(data, Monitoring) and len(self._session.groups) == 1 else None
+        self._glance = Glance(consumer, self._look)
+        return self._glance
+
+    def ended(self) -> None:
+        """The run is over: let go of what refers back to this."""
+        self._glance = self._monitoring = None
+
+    def ask(self) -> None:
+        """Have the counts looked at soon: the engine does it between two buffers, some ten milliseconds apart."""
+        if glance := self._glance:
+            glance.ask()
+
+    @property
+    def so_far(self) -> SoFar:
+        """This moment; what was counted is of the moment when it was looked at last."""
+        seconds = time.monotonic() - self._began
+        return SoFar(seconds, self._engine.retired, _memory(), *self._counted)
+
+    def _look(self) -> None:
+        """In the engine's thread, between two buffers."""
+        monitoring = self._monitoring
+        if monitoring is None:
+            return
+        seen = monitoring.seen()
+        if seen.records:
+            assert isinstance(monitoring.running, _machine_run())
+            seen = monitoring.running.so_far(seen)
+        group = self._session.groups[0]
+        names = [count.name for count in group.counts()]
+        counts = tuple(zip(names, group.values(group.totals(seen)), strict=True))
+        rows: tuple[Row, ...] = ()
+        if self._functions:
+            from pfmon.session.profile import Profile
+
+            profile = Profile(group, self._session.objects, seen, self._session.plan.demangle)
+            rows = tuple(profile.by_function())
+        self._counted = counts, rows
+
+
+def _machine_run() -> type[Any]:
+    from pfmon.session.machine_run import MachineRun
+
+    return MachineRun
+
+
+def _memory() -> int:
+    """Bytes of the host's memory that this process has (proc(5), statm)."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - read often
+            return int(file.read().split()[1]) * PAGE
+    except (OSError, ValueError, IndexError):
+        return 0

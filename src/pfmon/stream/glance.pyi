@@ -1,0 +1,11 @@
+from collections.abc import Callable
+
+from pfmon.stream.consumer import Consumer
+
+class Glance(Consumer):
+    """Hands the stream on to a reader, and lets somebody look between two buffers."""
+
+    error: Exception | None
+
+    def __init__(self, reader: Consumer, look: Callable[[], object]) -> None: ...
+    def ask(self) -> None: ...

@@ -1,0 +1,84 @@
+"""--help: short first, the rest by topic or at once, options of other processors with --pmu alone."""
+
+import re
+import shlex
+
+import pytest
+from answers import answer, declined, said
+from command import example, pfmon
+
+from pfmon import pmu
+from pfmon.cli.command_line import CONCERNS
+from pfmon.cli.help import COMMON, EXAMPLES
+
+OPTIONS = {option.long: option for concern in CONCERNS for option in concern.OPTIONS}
+
+
+def listed(text: str) -> set[str]:
+    """The options that have a line in a text."""
+    return set(re.findall(r"^  (?:-\w, |    )--([\w-]+)", text, re.M))
+
+
+def test_help_begins_with_usage_and_five_examples() -> None:
+    lines = answer("--help").splitlines()
+    assert lines[0].startswith("usage: pfmon ")
+    first = lines.index("Examples:") + 1
+    assert all(line.strip().startswith("pfmon ") for line in lines[first : first + 5]) and lines[first + 5] == ""
+    assert set(COMMON) <= listed("\n".join(lines))
+    assert len(lines) < 60
+    assert answer("-h") == answer("--help")
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_examples_run(command: str) -> None:
+    words = shlex.split(command.replace("PROGRAM", example("hashmap") + " 200"))
+    done = pfmon(*words[1:])
+    assert done.returncode == 0 and len(done.stdout.splitlines()) > 2
+
+
+@pytest.mark.parametrize("name", pmu.names())
+def test_help_all_lists_the_options_that_a_pmu_has(name: str) -> None:
+    text = answer(f"--pmu={name}", "--help-all")
+    assert listed(text) == {long for long, option in OPTIONS.items() if not option.pmus or name in option.pmus}
+    assert f"These are the options for {name}; there are more with --pmu=" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_options_of_other_processors_are_those_that_their_rules_refuse() -> None:
+    words = {"value": "1", "opc-match32": ":0:0"}
+    for name in pmu.IA64:
+        for option in OPTIONS.values():
+            if option.pmus and name not in option.pmus and not option.long.startswith(("excl", "in", "smpl", "ear")):
+                given = f"--{option.long}" + (f"={words.get(option.long, '0x1000-0x2000')}" if option.value else "")
+                status, _, err = said("--check-events-only", f"--pmu={name}", "-e", "nops_retired", given)
+                assert status == 2 and err, (name, given)
+
+
+@pytest.mark.parametrize("concern", CONCERNS, ids=lambda concern: concern.TOPIC)
+def test_a_topic_has_its_options(concern: object) -> None:
+    assert concern.TOPIC  # type: ignore[attr-defined]
+    text = answer("--pmu=itanium2", "--help", concern.TOPIC)  # type: ignore[attr-defined]
+    own = {option.long for option in concern.OPTIONS if not option.pmus or "itanium2" in option.pmus}  # type: ignore[attr-defined]
+    assert listed(text) == own
+    assert text == answer("--pmu=itanium2", f"--help={concern.TOPIC}")  # type: ignore[attr-defined]
+
+
+def test_an_option_is_a_topic_too() -> None:
+    assert answer("--help", "drange") == answer("--help", "ranges") == answer("--help", "--", "--drange")
+
+
+def test_unknown_topic_names_the_known() -> None:
+    line = declined("--help", "no-such-topic")
+    assert all(concern.TOPIC in line for concern in CONCERNS)
+
+
+def test_a_list_without_events_says_so_and_names_the_nearest() -> None:
+    for option in ("-l", "-L"):
+        status, out, err = said(f"{option}loads_retird")
+        assert (status, out) == (1, "")
+        assert err.startswith(
+            "pfmon: no event of itanium2 has a name that matches 'loads_retird'; nearest: LOADS_RETIRED"
+        )
+    status, _, err = said("--pmu=montecito", "-lzzz")
+    assert status == 1 and "montecito" in err and "-l lists them all" in err
+    assert "-L finds ratios, too" in said("-lspec_miss_ratio")[2]

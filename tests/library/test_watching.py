@@ -1,0 +1,116 @@
+"""Looking at a run while it runs changes nothing of it, and what is seen is part of what it comes to."""
+
+from threading import Event, Thread
+
+import pytest
+from command import EXAMPLES, example
+
+import pfmon
+from pfmon.errors import PfmonError
+from pfmon.library.files import Files
+from pfmon.library.keywords import options_of
+from pfmon.library.prepared import Prepared
+from pfmon.library.watching import Watch
+from pfmon.report.so_far import SoFar
+
+HASHMAP = [example("hashmap"), "30000"]
+EVENTS = {
+    "exact": ["ia64_inst_retired", "loads_retired"],
+    "modelled": ["cpu_cycles", "ia64_inst_retired", "l2_misses", "back_end_bubble_all"],
+    "formula": ["ia64_ipc", "nops_retired"],
+}
+MONTECITO = {"cpu_cycles": "cpu_op_cycles_all", "l2_misses": "l2d_misses"}
+
+
+def watched(command: list[str], functions: bool = False, every: float = 0.002, **options: object) -> tuple:
+    """A run, what was seen of it, and the watch."""
+    wanted = options_of(options)
+    wanted.watched = True
+    prepared = Prepared(wanted, command, Files(capture=True))
+    watch, ended, seen = Watch(prepared.session, functions), Event(), []
+
+    def look() -> None:
+        while not ended.wait(every):
+            watch.ask()
+            seen.append(watch.so_far)
+
+    thread = Thread(target=look)
+    thread.start()
+    try:
+        run = prepared.run()
+    finally:
+        ended.set()
+        thread.join()
+    return run, seen
+
+
+def values(run: pfmon.Run) -> dict[str, object]:
+    return {count.name: count.value for count in run.counts}
+
+
+@pytest.mark.parametrize("events", EVENTS.values(), ids=EVENTS)
+@pytest.mark.parametrize("machine", ["itanium2", "montecito"])
+def test_counts_are_those_of_a_run_that_nobody_looks_at(events: list[str], machine: str) -> None:
+    if machine == "montecito":
+        events = [MONTECITO.get(event, event) for event in events]
+    run, seen = watched(HASHMAP, events=events, machine=machine)
+    alone = pfmon.run(HASHMAP, events=events, machine=machine, capture=True)
+    assert values(run) == values(alone) and run.retired == alone.retired
+    assert len([one for one in seen if one.counts]) >= 3
+
+
+def test_what_is_seen_grows_up_to_what_the_run_comes_to() -> None:
+    run, seen = watched(HASHMAP, events=EVENTS["modelled"], functions=True)
+    looks = [one for one in seen if one.counts]
+    assert_grows(looks, values(run))
+    for one in looks:
+        for place, (_, total) in enumerate(one.counts):
+            assert sum(row.values[place] for row in one.functions) == total
+    assert [one.seconds for one in looks] == sorted(one.seconds for one in looks)
+    assert all(one.memory > 1 << 20 for one in seen)
+
+
+def assert_grows(looks: list[SoFar], end: dict[str, object]) -> None:
+    rows = [dict(one.counts) for one in looks]
+    for before, after in zip(rows, [*rows[1:], end], strict=True):
+        assert before.keys() == end.keys()
+        assert all(before[name] <= after[name] for name in end)
+    assert rows[0] != rows[-1]
+
+
+@pytest.mark.parametrize(
+    "events", [["INSTRUCTIONS_RETIRED"], ["UNHALTED_CORE_CYCLES", "INSTRUCTIONS_RETIRED", "LLC_MISSES"]], ids=len
+)
+def test_programs_under_qemu_are_seen_alike(events: list[str]) -> None:
+    command = [f"{EXAMPLES}/x86_64/hashmap", "60000"]
+    try:
+        run, seen = watched(command, events=events)
+    except PfmonError as error:
+        pytest.skip(str(error))
+    assert values(run) == values(pfmon.run(command, events=events, capture=True))
+    assert_grows([one for one in seen if one.counts], values(run))
+
+
+def test_a_recording_and_intervals_are_seen(tmp_path: object) -> None:
+    path = f"{tmp_path}/run"
+    pfmon.record(path, HASHMAP, capture=True)
+    prepared = pfmon.prepare(HASHMAP, events=["cpu_cycles"], capture=True, print_interval=1)
+    watch = Watch(prepared.session)
+    looked: list[SoFar] = []
+
+    def look(_: object) -> None:
+        watch.ask()
+        looked.append(watch.so_far)
+
+    run = prepared.run(look)
+    assert len(looked) > 3 and looked[-1].counts[0][1] <= run.counts["cpu_cycles"].value
+    assert values(run) == values(pfmon.replay(path, events=["cpu_cycles"]))
+
+
+def test_an_error_of_a_look_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: object) -> None:
+        raise ValueError("a look that fails")
+
+    monkeypatch.setattr(Watch, "_look", fail)
+    run, seen = watched(HASHMAP, events=["ia64_inst_retired"])
+    assert run.status == 0 and not any(one.counts for one in seen)
