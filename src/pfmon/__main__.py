@@ -73,13 +73,15 @@ def command() -> NoReturn:
         complete()
     gc.disable()  # what is loaded stays, and the collector would look through it again and again
     cache = code_cache.install()
-    status = main()
     try:
+        status = main()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:  # closed when pfmon was started
                 stream.flush()
     except BrokenPipeError:
         status = 141
+    except KeyboardInterrupt:  # before there was anything to stop, or once more while results are written
+        status = 130
     cache.keep()
     os._exit(status)
 
