@@ -18,6 +18,7 @@ OPTIONS = [
     Option("follow-vfork", "the same as --follow-fork"),
     Option("follow-exec", "count programs that are executed; REGEX: if their path matches", "REGEX", optional=True),
     Option("follow-exec-exclude", "do not count those whose path matches", "REGEX"),
+    Option("follow-exclude", "the same as --follow-exec-exclude", "REGEX"),
     Option("follow-pthread", "count threads, which are counted in any case: together, by process (see --per-thread)"),
     Option("per-thread", "count each thread of an IA-64 program by itself, too"),
     Option("follow-all", "count all of these"),
@@ -42,7 +43,7 @@ def apply(config: Config, given: Given) -> None:
         case "follow-exec":
             config.follow_exec = True
             config.follow_exec_only = pattern(given.name, given.value or "")
-        case "follow-exec-exclude":
+        case "follow-exec-exclude" | "follow-exclude":
             config.follow_exec_exclude = pattern(given.name, given.value or "")
         case "follow-limit":
             config.follow_limit = whole_number(given.name, given.value or "", 1, MOST_PROCESSES)
