@@ -147,7 +147,7 @@ class ProgressLine:
 
     def _text(self, progress: Progress) -> str:
         if progress.doing == "recording":
-            return f"recording {progress.running} programs"
+            return f"recording {progress.running} program" + "s" * (progress.running > 1)
         text = f"{progress.done} of {progress.cells} cells"
         if progress.before:
             text += f" ({progress.before} were there)"

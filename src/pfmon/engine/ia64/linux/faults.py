@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from pfmon.engine.ia64.encodings.faults import Fault
+from pfmon.engine.ia64.linux import delivery
 from pfmon.engine.ia64.linux.signal_table import SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP
+from pfmon.engine.ia64.linux.signals import Signal
+from pfmon.engine.ia64.linux.structures import SIGINFO_FAULT
+from pfmon.engine.ia64.linux.user import int32
 from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.interface import Death
+    from pfmon.engine.ia64.linux.process import Process
+
+ISR_VALID = 1
+MASK = (1 << 64) - 1
 
 ILL_ILLOPC, ILL_ILLOPN, ILL_PRVOPC, ILL_PRVREG, ILL_BADIADDR, ILL_BREAK = 1, 2, 5, 6, 9, 10
 SEGV_MAPERR, SEGV_ACCERR, SEGV_PSTKOVF = 1, 2, 4
@@ -87,3 +99,22 @@ def cause(kind: int, code: int) -> Cause:
                 return Cause(SIGFPE, si_code, f"floating-point {text}")
         return Cause(SIGFPE, FPE_FLTINV, "floating-point exception")
     return CAUSES.get(kind, Cause(SIGILL, ILL_ILLOPC, f"fault {kind}"))
+
+
+def deliver_fault(process: Process, kind: int, address: int, code: int) -> Death | None:
+    """Send the signal of a fault to the thread that runs, unless the fault can be mended (Process.fault)."""
+    found = cause(kind, code)
+    text = found.text if found.at_ip else f"{found.text} {address:#x}"
+    signal, si_code = found.signal, found.code
+    is_break = kind == Fault.FAULT_BREAK
+    if is_break:  # a break is a fault: it has not been executed
+        process.registers.set_ip(delivery.previous_slot(process.registers.ip))
+    if kind == Fault.FAULT_DATA_ACCESS_RIGHTS:
+        if process.mappings.grow(address):
+            return None
+        if process.mappings.beyond_file(address):
+            signal, si_code, text = SIGBUS, BUS_ADRERR, f"the mapped file has ended before {address:#x}"
+    at = process.registers.ip if found.at_ip else address
+    immediate, isr, flags = (code, 0, 0) if is_break else (0, code, ISR_VALID)
+    info = SIGINFO_FAULT.pack(signal, 0, si_code, at & MASK, int32(immediate), flags, isr & MASK)
+    return delivery.force(process, Signal(signal, info, text))

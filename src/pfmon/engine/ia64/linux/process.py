@@ -21,9 +21,8 @@ from pfmon.engine.ia64.linux.mappings import Mappings
 from pfmon.engine.ia64.linux.numbers import FIRST, NAMES
 from pfmon.engine.ia64.linux.paths import Paths
 from pfmon.engine.ia64.linux.random import RandomBytes
-from pfmon.engine.ia64.linux.signal_table import SIGBUS, SIGCONT, SIGKILL
+from pfmon.engine.ia64.linux.signal_table import SIGCONT, SIGKILL
 from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, Signals, kill_info
-from pfmon.engine.ia64.linux.structures import SIGINFO_FAULT
 from pfmon.engine.ia64.linux.system import System
 from pfmon.engine.ia64.linux.thread import Blocked, Thread
 from pfmon.engine.ia64.linux.timers import Timers
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 
 EFAULT, ENOMEM, ENOSYS = 14, 12, 38
 MASK = (1 << 64) - 1
-ISR_VALID = 1
 
 
 def _nobody(_: str) -> None:
@@ -261,29 +259,9 @@ class Process:
 
         address: for memory faults the address that was used; code: ISR.code, for a break its immediate.
         """
-        from pfmon.engine.ia64.encodings.faults import Fault
         from pfmon.engine.ia64.linux import faults  # most programs never fault
 
-        cause = faults.cause(kind, code)
-        text = cause.text if cause.at_ip else f"{cause.text} {address:#x}"
-        signal, si_code = cause.signal, cause.code
-        if kind == Fault.FAULT_BREAK:  # a break is a fault: it has not been executed
-            self.registers.set_ip(delivery.previous_slot(self.registers.ip))
-        if kind == Fault.FAULT_DATA_ACCESS_RIGHTS:
-            if self.mappings.grow(address):
-                return None
-            if self.mappings.beyond_file(address):
-                signal, si_code, text = (
-                    SIGBUS,
-                    faults.BUS_ADRERR,
-                    f"the mapped file has ended before {address:#x}",
-                )
-        at = self.registers.ip if cause.at_ip else address
-        immediate = code if kind == Fault.FAULT_BREAK else 0
-        isr = 0 if kind == Fault.FAULT_BREAK else code
-        flags = 0 if kind == Fault.FAULT_BREAK else ISR_VALID
-        info = SIGINFO_FAULT.pack(signal, 0, si_code, at & MASK, _int(immediate), flags, isr & MASK)
-        end = delivery.force(self, Signal(signal, info, text))
+        end = faults.deliver_fault(self, kind, address, code)
         self.finish(end)
         return end
 
@@ -421,12 +399,6 @@ class Process:
             self.paths.close()
             exits.process_ended(self, end)
         return end
-
-
-def _int(value: int) -> int:
-    """The low 32 bits as a C int."""
-    value &= 0xFFFFFFFF
-    return value - (value >> 31 << 32)
 
 
 def _with_host_ids(settings: Settings) -> Settings:
