@@ -136,6 +136,25 @@ def test_a_script_is_executed_by_its_interpreter(tmp_path: Path) -> None:
     assert done.tasks[2].command[1:] == ["8", str(script)]
 
 
+def test_relative_paths_are_those_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the program and of a script's interpreter, from the directory that the process is in; reports name both."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    interpreter = tmp_path / "sub" / "interpreter"
+    interpreter.write_bytes(Path(example("fib")).read_bytes())
+    script = tmp_path / "sub" / "script"
+    script.write_text("#!./interpreter 8\n")
+    for file in (interpreter, script):
+        file.chmod(0o755)
+    data = Data()
+    folder, name = data.add("folder", b"sub\0"), data.add("name", b"./script\0")
+    vector = data.add("vector", struct.pack("<2Q", name, 0))
+    lines = [*call("chdir", folder), *call("execve", name, vector, data.add("nothing", bytes(8)))]
+    done = run(write_program(tmp_path / "goes", [*lines, *call("exit_group", 99)], data.bytes), follow_exec=True)
+    assert done.status == 0 and done.output is not None and done.output.startswith(b"21 ")
+    assert done.tasks is not None and done.tasks[1].command == [str(interpreter), "8", "./script"]
+
+
 @pytest.mark.parametrize(
     ("content", "mode", "error"),
     [(None, 0, 2), (b"", 0o755, 8), (b"\x7fELF", 0o755, 8), (b"words", 0o644, 13), (b"#!/nowhere\n", 0o755, 2)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pfmon.engine.ia64.linux.mappings import rights_text
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
 from pfmon.engine.ia64.place import bundle_text
 from pfmon.program.objects import place_of
@@ -81,5 +82,4 @@ def _stack(processor: Processor, objects: Objects) -> Iterator[str]:
 def _map(process: Process) -> Iterator[str]:
     yield "memory:"
     for start, end, protection in process.memory.regions_map():
-        rights = "".join(c if protection & b else "-" for c, b in zip("rwx", (1, 2, 4), strict=True))
-        yield f"  {start:016x}-{end:016x} {rights} {process.region_name(start, end)}".rstrip()
+        yield f"  {start:016x}-{end:016x} {rights_text(protection)} {process.region_name(start, end)}".rstrip()

@@ -64,12 +64,17 @@ cdef void give_registers(Cpu* cpu, const Registers* source) noexcept nogil:
         flush_tlb(cpu)
 
 
-cdef void begin_stack(Cpu* cpu, uint64_t base) noexcept nogil:
-    """The current frame is the first one of a register stack whose backing store begins at ``base``."""
+cdef void forget_frames(Cpu* cpu, uint64_t address) noexcept nogil:
+    """No frame lies below the current one in registers, which begins at backing-store ``address``."""
     cpu.bof = cpu.store = 0
     cpu.stacked_nats[0] = cpu.stacked_nats[1] = 0
     set_clean(cpu, 0)
-    cpu.bspstore = base & ~<uint64_t>7
+    cpu.bspstore = address & ~<uint64_t>7
+
+
+cdef void begin_stack(Cpu* cpu, uint64_t base) noexcept nogil:
+    """The current frame is the first one of a register stack whose backing store begins at ``base``."""
+    forget_frames(cpu, base)
     cpu.rnat = 0
 
 
@@ -79,8 +84,8 @@ cdef bint possible_marker(uint64_t cfm) noexcept nogil:
 
 
 cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil:
-    """Make the frame that ends at backing-store ``address`` with marker ``cfm`` current again, as rfi does. False when the
-    backing store could not be read."""
+    """Make the frame that ends at backing-store ``address`` with marker ``cfm`` current again, as rfi does. False when
+    the backing store could not be read."""
     cdef uint64_t pfs = cpu.pfs, ec = cpu.ec
     cdef bint done
     if not possible_marker(cfm):
@@ -92,10 +97,7 @@ cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil
     alat_clear(cpu)
     memset(&cpu.gr[32], 0, 96 * sizeof(uint64_t))
     cpu.sof = cpu.sol = cpu.sor = 0
-    cpu.bof = cpu.store = 0
-    set_clean(cpu, 0)
-    cpu.bspstore = address & ~<uint64_t>7
-    cpu.stacked_nats[0] = cpu.stacked_nats[1] = 0
+    forget_frames(cpu, address)
     # An interrupted frame was covered whole: all of it is local in this sense.
     cpu.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
     done = pop_frame(cpu)

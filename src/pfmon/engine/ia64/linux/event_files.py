@@ -7,6 +7,7 @@ import errno
 import os
 from contextlib import suppress
 
+from pfmon.engine.ia64.linux.countdown import Countdown
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.files import OpenFile
 from pfmon.engine.ia64.linux.structures import SIGINFO_FIELDS, SIGNALFD_SIGINFO, U64
@@ -45,42 +46,22 @@ class TimerFile(Notice):
     def __init__(self, system: System, real: bool, blocking: bool) -> None:
         super().__init__(blocking, b"anon_inode:[timerfd]")
         self._system = system
-        self._real = real
-        self._expiry = self._interval = self._times = 0
+        self.timer = Countdown(system.clock.realtime if real else system.clock.monotonic)
+        self._times = 0
         system.timer_files.add(self)
 
-    def now(self) -> int:
-        """By its clock."""
-        clock = self._system.clock
-        return clock.realtime() if self._real else clock.monotonic()
-
-    def get(self) -> tuple[int, int]:
-        """Interval, and time left; 0: it is not set."""
-        return self._interval, max(1, self._expiry - self.now()) if self._expiry else 0
-
     def set(self, interval: int, value: int, absolute: bool) -> None:
-        """Let it expire at or after ``value``, then every interval; 0 stops it."""
-        self._interval, self._times = interval, 0
-        self._expiry = 0 if not value else value if absolute else self.now() + value
+        """As Countdown.set; times that came before are forgotten."""
+        self._times = 0
+        self.timer.set(interval, value, absolute)
         self.show(False)
         self.fire()
 
     def fire(self) -> None:
         """Count the times that have come."""
-        now = self.now()
-        if not self._expiry or now < self._expiry:
-            return
-        if self._interval:
-            times = (now - self._expiry) // self._interval + 1
-            self._expiry += times * self._interval
-        else:
-            times, self._expiry = 1, 0
-        self._times += times
-        self.show(True)
-
-    def left(self) -> int | None:
-        """Time until it expires; None: it is not set."""
-        return max(0, self._expiry - self.now()) if self._expiry else None
+        if times := self.timer.times():
+            self._times += times
+            self.show(True)
 
     def read(self, count: int) -> bytes:
         if count < U64.size:

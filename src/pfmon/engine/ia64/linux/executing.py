@@ -8,8 +8,9 @@ import os
 from pfmon.engine.ia64.linux import exits
 from pfmon.engine.ia64.linux.errors import Terminated, fail
 from pfmon.engine.ia64.linux.interface import Death
+from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
 from pfmon.engine.ia64.linux.signal_table import SIGKILL, SIGTRAP
-from pfmon.engine.ia64.linux.signals import SI_USER, Signal, kill_info
+from pfmon.engine.ia64.linux.signals import SI_USER
 from pfmon.engine.ia64.linux.structures import U64
 from pfmon.errors import PfmonError
 
@@ -54,11 +55,18 @@ def execute(p: Process, host_path: bytes, shown: bytes, arguments: list[bytes], 
             break
         arguments = [*script, shown, *arguments[1:]]
         shown = script[0]
-        host_path = p.paths.resolve(p.files, -100, shown)[0]
+        host_path = p.paths.host_name(p.files, AT_FDCWD, shown)
     else:
         fail(errno.ELOOP)
+    host_path = _named(host_path)
     program = _load(p, host_path)
     _replace(p, program, host_path, arguments, environment)
+
+
+def _named(path: bytes) -> bytes:
+    """The path as reports show it: its directory by name, and not by the descriptor that stands for it."""
+    folder, name = os.path.split(path)
+    return path if folder == b"/proc/self/fd" else os.path.join(os.path.realpath(folder), name)
 
 
 def _check_file(path: bytes) -> None:
@@ -118,7 +126,7 @@ def _replace(
     p.thread.name = os.path.basename(path)[:15]
     p.family.executed = True
     if shared.traced:  # it stops before the first instruction (ptrace(2), PTRACE_TRACEME)
-        p.send(Signal(SIGTRAP, kill_info(SIGTRAP, SI_USER, p.process_id, p.settings.user_id)), p.thread)
+        p.send(p.own_signal(SIGTRAP, SI_USER), p.thread)
     p.system.run(p)
     try:
         p.start()

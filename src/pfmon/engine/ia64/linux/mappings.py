@@ -20,6 +20,11 @@ PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 PIECE = 1 << 20
 
 
+def rights_text(protection: int) -> str:
+    """Rights as /proc/PID/maps shows them: r-x."""
+    return "".join(c if protection & b else "-" for c, b in zip("rwx", (PROT_READ, PROT_WRITE, PROT_EXEC), strict=True))
+
+
 class FileMapping(NamedTuple):
     """Addresses [start, end) show a file from offset on. saved: the bytes last known to be in the file;
     code: its number among those that code may be from, 0: it is not executable."""

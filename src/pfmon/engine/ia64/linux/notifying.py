@@ -10,7 +10,7 @@ from pfmon.engine.ia64.linux import open_flags
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.files import OpenFile
 from pfmon.engine.ia64.linux.signal_table import LAST, SIGIO
-from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, kill_info
+from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal
 from pfmon.engine.ia64.linux.structures import INT2, SIGINFO_POLL
 from pfmon.engine.ia64.linux.user import int32
 
@@ -66,8 +66,7 @@ class NotifyingFile(OpenFile):
             info = SIGINFO_POLL.pack(self._signal, 0, code, BANDS[code], number)
             process.send(Signal(self._signal, info), thread)
         else:
-            info = kill_info(SIGIO, SI_KERNEL, process.process_id, process.settings.user_id)
-            process.send(Signal(SIGIO, info), thread)
+            process.send(process.own_signal(SIGIO, SI_KERNEL), thread)
 
     def fcntl(self, process: Process, command: int, argument: int) -> int | None:
         """What is special about its flags and its owner; None: nothing is."""

@@ -61,6 +61,11 @@ class Paths:
             return path, self._directory
         return path, files.host(directory)
 
+    def host_name(self, files: FileTable, directory: int, path: bytes) -> bytes:
+        """One host path for what `resolve` has as a path and a directory."""
+        name, start = self.resolve(files, directory, path)
+        return name if start is None else b"/proc/self/fd/%d/%s" % (start, name)
+
     def _confined(self, files: FileTable, directory: int, path: bytes, follow: bool) -> bytes:
         """The host path, which is below the sysroot and has no link in it. Beside what is there, programs have the
         devices that give nothing away, and what they have opened."""

@@ -273,12 +273,11 @@ class Process:
     def next_timer(self) -> int | None:
         """The count of retired instructions, of the program that it has, at which to call pending_signals; None if no
         timer runs."""
-        expiry = self.timers.next_expiry()
-        if self.posix_timers:
-            left = [one for timer in self.posix_timers.values() if (one := timer.left()) is not None]
-            ends = [self.clock.processor() + one for one in left]
-            expiry = min(ends if expiry is None else [expiry, *ends], default=None)
-        return None if expiry is None else self.clock.instructions_until(expiry) - self.used.before
+        left = self.timers.left()
+        left += [one for timer in self.posix_timers.values() if (one := timer.left()) is not None]
+        if not left:
+            return None
+        return self.clock.instructions_until(self.clock.processor() + min(left)) - self.used.before
 
     def send(self, signal: Signal, thread: Thread | None = None) -> None:
         """Send a signal, to a thread or to whichever takes it; it takes effect when that one runs."""
@@ -303,6 +302,10 @@ class Process:
         """What is pending has changed."""
         for file in self.signal_files:
             file.look()
+
+    def own_signal(self, number: int, code: int) -> Signal:
+        """A signal that this process sends, to itself or to another one."""
+        return Signal(number, kill_info(number, code, self.process_id, self.settings.user_id))
 
     def _wake(self, threads: Sequence[Thread], signal: Signal) -> None:
         """Let the first of these that waits, if the signal ends its wait, see it."""

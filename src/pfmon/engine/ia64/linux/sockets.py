@@ -63,9 +63,7 @@ def _unix(p: Process, given: bytes) -> bytes:
         if p.paths.confined or not p.settings.net:
             return given[: FAMILY.size] + (b"\0pfmon-%d-" % os.getpid() + name[1:])[:LONGEST_PATH]
         return given
-    path, directory = p.paths.resolve(p.files, AT_FDCWD, name.split(b"\0")[0])
-    if directory is not None:
-        path = b"/proc/self/fd/%d/%s" % (directory, path)
+    path = p.paths.host_name(p.files, AT_FDCWD, name.split(b"\0")[0])
     if len(path) >= LONGEST_PATH:
         fail(errno.ENAMETOOLONG)
     return given[: FAMILY.size] + path + b"\0"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from pfmon.engine.ia64.linux.files import OpenFile, RandomFile
+from pfmon.engine.ia64.linux.mappings import rights_text
+from pfmon.engine.ia64.linux.signal_table import SIGCHLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +23,7 @@ def _maps(process: Process) -> bytes:
     """One line per region, as /proc/PID/maps; names only for what has a name of its own."""
     lines = []
     for start, end, protection in process.memory.regions_map():
-        rights = "".join(c if protection & b else "-" for c, b in zip("rwx", (1, 2, 4), strict=True))
-        rights += "s" if process.memory.is_shared(start) else "p"
+        rights = rights_text(protection) + ("s" if process.memory.is_shared(start) else "p")
         name = process.region_name(start, end)
         mapping = process.mappings.at(start)
         offset = mapping.offset + start - mapping.start if mapping else 0
@@ -110,7 +111,6 @@ def _environment(process: Process) -> bytes:
 
 TICK = 10_000_000
 """Nanoseconds of a clock tick, of which /proc speaks (USER_HZ)."""
-SIGCHLD = 17
 
 
 def _perfmon(process: Process) -> bytes:

@@ -118,7 +118,7 @@ class System:
     def timer_ends(self) -> list[int]:
         """When the real-time timers expire, by the monotonic clock."""
         left = [process.real_time_left() for process in self.processes.values() if process.has_timers]
-        left += [file.left() for file in self.timer_files]
+        left += [file.timer.left() for file in self.timer_files]
         return [self.clock.monotonic() + one for one in left if one is not None]
 
     def close(self) -> None:

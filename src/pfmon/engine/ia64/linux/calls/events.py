@@ -9,14 +9,14 @@ from struct import Struct
 
 from pfmon.engine.ia64.linux import waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
+from pfmon.engine.ia64.linux.calls.time import TIMER_ABSTIME, read_setting, write_setting
 from pfmon.engine.ia64.linux.calls.waiting import change_mask
-from pfmon.engine.ia64.linux.clock import SECOND
 from pfmon.engine.ia64.linux.errors import Restart, fail
 from pfmon.engine.ia64.linux.event_files import SignalFile, TimerFile
 from pfmon.engine.ia64.linux.files import OpenFile
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
 from pfmon.engine.ia64.linux.signals import UNBLOCKABLE
-from pfmon.engine.ia64.linux.structures import ITIMERSPEC, U64
+from pfmon.engine.ia64.linux.structures import U64
 from pfmon.engine.ia64.linux.user import int32
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD = 1, 2, 3
 MOST_EVENTS = 1 << 16
 MILLISECOND = 1_000_000
 CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME = 0, 1, 7
-TFD_TIMER_ABSTIME = 1
+TFD_TIMER_CANCEL_ON_SET = 2  # nobody sets the clock
 SIGSET_SIZE = 8
 
 
@@ -145,27 +145,21 @@ def _timer(p: Process, fd: int) -> TimerFile:
     return file if isinstance(file, TimerFile) else fail(errno.EINVAL)
 
 
-def _write_timer(p: Process, file: TimerFile, address: int) -> None:
-    interval, left = file.get()
-    p.user.pack(ITIMERSPEC, address, interval // SECOND, interval % SECOND, left // SECOND, left % SECOND)
-
-
 @system_call("timerfd_settime")
 def timerfd_settime(p: Process, fd: int, flags: int, new: int, old: int) -> int:
     file = _timer(p, fd)
-    fields = p.user.unpack(ITIMERSPEC, new)
-    if any(s < 0 or not 0 <= ns < SECOND for s, ns in (fields[:2], fields[2:])) or int32(flags) & ~3:
+    interval, value = read_setting(p, new)
+    if int32(flags) & ~(TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET):
         fail(errno.EINVAL)
     if old:
-        _write_timer(p, file, old)
-    absolute = bool(flags & TFD_TIMER_ABSTIME)
-    file.set(fields[0] * SECOND + fields[1], fields[2] * SECOND + fields[3], absolute)
+        write_setting(p, file.timer, old)
+    file.set(interval, value, bool(flags & TIMER_ABSTIME))
     return 0
 
 
 @system_call("timerfd_gettime")
 def timerfd_gettime(p: Process, fd: int, address: int) -> int:
-    _write_timer(p, _timer(p, fd), address)
+    write_setting(p, _timer(p, fd).timer, address)
     return 0
 
 
@@ -208,9 +202,7 @@ def inotify_init1(p: Process, flags: int) -> int:
 def inotify_add_watch(p: Process, fd: int, path: int, mask: int) -> int:
     from pfmon.engine.ia64.linux.host_calls import call  # as above
 
-    name, directory = p.paths.resolve(p.files, AT_FDCWD, p.user.path(path))
-    if directory is not None:
-        name = b"/proc/self/fd/%d/%s" % (directory, name)
+    name = p.paths.host_name(p.files, AT_FDCWD, p.user.path(path))
     return call("inotify_add_watch", p.files.host(int32(fd)), name, mask & 0xFFFFFFFF)
 
 

@@ -10,7 +10,7 @@ from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.errors import Restart, fail
 from pfmon.engine.ia64.linux.files import CHUNK, OpenFile
 from pfmon.engine.ia64.linux.signal_table import SIGPIPE
-from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, kill_info
+from pfmon.engine.ia64.linux.signals import SI_KERNEL
 from pfmon.engine.ia64.linux.structures import INT, U64
 from pfmon.engine.ia64.linux.thread import Blocked
 from pfmon.engine.ia64.linux.user import LARGEST_TRANSFER, READ, WRITE, int32, signed
@@ -97,8 +97,7 @@ def _drain(p: Process, file: OpenFile, pieces: Pieces, offset: int | None) -> in
             raise
     except BrokenPipeError:
         if not done:
-            info = kill_info(SIGPIPE, SI_KERNEL, p.process_id, p.settings.user_id)
-            p.send(Signal(SIGPIPE, info), p.thread)
+            p.send(p.own_signal(SIGPIPE, SI_KERNEL), p.thread)
             raise
     except OSError:
         if not done:

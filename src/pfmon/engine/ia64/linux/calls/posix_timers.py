@@ -7,12 +7,19 @@ from functools import partial
 from struct import Struct
 
 from pfmon.engine.ia64.linux.calls.registry import system_call
-from pfmon.engine.ia64.linux.calls.time import CLOCK_PROCESS, CLOCK_THREAD, MONOTONIC, REAL, TIMER_ABSTIME
-from pfmon.engine.ia64.linux.clock import SECOND
+from pfmon.engine.ia64.linux.calls.time import (
+    CLOCK_PROCESS,
+    CLOCK_THREAD,
+    MONOTONIC,
+    REAL,
+    TIMER_ABSTIME,
+    read_setting,
+    write_setting,
+)
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.posix_timers import PosixTimer
 from pfmon.engine.ia64.linux.signal_table import LAST, SIGALRM
-from pfmon.engine.ia64.linux.structures import INT, ITIMERSPEC
+from pfmon.engine.ia64.linux.structures import INT
 from pfmon.engine.ia64.linux.user import int32
 
 TYPE_CHECKING = False
@@ -24,7 +31,6 @@ if TYPE_CHECKING:
 SIGEVENT = Struct("<Q3i")  # value signo notify | thread, of 64 bytes
 SIGEV_SIGNAL, SIGEV_NONE, SIGEV_THREAD_ID = 0, 1, 4
 MOST_TIMERS = 1024
-LONGEST = (1 << 63) - 1
 
 
 def _clock(p: Process, clock: int) -> tuple[Callable[[], int], bool]:
@@ -61,27 +67,19 @@ def _timer(p: Process, number: int) -> PosixTimer:
     return p.posix_timers.get(int32(number)) or fail(errno.EINVAL)
 
 
-def _write(p: Process, timer: PosixTimer, address: int) -> None:
-    interval, left = timer.get()
-    p.user.pack(ITIMERSPEC, address, interval // SECOND, interval % SECOND, left // SECOND, left % SECOND)
-
-
 @system_call("timer_settime")
 def timer_settime(p: Process, number: int, flags: int, new: int, old: int) -> int:
     timer = _timer(p, number)
-    fields = p.user.unpack(ITIMERSPEC, new)
-    if any(s < 0 or not 0 <= ns < SECOND for s, ns in (fields[:2], fields[2:])):
-        fail(errno.EINVAL)
+    interval, value = read_setting(p, new)
     if old:
-        _write(p, timer, old)
-    interval, value = (min(s * SECOND + ns, LONGEST) for s, ns in (fields[:2], fields[2:]))
+        write_setting(p, timer, old)
     timer.set(interval, value, bool(flags & TIMER_ABSTIME))
     return 0
 
 
 @system_call("timer_gettime")
 def timer_gettime(p: Process, number: int, address: int) -> int:
-    _write(p, _timer(p, number), address)
+    write_setting(p, _timer(p, number), address)
     return 0
 
 

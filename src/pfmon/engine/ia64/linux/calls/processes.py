@@ -60,10 +60,7 @@ def _execute(p: Process, directory: int, path: int, arguments: int, environment:
             fail(errno.ENOENT)
         executing.execute(p, b"/proc/self/fd/%d" % p.files.host(directory), p.files.get(directory).path, given, values)
         return
-    host, start = p.paths.resolve(p.files, directory, name)
-    if start is not None:
-        host = b"/proc/self/fd/%d/%s" % (start, host)
-    executing.execute(p, host, name, given, values)
+    executing.execute(p, p.paths.host_name(p.files, directory, name), name, given, values)
 
 
 @system_call("exit")

@@ -17,7 +17,6 @@ from pfmon.engine.ia64.linux.signals import (
     UNBLOCKABLE,
     Action,
     Signal,
-    kill_info,
 )
 from pfmon.engine.ia64.linux.structures import INT, SIGACTION, SIGALTSTACK, SIGINFO_SIZE, U64
 from pfmon.engine.ia64.linux.user import int32
@@ -105,10 +104,6 @@ def rt_sigtimedwait(p: Process, mask: int, info: int, timeout: int, size: int) -
     return signal.number
 
 
-def _info(p: Process, number: int, code: int) -> bytes:
-    return kill_info(number, code, p.process_id, p.settings.user_id)
-
-
 def _meant(p: Process, process_id: int) -> list[Process]:
     """The processes that kill(2) means: a number, 0 or below a group, -1 all but the caller. ESRCH: there are none."""
     everyone = list(p.system.processes.values())
@@ -129,7 +124,7 @@ def kill(p: Process, process_id: int, signal: int) -> int:
     number = _number(signal, zero=True)
     for target in _meant(p, int32(process_id)):
         if number:
-            target.send(Signal(number, _info(p, number, SI_USER)))
+            target.send(p.own_signal(number, SI_USER))
     return 0
 
 
@@ -159,7 +154,7 @@ def _send_to_thread(p: Process, process_id: int, thread: int, number: int) -> in
         fail(errno.EINVAL)
     target = _thread(p, process_id, thread)
     if number:
-        target.process.send(Signal(number, _info(p, number, SI_TKILL)), target)
+        target.process.send(p.own_signal(number, SI_TKILL), target)
     return 0
 
 

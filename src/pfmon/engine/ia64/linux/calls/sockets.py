@@ -13,7 +13,7 @@ from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.files import CHUNK, OpenFile
 from pfmon.engine.ia64.linux.host_calls import call, call_with_address
 from pfmon.engine.ia64.linux.signal_table import SIGPIPE
-from pfmon.engine.ia64.linux.signals import SI_KERNEL, Signal, kill_info
+from pfmon.engine.ia64.linux.signals import SI_KERNEL
 from pfmon.engine.ia64.linux.structures import CMSGHDR, INT, MSGHDR, U32, U64
 from pfmon.engine.ia64.linux.thread import Blocked
 from pfmon.engine.ia64.linux.user import READ, WRITE, int32
@@ -174,7 +174,7 @@ def _send(p: Process, file: OpenFile, data: bytes, flags: int, to: bytes, contro
         if done:
             return done
         if not flags & MSG_NOSIGNAL:
-            p.send(Signal(SIGPIPE, kill_info(SIGPIPE, SI_KERNEL, p.process_id, p.settings.user_id)), p.thread)
+            p.send(p.own_signal(SIGPIPE, SI_KERNEL), p.thread)
         raise
 
 

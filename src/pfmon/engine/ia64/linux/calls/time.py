@@ -9,12 +9,13 @@ from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.loader import CLOCK_TICKS
-from pfmon.engine.ia64.linux.structures import ITIMERVAL, TIMESPEC, TIMEVAL, TIMEZONE, TMS
+from pfmon.engine.ia64.linux.structures import ITIMERSPEC, ITIMERVAL, TIMESPEC, TIMEVAL, TIMEZONE, TMS
 from pfmon.engine.ia64.linux.timers import SIGNAL_OF
 from pfmon.engine.ia64.linux.user import int32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pfmon.engine.ia64.linux.countdown import Countdown
     from pfmon.engine.ia64.linux.process import Process
 
 CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS, CLOCK_THREAD, CLOCK_RAW = range(5)
@@ -79,6 +80,21 @@ def duration(p: Process, address: int) -> int:
     if seconds < 0 or not 0 <= ns < SECOND:
         fail(errno.EINVAL)
     return int(min(seconds, LONGEST) * SECOND + ns)
+
+
+def read_setting(p: Process, address: int) -> tuple[int, int]:
+    """Interval and value of a struct itimerspec, in nanoseconds; EINVAL if it is none."""
+    fields = p.user.unpack(ITIMERSPEC, address)
+    if any(s < 0 or not 0 <= ns < SECOND for s, ns in (fields[:2], fields[2:])):
+        fail(errno.EINVAL)
+    interval, value = (min(s, LONGEST) * SECOND + ns for s, ns in (fields[:2], fields[2:]))
+    return interval, value
+
+
+def write_setting(p: Process, timer: Countdown, address: int) -> None:
+    """What a timer is set to, as a struct itimerspec."""
+    interval, left = timer.get()
+    p.user.pack(ITIMERSPEC, address, interval // SECOND, interval % SECOND, left // SECOND, left % SECOND)
 
 
 def _sleep(p: Process, nanoseconds: int, left_at: int) -> int:

@@ -9,7 +9,7 @@ from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.interface import GuestMemoryFault
 from pfmon.engine.ia64.linux.signal_table import LAST, SIGKILL, SIGSTOP
-from pfmon.engine.ia64.linux.signals import SI_USER, Signal, kill_info
+from pfmon.engine.ia64.linux.signals import SI_USER
 from pfmon.engine.ia64.linux.structures import U64
 from pfmon.engine.ia64.linux.user import int32
 
@@ -32,12 +32,12 @@ def ptrace(p: Process, request: int, process_id: int, address: int, data: int) -
         if target is p:
             fail(errno.EPERM)
         _trace(p, target)
-        target.send(Signal(SIGSTOP, kill_info(SIGSTOP, SI_USER, p.process_id, p.settings.user_id)))
+        target.send(p.own_signal(SIGSTOP, SI_USER))
         return 0
     if target.family.tracer is not p:
         fail(errno.ESRCH)
     if what == PTRACE_KILL:
-        target.send(Signal(SIGKILL, kill_info(SIGKILL, SI_USER, p.process_id, p.settings.user_id)))
+        target.send(p.own_signal(SIGKILL, SI_USER))
         return 0
     if not target.family.stopped:
         fail(errno.ESRCH)
@@ -86,8 +86,7 @@ def _resume(p: Process, target: Process, number: int, detach: bool) -> int:
         target.signals.shared.traced = False
     if number:
         same = stopped_for is not None and stopped_for.number == number
-        info = kill_info(number, SI_USER, p.process_id, p.settings.user_id)
-        signal = stopped_for if same and stopped_for is not None else Signal(number, info)
+        signal = stopped_for if same and stopped_for is not None else p.own_signal(number, SI_USER)
         if not detach:
             target.family.injected = signal
         target.thread.signals.put_back(signal)
