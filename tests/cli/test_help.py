@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from types import ModuleType
 
 import pytest
 from answers import answer, declined, said
@@ -55,12 +56,12 @@ def test_options_of_other_processors_are_those_that_their_rules_refuse() -> None
 
 
 @pytest.mark.parametrize("concern", CONCERNS, ids=lambda concern: concern.TOPIC)
-def test_a_topic_has_its_options(concern: object) -> None:
-    assert concern.TOPIC  # type: ignore[attr-defined]
-    text = answer("--pmu=itanium2", "--help", concern.TOPIC)  # type: ignore[attr-defined]
-    own = {option.long for option in concern.OPTIONS if not option.pmus or "itanium2" in option.pmus}  # type: ignore[attr-defined]
+def test_a_topic_has_its_options(concern: ModuleType) -> None:
+    assert concern.TOPIC
+    text = answer("--pmu=itanium2", "--help", concern.TOPIC)
+    own = {option.long for option in concern.OPTIONS if not option.pmus or "itanium2" in option.pmus}
     assert listed(text) == own
-    assert text == answer("--pmu=itanium2", f"--help={concern.TOPIC}")  # type: ignore[attr-defined]
+    assert text == answer("--pmu=itanium2", f"--help={concern.TOPIC}")
 
 
 def test_an_option_is_a_topic_too() -> None:

@@ -230,8 +230,9 @@ def test_a_cluster_counts_the_same_though_a_worker_is_killed(tmp_path: Path) -> 
     pytest.importorskip("distributed")
     path, script = written(tmp_path, LONGER), tmp_path / "cluster.py"
     script.write_text(CLUSTER)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, str(script)], text=True, **pipes) as cluster:  # type: ignore[call-overload]  # a dict
+    pipe = subprocess.PIPE
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as cluster:
         try:
             address, victim, _ = cluster.stdout.readline().split()
             process = started(path, f"--scheduler={address}")

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from typing import Any
 
 import pytest
 from answers import declined
@@ -26,12 +27,12 @@ def run_of(name: str) -> pfmon.Run:
     return pfmon.run(HASHMAP, pmu=name, report="derived", capture=True)
 
 
-def report(name: str, program: list[str] | None = None, **options: object) -> dict:
+def report(name: str, program: list[str] | None = None, **options: Any) -> dict:
     """The values of a report by name."""
     if program is None:
         run = run_of(name)
     else:
-        run = pfmon.run(program, pmu=name, report="derived", capture=True, **options)  # type: ignore[arg-type]
+        run = pfmon.run(program, pmu=name, report="derived", capture=True, **options)
     return {one.name: one for one in run.derived.values}
 
 

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from perfmon_calls import INST, NOTIFY, Perfmon, counter, register
+from stand_in_pmu import StandIn
 
 from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux.interface import End
@@ -84,3 +86,26 @@ def guest(settings: Settings) -> Iterator[Guest]:
     guest = Guest(settings)
     yield guest
     guest.process.close()
+
+
+@pytest.fixture
+def pmu() -> StandIn:
+    """The PMU of a program that monitors itself, as far as such a test asks for it."""
+    return StandIn()
+
+
+@pytest.fixture
+def perfmon(guest: Guest, pmu: StandIn) -> Perfmon:
+    """A process that makes perfmonctl calls, on that PMU."""
+    guest.process.pmu = pmu
+    return Perfmon(guest)
+
+
+@pytest.fixture
+def loaded(perfmon: Perfmon) -> int:
+    """A context that counts in PMD4, with a notification."""
+    fd = perfmon.create()
+    assert perfmon.write_pmcs(fd, register(4, INST, flags=NOTIFY)) == 0
+    assert perfmon.write_pmds(fd, counter(4, 100)) == 0
+    assert perfmon.load(fd) == 0
+    return fd

@@ -1,7 +1,6 @@
 """Contexts on other tasks, which have to be stopped for that; and contexts that hold their task up at overflows."""
 
 import errno
-from collections.abc import Iterator
 from typing import Any
 
 import perfmon_calls as calls
@@ -30,12 +29,6 @@ class Host:
 
     def pmu_of(self, process: Any) -> StandIn:
         return StandIn()
-
-
-@pytest.fixture
-def perfmon(guest: Any) -> Iterator[Perfmon]:
-    guest.process.pmu = StandIn()
-    yield Perfmon(guest)
 
 
 @pytest.fixture

@@ -2,31 +2,17 @@
 have no PMU."""
 
 import errno
-from collections.abc import Iterator
 from typing import Any
 
 import perf_calls
 import perfmon_calls as calls
-import pytest
 from perf_calls import Perf
-from perfmon_calls import NOTIFY, PID, Perfmon, counter, register
+from perfmon_calls import INST, NOPS, NOTIFY, PID, Perfmon, counter, register
 from stand_in_pmu import StandIn
 
 from pfmon.engine.ia64.linux.forks import OF_THREADS
 
-INST, NOPS = 0x808, 0x5008
 STACK = 0x80000
-
-
-@pytest.fixture
-def pmu() -> StandIn:
-    return StandIn()
-
-
-@pytest.fixture
-def perfmon(guest: Any, pmu: StandIn) -> Iterator[Perfmon]:
-    guest.process.pmu = pmu
-    yield Perfmon(guest)
 
 
 def new_thread(guest: Any) -> Any:

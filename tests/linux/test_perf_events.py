@@ -20,11 +20,6 @@ OFF = EXCLUDE_KERNEL | calls.DISABLED
 
 
 @pytest.fixture
-def pmu() -> StandIn:
-    return StandIn()
-
-
-@pytest.fixture
 def perf(guest: Any, pmu: StandIn) -> Iterator[Perf]:
     guest.process.pmu = pmu
     yield Perf(guest)

@@ -14,6 +14,10 @@ PID = 1000
 MINUS = 1 << 64
 
 
+INST, NOPS = 0x808, 0x5008
+"""PMC values of Itanium 2: IA64_INST_RETIRED, NOPS_RETIRED, at level 3."""
+
+
 class Caller(Protocol):
     """A process that makes system calls, with memory that tests may use."""
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 
 from pfmon.cli.options import Option
 from pfmon.cli.output import Results, check_can_be_written
-from pfmon.cli.subcommand import help_text, parsed
+from pfmon.cli.subcommand import understood
 from pfmon.errors import PfmonError
 from pfmon.library.results import diff
 from pfmon.library.values import whole_number
@@ -42,12 +41,10 @@ LARGEST = 1 << 20
 
 def run(words: Sequence[str]) -> int:
     """Do what the words behind `pfmon diff` say; the exit status. PfmonError: what is wrong with them."""
-    given, files = parsed(OPTIONS, words)
-    if "help" in given:
-        sys.stdout.write(help_text(USAGE, INTRODUCTION, OPTIONS))
+    said = understood(words, OPTIONS, USAGE, INTRODUCTION, 2)
+    if said is None:
         return 0
-    if len(files) != 2:
-        raise PfmonError(f"two files are wanted, and {len(files)} given; {USAGE}")
+    given, files = said
     most = whole_number("functions", given["functions"][-1], 0, LARGEST) if "functions" in given else FUNCTIONS
     results = Results(given.get("outfile", [""])[-1], append=False)
     page = given.get("html", [""])[-1]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 from pfmon.cli.options import parse
+from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +40,23 @@ def parsed(options: Sequence[Option], words: Sequence[str]) -> tuple[dict[str, l
         others += left[:1]
         rest = left[1:]
     return found, others
+
+
+FILES = {1: "one file is", 2: "two files are"}
+
+
+def understood(
+    words: Sequence[str], options: Sequence[Option], usage: str, introduction: str, count: int
+) -> tuple[dict[str, list[str]], list[str]] | None:
+    """The options' values and ``count`` files; None: help was asked for, and printed. PfmonError: there are not so many
+    files."""
+    given, files = parsed(options, words)
+    if "help" in given:
+        sys.stdout.write(help_text(usage, introduction, options))
+        return None
+    if len(files) != count:
+        raise PfmonError(f"{FILES[count]} wanted, and {len(files)} given; {usage}")
+    return given, files
 
 
 def help_text(usage: str, introduction: str, options: Sequence[Option]) -> str:

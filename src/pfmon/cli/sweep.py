@@ -8,7 +8,7 @@ import time
 from contextlib import nullcontext
 
 from pfmon.cli.options import Option
-from pfmon.cli.subcommand import help_text, parsed
+from pfmon.cli.subcommand import understood
 from pfmon.errors import PfmonError
 from pfmon.library.sweep.plan import read
 from pfmon.library.sweep.store import Store
@@ -50,12 +50,10 @@ class Interrupted(PfmonError):
 
 def run(words: Sequence[str]) -> int:
     """Do what the words behind `pfmon sweep` say; the exit status. PfmonError: what is wrong with them."""
-    given, files = parsed(OPTIONS, words)
-    if "help" in given:
-        sys.stdout.write(help_text(USAGE, INTRODUCTION, OPTIONS))
+    said = understood(words, OPTIONS, USAGE, INTRODUCTION, 1)
+    if said is None:
         return 0
-    if len(files) != 1:
-        raise PfmonError(f"one file is wanted, and {len(files)} given; {USAGE}")
+    given, files = said
     workers = _workers(given.get("workers", [""])[-1])
     arrow()
     wanted = read(files[0])

@@ -56,6 +56,15 @@ function choice(label, names, chosen, act) {
   return el("label", {}, el("span", {class: "soft"}, label + " "), select);
 }
 
+function showing(metric, act) {
+  return choice(
+    "show",
+    metrics.map((one) => one.name),
+    metric,
+    act,
+  );
+}
+
 function summary() {
   section(
     "summary",
@@ -125,15 +134,10 @@ function curves() {
       others = varied.filter((one) => one !== name),
       look = metrics[metric];
     tools.replaceChildren(
-      choice(
-        "show",
-        metrics.map((one) => one.name),
-        metric,
-        (place) => {
-          metric = place;
-          draw();
-        },
-      ),
+      showing(metric, (place) => {
+        metric = place;
+        draw();
+      }),
       choice("over", numeric, axis, (place) => {
         axis = place;
         draw();
@@ -226,15 +230,10 @@ function machines() {
       rows = good.filter((row) => look.get(row) !== null),
       best = new Map();
     tools.replaceChildren(
-      choice(
-        "show",
-        metrics.map((one) => one.name),
-        metric,
-        (place) => {
-          metric = place;
-          draw();
-        },
-      ),
+      showing(metric, (place) => {
+        metric = place;
+        draw();
+      }),
     );
     for (const row of rows)
       best.set(cell(row, "program"), Math.min(best.get(cell(row, "program")) ?? Infinity, look.get(row)));
@@ -284,15 +283,10 @@ function pairs() {
       others = varied.filter((name) => name !== a && name !== b),
       look = metrics[metric];
     tools.replaceChildren(
-      choice(
-        "show",
-        metrics.map((one) => one.name),
-        metric,
-        (place) => {
-          metric = place;
-          draw();
-        },
-      ),
+      showing(metric, (place) => {
+        metric = place;
+        draw();
+      }),
       choice("of", subjects, subject, (place) => {
         subject = place;
         draw();
