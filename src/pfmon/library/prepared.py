@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pfmon.program.image import Program
     from pfmon.program.mapped import Mapped
     from pfmon.program.objects import Objects
+    from pfmon.session.core import Seat
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample, Sampling
     from pfmon.session.tasks import Following
@@ -61,9 +62,12 @@ class Prepared:
         command: Sequence[str],
         files: Files | None = None,
         on_notice: Callable[[str], None] = _nobody,
+        seat: Seat | None = None,
     ) -> None:
-        """``files`` are the program's first three; ``on_notice`` gets what there is to say while it runs."""
+        """``files`` are the program's first three; ``on_notice`` gets what there is to say while it runs;
+        ``seat``: the hardware thread of a core that it runs on, beside another."""
         self._options = options
+        self._seat = seat
         self._files = files or Files()
         try:
             self._prepare(command, on_notice)
@@ -236,6 +240,7 @@ class Prepared:
             threaded=not options.one_thread,
             guest_pmu=options.guest_pmu,
             watched=options.watched,
+            seat=self._seat,
         )
 
 

@@ -37,6 +37,7 @@ cpdef enum Cause:                # Montecito manual 4.6; the order is that of th
     REFILL_REDIRECT
     FETCH_L1I
     FETCH_ITLB
+    THREAD_SWITCH                # the other hardware thread had the core: until the first instruction issues again
     KERNEL                       # the operating system ran, at privilege level 0: of no user level event
     CAUSES
 

@@ -82,7 +82,8 @@ cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
     uint8_t calls
     uint8_t returns
     uint8_t steers               # it moves to branch registers (Step.steers)
-    uint64_t spare
+    uint8_t pauses               # hint@pause
+    uint8_t spare[7]
     Branch branch                # its last instruction
     uint64_t end                 # address of the bundle (and slot) behind it
     int32_t sof, sol, sor        # of its last alloc
@@ -105,6 +106,7 @@ cdef class Plans:
 
     cdef PortTable ports
     cdef BlockTable table
+    cdef uint64_t thread_id
     cdef Plan** plans[CHUNKS]
     cdef bint a_in_i_to_m, mmf_splits
     cdef Failure failure         # why there is no plan of a block

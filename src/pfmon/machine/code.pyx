@@ -5,7 +5,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
-    ACCESS_CHECK, AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE,
+    ACCESS_CHECK, AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_PAUSE,
     BR_FIRST, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK, OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH,
     PR_FIRST, STACKED, Attributes, Operand)
 from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
@@ -20,6 +20,7 @@ cdef enum:
     NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
     AR_ITC = 44                  # numbers of application registers
     AR_RUC = 45
+    PAUSE = 0                    # the hint @pause
 
 
 cdef uint16_t application(uint8_t number) noexcept nogil:
@@ -109,10 +110,10 @@ cdef void take_branch(const Attributes* attributes, const Code* code, Branch* br
 
 
 cdef class Plans:
-    """``table``: where the blocks are described."""
+    """``table``: where the blocks are described. ``thread_id``: bits that are set in all addresses of the plans."""
 
-    def __cinit__(self, config, BlockTable table):
-        self.table = table
+    def __cinit__(self, config, BlockTable table, uint64_t thread_id=0):
+        self.table, self.thread_id = table, thread_id
         self.a_in_i_to_m = config["pipeline.a_in_i_slot_to_m"]
         self.mmf_splits = config["pipeline.mmf_splits"]
         fill_ports(&self.ports, config)
@@ -152,7 +153,8 @@ cdef class Plans:
         for i in range(head.length):
             instruction = &self.table.c.instructions[head.first + i]
             payload = <const Ia64Payload*>(self.table.c.payloads) + head.first + i
-            code[i].address, code[i].kind, code[i].isa_kind = instruction.address, instruction.kind, instruction.isa_kind
+            code[i].address = instruction.address | self.thread_id
+            code[i].kind, code[i].isa_kind = instruction.kind, instruction.isa_kind
             code[i].condition, code[i].access = instruction.condition, instruction.access
             code[i].unit, code[i].qp = payload.unit, payload.qp
             code[i].stop = instruction.isa_kind & Ia64Kind.STOP != 0
@@ -162,7 +164,7 @@ cdef class Plans:
             code[i].row = row
             code[i].imm = code[i].y = code[i].x = 0
             if row != NULL:
-                operands(row, payload.encoding, payload.extension, instruction.address & ~<uint64_t>15, &found)
+                operands(row, payload.encoding, payload.extension, code[i].address & ~<uint64_t>15, &found)
                 code[i].r1, code[i].r2, code[i].r3, code[i].r4 = found.r1, found.r2, found.r3, found.r4
                 code[i].imm, code[i].y, code[i].x = found.imm, found.y, found.x
 
@@ -190,7 +192,7 @@ cdef class Plans:
         plan.length, plan.cut = <uint8_t>head.length, <uint8_t>head.cut
         plan.accesses, plan.access_mask = <uint16_t>head.accesses, head.access_mask
         plan.plain = 1
-        plan.ip = head.ip
+        plan.ip = head.ip | self.thread_id
         for i in range(head.length):
             code = &codes[i]
             step = &plan.steps[i]
@@ -230,6 +232,10 @@ cdef class Plans:
                 plan.sof, plan.sol, plan.sor = <int32_t>code.imm, <int32_t>code.y, code.x
             elif step.effect >= EFFECT_HINT:
                 plan.has_hints = 1
+            elif step.effect == EFFECT_PAUSE:
+                if code.imm != PAUSE:
+                    step.effect = EFFECT_NONE
+                plan.pauses |= code.imm == PAUSE
             elif step.effect == EFFECT_ROTATE:
                 plan.rotates = 1
             elif step.effect != EFFECT_NONE:

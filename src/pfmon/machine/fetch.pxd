@@ -85,6 +85,9 @@ cdef class InstructionFetch:
     # The cycle before which everything has been done, if the front end has come to cycle ``now``.
     cdef int64_t settled(self, int64_t now) noexcept nogil
 
+    # Another hardware thread gets the core: the PVAB and the prefetch pipeline are emptied (Montecito manual 2.4.1).
+    cdef void drop_prefetches(self, int64_t now) noexcept nogil
+
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
     cdef void used(self, uint64_t address, int64_t ready) noexcept nogil
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil

@@ -328,6 +328,12 @@ cdef class InstructionFetch:
             enter_queue(&self.hints, now, at)
         self.prefetch_free = at + 1
 
+    cdef void drop_prefetches(self, int64_t now) noexcept nogil:
+        self.stream.left, self.stream.active = 0, 0
+        while self.hints.count and self.hints.leaves[self.hints.count - 1] > now:
+            self.hints.count -= 1
+        self.prefetch_free = now + 1
+
     cdef void note_flush(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_SNOOPED, 1)
 

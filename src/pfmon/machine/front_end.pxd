@@ -37,6 +37,8 @@ cdef class FrontEnd:
     cdef void redirect(self, int32_t bubbles, uint32_t cause) noexcept nogil
     cdef void flush(self, uint64_t number, uint32_t cause, int64_t until) noexcept nogil
     # The operating system runs: nothing is fetched.
+    # The pipeline was flushed for another thread; the next window can be dispersed behind cycle ``now``.
+    cdef void begin_again(self, int64_t now) noexcept nogil
     cdef void stop(self, int64_t cycles) noexcept nogil
     cdef void fill_buffer(self, uint64_t number, int64_t earliest) noexcept nogil
     cdef void account_waits(self, const Run* run, uint32_t instruction, int64_t at, int64_t start) noexcept nogil

@@ -14,6 +14,7 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
 from pfmon.machine.script cimport Event, ask_fetch, fetch_event
 from pfmon.machine.state cimport MOST_WAITS
+from pfmon.machine.thread_switch cimport THREAD_ID
 
 cdef enum:
     FURTHEST = 1 << 20           # cycles that a state may lie behind
@@ -80,7 +81,7 @@ cdef class FrontEnd:
 
     cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil:
         """Tell the watch what missed."""
-        cdef uint64_t line = step.window >> self.fetch.line_shift << self.fetch.line_shift
+        cdef uint64_t line = step.window >> self.fetch.line_shift << self.fetch.line_shift & ~THREAD_ID
         if fetched.level and self.watch.fetch_translations:
             self.watch.fetch_translation(run.number, number, line, fetched.level)
         if fetched.asked >= 0 and self.watch.fetches:
@@ -101,6 +102,11 @@ cdef class FrontEnd:
         self.waits[0].until = until + 1
         self.waits[0].cause = cause
         self.waits[0].front = FRONT_FEFLUSH
+        self.redirect(0, 0)
+
+    cdef void begin_again(self, int64_t now) noexcept nogil:
+        self.ready = now
+        self.wait_count = 0
         self.redirect(0, 0)
 
     cdef void stop(self, int64_t cycles) noexcept nogil:

@@ -7,6 +7,7 @@ from pfmon.machine.notes cimport Notes
 from pfmon.machine.port cimport Port
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.tags cimport TagStore
+from pfmon.machine.thread_switch cimport ThreadSwitch
 
 cdef enum Wanted:                # why L2 asks; the order is that of the occurrences
     WANTED_DATA = 0
@@ -26,6 +27,8 @@ cdef class L3:
     cdef TagStore tags
     cdef int64_t latency[WANTS]
     cdef Queue tracked           # request buffers
+    cdef ThreadSwitch switch     # who is told of misses; None: the core runs one thread
+    cdef int64_t miss_cycles     # from a request until it is known to be a miss
     cdef Port data               # the path of lines from and to L2
 
     # A line that L2 has not; `fill`: L3 keeps it.

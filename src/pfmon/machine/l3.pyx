@@ -38,6 +38,7 @@ cdef class L3:
         self.latency[<int>WANTED_FETCH] = self.latency[<int>WANTED_FETCH_AHEAD] = config["l3.fetch_latency"]
         start_queue(&self.tracked, config["l3.queue"])
         start_port(&self.data, config["l3.transfer"])
+        self.miss_cycles = config["l3.latency"]
 
     cdef void read(self, Notes* notes, uint64_t address, int wanted, bint fill, int64_t now, Line* out) noexcept nogil:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
@@ -56,6 +57,8 @@ cdef class L3:
             out.state = state
         else:
             out.ready = self.bus.read(notes, TRANSACTION[wanted], now)
+            if self.switch is not None:
+                self.switch.l3_miss(now + self.miss_cycles, out.ready)
             out.state = SHARED if wanted >= WANTED_FETCH else EXCLUSIVE
             if fill:
                 self.insert(notes, address, out.state, out.ready, now)

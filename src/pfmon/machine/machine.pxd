@@ -1,9 +1,15 @@
 """The machine: see machine.pyx."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine.return_stack cimport ReturnStack
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.timing cimport Timing
+
+cdef struct Order:               # of a hardware thread's accesses: the other's do not wait for them (Montecito manual 2.3.3.2)
+    int64_t ordered              # memory.pxd
+    int64_t l2_ordered, latest, latest_taken     # l2.pxd
+
 
 cdef class Machine(Timing):
     cdef Shares shares
@@ -11,8 +17,13 @@ cdef class Machine(Timing):
     cdef uint32_t event_set           # the one in force
     cdef list watches            # by event set: a Watch, or None
     cdef bint watched            # there was one
+    cdef bint waits              # another hardware thread has the core
+    cdef bint ended              # its stream, of a hardware thread
+    cdef Order order             # ... meanwhile
+    cdef ReturnStack returns     # ... meanwhile
     cdef bint due                # another one may be behind the block that is held
 
+    cdef void keep(self) noexcept nogil
     cdef void change_event_set(self) noexcept nogil
     cdef void share(self) noexcept nogil
     cdef void late_marks(self) noexcept nogil

@@ -4,6 +4,7 @@ from pfmon.machine.figures import Value
 from pfmon.machine.items import Items
 from pfmon.machine.memo import Memo
 from pfmon.machine.records import Part, Records
+from pfmon.machine.thread_switch import ThreadSwitch
 from pfmon.machine.watch import Watch
 from pfmon.stream.consumer import EventSetConsumer
 from pfmon.stream.table import BlockTable
@@ -22,7 +23,10 @@ class Machine(EventSetConsumer):
         ranges: Sequence[tuple[int, int]] = (),
         memo: bool = True,
         event_sets: int = 1,
+        beside: Machine | None = None,
+        thread: int = 0,
     ) -> None: ...
+    def share_core(self, switch: ThreadSwitch) -> None: ...
     def switch_event_set(self, event_set: int) -> None: ...
     def show(self, items: Items) -> None: ...
     def tell(self, watch: Watch | None, event_set: int = 0) -> None: ...

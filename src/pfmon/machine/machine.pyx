@@ -11,6 +11,7 @@ from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
+from pfmon.machine.thread_switch cimport ThreadSwitch
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
 from pfmon.machine.watch cimport Watch
 from pfmon.stream.failure cimport Failure
@@ -21,7 +22,8 @@ from pfmon.stream.words cimport BLOCK_MASK
 cdef class Machine(Timing):
     """As `Timing`; ``event_sets``: how many there are."""
 
-    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1):
+    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Machine beside=None,
+                  uint32_t thread=0):
         self.shares = Shares(event_sets, config)
         self.watches = [None] * event_sets
         self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)
@@ -56,13 +58,22 @@ cdef class Machine(Timing):
             self.block, self.plan = words + i, plan
             self.block_count = 1 + plan.accesses + popcount(word & plan.access_mask)
             i += self.block_count
+            if self.thread_id and self.block_count > 1 and self.block_count <= MOST_HELD:
+                self.keep()
         if self.block != NULL and self.block_count > MOST_HELD:
             self.fail(Failure.BLOCK_TOO_LONG)    # its words do not stay: it is left out
             self.block = NULL
         if self.block != NULL and self.block != self.held:
-            memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
-            self.block = self.held
+            self.keep()
         self.look_for_losses()
+
+    cdef void keep(self) noexcept nogil:
+        """The words of the block that is held are copied, with addresses as the mechanisms see them."""
+        cdef uint64_t i
+        memcpy(self.held, self.block, self.block_count * sizeof(uint64_t))
+        for i in range(1, self.block_count if self.thread_id else 0):
+            self.held[i] |= self.thread_id
+        self.block = self.held
 
     # --- event sets
 
@@ -92,6 +103,8 @@ cdef class Machine(Timing):
         """What stood up to now belongs to the event set in force. The front end may be behind the pipeline, and the
         prefetcher behind both."""
         cdef int64_t front = self.pipeline.front_end.ready
+        if self.waits:
+            return                       # what it had was shared when it lost the core
         if self.state:
             front = self.now + self.memo.state_at(self.state).front
         self.shares.share(self.event_set, self.now, self.fetch.settled(front if front < self.now else self.now))
@@ -113,7 +126,7 @@ cdef class Machine(Timing):
     def settle(self, uint64_t next_ip):
         """Bring the records up to the instruction at ``next_ip``. What follows has the same time as without it; a cycle
         in which more may issue is recorded when it ends."""
-        self.advance(next_ip)
+        self.advance(next_ip | self.thread_id)
         self.memo.write_out()
         self.share()
         self.look_for_losses()
@@ -150,8 +163,37 @@ cdef class Machine(Timing):
         if event_set == self.event_set:
             self.set_watch(watch)
 
-    def finish(self):
-        """The stream has ended: bring the records up to date. May be called again."""
+    # --- two hardware threads on a core
+
+    def share_core(self, ThreadSwitch switch):
+        """This machine is that of a hardware thread, which takes turns with another."""
+        self.pipeline.switch = switch
+        self.l2.l3.switch = switch
+
+    cdef void hold(self, int64_t now) noexcept nogil:
+        set_level(&self.current_registers, now, self.current_registers.value)
+        set_level(&self.dirty_registers, now, self.dirty_registers.value)
+        self.now = now
+        self.share()
+        self.waits = True
+        self.order.ordered, self.order.l2_ordered = self.data.ordered, self.l2.ordered
+        self.order.latest, self.order.latest_taken = self.l2.latest, self.l2.latest_taken
+        self.predictor.exchange_returns(&self.returns)
+        self.fetch.drop_prefetches(now)
+
+    cdef void go_on(self, int64_t now) noexcept nogil:
+        self.waits = False
+        self.shares.leave_out(now)
+        self.current_registers.since = self.dirty_registers.since = now
+        self.data.ordered, self.l2.ordered = self.order.ordered, self.order.l2_ordered
+        self.l2.latest, self.l2.latest_taken = self.order.latest, self.order.latest_taken
+        self.predictor.exchange_returns(&self.returns)
+        self.pipeline.come_back(now)
+        self.now = self.pipeline.now
+
+    cdef int64_t end(self) noexcept nogil:
+        if self.ended:
+            return self.now
         self.advance(0)
         if self.items is not None:
             self.records.begin_log()
@@ -164,12 +206,21 @@ cdef class Machine(Timing):
         if self.items is not None:
             self.show_items(0)
         self.memo.write_out()
+        self.ended = self.pipeline.switch is not None
+        return self.now
+
+    # --- what Python reads
+
+    def finish(self):
+        """The stream has ended: bring the records up to date. May be called again."""
+        self.end()
         set_level(&self.current_registers, self.now, 0)
         set_level(&self.dirty_registers, self.now, 0)
         self.data.finish(self.now)
         self.fetch.finish(self.now)
         self.l2.finish(self.now)
-        self.shares.share(self.event_set, self.now, self.now)
+        if not self.waits:
+            self.shares.share(self.event_set, self.now, self.now)
         self.look_for_losses()
 
     @property

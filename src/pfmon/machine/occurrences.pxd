@@ -184,6 +184,24 @@ cpdef enum Occurrence:
     MISPREDICTED_FRAME           # a return to elsewhere than the return stack said, so with another ar.pfs
     MISPREDICTED_ROTATION        # br.ctop, cexit: registers were renamed for the wrong path
     MISPREDICTED_STAGE           # br.wtop, wexit: the stage predicate was not as predicted
+    # thread switches (thread_switch.pyx), each noted where its thread goes on
+    THREAD_SWITCH_L3             # the order is that of SwitchCause
+    THREAD_SWITCH_TIMER
+    THREAD_SWITCH_HINT
+    THREAD_SWITCH_HELD_BACK      # it was to retire something first
+    THREAD_SWITCH_MISSED         # ... and the reason was gone then
+    THREAD_SWITCH_STOOD          # it waited until the pipeline did not stand still any more
+    THREAD_SWITCH_STALL_4        # ... for 4 to 7 cycles
+    THREAD_SWITCH_STALL_8
+    THREAD_SWITCH_STALL_16
+    THREAD_SWITCH_STALL_32
+    THREAD_SWITCH_STALL_64
+    THREAD_SWITCH_STALL_128
+    THREAD_SWITCH_STALL_256
+    THREAD_SWITCH_STALL_512
+    THREAD_SWITCH_STALL_1024
+    THREAD_SWITCH_STALL_2048
+    THREAD_SWITCH_STALL_4096     # or more
     # out-of-order cores (interval/tallies.pxd, Tally)
     CORE_L1D_READ_MISS
     CORE_L1D_WRITE_MISS

@@ -15,6 +15,7 @@ from pfmon.machine.scoreboard cimport Scoreboard
 from pfmon.machine.script cimport Script
 from pfmon.machine.served cimport Served
 from pfmon.machine.state cimport OpenPart, State, Use
+from pfmon.machine.thread_switch cimport ThreadSwitch
 from pfmon.machine.watch cimport Watch
 
 cdef enum:
@@ -39,6 +40,7 @@ cdef class Pipeline:
     cdef Frames frames
     cdef Ranges ranges
     cdef Watch watch             # None: nobody watches
+    cdef ThreadSwitch switch     # None: the core runs one thread
     cdef Script script           # of the block at hand
     cdef Loose loose[LOOSE_PARTS]    # by block
 
@@ -58,6 +60,9 @@ cdef class Pipeline:
     cdef int64_t nat_window, register_write
     cdef uint32_t m_ports
 
+    cdef int64_t owed            # cycles of a thread switch that are not recorded yet
+    cdef bint switched           # other threads ran within the block at hand
+
     # while a group is formed
     cdef int64_t start, need, stalled
     cdef uint32_t need_step, need_cause
@@ -75,6 +80,11 @@ cdef class Pipeline:
     cdef void rotate(self) noexcept nogil
     cdef bint save(self, State* state) noexcept nogil
     cdef void restore(self, const State* state) noexcept nogil
+
+    cdef bint give_way(self, const Run* run, uint32_t first) noexcept nogil
+    # This thread has the core behind cycle ``now``.
+    cdef void come_back(self, int64_t now) noexcept nogil
+    cdef void record_switch(self, const Run* run, uint32_t first) noexcept nogil
 
     cdef uint32_t form(self, const Plan* plan, const Run* run, uint32_t first) noexcept nogil
     cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil

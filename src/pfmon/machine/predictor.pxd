@@ -7,6 +7,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     BRANCH_LONG_CALL, BRANCH_RELATIVE, BRANCH_RETURN, BRANCH_WTOP, DYNAMIC_NOT_TAKEN, DYNAMIC_TAKEN, STATIC_NOT_TAKEN,
     STATIC_TAKEN)
 from pfmon.machine.notes cimport Notes
+from pfmon.machine.return_stack cimport ReturnStack
 
 cdef struct Branch:              # what is known of a branch before it runs
     uint64_t address             # bundle | slot
@@ -87,5 +88,8 @@ cdef class BranchPredictor:
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil
     # The line at ``address`` (bytes, a multiple of 32) has left L1I, and with it what was known of its branches.
     cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil
+    # Another hardware thread gets the core: it has a return stack of its own (Montecito manual 2.4). The predictor's
+    # becomes ``stack``, and the reverse.
+    cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil
     cdef void _describe(self, Branch* branch, uint64_t address, uint64_t target, uint8_t kind, uint8_t whether,
                         uint64_t fall_through, bint clear, bint multiway, bint conditional) noexcept

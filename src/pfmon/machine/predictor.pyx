@@ -33,6 +33,9 @@ cdef class BranchPredictor:
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil:
         pass
 
+    cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil:
+        pass
+
     cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
         pass
 

@@ -197,6 +197,11 @@ cdef class TwoLevelPredictor(BranchPredictor):
             behind = room_in(&self.second, number, &lost, &lost_tag)
         behind[0] = window[0]
 
+    cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil:
+        cdef ReturnStack own = self.returns
+        self.returns, stack[0] = stack[0], own
+        self.returns.depth = own.depth       # of a thread that begins it is not set yet
+
     cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
         cdef uint64_t number
         cdef uint32_t start, i

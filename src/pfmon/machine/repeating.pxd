@@ -12,7 +12,9 @@ from pfmon.machine.watched cimport Watched
 cdef class Repeating(Watched):
     cdef uint32_t node           # of the memo, that led to its state
     cdef readonly uint64_t repeated, simulated
+    cdef bint is_known           # the memo knows the block at hand, and did not repeat it
 
+    cdef bint may_switch(self, int64_t until) noexcept nogil
     cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
     cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil
     cdef void ask(self, const Run* run, const Event* known) noexcept nogil

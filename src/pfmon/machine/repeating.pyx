@@ -56,6 +56,8 @@ cdef class Repeating(Watched):
             if number == 0:
                 return False
             node = &self.memo.nodes[number]
+        if self.may_switch(self.now + (node.cycles & NODE_CYCLES)):
+            return False
         times = self.memo.times
         times[number] += 1
         self.ran = node
@@ -66,6 +68,13 @@ cdef class Repeating(Watched):
         self.repeated += 1
         return True
 
+    cdef bint may_switch(self, int64_t until) noexcept nogil:
+        """Whether the other hardware thread may get the core before a cycle: then the pipeline has to see the block."""
+        if self.pipeline.switch is None or self.pipeline.switch.next_event >= until:
+            return False
+        self.is_known = True
+        return True
+
     cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil:
         """Ask memory what the block asked before, as long as it answers what it answered then: the node that this led to,
         or 0."""
@@ -73,7 +82,7 @@ cdef class Repeating(Watched):
         cdef const Edge* edge = NULL
         script.began = self.now
         while edge == NULL or not edge.is_last:
-            if not has_room(script):
+            if not has_room(script) or self.may_switch(self.now + self.memo.outcomes.points[point].event.at):
                 return 0
             self.ask(run, &self.memo.outcomes.points[point].event)
             if script.lost:              # it was asked, and cannot be asked again
@@ -109,7 +118,8 @@ cdef class Repeating(Watched):
         cdef State state
         cdef uint32_t before = self.state, after
         cdef int64_t began
-        cdef bint remember = before and known
+        cdef bint remember = before and known and not self.is_known
+        self.is_known = False
         self.go_on_here()
         began = self.now
         if remember:
@@ -118,7 +128,7 @@ cdef class Repeating(Watched):
         self.records.logging = self.items is not None
         self.now = self.pipeline.now
         self.simulated += 1
-        if not remember or self.pipeline.script.lost:
+        if not remember or self.pipeline.script.lost or self.pipeline.switched:
             return
         if self.memo.full():
             self.memo.write_out()

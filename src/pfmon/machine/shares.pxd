@@ -33,6 +33,9 @@ cdef class Shares:
     # What has passed since the last call belongs to ``event_set``. It is cycle ``now``; nothing will be told any more of
     # cycles before ``border``.
     cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil
+    # What has passed since the last call belongs to nobody: another hardware thread had the core until cycle ``now``.
+    cdef void leave_out(self, int64_t now) noexcept nogil
+    cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil
     cdef void share_level(self, Watched* one, uint64_t* cycles, int64_t border) noexcept nogil
     cdef void show(self, event_sets)
     cdef void hide(self)

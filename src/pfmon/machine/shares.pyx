@@ -54,10 +54,23 @@ cdef class Shares:
         one.level, one.queue, one.size = level, queue, size
         self.count += 1
 
+    cdef uint64_t bus_cycle(self, int64_t now) noexcept nogil:
+        """The bus's clock in a cycle of the core."""
+        return <uint64_t>now // self.core_rate * self.bus_rate \
+            + <uint64_t>now % self.core_rate * self.bus_rate // self.core_rate
+
+    cdef void leave_out(self, int64_t now) noexcept nogil:
+        cdef uint32_t i
+        cdef Watched* one
+        self.now, self.bus_now = now, self.bus_cycle(now)
+        for i in range(self.count):
+            one = &self.watched[i]
+            histogram_until(one, now, one.seen)
+            one.since, one.value, one.border = one.level.since, one.level.value, now
+
     cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil:
         cdef uint32_t i
-        cdef uint64_t bus = <uint64_t>now // self.core_rate * self.bus_rate \
-            + <uint64_t>now % self.core_rate * self.bus_rate // self.core_rate
+        cdef uint64_t bus = self.bus_cycle(now)
         self.cycles[event_set] += <uint64_t>(now - self.now)
         self.bus_cycles[event_set] += bus - self.bus_now
         self.now, self.bus_now = now, bus

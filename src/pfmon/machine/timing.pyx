@@ -22,6 +22,7 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.run cimport MOST_SERVED, Told, begin_run, set_bit
 from pfmon.machine.script cimport begin_script
+from pfmon.machine.thread_switch cimport THREAD_ID
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
@@ -59,25 +60,31 @@ cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogi
 
 cdef class Timing(Repeating):
     """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
-    simulated: slow, and the same results. ``event_sets``: how many the records keep apart."""
+    simulated: slow, and the same results. ``event_sets``: how many the records keep apart. ``beside``: the machine of the
+    other hardware thread of the core, whose caches, TLBs and predictor tables this one shares; ``thread``: its number."""
 
-    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1):
-        self.plans = Plans(config, table)
+    def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Timing beside=None,
+                  uint32_t thread=0):
+        self.thread_id = THREAD_ID if thread else 0
+        self.plans = Plans(config, table, self.thread_id)
         self.records = Records(event_sets)
-        self.l2 = L2(config)
-        self.data = DataMemory(config, self.l2)
-        self.predictor = branch_predictor(config)
-        self.fetch = InstructionFetch(config, self.l2, self.predictor)
+        if beside is None:
+            self.l2 = L2(config)
+            self.data = DataMemory(config, self.l2)
+            self.predictor = branch_predictor(config)
+            self.fetch = InstructionFetch(config, self.l2, self.predictor)
+        else:
+            self.l2, self.data, self.predictor, self.fetch = beside.l2, beside.data, beside.predictor, beside.fetch
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
         self.memo = Memo(self.records, MEMO_BYTES)
         self.memoize = memo
         self.last = BLOCK_MASK           # none
         start_branch_registers(&self.branch_registers)
-        set_ranges(&self.pipeline.ranges, ranges)
+        self.set_ranges(ranges)
 
     def set_ranges(self, ranges):
         """The data ranges from the next instruction on: (address, mask) each. Nothing may be held (`settle`)."""
-        set_ranges(&self.pipeline.ranges, ranges)
+        set_ranges(&self.pipeline.ranges, [(address | (self.thread_id & mask), mask) for address, mask in ranges])
 
     # --- a block
 
@@ -115,7 +122,8 @@ cdef class Timing(Repeating):
             self.find_ranged(plan, &run)
         run.quick = self.survey(plan, &run)
         survey = survey_code(plan, &run)
-        known = self.memoize and is_repeatable(&run) and survey != SURVEY_LOST and (run.quick or self.watch is None)
+        known = self.memoize and is_repeatable(&run) and survey != SURVEY_LOST and (run.quick or self.watch is None) \
+            and not (plan.pauses and self.pipeline.switch is not None)
         outcome |= survey << SURVEY_SHIFT
         begin_script(&self.pipeline.script, known and not run.quick)
         if not (known and self.repeat(&run, outcome)):
@@ -312,7 +320,7 @@ cdef class Timing(Repeating):
             if kind == Mark.SPILL or kind == Mark.FILL:
                 address = 0
                 if i + 1 < self.mark_count and mark_kind(self.marks[i + 1]) == Mark.RSE_ADDRESS:
-                    address = unpacked_address(self.marks[i + 1])
+                    address = unpacked_address(self.marks[i + 1]) | self.thread_id
                 cause = RSE_OVERFLOW if kind == Mark.SPILL else RSE_UNDERFLOW
                 if kind == Mark.FILL and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
                     cause = RSE_LOADRS

@@ -12,11 +12,11 @@ from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
+from pfmon.machine.thread_switch cimport SwitchedThread
 from pfmon.machine.watch cimport Captured, Watch
-from pfmon.stream.consumer cimport EventSetConsumer
 
 
-cdef class Watched(EventSetConsumer):
+cdef class Watched(SwitchedThread):
     cdef readonly Plans plans
     cdef readonly Records records
     cdef readonly Pipeline pipeline

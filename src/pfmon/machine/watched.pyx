@@ -15,6 +15,7 @@ from pfmon.machine.occurrences cimport NOTHING_HAPPENED
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
 from pfmon.machine.records cimport BUBBLE_FLAG, Part
 from pfmon.machine.state cimport State
+from pfmon.machine.thread_switch cimport THREAD_ID, SwitchedThread
 from pfmon.machine.watch cimport Flow, FlowKind
 from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport INDEX_SHIFT, Mark, mark_kind
@@ -23,7 +24,7 @@ from pfmon.stream.words cimport INDEX_SHIFT, Mark, mark_kind
 cdef uint64_t INTERRUPTION_VECTORS = <uint64_t>0xA000000100000000
 
 
-cdef class Watched(EventSetConsumer):
+cdef class Watched(SwitchedThread):
     """The mechanisms of a machine, and who is told of what happens in them."""
 
     cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
@@ -54,18 +55,18 @@ cdef class Watched(EventSetConsumer):
     cdef void show_branch(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
         """Tell of the block's change of flow, or that there was none."""
         cdef Flow flow
-        self.arrived = plan.end
+        self.arrived = plan.end & ~THREAD_ID
         if not plan.has_branch and plan.cut != Cut.FAILED_CHECK:
             self.watch.went_on()
             return
         flow.block, flow.instruction = run.number, plan.length - 1
-        flow.address, flow.target = plan.steps[plan.length - 1].address, next_ip
+        flow.address, flow.target = plan.steps[plan.length - 1].address & ~THREAD_ID, next_ip & ~THREAD_ID
         flow.taken, flow.prediction, flow.cycle = True, 0, self.now
         flow.kind = FlowKind.FLOW_CHECK
         if plan.has_branch:
             flow.taken, flow.prediction = run.taken, run.prediction.code
             if not is_indirect(plan.branch.kind) and plan.branch.kind != BRANCH_RETURN:
-                flow.target = plan.branch.target             # also if nothing there retired
+                flow.target = plan.branch.target & ~THREAD_ID    # also if nothing there retired
             flow.kind = FlowKind.FLOW_RETURN if plan.branch.kind == BRANCH_RETURN else \
                 FlowKind.FLOW_INDIRECT if is_indirect(plan.branch.kind) else FlowKind.FLOW_RELATIVE
         if flow.taken:
@@ -82,7 +83,7 @@ cdef class Watched(EventSetConsumer):
         elif (mark_kind(mark) == Mark.SYSTEM_CALL or mark_kind(mark) == Mark.FAULT) and self.watch.flows:
             memset(&flow, 0, sizeof(flow))
             flow.block, flow.instruction = number, min(instruction, plan.length - 1)
-            flow.address = plan.steps[flow.instruction].address if instruction < plan.length else self.arrived
+            flow.address = plan.steps[flow.instruction].address & ~THREAD_ID if instruction < plan.length else self.arrived
             fault = FAULT_BREAK if mark_kind(mark) == Mark.SYSTEM_CALL else <int>(mark & 0xFF)
             flow.target = INTERRUPTION_VECTORS + vector_of(fault)
             flow.kind, flow.taken, flow.cycle = FlowKind.FLOW_EXCEPTION, True, self.now

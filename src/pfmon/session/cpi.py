@@ -55,6 +55,7 @@ PARTS: dict[str, dict[str, tuple[str, ...]]] = {
         "predicates, application registers": ("PR", "ARCR"),
         "register stack engine": ("RSE_*",),
         "exceptions and serialization": ("XPN",),
+        "thread switches": ("THREAD_SWITCH",),
         "branches in the front end": ("FE_BRANCH", "FE_BUBBLE", "FE_FEFLUSH", "REFILL_REDIRECT"),
     },
 }
@@ -64,6 +65,7 @@ OF_ONE_CORE = {
     IN_ORDER: {
         *("waiting for loads", "first-level data cache", "integer latencies", "floating-point registers"),
         *("predicates, application registers", "register stack engine", "exceptions and serialization"),
+        "thread switches",
     },
     OUT_OF_ORDER: {f"waiting for {what}" for what in ("L2", "L3", "memory", "translations")} | {"stores that missed"},
 }

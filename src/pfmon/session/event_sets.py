@@ -57,6 +57,11 @@ class EventSets:
         return sum(len(one.programming.monitors) for one in self.sets)
 
     @property
+    def all_threads(self) -> list[bool]:
+        """By monitor: whether it counts both hardware threads (Montecito's PMC.all)."""
+        return [monitor.all_threads for one in self.sets for monitor in one.programming.monitors]
+
+    @property
     def data_ranges(self) -> Sequence[tuple[int, int]]:
         """(address, mask) of the data ranges in force; they are common to all sets."""
         return self.sets[0].unit.data_ranges or ()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pfmon.machine.interval.cycle_watch import CycleWatch
     from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
+    from pfmon.session.core import Seat
     from pfmon.session.counting import Seen
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable
@@ -53,11 +54,18 @@ class MachineRun:
         memo: bool = True,
         event_sets: int = 1,
         threaded: bool = True,
+        seat: Seat | None = None,
     ) -> None:
         """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated.
-        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own."""
+        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own. ``seat``: the hardware thread
+        of a core that it shares with another run."""
         self._threaded = threaded
-        self.machine = machine_of(figures, table, ranges, memo, event_sets)
+        self._seat = seat
+        self.machine: Machine | IntervalMachine = (
+            seat.machine(table, ranges, memo, event_sets)
+            if seat
+            else machine_of(figures, table, ranges, memo, event_sets)
+        )
         self._figures = figures
         self._pipe: Pipe | None = None
         self._counted: Tally | None = None
@@ -76,7 +84,7 @@ class MachineRun:
         the end how often blocks ran."""
         if reader is None and type(beside) is Tally and self._figures.core == OUT_OF_ORDER:
             self._counted, beside = beside, None
-        self._pipe = Pipe(reader or self.machine, beside, self._threaded)
+        self._pipe = Pipe(reader or self.machine, beside, self._threaded, self._seat.read if self._seat else None)
         return self._pipe
 
     def __enter__(self) -> MachineRun:
@@ -101,7 +109,8 @@ class MachineRun:
     @property
     def failures(self) -> list[Failure]:
         """Why its records may lack something."""
-        return [self.machine.failure, self._pipe.failure if self._pipe else Failure.NO_FAILURE]
+        found = [self.machine.failure, self._pipe.failure if self._pipe else Failure.NO_FAILURE]
+        return [*found, Failure.TOO_MANY_ENTRIES] if self._seat and self._seat.core.lost else found
 
     def drain(self) -> None:
         """Wait until the machine has read everything so far."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pfmon.engine.api import Engine
     from pfmon.machine.config import MachineFigures
     from pfmon.session.controls import Controls
+    from pfmon.session.core import Seat
     from pfmon.session.counting import Count
     from pfmon.session.event_sets import EventSets
     from pfmon.session.machine_run import MachineRun
@@ -56,11 +57,14 @@ class Monitoring:
         threaded: bool = True,
         memo: bool = True,
         traced: bool | None = None,
+        seat: Seat | None = None,
     ) -> None:
         """``nanoseconds``: what an instruction takes; ``on_interval``: gets the counts of every interval; ``machine``:
         what the program runs on, if that is counted, ``threaded`` in a thread of its own, with its ``memo``;
-        ``traced``: whether the stream that it reads has addresses (None: as the engine's)."""
+        ``traced``: whether the stream that it reads has addresses (None: as the engine's); ``seat``: the hardware thread of a core
+        that the machine shares."""
         self._groups = groups
+        self._seat = seat
         self._controls = controls
         self._engine = engine
         self._nanoseconds = nanoseconds
@@ -95,7 +99,7 @@ class Monitoring:
 
         event_sets = len(self._tallies) + gated
         threaded = threaded and not self._engine.capabilities.apart
-        run = MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets, threaded)
+        run = MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets, threaded, self._seat)
         self._watch(run)
         return run
 
@@ -158,7 +162,11 @@ class Monitoring:
         """What the events came to, set by set; the counters are loaded with what they counted."""
         if self._controls.per_thread:
             return self._counts_of_all_threads()
-        totals = [group.take(self.seen(number)) for number, group in enumerate(self._groups)]
+        totals = [group.totals(self.seen(number)) for number, group in enumerate(self._groups)]
+        if self._seat:
+            totals[0] = self._seat.of_all_threads(totals[0], self._groups[0].all_threads)
+        for group, counted in zip(self._groups, totals, strict=True):
+            group.load(counted)
         self.totals = totals[0]
         if len(self._groups) == 1:
             return self._groups[0].counts()

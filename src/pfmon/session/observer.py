@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pfmon.engine.api import Engine
     from pfmon.machine.config import MachineFigures
     from pfmon.program.objects import Objects
+    from pfmon.session.core import Seat
     from pfmon.session.cpi import Cpi
     from pfmon.session.plan import Plan
 
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 class Observer:
     """A run on a machine without a PMU: what a report of the whole machine needs."""
 
-    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True) -> None:
+    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True, seat: Seat | None = None) -> None:
         self._figures, self._engine = figures, engine
         self._tally = Tally(engine.table, traced=True)
-        self.running = MachineRun(figures, engine.table, threaded=threaded and not engine.capabilities.apart)
+        self.running = MachineRun(figures, engine.table, threaded=threaded and not engine.capabilities.apart, seat=seat)
         self.consumer = self.running.feed(beside=self._tally)
 
     def breakdown(self, plan: Plan, objects: Objects) -> Cpi:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import Request
     from pfmon.program.image import DebugDirectories, Program
+    from pfmon.session.core import Seat
     from pfmon.session.counting import Count
     from pfmon.session.cpi import Cpi
     from pfmon.session.event_trigger import MachineTrigger
@@ -47,7 +48,7 @@ class Plan(NamedTuple):
     what the program starts; ``debug``: where separate debug files are looked for; ``survey``: look at everything,
     beside what counts; ``threaded``: a machine in a thread of its own; ``guest_pmu``: the program has the PMU, and a
     machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events then;
-    ``watched``: somebody looks at the counts while it runs."""
+    ``watched``: somebody looks at the counts while it runs; ``seat``: the hardware thread of a core that it runs on."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -76,6 +77,7 @@ class Plan(NamedTuple):
     threaded: bool = True
     guest_pmu: str = ""
     watched: bool = False
+    seat: Seat | None = None
 
 
 class Times(NamedTuple):

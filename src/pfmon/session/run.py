@@ -129,7 +129,7 @@ class Session:
     @property
     def _wants_machine(self) -> bool:
         skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
-        whole = self.plan.report or skids or self.plan.guest_pmu == MACHINE
+        whole = self.plan.report or self.plan.seat is not None or skids or self.plan.guest_pmu == MACHINE
         return whole or self._trigger is not None or any(group.wants_machine for group in self.groups)
 
     @property
@@ -204,7 +204,7 @@ class Session:
         sampling = plan.sampling or Sampling((None,) * sum(group.monitors for group in self.groups))
         sampled = SampledRun(
             *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
-            *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger, plan.seat),
         )
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         sampled.finish()
@@ -251,6 +251,7 @@ class Session:
                 *(self.groups, self.plan.controls, self.engine, scale, on_interval, self._machine),
                 threaded=self.plan.threaded,
                 traced=traced,
+                seat=self.plan.seat,
             )
             if self.groups
             else None
@@ -291,7 +292,7 @@ class Session:
         from pfmon.session.observer import Observer  # only a report needs it
 
         assert self._machine
-        return Observer(self._machine, self.engine, self.plan.threaded)
+        return Observer(self._machine, self.engine, self.plan.threaded, self.plan.seat)
 
     def _of_all_tasks(self, outcome: Outcome, totals: Sequence[int]) -> Outcome:
         """The outcome of all tasks, from that of the first one, whose monitors counted ``totals``."""

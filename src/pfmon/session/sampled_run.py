@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
     from pfmon.pmu.model import PmuModel
     from pfmon.session.controls import Controls
+    from pfmon.session.core import Seat
     from pfmon.session.counting import Count, Counting
     from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.machine_run import MachineRun
@@ -83,10 +84,13 @@ class SampledRun:
         controls: Controls,
         nanoseconds: int = 1,
         trigger: MachineTrigger | None = None,
+        seat: Seat | None = None,
     ) -> None:
         """``figures``: of the machine that the program runs on, if an event needs one; ``traced``: whether the stream
-        has addresses; ``nanoseconds``: what an instruction takes; ``trigger``: of a single event set."""
+        has addresses; ``nanoseconds``: what an instruction takes; ``trigger``: of a single event set; ``seat``:
+        the hardware thread of a core that the machine shares."""
         self._model = model
+        self._seat = seat
         self._engine = engine
         self._sampling = sampling
         self._controls = controls = controls._replace(event_trigger=None) if trigger else controls
@@ -118,7 +122,7 @@ class SampledRun:
         from pfmon.session.machine_run import MachineRun  # exact events do not need it
 
         ranges = sets[0].unit.data_ranges or ()
-        return MachineRun(figures, self._engine.table, ranges, event_sets=len(sets) + self._gated)
+        return MachineRun(figures, self._engine.table, ranges, event_sets=len(sets) + self._gated, seat=self._seat)
 
     def _make_set(self, number: int, counting: Counting, periods: Sequence[Period | None]) -> _Set:
         """One event set: its sampler and its counters."""

@@ -38,6 +38,10 @@ cdef class Ring:
     cdef void hand_over(self) noexcept nogil
 
 
+# Give a consumer everything, until the writer has finished.
+cdef void read_all(Ring ring, Consumer consumer) noexcept nogil
+
+
 cdef class RingWriter(Consumer):
     cdef Ring ring
 
@@ -47,4 +51,5 @@ cdef class Pipe(Consumer):
     cdef Consumer reader
     cdef Consumer beside
     cdef bint threaded
+    cdef object read
     cdef object thread

@@ -1,8 +1,14 @@
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
+
+class HasJoin(Protocol):
+    """What is waited for until a ring has been read."""
+
+    def join(self) -> None: ...
 
 class Ring:
     """Buffers in memory that two threads or two processes share."""
@@ -25,7 +31,13 @@ class RingWriter(Consumer):
 class Pipe(Consumer):
     """Feeds ``reader`` in a thread of its own, and ``beside`` in the engine's."""
 
-    def __init__(self, reader: Consumer, beside: Consumer | None = None, threaded: bool = True) -> None: ...
+    def __init__(
+        self,
+        reader: Consumer,
+        beside: Consumer | None = None,
+        threaded: bool = True,
+        read: Callable[[Ring, Consumer], HasJoin] | None = None,
+    ) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

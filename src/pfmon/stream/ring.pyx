@@ -75,18 +75,8 @@ cdef class Ring:
 
     def read_into(self, Consumer consumer):
         """The reader's side: give a consumer everything, until the writer has finished."""
-        cdef Buffer* buffer
-        cdef Shared* shared = self.shared
         with nogil:
-            while True:
-                wait(&shared.full)
-                buffer = &shared.buffers[shared.reading % BUFFERS]
-                if buffer.count == 0:
-                    break
-                consumer.consume(buffer.words, buffer.count)
-                buffer.count = 0
-                shared.reading += 1
-                sem_post(&shared.empty)
+            read_all(self, consumer)
 
     def finish(self):
         """The writer's side: hand over what is left, and say that this was all."""
@@ -105,6 +95,20 @@ cdef class Ring:
                 wait(&self.shared.empty)
             for i in range(BUFFERS - 1):
                 sem_post(&self.shared.empty)
+
+
+cdef void read_all(Ring ring, Consumer consumer) noexcept nogil:
+    cdef Buffer* buffer
+    cdef Shared* shared = ring.shared
+    while True:
+        wait(&shared.full)
+        buffer = &shared.buffers[shared.reading % BUFFERS]
+        if buffer.count == 0:
+            break
+        consumer.consume(buffer.words, buffer.count)
+        buffer.count = 0
+        shared.reading += 1
+        sem_post(&shared.empty)
 
 
 cdef void wait(sem_t* semaphore) noexcept nogil:
@@ -134,16 +138,20 @@ cdef class RingWriter(Consumer):
 
 cdef class Pipe(Consumer):
     """Feeds ``reader``, and ``beside`` in the engine's own thread. Within ``with`` the reader's thread runs; behind it
-    the reader has seen everything. Without ``threaded`` both read in the engine's thread."""
+    the reader has seen everything. Without ``threaded`` both read in the engine's thread. ``read``: has a ring read, and
+    returns what can be joined when it is, instead of a thread of the pipe's own."""
 
-    def __cinit__(self, Consumer reader, Consumer beside=None, bint threaded=True):
+    def __cinit__(self, Consumer reader, Consumer beside=None, bint threaded=True, read=None):
+        self.read = read
         self.reader = reader
         self.beside = beside if beside is not None else Consumer()
         self.threaded = threaded
         self.writer = RingWriter(Ring()) if threaded else None
 
     def __enter__(self):
-        if self.threaded:
+        if self.threaded and self.read:
+            self.thread = self.read(self.writer.ring, self.reader)
+        elif self.threaded:
             self.thread = Thread(target=self.writer.ring.read_into, args=(self.reader,), name="pfmon reader", daemon=True)
             self.thread.start()
         return self

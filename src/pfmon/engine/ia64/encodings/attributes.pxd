@@ -99,6 +99,7 @@ cpdef enum Effect:               # what an instruction does to the pipeline besi
     EFFECT_CLEAR_ROTATION
     EFFECT_LOADRS
     EFFECT_FENCE                 # mf: what is behind it waits for all memory accesses before it
+    EFFECT_PAUSE                 # hint: @pause (0) hands over to the other hardware thread
     EFFECT_HINT                  # brp with a target in the instruction; it and those below are outside of the pipeline
     EFFECT_IMPORTANT_HINT        # ... with .imp
     EFFECT_FLUSH_LINE            # fc

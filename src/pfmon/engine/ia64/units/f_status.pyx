@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport FAULT_RESERVED_REGISTER_FIELD, STATUS_BREAK, STATUS_CUT, Cpu, Op, fault, go
 from pfmon.engine.ia64.floating_point.core cimport field_shift
-from pfmon.engine.ia64.encodings.attributes cimport as_int
+from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
 from pfmon.stream.ia64 cimport Ia64Kind
 from pfmon.stream.kinds cimport Kind
 
@@ -68,4 +68,5 @@ def rows():
 
     row("F15", "break.f imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x=0, x6=0)
     row("F16", "nop.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=0)
-    row("F16", "hint.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x=0, x6=1, y=1)
+    row("F16", "hint.f imm21", <size_t>&nop, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
+         op=0, x=0, x6=1, y=1)

@@ -151,7 +151,8 @@ cdef int mov_from_other_ar(Cpu* cpu, Op* op) noexcept nogil:
 def rows():
     """The rows of the instructions above (rows.py)."""
     row("I18", "nop.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
-    row("I18", "hint.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=1)
+    row("I18", "hint.i imm21", <size_t>&nop, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
+         op=0, x3=0, x6=0x01, y=1)
     row("I19", "break.i imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
     row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=0, x3=1)
     # The hint says how the branch through b1 at the tag's address will go; wh = 1 is no hint, and then a plain

@@ -364,7 +364,8 @@ def rows():
     row("M43", "mov r1=pmd[r3]", <size_t>&mov_from_pmd, nat="consume", op=1, x3=0, x6=0x15)
     row("M37", "break.m imm21", <size_t>&break_m, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x2=0, x4=0)
     row("M48", "nop.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=0)
-    row("M48", "hint.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=1)
+    row("M48", "hint.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
+         op=0, x3=0, x2=0, x4=1, y=1)
     for layout, text, fields in PRIVILEGED:
         row(layout, text, <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), nat="own", op=1, x3=0, **fields)
 

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport STATUS_BREAK, Cpu, Op, go
-from pfmon.engine.ia64.encodings.attributes cimport as_int
+from pfmon.engine.ia64.encodings.attributes cimport Effect, as_int
 from pfmon.stream.kinds cimport Kind
 from pfmon.engine.ia64.core.predicates cimport write_if_qualified
 
@@ -34,5 +34,6 @@ def rows():
     row("X2", "movl r1=imm64", <size_t>&movl, op=6, vc=0)
     guarded(<size_t>&movl, <size_t>&movl_guarded)
     row("X5", "nop.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=0)
-    row("X5", "hint.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), op=0, x3=0, x6=0x01, y=1)
+    row("X5", "hint.x imm62", <size_t>&nop, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
+         op=0, x3=0, x6=0x01, y=1)
     row("X1", "break.x imm62", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)

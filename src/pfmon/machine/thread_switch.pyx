@@ -1,0 +1,256 @@
+"""Two hardware threads of a core take turns, as Montecito's do (manual 2.4.1).
+
+One thread, in the foreground, has the pipeline; the other waits. L3 misses and returns change the urgency of their
+thread, and whenever one does, the urgencies are compared: the foreground thread loses the core when its own is lower. It
+loses it, too, when its quantum is over, by hint@pause, and when it has nothing more to do.
+
+Each thread has a machine and reads a stream of its own; both work in one thread of the host, one at a time, and what
+one does when it loses the core in the middle of a block stays on its stack (coroutine.pxd). So the order in which they
+meet in the caches is that of the modelled cycles, and depends on nothing else.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.coroutine cimport STACK_BYTES, prepare_flow, swapcontext
+from pfmon.machine.urgency cimport MOST_URGENCY, NOMINAL_URGENCY, missed, returned
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.ring cimport Ring, read_all
+
+POLICIES = {"performance": PERFORMANCE, "fairness": FAIRNESS, "high-priority": HIGH_PRIORITY, "exclusive": EXCLUSIVE}
+"""Values of smt.policy."""
+
+THREAD_ID = <uint64_t>1 << 55    # addresses of programs do not have it: bits 51 to 60 are not implemented
+
+cdef int64_t NEVER = <int64_t>1 << 62
+
+
+cdef void begin_thread_1(uint32_t low, uint32_t high) noexcept nogil:
+    """Where the second flow begins: the halves of the switch's address."""
+    (<ThreadSwitch><void*>(<uintptr_t>high << 32 | low)).run_thread(1)
+
+
+cdef class SwitchedThread(EventSetConsumer):
+    """The base class does nothing."""
+
+    cdef void hold(self, int64_t now) noexcept nogil:
+        pass
+
+    cdef void go_on(self, int64_t now) noexcept nogil:
+        pass
+
+    cdef int64_t end(self) noexcept nogil:
+        return 0
+
+
+cdef class ThreadSwitch:
+    """The figures [smt] of ``config``. `run` runs two machines to the end of their streams."""
+
+    def __cinit__(self, config):
+        self.switch_cycles, self.quantum = config["smt.switch"], config["smt.quantum"]
+        self.policy, self.priority = POLICIES[config["smt.policy"]], config["smt.priority"]
+        self.urgency[0] = self.urgency[1] = NOMINAL_URGENCY
+        self.quantum_end = self.quantum
+        self.paused = NEVER
+        self.running = self.priority if self.policy >= HIGH_PRIORITY else 0
+        self.stack = calloc(STACK_BYTES, 1)
+        if self.stack == NULL:
+            raise MemoryError
+        self.look_ahead()
+
+    def __dealloc__(self):
+        free(self.stack)
+
+    # --- what happens
+
+    cdef void l3_miss(self, int64_t found, int64_t back) noexcept nogil:
+        if self.ended[1 - self.running]:
+            return                       # there is nobody to compare with
+        self.add_event(found, self.running, 0)
+        self.add_event(back if back > found else found, self.running, 1)
+        self.look_ahead()
+
+    cdef void add_event(self, int64_t at, uint32_t thread, uint8_t comes_back) noexcept nogil:
+        cdef uint32_t i = self.event_count
+        if i == MOST_L3_EVENTS:
+            self.lost = True
+            return
+        while i > 0 and self.events[i - 1].at > at:
+            self.events[i] = self.events[i - 1]
+            i -= 1
+        self.events[i].at, self.events[i].thread, self.events[i].comes_back = at, <uint8_t>thread, comes_back
+        self.event_count += 1
+
+    cdef void pause(self, int64_t now) noexcept nogil:
+        if not self.ended[1 - self.running]:
+            self.paused = now
+            self.look_ahead()
+
+    cdef void look_ahead(self) noexcept nogil:
+        """When the next thing happens that may take the core from the running thread."""
+        self.next_event = self.quantum_end
+        if self.event_count and self.events[0].at < self.next_event:
+            self.next_event = self.events[0].at
+        if self.paused < self.next_event:
+            self.next_event = self.paused
+        if self.owes:
+            self.next_event = -1
+
+    cdef bint wants_switch(self) noexcept nogil:
+        """Whether the urgencies say that the other thread is to have the core."""
+        cdef uint32_t other = 1 - self.running
+        cdef uint8_t own = self.urgency[self.running], its = self.urgency[other]
+        if self.ended[other]:
+            return False
+        if self.policy == EXCLUSIVE:
+            return other == self.priority
+        if own == its:
+            if self.policy == HIGH_PRIORITY:
+                return other == self.priority
+            if self.policy == FAIRNESS:
+                return self.active[other] < self.active[self.running]
+        return own < its
+
+    cdef int64_t decide(self, int64_t issued, int64_t issues, uint32_t* why, uint32_t* held_back,
+                        uint32_t* missed_ones) noexcept nogil:
+        cdef int64_t at
+        cdef uint32_t i
+        cdef bint progressed = issued >= self.handed_over + self.switch_cycles
+        cdef L3Event event
+        held_back[0] = missed_ones[0] = 0
+        if self.owes and progressed:
+            self.owes = False
+            if self.wants_switch():
+                why[0] = BY_L3
+                return issued
+            missed_ones[0] += 1
+            self.missed_switches += 1
+            self.look_ahead()
+        while True:
+            if self.paused < issues:
+                at, self.paused = self.paused, NEVER
+                why[0] = BY_HINT
+                return at
+            if self.event_count and self.events[0].at < issues and self.events[0].at <= self.quantum_end:
+                event = self.events[0]
+                self.event_count -= 1
+                for i in range(self.event_count):
+                    self.events[i] = self.events[i + 1]
+                if event.comes_back:
+                    returned(&self.urgency[event.thread])
+                else:
+                    missed(&self.urgency[event.thread])
+                if not self.wants_switch() or self.owes:
+                    continue
+                if progressed:
+                    why[0] = BY_L3
+                    return event.at if event.at > issued else issued
+                self.owes = True                 # it retires something first
+                held_back[0] += 1
+                self.gated += 1
+                continue
+            if self.quantum_end < issues:
+                at = self.quantum_end
+                if self.ended[1 - self.running] or self.policy == EXCLUSIVE:
+                    self.quantum_end = NEVER
+                    continue
+                self.quantum_end = at + self.quantum
+                if not progressed:
+                    continue
+                if issues <= at + 1:             # it was not stalled
+                    self.urgency[self.running] = MOST_URGENCY
+                why[0] = BY_TIMER
+                return at if at > issued else issued
+            self.look_ahead()
+            return -1
+
+    # --- the switch
+
+    cdef void hand_over(self, int64_t at) noexcept nogil:
+        """The other thread has the core behind cycle ``at``."""
+        self.active[self.running] += <uint64_t>(at - self.handed_over)
+        self.running = 1 - self.running
+        self.switching[self.running] += <uint64_t>(self.switch_cycles - 1)
+        self.handed_over = at
+        self.quantum_end = at + self.quantum if not self.ended[1 - self.running] else NEVER
+        self.paused = NEVER
+        self.owes = False
+        if self.ended[1 - self.running]:
+            self.event_count = 0
+        self.look_ahead()
+
+    cdef void switch_away(self, int64_t at, uint32_t why) noexcept nogil:
+        cdef uint32_t own = self.running
+        self.switches[own][why] += 1
+        if own:
+            self.second.hold(at)
+        else:
+            self.first.hold(at)
+        self.hand_over(at)
+        swapcontext(&self.flows[own], &self.flows[1 - own])
+        if own:
+            self.second.go_on(self.handed_over)
+        else:
+            self.first.go_on(self.handed_over)
+
+    cdef void run_thread(self, uint32_t number) noexcept nogil:
+        """Run one thread to its end; the other one goes on then, alone."""
+        if self.running != number:       # thread 0, where thread 1 has priority: that begins
+            swapcontext(&self.flows[number], &self.flows[1 - number])
+        if number:
+            self.leave(number, self.run_stream(self.second, self.second_reader, self.second_ring))
+        else:
+            self.leave(number, self.run_stream(self.first, self.first_reader, self.first_ring))
+
+    cdef int64_t run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
+        """The last cycle that the thread used."""
+        cdef int64_t now
+        if self.handed_over:
+            thread.go_on(self.handed_over)
+        read_all(ring, reader)
+        now = thread.end()
+        thread.hold(now)
+        return now
+
+    cdef void leave(self, uint32_t number, int64_t now) noexcept nogil:
+        """A thread has ended."""
+        self.ended[number] = True
+        if not self.ended[1 - number]:
+            self.switches[number][<int>BY_LOW_POWER] += 1
+            self.hand_over(now)
+            swapcontext(&self.flows[number], &self.flows[1 - number])
+            return                       # thread 0, when thread 1 has ended, too
+        self.active[number] += <uint64_t>(now - self.handed_over)
+        if number:
+            swapcontext(&self.flows[1], &self.flows[0])
+
+    def run(self, threads, readers, rings):
+        """Give two machines the streams in two rings, in the order that the switching of the threads makes. ``readers``:
+        those who read them, and hand on to the machines."""
+        self.first, self.second = threads
+        self.first_reader, self.second_reader = readers
+        self.first_ring, self.second_ring = rings
+        with nogil:
+            prepare_flow(&self.flows[1], self.stack, begin_thread_1, <void*>self, &self.flows[0])
+            self.run_thread(0)
+
+    # --- what Python reads
+
+    @property
+    def active_cycles(self):
+        """Cycles that each thread has had the core, those in which it was switched in among them."""
+        return [self.active[0], self.active[1]]
+
+    @property
+    def switching_cycles(self):
+        """... of these those from a switch until the thread could issue again."""
+        return [self.switching[0], self.switching[1]]
+
+    def evictions(self, thread):
+        """Misses of a thread by structure: of what the other one had replaced."""
+        return {}
+
+    def switch_counts(self):
+        """By thread: how often it lost the core, by SwitchCause."""
+        cdef int thread, cause
+        return [[self.switches[thread][cause] for cause in range(<int>SWITCH_CAUSES)] for thread in range(<int>THREADS)]

@@ -1,0 +1,21 @@
+"""Urgency: what decides which hardware thread has the core (Montecito manual 2.4.1.3, figure 2-2)."""
+
+from libc.stdint cimport uint8_t
+
+cdef enum:
+    LEAST_URGENCY = 0            # no useful work to perform
+    NOMINAL_URGENCY = 5          # actively progressing
+    MOST_URGENCY = 7
+    THREADS = 2                  # of a core
+
+
+cdef inline void missed(uint8_t* urgency) noexcept nogil:
+    """An L3 miss of the thread."""
+    if urgency[0] > LEAST_URGENCY:
+        urgency[0] -= 1
+
+
+cdef inline void returned(uint8_t* urgency) noexcept nogil:
+    """The data of an L3 miss of the thread has come."""
+    if urgency[0] < NOMINAL_URGENCY:
+        urgency[0] += 1

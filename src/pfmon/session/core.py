@@ -1,0 +1,140 @@
+"""Two runs on one core: each hardware thread has an engine, a PMU and a machine, and the core switches between them."""
+
+from __future__ import annotations
+
+from threading import Event, Lock, Thread
+
+from pfmon.light_typing import NamedTuple
+from pfmon.machine.machine import Machine
+from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
+from pfmon.stream.ring import Ring
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pfmon.machine.config import MachineFigures
+    from pfmon.stream.consumer import Consumer
+    from pfmon.stream.table import BlockTable
+
+THREADS = 2
+"""Hardware threads of a core (Montecito manual 2.4)."""
+
+
+class ThreadCycles(NamedTuple):
+    """What a hardware thread had of its core. ``active``: cycles in the foreground, ``switching`` of them until it issued
+    again after a switch; ``background``: cycles in which the other had it; ``switches``: how often it lost the core, by
+    SwitchCause; ``evicted``: structure -> its misses of what the other thread had replaced."""
+
+    active: int
+    switching: int
+    background: int
+    switches: dict[str, int]
+    evicted: dict[str, int]
+
+
+class Core:
+    """A core with two hardware threads. ``seats`` are for two sessions, which have to run at the same time, each in a
+    thread of the host; the streams of both are read in a third."""
+
+    def __init__(self, figures: MachineFigures) -> None:
+        """``figures``: of the machine, which both threads run on."""
+        self._switch = ThreadSwitch(figures)
+        self._figures = figures
+        self._lock = Lock()
+        self._machines: list[Machine | None] = [None] * THREADS
+        self._readers: list[tuple[Ring, Consumer] | None] = [None] * THREADS
+        self._thread: Thread | None = None
+        self._began = Event()
+        self._totals: list[Sequence[int] | None] = [None] * THREADS
+        self._told = [Event() for _ in range(THREADS)]
+        self.seats = tuple(Seat(self, number) for number in range(THREADS))
+
+    def machine(
+        self, number: int, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
+    ) -> Machine:
+        """The machine of one thread; what the core has once, both share."""
+        with self._lock:
+            other = self._machines[1 - number]
+            made = Machine(self._figures, table, ranges, memo, event_sets, other, number)
+            made.share_core(self._switch)
+            self._machines[number] = made
+            return made
+
+    def begin(self, number: int, ring: Ring, reader: Consumer) -> None:
+        """One thread's stream begins; when both have, the core does."""
+        with self._lock:
+            self._readers[number] = ring, reader
+            readers = [one for one in self._readers if one]
+            machines = [one for one in self._machines if one]
+            if len(readers) == THREADS and len(machines) == THREADS:
+                rings, consumers = zip(*readers, strict=True)
+                self._thread = Thread(
+                    target=self._switch.run, args=(machines, consumers, rings), name="pfmon core", daemon=True
+                )
+                self._thread.start()
+                self._began.set()
+
+    def abandon(self, number: int) -> None:
+        """One of the sessions failed: the other shall not wait for it."""
+        self._told[number].set()
+        self._began.set()
+
+    def join(self) -> None:
+        """Wait until both streams have been read."""
+        self._began.wait()
+        if self._thread:
+            self._thread.join()
+
+    def exchange(self, number: int, totals: Sequence[int]) -> Sequence[int] | None:
+        """Tell what a thread's monitors counted; what those of the other did, None: it failed."""
+        self._totals[number] = totals
+        self._told[number].set()
+        self._told[1 - number].wait()
+        return self._totals[1 - number]
+
+    @property
+    def lost(self) -> bool:
+        """Whether more was under way than the core's queue of events holds."""
+        return self._switch.lost
+
+    def cycles(self) -> list[ThreadCycles]:
+        """What each thread had of the core."""
+        active, switching = self._switch.active_cycles, self._switch.switching_cycles
+        causes = [cause.removeprefix("BY_").lower() for cause in SwitchCause.__members__ if cause != "SWITCH_CAUSES"]
+        return [
+            ThreadCycles(
+                active[one],
+                switching[one],
+                active[1 - one],
+                dict(zip(causes, counts, strict=True)),
+                self._switch.evictions(one),
+            )
+            for one, counts in enumerate(self._switch.switch_counts())
+        ]
+
+
+class Seat:
+    """One hardware thread of a core, for one session."""
+
+    def __init__(self, core: Core, number: int) -> None:
+        self.core, self.number = core, number
+
+    def machine(self, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int) -> Machine:
+        """The thread's machine."""
+        return self.core.machine(self.number, table, ranges, memo, event_sets)
+
+    def read(self, ring: Ring, reader: Consumer) -> Seat:
+        """Have the core read the stream in a ring (what ring.Pipe calls)."""
+        self.core.begin(self.number, ring, reader)
+        return self
+
+    def join(self) -> None:
+        """Wait until all has been read."""
+        self.core.join()
+
+    def of_all_threads(self, totals: Sequence[int], everyone: Sequence[bool]) -> list[int]:
+        """What a thread's monitors counted, those that count all threads (PMC.all) together with the other's, whose PMU
+        is programmed in the same way."""
+        other = self.core.exchange(self.number, totals) or [0] * len(totals)
+        return [own + its if both else own for own, its, both in zip(totals, other, everyone, strict=True)]
