@@ -82,7 +82,7 @@ cdef class ThreadSwitch:
     cdef void switch_away(self, int64_t at, uint32_t why) noexcept nogil
 
     cdef void add_event(self, int64_t at, uint32_t thread, uint8_t comes_back) noexcept nogil
-    cdef bint wants_switch(self) noexcept nogil
+    cdef bint wants_switch(self, int64_t at) noexcept nogil
     cdef void look_ahead(self) noexcept nogil
     cdef void hand_over(self, int64_t at) noexcept nogil
     cdef void run_thread(self, uint32_t number) noexcept nogil

@@ -96,8 +96,8 @@ cdef class ThreadSwitch:
         if self.owes:
             self.next_event = -1
 
-    cdef bint wants_switch(self) noexcept nogil:
-        """Whether the urgencies say that the other thread is to have the core."""
+    cdef bint wants_switch(self, int64_t at) noexcept nogil:
+        """Whether the urgencies say in cycle ``at`` that the other thread is to have the core."""
         cdef uint32_t other = 1 - self.running
         cdef uint8_t own = self.urgency[self.running], its = self.urgency[other]
         if self.ended[other]:
@@ -108,7 +108,7 @@ cdef class ThreadSwitch:
             if self.policy == HIGH_PRIORITY:
                 return other == self.priority
             if self.policy == FAIRNESS:
-                return self.active[other] < self.active[self.running]
+                return <int64_t>self.active[other] < <int64_t>self.active[self.running] + at - self.handed_over
         return own < its
 
     cdef int64_t decide(self, int64_t issued, int64_t issues, uint32_t* why, uint32_t* held_back,
@@ -120,7 +120,7 @@ cdef class ThreadSwitch:
         held_back[0] = missed_ones[0] = 0
         if self.owes and progressed:
             self.owes = False
-            if self.wants_switch():
+            if self.wants_switch(issued):
                 why[0] = BY_L3
                 return issued
             missed_ones[0] += 1
@@ -140,7 +140,7 @@ cdef class ThreadSwitch:
                     returned(&self.urgency[event.thread])
                 else:
                     missed(&self.urgency[event.thread])
-                if not self.wants_switch() or self.owes:
+                if not self.wants_switch(event.at) or self.owes:
                     continue
                 if progressed:
                     why[0] = BY_L3
@@ -245,6 +245,35 @@ cdef class ThreadSwitch:
     def switching_cycles(self):
         """... of these those from a switch until the thread could issue again."""
         return [self.switching[0], self.switching[1]]
+
+    # For tests and tools.
+
+    def urgencies(self):
+        """Those of both threads."""
+        return [self.urgency[0], self.urgency[1]]
+
+    def l3_miss_at(self, found: int, back: int) -> None:
+        """An L3 miss of the running thread."""
+        self.l3_miss(found, back)
+
+    def pause_at(self, now: int) -> None:
+        """hint@pause of the running thread."""
+        self.pause(now)
+
+    def end_other(self) -> None:
+        """The thread in the background has nothing more to do."""
+        self.ended[1 - self.running] = True
+
+    def decide_at(self, issued: int, issues: int) -> tuple[int, int, int, int]:
+        """What decide() says: the cycle of the switch (-1: none), its cause, switches held back and missed."""
+        cdef uint32_t why = 0, held_back, missed_ones
+        cdef int64_t at = self.decide(issued, issues, &why, &held_back, &missed_ones)
+        return at, why, held_back, missed_ones
+
+    def hand_over_at(self, at: int) -> int:
+        """The other thread gets the core; which that is."""
+        self.hand_over(at)
+        return self.running
 
     def evictions(self, thread):
         """Misses of a thread by structure: of what the other one had replaced."""

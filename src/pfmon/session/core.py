@@ -7,7 +7,6 @@ from threading import Event, Lock, Thread
 from pfmon.light_typing import NamedTuple
 from pfmon.machine.machine import Machine
 from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
-from pfmon.stream.ring import Ring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from pfmon.machine.config import MachineFigures
     from pfmon.stream.consumer import Consumer
+    from pfmon.stream.ring import Ring
     from pfmon.stream.table import BlockTable
 
 THREADS = 2
@@ -22,8 +22,8 @@ THREADS = 2
 
 
 class ThreadCycles(NamedTuple):
-    """What a hardware thread had of its core. ``active``: cycles in the foreground, ``switching`` of them until it issued
-    again after a switch; ``background``: cycles in which the other had it; ``switches``: how often it lost the core, by
+    """What a hardware thread had of its core. ``active``: cycles in the foreground, ``switching`` of them until it
+    issued again after a switch; ``background``: cycles in which the other had it; ``switches``: how often it lost the core, by
     SwitchCause; ``evicted``: structure -> its misses of what the other thread had replaced."""
 
     active: int

@@ -57,8 +57,8 @@ class MachineRun:
         seat: Seat | None = None,
     ) -> None:
         """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated.
-        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own. ``seat``: the hardware thread
-        of a core that it shares with another run."""
+        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own.
+        ``seat``: the hardware thread of a core that it shares with another run."""
         self._threaded = threaded
         self._seat = seat
         self.machine: Machine | IntervalMachine = (

@@ -61,8 +61,8 @@ class Monitoring:
     ) -> None:
         """``nanoseconds``: what an instruction takes; ``on_interval``: gets the counts of every interval; ``machine``:
         what the program runs on, if that is counted, ``threaded`` in a thread of its own, with its ``memo``;
-        ``traced``: whether the stream that it reads has addresses (None: as the engine's); ``seat``: the hardware thread of a core
-        that the machine shares."""
+        ``traced``: whether the stream that it reads has addresses (None: as the engine's); ``seat``: the hardware
+        thread of a core that the machine shares."""
         self._groups = groups
         self._seat = seat
         self._controls = controls
@@ -99,7 +99,8 @@ class Monitoring:
 
         event_sets = len(self._tallies) + gated
         threaded = threaded and not self._engine.capabilities.apart
-        run = MachineRun(figures, self._engine.table, self._groups[0].data_ranges, memo, event_sets, threaded, self._seat)
+        ranges = self._groups[0].data_ranges
+        run = MachineRun(figures, self._engine.table, ranges, memo, event_sets, threaded, self._seat)
         self._watch(run)
         return run
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 class Observer:
     """A run on a machine without a PMU: what a report of the whole machine needs."""
 
-    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True, seat: Seat | None = None) -> None:
+    def __init__(
+        self, figures: MachineFigures, engine: Engine, threaded: bool = True, seat: Seat | None = None
+    ) -> None:
         self._figures, self._engine = figures, engine
         self._tally = Tally(engine.table, traced=True)
         self.running = MachineRun(figures, engine.table, threaded=threaded and not engine.capabilities.apart, seat=seat)

@@ -1,0 +1,63 @@
+"""Two programs on the two hardware threads of a core."""
+
+from collections.abc import Callable, Sequence
+from threading import Thread
+
+from ia64_assembly import BREAK, Line
+from ia64_machine import BREAK as BREAK_REACHED
+from ia64_machine import DATA
+from ia64_machine import Machine as Assembled
+from machine_code import FPSR, FRAME
+from machine_runs import machine_and_guest
+
+from pfmon.machine.config import load
+from pfmon.machine.machine import Machine
+from pfmon.session.core import Core
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.ring import Pipe
+from pfmon.stream.table import BlockTable
+
+Engine = tuple[BlockTable, Callable[[Consumer], object]]
+"""Where an engine describes its blocks, and what runs it."""
+
+
+class Both:
+    """A core behind its run: ``threads`` are the machines, ``core`` what they shared."""
+
+    def __init__(self, engines: Sequence[Engine], figures: Sequence[str] = (), memo: bool = True) -> None:
+        self.core = core = Core(load("montecito", figures))
+        tables = [table for table, _ in engines]
+        self.threads: list[Machine] = [seat.machine(table, (), memo, 1) for seat, table in zip(core.seats, tables, strict=True)]
+        workers = [Thread(target=self._feed, args=(number, run)) for number, (_, run) in enumerate(engines)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        for one in self.threads:
+            one.finish()
+            assert not one.failure
+
+    def _feed(self, number: int, run: Callable[[Consumer], object]) -> None:
+        with Pipe(self.threads[number], read=self.core.seats[number].read) as pipe:
+            run(pipe)
+
+
+def examples(first: str, second: str, figures: Sequence[str] = (), memo: bool = True) -> Both:
+    """Two example programs, at a small size."""
+    guests = [machine_and_guest(name, "montecito")[1] for name in (first, second)]
+    return Both([(guest.table, guest.run) for guest in guests], figures, memo)
+
+
+def assembled(code: Sequence[Sequence[Line]], figures: Sequence[str] = (), memo: bool = True, **registers: int) -> Both:
+    """Assembled code for both threads, at the same addresses of two address spaces."""
+    engines: list[Engine] = []
+    for lines in code:
+        guest = Assembled([*lines, BREAK], trace=True, frame=FRAME)
+        guest.set({20: DATA, 21: DATA + 64, 22: DATA}, fpsr=FPSR, **registers)
+        guest.put(DATA, DATA)
+
+        def run(consumer: Consumer, guest: Assembled = guest) -> None:
+            assert guest.cpu.run(consumer) == BREAK_REACHED
+
+        engines.append((guest.cpu.table, run))
+    return Both(engines, figures, memo)
