@@ -42,9 +42,18 @@ class Both:
             run(pipe)
 
 
-def examples(first: str, second: str, figures: Sequence[str] = (), memo: bool = True) -> Both:
-    """Two example programs, at a small size."""
-    guests = [machine_and_guest(name, "montecito")[1] for name in (first, second)]
+def examples(
+    first: str,
+    second: str,
+    figures: Sequence[str] = (),
+    memo: bool = True,
+    arguments: Sequence[list[str] | None] = (None, None),
+) -> Both:
+    """Two example programs, at a small size or with other arguments."""
+    guests = [
+        machine_and_guest(name, "montecito", arguments=words)[1]
+        for name, words in zip((first, second), arguments, strict=True)
+    ]
     return Both([(guest.table, guest.run) for guest in guests], figures, memo)
 
 
