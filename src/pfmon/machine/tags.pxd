@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.machine.evictions cimport Evictions
 from pfmon.machine.replacement cimport (
     RECENCY_BIT, RECENCY_NONE, RECENCY_STAMP, Recency, ReplacementPolicy, bit_of, word_of)
 
@@ -34,6 +35,7 @@ cdef class TagStore:
     cdef uint32_t ways
     cdef uint32_t way_shift      # a place: set << way_shift | way
     cdef readonly uint32_t shift
+    cdef Evictions evictions     # of two hardware threads; None: there is one
 
     # The place of an address, or ABSENT. Without effect that shows.
     cdef int64_t find(self, uint64_t address) noexcept nogil

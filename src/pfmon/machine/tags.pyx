@@ -93,6 +93,8 @@ cdef class TagStore:
 
     cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil:
         cdef uint64_t number = address >> self.shift
+        if self.evictions is not None:
+            self.evictions.replaced(number, self.numbers[place], NO_NUMBER, self.shift)
         self.clear(place)
         self.filled[<uint64_t>place >> self.way_shift] += 1
         self.numbers[place] = number

@@ -62,7 +62,7 @@ cdef class ThreadSwitch:
     cdef uint64_t active[THREADS]           # cycles that each has had the core
     cdef uint64_t switching[THREADS]        # ... of these until it could issue again
     cdef uint64_t switches[THREADS][SWITCH_CAUSES]
-    cdef uint64_t gated, missed_switches
+    cdef dict stores             # name -> TagStore that both threads share
 
     # figures
     cdef int64_t switch_cycles, quantum

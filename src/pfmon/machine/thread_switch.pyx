@@ -13,6 +13,8 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 
 from pfmon.machine.coroutine cimport STACK_BYTES, prepare_flow, swapcontext
+from pfmon.machine.evictions cimport Evictions
+from pfmon.machine.tags cimport TagStore
 from pfmon.machine.urgency cimport MOST_URGENCY, NOMINAL_URGENCY, missed, returned
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.ring cimport Ring, read_all
@@ -52,6 +54,7 @@ cdef class ThreadSwitch:
         self.urgency[0] = self.urgency[1] = NOMINAL_URGENCY
         self.quantum_end = self.quantum
         self.paused = NEVER
+        self.stores = {}
         self.running = self.priority if self.policy >= HIGH_PRIORITY else 0
         self.stack = calloc(STACK_BYTES, 1)
         if self.stack == NULL:
@@ -124,7 +127,6 @@ cdef class ThreadSwitch:
                 why[0] = BY_L3
                 return issued
             missed_ones[0] += 1
-            self.missed_switches += 1
             self.look_ahead()
         while True:
             if self.paused < issues:
@@ -147,7 +149,6 @@ cdef class ThreadSwitch:
                     return event.at if event.at > issued else issued
                 self.owes = True                 # it retires something first
                 held_back[0] += 1
-                self.gated += 1
                 continue
             if self.quantum_end < issues:
                 at = self.quantum_end
@@ -277,7 +278,18 @@ cdef class ThreadSwitch:
 
     def evictions(self, thread):
         """Misses of a thread by structure: of what the other one had replaced."""
-        return {}
+        cdef TagStore store
+        found = {}
+        for name, one in self.stores.items():
+            store = one
+            self.lost |= store.evictions.lost
+            found[name] = store.evictions.misses(thread)
+        return found
+
+    def watch_evictions(self, name, TagStore store):
+        """From now on it is known what the threads replace of each other's in a cache or TLB."""
+        store.evictions = Evictions()
+        self.stores[name] = store
 
     def switch_counts(self):
         """By thread: how often it lost the core, by SwitchCause."""
