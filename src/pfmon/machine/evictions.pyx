@@ -11,19 +11,9 @@ from libc.stdlib cimport calloc, free
 cdef enum:
     FIRST_PLACES = 1024
     HASH_SHIFT = 20
-    THREAD_BIT = 55              # thread_switch.THREAD_ID
-    TABLE_SHIFT = 51             # bits of the VHPT's addresses that no program's have; there the page's number has moved
-    TABLE_MASK = 0x3FF
-    TABLE_THREAD_BIT = 44
 
+cdef uint64_t ALONE = <uint64_t>1 << 62      # a mark, not of the number (translation.pyx)
 cdef uint64_t HASH = 0x9E3779B97F4A7C15
-
-
-cdef inline uint32_t thread_of(uint64_t address) noexcept nogil:
-    """Whose an address is; those of the VHPT belong to whose translation is there (fetch.pyx, translation.pyx)."""
-    if address >> TABLE_SHIFT & TABLE_MASK == TABLE_MASK:
-        return <uint32_t>(address >> TABLE_THREAD_BIT & 1)
-    return <uint32_t>(address >> THREAD_BIT & 1)
 
 
 cdef class Evictions:
@@ -47,12 +37,13 @@ cdef class Evictions:
         return place
 
     cdef void replaced(self, uint64_t number, uint64_t old, uint64_t nothing, uint32_t shift) noexcept nogil:
-        cdef uint64_t place = self.place_of(number)
+        cdef uint64_t place = self.place_of(number & ~ALONE)
         if self.gone[place]:
             self.gone[place] = 0
             self.missed[thread_of(number << shift)] += 1
         if old == nothing or thread_of(old << shift) == thread_of(number << shift):
             return
+        old &= ~ALONE
         place = self.place_of(old)
         if self.numbers[place] == 0:
             if 2 * self.count > self.mask:

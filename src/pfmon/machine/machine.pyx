@@ -168,9 +168,10 @@ cdef class Machine(Timing):
     def share_core(self, ThreadSwitch switch):
         """This machine is that of a hardware thread, which takes turns with another."""
         self.pipeline.switch = switch
-        self.waits = True
         if self.l2.l3.switch is None:    # the first of the two
             self.l2.l3.switch = switch
+            self.data.tlb2.reserve(switch.data_entries)
+            self.fetch.tlb2.reserve(switch.fetch_entries)
             shared = {"l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
             for name, store in {**self.fetch.stores(), **self.data.stores(), **shared}.items():
                 switch.watch_evictions(name, store)

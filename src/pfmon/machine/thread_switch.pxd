@@ -68,6 +68,7 @@ cdef class ThreadSwitch:
     cdef int64_t switch_cycles, quantum
     cdef SwitchPolicy policy
     cdef uint32_t priority
+    cdef uint32_t data_entries, fetch_entries    # of the TLBs that are each thread's
 
     # An L3 miss of the running thread, known in cycle ``found``, whose data comes in cycle ``back``.
     cdef void l3_miss(self, int64_t found, int64_t back) noexcept nogil

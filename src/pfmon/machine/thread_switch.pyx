@@ -51,6 +51,7 @@ cdef class ThreadSwitch:
     def __cinit__(self, config):
         self.switch_cycles, self.quantum = config["smt.switch"], config["smt.quantum"]
         self.policy, self.priority = POLICIES[config["smt.policy"]], config["smt.priority"]
+        self.data_entries, self.fetch_entries = config["smt.dtlb2"], config["smt.itlb2"]
         self.urgency[0] = self.urgency[1] = NOMINAL_URGENCY
         self.quantum_end = self.quantum
         self.paused = NEVER

@@ -1,12 +1,16 @@
 """Translation lookaside buffers: which pages' translations are at hand. Addresses are translated to themselves."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.tags cimport ABSENT, TagStore, quick_find, use
 
 
 cdef class Tlb:
     cdef TagStore tags
+    cdef uint32_t reserved       # entries of each hardware thread that the other one may not take; 0: there is one thread
+
+    # The place of the next entry, for an address of a thread; ``place``: which replacement would take.
+    cdef int64_t own_place(self, uint64_t address, int64_t place) noexcept nogil
 
 
 cdef class PageTable:
@@ -31,6 +35,12 @@ cdef inline bint lookup(Tlb tlb, uint64_t address) noexcept nogil:
     return 1
 
 
+cdef inline int64_t room_in(Tlb tlb, uint64_t address) noexcept nogil:
+    """The place of the next entry."""
+    cdef int64_t place = tlb.tags.victim(address)
+    return tlb.own_place(address, place) if tlb.reserved else place
+
+
 cdef inline void insert(Tlb tlb, uint64_t address) noexcept nogil:
     if quick_find(tlb.tags, address) == ABSENT:
-        tlb.tags.put(tlb.tags.victim(address), address, 0, 0, 1)
+        tlb.tags.put(room_in(tlb, address), address, 0, 0, 1)

@@ -2,10 +2,13 @@
 
 from libc.stdlib cimport calloc, free
 
+from pfmon.machine.evictions cimport thread_of
+
 cdef enum:
     FIRST_PAGES = 1024
     HASH_SHIFT = 20
 
+cdef uint64_t NO_NUMBER = <uint64_t>-1
 cdef uint64_t HASH = 0x9E3779B97F4A7C15
 
 
@@ -16,6 +19,28 @@ cdef class Tlb:
         ways = config[f"{name}.ways"]
         entries = config[f"{name}.entries"]
         self.tags = TagStore(entries // ways, ways, page.bit_length() - 1, config[f"{name}.replacement"])
+
+    cdef int64_t own_place(self, uint64_t address, int64_t place) noexcept nogil:
+        """Replacement ignores whose an entry is, but for those that are reserved (Montecito manual 2.4.3.1)."""
+        cdef uint32_t own = thread_of(address), i, others = 0
+        cdef uint64_t number = self.tags.numbers[place]
+        cdef int64_t oldest = place
+        if number == NO_NUMBER or thread_of(number << self.tags.shift) == own:
+            return place
+        for i in range(self.tags.ways):      # of the only set
+            number = self.tags.numbers[i]
+            if number != NO_NUMBER and thread_of(number << self.tags.shift) != own:
+                others += 1
+            elif oldest == place or self.tags.stamps[i] < self.tags.stamps[oldest]:
+                oldest = i
+        return oldest if others <= self.reserved else place
+
+    def reserve(self, entries: int) -> None:
+        """So many entries of each hardware thread are not for the other one. ValueError: it has several sets, or no order
+        of use."""
+        if self.tags.sets != 1 or self.tags.stamps == NULL:
+            raise ValueError("entries are reserved in one set with LRU replacement")
+        self.reserved = entries
 
     @property
     def store(self) -> TagStore:

@@ -16,7 +16,7 @@ from pfmon.machine.notes cimport note
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.served cimport stand_still
 from pfmon.machine.tags cimport ABSENT, quick_find, use
-from pfmon.machine.tlb cimport insert, lookup
+from pfmon.machine.tlb cimport insert, lookup, room_in
 from pfmon.machine.watch cimport TlbLevel
 
 cdef extern from *:
@@ -151,7 +151,7 @@ cdef class DataTranslation:
         cdef uint32_t pieces = self.pages2.shift - self.pages1.shift
         if quick_find(self.pages2, address) != ABSENT:
             return
-        place = self.pages2.victim(address)
+        place = room_in(self.tlb2, address)
         gone = self.pages2.numbers[place]
         if gone != NO_NUMBER:
             for i in range(self.pages1.sets << self.pages1.way_shift):
