@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine.arbiter cimport Arbiter, FrontSideBus
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.shares cimport Shares
@@ -13,22 +14,22 @@ cdef enum Transaction:           # the order is that of the occurrences BUS_*
 
 
 cdef class Bus:
+    cdef FrontSideBus front      # what the cores on it share
+    cdef Arbiter arbiter         # of two cores; None: there is one
     cdef int64_t memory_latency
     cdef int64_t line_cycles     # core cycles that a line takes the bus
     cdef uint32_t line_clocks    # bus clocks
     cdef int64_t request_cycles, in_order_cycles
     cdef bint castouts
-    cdef int64_t requests_end    # cycle in which the address bus is free
-    cdef int64_t data_end        # ... the data bus
-    cdef int64_t writes_due      # cycles of data bus that writes still need; reads go first
     cdef int64_t writes_bound    # more than these make reads wait
     cdef Queue requests          # BRQ
     cdef Queue memory_reads
     cdef Queue system            # requests before the bus
-    cdef Queue in_order          # IOQ
     cdef Queue writes            # lines before the bus, written
     cdef Queue castout           # ... and clean
 
+    # The bus is that of another core, too.
+    cdef void share(self, Bus other, Arbiter arbiter)
     # The cycle in which a line from memory is there.
     cdef int64_t read(self, Notes* notes, Transaction transaction, int64_t now) noexcept nogil
     # A modified line goes to memory.

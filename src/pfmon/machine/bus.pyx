@@ -1,9 +1,10 @@
-"""The front-side bus of one processor, and the memory behind it.
+"""The front-side bus as a core uses it, and the memory behind it.
 
 The address bus takes one request after the other, the data bus one line after the other; reads go before writes as long
-as these are fewer than the write queue holds.
+as these are fewer than the write queue holds. Two cores may share it (arbiter.pyx).
 """
 
+from pfmon.machine.arbiter cimport Arbiter, FrontSideBus
 from pfmon.machine.notes cimport note
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
@@ -17,6 +18,7 @@ cdef class Bus:
     """Bus and memory with the figures of ``config`` ([bus], [memory], [machine], l3.line, l3.victims)."""
 
     def __cinit__(self, config):
+        self.front = FrontSideBus(config)
         transfers = config["l3.line"] // config["bus.width"]
         core, bus = config["machine.frequency"], config["bus.frequency"]
         self.memory_latency = config["memory.latency"]
@@ -29,59 +31,70 @@ cdef class Bus:
         start_queue(&self.requests, config["bus.request_queue"])
         start_queue(&self.memory_reads, config["bus.request_queue"])
         start_queue(&self.system, config["bus.system_queue"])
-        start_queue(&self.in_order, config["bus.queue"])
         start_queue(&self.writes, config["bus.write_queue"])
         start_queue(&self.castout, config["bus.castout_queue"])
 
+    cdef void share(self, Bus other, Arbiter arbiter):
+        self.front, self.arbiter = other.front, arbiter
+
     # The cycle in which a request is on the bus: the address bus takes one after the other.
     cdef int64_t request(self, int64_t now) noexcept nogil:
-        cdef int64_t start = room_in_queue(&self.in_order, now)
-        if start < self.requests_end:
-            start = self.requests_end
-        self.requests_end = start + self.request_cycles
-        enter_queue(&self.in_order, start, start + self.in_order_cycles)
+        cdef int64_t start = room_in_queue(&self.front.in_order, now)
+        if start < self.front.requests_end:
+            start = self.front.requests_end
+        self.front.requests_end = start + self.request_cycles
+        enter_queue(&self.front.in_order, start, start + self.in_order_cycles)
         return start
 
     cdef int64_t read(self, Notes* notes, Transaction transaction, int64_t now) noexcept nogil:
-        cdef int64_t entered = room_in_queue(&self.requests, now)
-        cdef int64_t start, ready, gap
+        cdef int64_t entered, start, ready, gap
+        if self.arbiter is not None:
+            self.arbiter.await_turn(now)
+        entered = room_in_queue(&self.requests, now)
         entered = room_in_queue(&self.system, entered)
         start = self.request(entered)
         enter_queue(&self.system, entered, start + self.request_cycles)
         ready = start + self.memory_latency
-        if ready <= self.data_end:
-            ready = self.data_end
-        elif self.writes_due:
-            gap = ready - self.data_end
-            self.writes_due = self.writes_due - gap if self.writes_due > gap else 0
-        if self.writes_due > self.writes_bound:
-            ready += self.writes_due - self.writes_bound
-            self.writes_due = self.writes_bound
-        if ready == self.data_end:
+        if ready <= self.front.data_end:
+            ready = self.front.data_end
+        elif self.front.writes_due:
+            gap = ready - self.front.data_end
+            self.front.writes_due = self.front.writes_due - gap if self.front.writes_due > gap else 0
+        if self.front.writes_due > self.writes_bound:
+            ready += self.front.writes_due - self.writes_bound
+            self.front.writes_due = self.writes_bound
+        if ready == self.front.data_end:
             note(notes, Occurrence.BUS_BACK_TO_BACK, self.line_clocks)
-        self.data_end = ready + self.line_cycles
+        self.front.data_end = ready + self.line_cycles
         note(notes, Occurrence.BUS_READ_DATA + <uint32_t>transaction, 1)
         note(notes, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
-        enter_queue(&self.requests, entered, self.data_end)
-        enter_queue(&self.memory_reads, start, self.data_end)
+        enter_queue(&self.requests, entered, self.front.data_end)
+        enter_queue(&self.memory_reads, start, self.front.data_end)
         return ready
 
     cdef void write(self, Notes* notes, int64_t now) noexcept nogil:
-        self.writes_due += self.line_cycles
+        if self.arbiter is not None:
+            self.arbiter.await_turn(now)
+        self.front.writes_due += self.line_cycles
         note(notes, Occurrence.BUS_WRITE_BACK, 1)
         note(notes, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
         now = room_in_queue(&self.writes, now)
-        enter_queue(&self.writes, now, self.request(now) + self.writes_due)
+        enter_queue(&self.writes, now, self.request(now) + self.front.writes_due)
 
     cdef void cast_out(self, Notes* notes, int64_t now) noexcept nogil:
         if not self.castouts:
             return
+        if self.arbiter is not None:
+            self.arbiter.await_turn(now)
         note(notes, Occurrence.BUS_CASTOUT, 1)
         now = room_in_queue(&self.castout, now)
         enter_queue(&self.castout, now, self.request(now))
 
     cdef int64_t invalidate(self, Notes* notes, int64_t now) noexcept nogil:
-        cdef int64_t done = self.request(now) + self.in_order_cycles
+        cdef int64_t done
+        if self.arbiter is not None:
+            self.arbiter.await_turn(now)
+        done = self.request(now) + self.in_order_cycles
         note(notes, Occurrence.BUS_INVALIDATE, 1)
         enter_queue(&self.requests, now, done)
         return done
@@ -91,20 +104,20 @@ cdef class Bus:
         watch_queue(shares, &self.requests)
         watch_queue(shares, &self.memory_reads)
         watch_queue(shares, &self.system)
-        watch_queue(shares, &self.in_order)
+        watch_queue(shares, &self.front.in_order)
         watch_queue(shares, &self.writes)
         watch_queue(shares, &self.castout)
 
     cdef bint lost(self) noexcept nogil:
         """Whether a queue had too many entries."""
-        return (self.requests.lost or self.memory_reads.lost or self.system.lost or self.in_order.lost
+        return (self.requests.lost or self.memory_reads.lost or self.system.lost or self.front.in_order.lost
                 or self.writes.lost or self.castout.lost)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.requests, now)
         finish_queue(&self.memory_reads, now)
         finish_queue(&self.system, now)
-        finish_queue(&self.in_order, now)
+        finish_queue(&self.front.in_order, now)
         finish_queue(&self.writes, now)
         finish_queue(&self.castout, now)
 
@@ -114,7 +127,7 @@ cdef class Bus:
             "BRQ": queue_levels(&self.requests),
             "MEM_READ": queue_levels(&self.memory_reads),
             "SI_RQ": queue_levels(&self.system),
-            "IOQ": queue_levels(&self.in_order),
+            "IOQ": queue_levels(&self.front.in_order),
             "SI_WRITEQ": queue_levels(&self.writes),
             "SI_CCQ": queue_levels(&self.castout),
         }

@@ -18,7 +18,8 @@ cdef class Machine(Timing):
     cdef list watches            # by event set: a Watch, or None
     cdef bint watched            # there was one
     cdef bint waits              # another hardware thread has the core
-    cdef bint ended              # its stream, of a hardware thread
+    cdef bint together           # it runs with another one: their streams end when they do
+    cdef bint ended              # ... its own has
     cdef Order order             # ... meanwhile
     cdef ReturnStack returns     # ... meanwhile
     cdef bint due                # another one may be behind the block that is held

@@ -7,6 +7,7 @@ another does, or none.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from pfmon.machine.arbiter cimport Arbiter
 from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
@@ -163,11 +164,12 @@ cdef class Machine(Timing):
         if event_set == self.event_set:
             self.set_watch(watch)
 
-    # --- two hardware threads on a core
+    # --- two hardware threads on a core, two cores on a bus
 
     def share_core(self, ThreadSwitch switch):
         """This machine is that of a hardware thread, which takes turns with another."""
         self.pipeline.switch = switch
+        self.together = True
         if self.l2.l3.switch is None:    # the first of the two
             self.l2.l3.switch = switch
             self.data.tlb2.reserve(switch.data_entries)
@@ -175,6 +177,11 @@ cdef class Machine(Timing):
             shared = {"l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
             for name, store in {**self.fetch.stores(), **self.data.stores(), **shared}.items():
                 switch.watch_evictions(name, store)
+
+    def share_bus(self, Arbiter arbiter, Machine other=None):
+        """This machine is a core that shares the bus with another one's (None: with one that is still to be made)."""
+        self.l2.l3.bus.share(self.l2.l3.bus if other is None else other.l2.l3.bus, arbiter)
+        self.together = True
 
     cdef void hold(self, int64_t now) noexcept nogil:
         set_level(&self.current_registers, now, self.current_registers.value)
@@ -212,7 +219,7 @@ cdef class Machine(Timing):
         if self.items is not None:
             self.show_items(0)
         self.memo.write_out()
-        self.ended = self.pipeline.switch is not None
+        self.ended = self.together
         return self.now
 
     # --- what Python reads

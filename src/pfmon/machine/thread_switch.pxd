@@ -2,10 +2,8 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.coroutine cimport ucontext_t
+from pfmon.machine.two_flows cimport TwoFlows
 from pfmon.machine.urgency cimport THREADS
-from pfmon.stream.consumer cimport Consumer, EventSetConsumer
-from pfmon.stream.ring cimport Ring
 
 cdef enum:
     MOST_L3_EVENTS = 256         # that are known and have not happened yet
@@ -31,27 +29,9 @@ cdef struct L3Event:
     uint8_t comes_back           # 0: it is known to be a miss; 1: its data has come
 
 
-cdef class SwitchedThread(EventSetConsumer):
-    """What a hardware thread's machine does when it loses and gets the core."""
-
-    # It has had the core up to and with cycle ``now``.
-    cdef void hold(self, int64_t now) noexcept nogil
-    # It has the core behind cycle ``now``.
-    cdef void go_on(self, int64_t now) noexcept nogil
-    # Its stream has ended: what is held runs. The last cycle that it used.
-    cdef int64_t end(self) noexcept nogil
-
-
-cdef class ThreadSwitch:
-    cdef SwitchedThread first, second
-    cdef Consumer first_reader, second_reader
-    cdef Ring first_ring, second_ring
-    cdef ucontext_t flows[THREADS]
-    cdef void* stack
+cdef class ThreadSwitch(TwoFlows):
     cdef int64_t next_event      # nothing can take the core from the running thread before this cycle has passed
-    cdef uint32_t running        # the foreground thread
     cdef uint8_t urgency[THREADS]
-    cdef bint ended[THREADS]
     cdef int64_t handed_over     # the last cycle of the thread before
     cdef int64_t quantum_end     # cycle in which the foreground thread's time is over
     cdef int64_t paused          # cycle in which it gave a hint; NEVER
@@ -86,6 +66,3 @@ cdef class ThreadSwitch:
     cdef bint wants_switch(self, int64_t at) noexcept nogil
     cdef void look_ahead(self) noexcept nogil
     cdef void hand_over(self, int64_t at) noexcept nogil
-    cdef void run_thread(self, uint32_t number) noexcept nogil
-    cdef int64_t run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil
-    cdef void leave(self, uint32_t number, int64_t now) noexcept nogil

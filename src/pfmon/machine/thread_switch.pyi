@@ -1,10 +1,8 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import IntEnum
 
 from pfmon.machine.figures import Value
-from pfmon.machine.machine import Machine
-from pfmon.stream.consumer import Consumer
-from pfmon.stream.ring import Ring
+from pfmon.machine.two_flows import TwoFlows
 
 POLICIES: dict[str, int]
 
@@ -15,12 +13,11 @@ class SwitchCause(IntEnum):
     BY_LOW_POWER = 3
     SWITCH_CAUSES = 4
 
-class ThreadSwitch:
+class ThreadSwitch(TwoFlows):
     """Two hardware threads of a core take turns."""
 
     lost: bool
     def __init__(self, config: Mapping[str, Value]) -> None: ...
-    def run(self, threads: Sequence[Machine], readers: Sequence[Consumer], rings: Sequence[Ring]) -> None: ...
     @property
     def active_cycles(self) -> list[int]: ...
     @property

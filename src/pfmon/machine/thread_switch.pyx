@@ -4,20 +4,15 @@ One thread, in the foreground, has the pipeline; the other waits. L3 misses and 
 thread, and whenever one does, the urgencies are compared: the foreground thread loses the core when its own is lower. It
 loses it, too, when its quantum is over, by hint@pause, and when it has nothing more to do.
 
-Each thread has a machine and reads a stream of its own; both work in one thread of the host, one at a time, and what
-one does when it loses the core in the middle of a block stays on its stack (coroutine.pxd). So the order in which they
-meet in the caches is that of the modelled cycles, and depends on nothing else.
+Each thread has a machine and reads a stream of its own (two_flows.pyx).
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.coroutine cimport STACK_BYTES, prepare_flow, swapcontext
 from pfmon.machine.evictions cimport Evictions
 from pfmon.machine.tags cimport TagStore
+from pfmon.machine.two_flows cimport SwitchedThread, TwoFlows
 from pfmon.machine.urgency cimport MOST_URGENCY, NOMINAL_URGENCY, missed, returned
-from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.ring cimport Ring, read_all
 
 POLICIES = {"performance": PERFORMANCE, "fairness": FAIRNESS, "high-priority": HIGH_PRIORITY, "exclusive": EXCLUSIVE}
 """Values of smt.policy."""
@@ -27,25 +22,7 @@ THREAD_ID = <uint64_t>1 << 55    # addresses of programs do not have it: bits 51
 cdef int64_t NEVER = <int64_t>1 << 62
 
 
-cdef void begin_thread_1(uint32_t low, uint32_t high) noexcept nogil:
-    """Where the second flow begins: the halves of the switch's address."""
-    (<ThreadSwitch><void*>(<uintptr_t>high << 32 | low)).run_thread(1)
-
-
-cdef class SwitchedThread(EventSetConsumer):
-    """The base class does nothing."""
-
-    cdef void hold(self, int64_t now) noexcept nogil:
-        pass
-
-    cdef void go_on(self, int64_t now) noexcept nogil:
-        pass
-
-    cdef int64_t end(self) noexcept nogil:
-        return 0
-
-
-cdef class ThreadSwitch:
+cdef class ThreadSwitch(TwoFlows):
     """The figures [smt] of ``config``. `run` runs two machines to the end of their streams."""
 
     def __cinit__(self, config):
@@ -57,13 +34,7 @@ cdef class ThreadSwitch:
         self.paused = NEVER
         self.stores = {}
         self.running = self.priority if self.policy >= HIGH_PRIORITY else 0
-        self.stack = calloc(STACK_BYTES, 1)
-        if self.stack == NULL:
-            raise MemoryError
         self.look_ahead()
-
-    def __dealloc__(self):
-        free(self.stack)
 
     # --- what happens
 
@@ -169,15 +140,15 @@ cdef class ThreadSwitch:
     # --- the switch
 
     cdef void hand_over(self, int64_t at) noexcept nogil:
-        """The other thread has the core behind cycle ``at``."""
+        """The other thread will have the core behind cycle ``at``."""
         self.active[self.running] += <uint64_t>(at - self.handed_over)
-        self.running = 1 - self.running
-        self.switching[self.running] += <uint64_t>(self.switch_cycles - 1)
+        self.switching[1 - self.running] += <uint64_t>(self.switch_cycles - 1)
         self.handed_over = at
-        self.quantum_end = at + self.quantum if not self.ended[1 - self.running] else NEVER
+        self.quantum_end = at + self.quantum
         self.paused = NEVER
         self.owes = False
-        if self.ended[1 - self.running]:
+        if self.ended[self.running]:     # there is nobody to compare with any more
+            self.quantum_end = NEVER
             self.event_count = 0
         self.look_ahead()
 
@@ -189,52 +160,23 @@ cdef class ThreadSwitch:
         else:
             self.first.hold(at)
         self.hand_over(at)
-        swapcontext(&self.flows[own], &self.flows[1 - own])
+        self.let_other_run()
         if own:
             self.second.go_on(self.handed_over)
         else:
             self.first.go_on(self.handed_over)
 
-    cdef void run_thread(self, uint32_t number) noexcept nogil:
-        """Run one thread to its end; the other one goes on then, alone."""
-        if self.running != number:       # thread 0, where thread 1 has priority: that begins
-            swapcontext(&self.flows[number], &self.flows[1 - number])
-        if number:
-            self.leave(number, self.run_stream(self.second, self.second_reader, self.second_ring))
-        else:
-            self.leave(number, self.run_stream(self.first, self.first_reader, self.first_ring))
-
-    cdef int64_t run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
-        """The last cycle that the thread used."""
-        cdef int64_t now
+    cdef void begins(self, SwitchedThread thread) noexcept nogil:
         if self.handed_over:
             thread.go_on(self.handed_over)
-        read_all(ring, reader)
-        now = thread.end()
+
+    cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil:
         thread.hold(now)
-        return now
-
-    cdef void leave(self, uint32_t number, int64_t now) noexcept nogil:
-        """A thread has ended."""
-        self.ended[number] = True
-        if not self.ended[1 - number]:
-            self.switches[number][<int>BY_LOW_POWER] += 1
-            self.hand_over(now)
-            swapcontext(&self.flows[number], &self.flows[1 - number])
-            return                       # thread 0, when thread 1 has ended, too
-        self.active[number] += <uint64_t>(now - self.handed_over)
-        if number:
-            swapcontext(&self.flows[1], &self.flows[0])
-
-    def run(self, threads, readers, rings):
-        """Give two machines the streams in two rings, in the order that the switching of the threads makes. ``readers``:
-        those who read them, and hand on to the machines."""
-        self.first, self.second = threads
-        self.first_reader, self.second_reader = readers
-        self.first_ring, self.second_ring = rings
-        with nogil:
-            prepare_flow(&self.flows[1], self.stack, begin_thread_1, <void*>self, &self.flows[0])
-            self.run_thread(0)
+        if self.ended[1 - self.running]:
+            self.active[self.running] += <uint64_t>(now - self.handed_over)
+            return
+        self.switches[self.running][<int>BY_LOW_POWER] += 1
+        self.hand_over(now)
 
     # --- what Python reads
 
@@ -275,6 +217,7 @@ cdef class ThreadSwitch:
     def hand_over_at(self, at: int) -> int:
         """The other thread gets the core; which that is."""
         self.hand_over(at)
+        self.running = 1 - self.running
         return self.running
 
     def evictions(self, thread):

@@ -12,7 +12,7 @@ from pfmon.machine.pipeline cimport Pipeline
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.records cimport Records
 from pfmon.machine.run cimport Run
-from pfmon.machine.thread_switch cimport SwitchedThread
+from pfmon.machine.two_flows cimport SwitchedThread
 from pfmon.machine.watch cimport Captured, Watch
 
 

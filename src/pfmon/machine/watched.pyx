@@ -15,7 +15,8 @@ from pfmon.machine.occurrences cimport NOTHING_HAPPENED
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
 from pfmon.machine.records cimport BUBBLE_FLAG, Part
 from pfmon.machine.state cimport State
-from pfmon.machine.thread_switch cimport THREAD_ID, SwitchedThread
+from pfmon.machine.thread_switch cimport THREAD_ID
+from pfmon.machine.two_flows cimport SwitchedThread
 from pfmon.machine.watch cimport Flow, FlowKind
 from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport INDEX_SHIFT, Mark, mark_kind

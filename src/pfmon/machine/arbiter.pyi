@@ -1,0 +1,12 @@
+from collections.abc import Mapping
+
+from pfmon.machine.figures import Value
+from pfmon.machine.two_flows import TwoFlows
+
+class FrontSideBus:
+    """What cores on one bus share of it."""
+
+    def __init__(self, config: Mapping[str, Value]) -> None: ...
+
+class Arbiter(TwoFlows):
+    """Two cores on one bus."""

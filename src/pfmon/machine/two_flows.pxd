@@ -1,0 +1,40 @@
+"""Two machines that run together: see two_flows.pyx."""
+
+from libc.stdint cimport int64_t, uint32_t
+
+from pfmon.machine.coroutine cimport ucontext_t
+from pfmon.stream.consumer cimport Consumer, EventSetConsumer
+from pfmon.stream.ring cimport Ring
+
+cdef enum:
+    FLOWS = 2
+
+
+cdef class SwitchedThread(EventSetConsumer):
+    """What the machine of a hardware thread does when it loses and gets the core."""
+
+    # It has had the core up to and with cycle ``now``.
+    cdef void hold(self, int64_t now) noexcept nogil
+    # It has the core behind cycle ``now``.
+    cdef void go_on(self, int64_t now) noexcept nogil
+    # Its stream has ended: what is held runs. The last cycle that it used.
+    cdef int64_t end(self) noexcept nogil
+
+
+cdef class TwoFlows:
+    cdef SwitchedThread first, second
+    cdef Consumer first_reader, second_reader
+    cdef Ring first_ring, second_ring
+    cdef ucontext_t flows[FLOWS]
+    cdef void* stack             # of the second
+    cdef uint32_t running
+    cdef bint ended[FLOWS]
+
+    # The other flow runs; returns when it lets this one run again.
+    cdef void let_other_run(self) noexcept nogil
+    # The flow that runs begins its stream.
+    cdef void begins(self, SwitchedThread thread) noexcept nogil
+    # It has read it, and came to cycle ``now``; the other one may not have.
+    cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil
+    cdef void run_flow(self, uint32_t number) noexcept nogil
+    cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil

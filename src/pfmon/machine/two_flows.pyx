@@ -1,0 +1,81 @@
+"""Two machines that run together, one at a time, in one thread of the host: hardware threads of a core, or two cores.
+
+Each reads a stream of its own. What one does when the other one is to run stays on its stack, in the middle of a block or
+of a memory access (coroutine.pxd). So the order in which they meet in what they share is that of the modelled cycles, and
+depends on nothing else.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uintptr_t
+from libc.stdlib cimport calloc, free
+
+from pfmon.machine.coroutine cimport STACK_BYTES, prepare_flow, swapcontext
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.ring cimport Ring, read_all
+
+
+cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:
+    """Where the second flow begins: the halves of the object's address."""
+    (<TwoFlows><void*>(<uintptr_t>high << 32 | low)).run_flow(1)
+
+
+cdef class SwitchedThread(EventSetConsumer):
+    """The base class does nothing."""
+
+    cdef void hold(self, int64_t now) noexcept nogil:
+        pass
+
+    cdef void go_on(self, int64_t now) noexcept nogil:
+        pass
+
+    cdef int64_t end(self) noexcept nogil:
+        return 0
+
+
+cdef class TwoFlows:
+    """The base class does not say when the flows take turns."""
+
+    def __cinit__(self, *_):
+        self.stack = calloc(STACK_BYTES, 1)
+        if self.stack == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.stack)
+
+    cdef void begins(self, SwitchedThread thread) noexcept nogil:
+        pass
+
+    cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil:
+        pass
+
+    cdef void let_other_run(self) noexcept nogil:
+        cdef uint32_t own = self.running
+        self.running = 1 - own
+        swapcontext(&self.flows[own], &self.flows[1 - own])
+
+    cdef void run_flow(self, uint32_t number) noexcept nogil:
+        if self.running != number:       # the second one is to begin
+            swapcontext(&self.flows[number], &self.flows[1 - number])
+        if number:
+            self.run_stream(self.second, self.second_reader, self.second_ring)
+        else:
+            self.run_stream(self.first, self.first_reader, self.first_ring)
+        if number or not self.ended[1]:
+            self.let_other_run()         # the second flow has no end of its own
+
+    cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
+        cdef int64_t now
+        self.begins(thread)
+        read_all(ring, reader)
+        now = thread.end()
+        self.ended[self.running] = True
+        self.ends(thread, now)
+
+    def run(self, threads, readers, rings):
+        """Give two machines the streams in two rings. ``readers``: those who read them, and hand on to the machines."""
+        self.first, self.second = threads
+        self.first_reader, self.second_reader = readers
+        self.first_ring, self.second_ring = rings
+        with nogil:
+            prepare_flow(&self.flows[1], self.stack, begin_second, <void*>self, &self.flows[0])
+            self.run_flow(0)
