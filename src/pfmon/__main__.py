@@ -56,12 +56,16 @@ def _do(words: Sequence[str]) -> int:
         sys.stdout.flush()
         return 0
     a_program_is_given(config, command)
-    from pfmon.cli.count import run
-
     if any("%" in word for word in words):
         from pfmon.cli.file_names import expand_file_names  # few names have numbers in them
 
         expand_file_names(config)
+    if config.two_programs:
+        from pfmon.cli import core  # few runs are of two
+
+        return core.run(config, command)
+    from pfmon.cli.count import run
+
     return run(config, command)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pfmon.cli import (
     baseline_options,
     branch_options,
+    core_options,
     event_options,
     follow_options,
     guest_options,
@@ -51,6 +52,7 @@ CONCERNS = (
     recording_options,
     guest_options,
     follow_options,
+    core_options,
     listing_options,
 )
 
@@ -73,6 +75,7 @@ def read(words: Sequence[str]) -> tuple[Config, list[str]]:
     sampling_options.check(config)
     baseline_options.check(config)
     progress_options.check(config)
+    core_options.check(config)
     check(config, asks=bool(config.action))
     no_program_is_given(config, command)
     return config, command

@@ -15,6 +15,12 @@ class Config(Options):
     verbose: bool = False
     usual_events: bool = True
 
+    smt: list[str]
+    """The program of hardware thread 0 and its arguments."""
+    smt_replay: str = ""
+    """The recording that hardware thread 0 runs."""
+    smt_output: str = ""
+
     smpl_module: str = ""
     """"" for the default one."""
     smpl_outfile: str = ""
@@ -53,3 +59,9 @@ class Config(Options):
     def __init__(self) -> None:
         super().__init__()
         self.exports = []
+        self.smt = []
+
+    @property
+    def two_programs(self) -> bool:
+        """Whether two programs run, on one core."""
+        return bool(self.smt or self.smt_replay)

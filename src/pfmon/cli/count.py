@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.html_report import HtmlReport
     from pfmon.cli.samples import Samples
+    from pfmon.engine.api import Ending
     from pfmon.library.run import Run
     from pfmon.library.tables import Annotated
     from pfmon.report.profile import Line
@@ -37,19 +38,19 @@ def run(config: Config, command: Sequence[str]) -> int:
 
     def hear(notice: str) -> None:
         heard.append(notice)
-        _say(notice)
+        say(notice)
 
     prepared = Prepared(config, command, files, hear)
     early = [*prepared.notes, *prepared.inexact]
     for warning in prepared.notes if config.verbose else early:
-        _say(warning)
+        say(warning)
     comparing = _comparing(config, prepared)
     html = _html(config, prepared)
     results = Results(config.outfile, config.append, structured=config.json)
     if prepared.usual:
-        _say(_usual(config))
+        say(_usual(config))
     if config.verbose and prepared.session.counting:
-        results.said(_programmed(prepared))
+        results.said(programmed(prepared))
     if not gc.isenabled():  # __main__.command(): all is loaded now
         gc.freeze()
         gc.enable()
@@ -64,14 +65,14 @@ def run(config: Config, command: Sequence[str]) -> int:
             if samples:
                 samples.abandon()
             raise
-    _say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
+    say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
     results.write(_text(config, done, early, prepared.usual))
     if html:
         html.write(done)
     return comparing.finish(done) if comparing else done.status
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     """A line for the user, at once."""
     sys.stderr.write(f"pfmon: {text}\n")
     sys.stderr.flush()
@@ -84,7 +85,7 @@ def _usual(config: Config) -> str:
     return f"no events given: counting {' and '.join(config.events)} of {config.pmu}{why}"
 
 
-def _programmed(prepared: Prepared) -> str:
+def programmed(prepared: Prepared) -> str:
     """What --verbose says before the run."""
     from pfmon.report.programmed import programmed_text, trigger_text
 
@@ -121,7 +122,7 @@ def _samples(config: Config, prepared: Prepared, results: Results) -> Samples | 
         return None
     from pfmon.cli.samples import Samples
 
-    return Samples(config, prepared, results)
+    return Samples(config, prepared, results.early)
 
 
 def _html(config: Config, prepared: Prepared) -> HtmlReport | None:
@@ -157,38 +158,43 @@ def _interval_printer(config: Config, results: Results) -> Callable[[Interval], 
     return lambda interval: results.early(table.lines(interval))
 
 
+def say_death(death: Ending, whose: str, crash_report: str) -> None:
+    """Which signal killed a program, and where."""
+    name = signal.Signals(death.signal).name if death.signal in list(signal.Signals) else ""
+    where = f", at {death.where}" if death.where else ""
+    say(f"{whose} was killed by signal {death.signal} ({name}): {death.text}{where}")
+    _report_crash(crash_report, death.report)
+
+
 def _report_crash(path: str, report: str) -> None:
     """Write what is known of a program that a signal killed to the file that was asked for, if one was."""
     if not path:
         return
     if not report:
-        _say("--crash-report: the engine of this program knows no more than that")
+        say("--crash-report: the engine of this program knows no more than that")
         return
     from pfmon.whole_files import write_whole
 
     try:
         write_whole(path, report)
     except OSError as error:
-        _say(f"--crash-report={path}: {(error.strerror or str(error)).lower()}")
+        say(f"--crash-report={path}: {(error.strerror or str(error)).lower()}")
 
 
-def _say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> None:
+def say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> None:
+    """What the user should know beside the results."""
     if done.death:
-        name = signal.Signals(done.death.signal).name if done.death.signal in list(signal.Signals) else ""
-        where = f", at {done.death.where}" if done.death.where else ""
-        _say(f"the program was killed by signal {done.death.signal} ({name}): {done.death.text}{where}")
-        _report_crash(crash_report, done.death.report)
+        say_death(done.death, "the program", crash_report)
     elif done.stopped == "timeout":
-        _say("--session-timeout ended the program; the counts are those so far")
+        say("--session-timeout ended the program; the counts are those so far")
     elif done.stopped:
-        _say("interrupted; the counts are those so far")
+        say("interrupted; the counts are those so far")
     for note in notes:
-        _say(note)
+        say(note)
 
 
 def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) -> str:
-    """The results as the options want them; ``notes`` are on how the run was set up; ``usual``: of cycles and
-    instructions, whose ratio is printed, too."""
+    """The results as the options want them; ``notes`` are on how the run was set up; ``usual``: see `counted_text`."""
     if config.json:
         import json
 
@@ -212,6 +218,12 @@ def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) 
         from pfmon.report.tasks import thread_text
 
         text += thread_text(done.threads, config.number_style)
+    return text + counted_text(config, done, usual)
+
+
+def counted_text(config: Config, done: Run, usual: bool = False) -> str:
+    """What was counted, as the options want it; ``usual``: cycles and instructions, whose ratio is printed, too."""
+    text = ""
     if done.sampled and not config.smpl_print_counts:
         return text
     if config.true_values:

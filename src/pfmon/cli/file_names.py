@@ -20,6 +20,7 @@ FILES = {
     "smpl-outfile": "smpl_outfile",
     "save-baseline": "save_baseline",
     "record": "record",
+    "smt-output": "smt_output",
 }
 """Options that name a file to be written, and their fields; --export and --report=html name files, too."""
 
@@ -33,7 +34,9 @@ def expand_file_names(config: Config) -> None:
         return
     for option, path in given.items():
         _check(option, path)
-    number = _free_number(path for path in given.values() if "%n" in path.replace("%%", ""))
+    number = _free_number(
+        name for path in given.values() if "%n" in path.replace("%%", "") for name in _files(config, path)
+    )
     for field in fields.values():
         setattr(config, field, _expanded(getattr(config, field), number))
     config.exports = [(name, _expanded(path, number)) for name, path in config.exports]
@@ -47,6 +50,11 @@ def _check(option: str, path: str) -> None:
             f"{option}: {path}: {sign} stands for nothing; %p is pfmon's process id, %n the next number that is free, "
             "%% a percent sign"
         )
+
+
+def _files(config: Config, path: str) -> tuple[str, ...]:
+    """The files that a name may stand for: with two programs, one of each (library.core.of_thread), too."""
+    return (path, f"{path}.0", f"{path}.1") if config.two_programs else (path,)
 
 
 def _free_number(paths: Iterable[str]) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from pfmon.cli import baseline_options, progress_options, sampling_options
+from pfmon.cli import baseline_options, core_options, progress_options, sampling_options
 from pfmon.cli.command_line import CONCERNS, a_program_is_given
 from pfmon.cli.config import Config
 from pfmon.cli.file_names import FILES
@@ -104,7 +104,7 @@ def _checks(config: Config, command: Sequence[str] | None) -> Iterator[Check]:
     """What can be looked at without running anything. ``command``: None where it is not known."""
     if config.action not in ("", "check"):
         return  # events and files are nobody's concern
-    for rule in (sampling_options.check, baseline_options.check, progress_options.check):
+    for rule in (sampling_options.check, baseline_options.check, progress_options.check, core_options.check):
         yield "", partial(rule, config)
     for check in rules(config, asks=bool(config.action)):
         yield "", check
@@ -112,8 +112,9 @@ def _checks(config: Config, command: Sequence[str] | None) -> Iterator[Check]:
     if command is not None and not config.action:
         yield "", partial(a_program_is_given, config, command)
         yield "", partial(no_program_is_given, config, command)
-    if command:
-        yield command[0], partial(_look_at, command)
+    for words in (config.smt, command or ()):
+        if words:
+            yield words[0], partial(_look_at, words)
     yield "", partial(append_wants_a_file, config.outfile, config.append)
     yield from _files(config)
 

@@ -15,11 +15,10 @@ from pfmon.whole_files import partial_of, put_in_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pfmon.cli.config import Config
     from pfmon.cli.exports import ExportFile
-    from pfmon.cli.output import Results
     from pfmon.library.prepared import Prepared
     from pfmon.report.sampling.module import SamplingModule
     from pfmon.session.sampling import Sample
@@ -86,14 +85,14 @@ def _check_module(config: Config, name: str) -> None:
 class Samples:
     """Gives samples to a sampling module, and what that says to a file or to where the results go."""
 
-    def __init__(self, config: Config, prepared: Prepared, results: Results) -> None:
-        """PfmonError when the file cannot be written."""
+    def __init__(self, config: Config, prepared: Prepared, print_early: Callable[[str], object]) -> None:
+        """``print_early``: gets what goes to no file. PfmonError when the file cannot be written."""
         wanted = _resolves(config) or bool(config.exports)
         session = prepared.session
         names = FunctionNames(prepared.objects(), config.demangle, session.engine.instruction_set) if wanted else None
         self._module = _module(config, prepared, names)
         self._exports = _exports(config, prepared, names)
-        self._results = results
+        self._print_early = print_early
         self._path, self._eager = config.smpl_outfile, config.smpl_eager_save
         self._partial = self._path if self._eager else partial_of(self._path) if self._path else ""
         self._file = None
@@ -144,7 +143,7 @@ class Samples:
             return
         if self._file is None:
             assert isinstance(content, str)  # _check_module
-            self._results.early(content)
+            self._print_early(content)
             return
         try:
             self._file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)

@@ -165,7 +165,7 @@ def insecure_is_for_programs(options: Options) -> None:
 
 
 def _check_recordings(options: Options) -> None:
-    if options.partial and not options.replay:
+    if options.partial and not (options.replay or getattr(options, "smt_replay", "")):
         raise PfmonError("--partial is about recordings: give --replay=FILE too")
     if options.replay:
         for option, name in OF_PROGRAMS.items():

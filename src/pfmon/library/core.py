@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
 from threading import Thread
 
 from pfmon.errors import PfmonError
+from pfmon.library.core_checks import MONTECITO, check_two_programs, core_has_two_threads
 from pfmon.library.machines import machine_of
 from pfmon.library.prepared import Prepared
-from pfmon.session.core import Core
+from pfmon.session.core import THREADS, Core
+from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from pfmon.library.files import Files
@@ -21,34 +24,54 @@ if TYPE_CHECKING:
     from pfmon.session.core import ThreadCycles
     from pfmon.session.sampling import Sample
 
-OnSamples = "Callable[[Sequence[Sample]], None] | None"
+    OnSamples = Callable[[Sequence[Sample]], None] | None
+
+
+def _no_one(_: int, __: str) -> None:
+    pass
 
 
 class CoreRun:
-    """What two programs came to on one core. ``threads``: the run of each; ``cycles``: what each had of the core."""
+    """What two programs came to on one core. ``threads``: the Run of each; ``cycles``: what each had of the core
+    (session.core.ThreadCycles)."""
 
     def __init__(self, threads: tuple[Run, Run], cycles: Sequence[ThreadCycles]) -> None:
         self.threads = threads
         self.cycles = tuple(cycles)
+
+    def __repr__(self) -> str:
+        return f"<CoreRun of {' beside '.join(run.command[0] for run in self.threads)}: {self.core_cycles} cycles>"
 
     @property
     def core_cycles(self) -> int:
         """Cycles of the core until both had ended: each was one thread's."""
         return sum(one.active for one in self.cycles)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Keys: core (cycles; threads: a dict of ThreadCycles for each), threads (Run.to_dict of each)."""
+    def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """What --json prints. Keys: pfmon (version), core (cycles; threads: ThreadCycles.to_dict of each), threads
+        (Run.to_dict of each)."""
+        from pfmon.version import VERSION
+
         return {
-            "core": {"cycles": self.core_cycles, "threads": [one._asdict() for one in self.cycles]},
-            "threads": [one.to_dict() for one in self.threads],
+            "pfmon": VERSION,
+            "core": {"cycles": self.core_cycles, "threads": [one.to_dict() for one in self.cycles]},
+            "threads": [one.to_dict(header) for one in self.threads],
         }
+
+    def to_pandas(self) -> Any:
+        """The counts as a DataFrame: a row for each event, a column for each thread."""
+        from pfmon.session.frames import frame  # few want it
+
+        events = {"event": self.threads[0].counts.names}
+        counts = {f"thread {number}": [count.value for count in run.counts] for number, run in enumerate(self.threads)}
+        return frame({**events, **counts}, "event")
 
 
 class PreparedCore:
     """Two programs, or recordings, ready to be run once on the two hardware threads of a core.
 
-    Each has a PMU of its own, which both program in the same way: ``options`` hold for both, but for what ``replays``
-    says. Whatever is wrong with them shows when this is made (PfmonError).
+    Each has a PMU of its own, which both program in the same way: ``options`` hold for both. What they record goes to
+    a file of each thread (`of_thread`). Whatever is wrong shows when this is made (PfmonError).
     """
 
     def __init__(
@@ -57,35 +80,32 @@ class PreparedCore:
         commands: Sequence[Sequence[str]],
         files: Sequence[Files | None] = (None, None),
         replays: Sequence[str] = ("", ""),
-        on_notice: Callable[[int, str], None] = lambda thread, text: None,
+        on_notice: Callable[[int, str], None] = _no_one,
     ) -> None:
         """``commands``: of thread 0 and thread 1, empty where ``replays`` names a recording; ``on_notice`` gets a
         thread's number and what there is to say while it runs."""
-        own = [deepcopy(options), deepcopy(options)]
-        for one, replay in zip(own, replays, strict=True):
-            one.replay = replay
-            if one.pmu_given and one.pmu != "montecito":
-                raise PfmonError(f"{one.pmu} has one hardware thread a core: two programs on one need --pmu=montecito")
-            one.pmu, one.pmu_given = "montecito", True
-        self.core = Core(_figures(own[0]))
         self.threads: list[Prepared] = []
         try:
-            for number, command in enumerate(commands):
-                self.threads.append(
-                    Prepared(
-                        *(own[number], command, files[number]),
-                        on_notice=lambda text, number=number: on_notice(number, text),  # type: ignore[misc]  # mypy: defaults of lambdas
-                        seat=self.core.seats[number],
-                    )
-                )
+            check_two_programs(options)
+            own = [_options(options, number, replay) for number, replay in enumerate(replays)]
+            figures = machine_of(own[0], False)
+            core_has_two_threads(figures)
+            self.core = Core(figures)
+            for number, (command, its) in enumerate(zip(commands, files, strict=True)):
+                seat = self.core.seats[number]
+                self.threads.append(Prepared(own[number], command, its, partial(on_notice, number), seat))
+                _runs_ia64_code(self.threads[-1])
         except BaseException:
+            for of in files:
+                if of:
+                    of.close()
             self.close()
             raise
 
-    def run(self, on_samples: Sequence[Callable[[Sequence[Sample]], None] | None] = (None, None)) -> CoreRun:
+    def run(self, on_samples: Sequence[OnSamples] = (None, None)) -> CoreRun:
         """Run both to their end, or until `stop`. ``on_samples``: as Prepared.run has it, by thread. Raises what one of
         them raised."""
-        runs: list[Run | None] = [None, None]
+        runs: list[Run | None] = [None] * THREADS
         errors: list[BaseException] = []
 
         def run(number: int) -> None:
@@ -96,14 +116,20 @@ class PreparedCore:
                 self.core.abandon(number)
                 self.threads[1 - number].stop()
 
-        second = Thread(target=run, args=(1,), name="pfmon thread 1", daemon=True)
-        second.start()
-        run(0)
-        second.join()
+        # Neither runs in this thread: a signal's handler can stop both whatever one of them waits for.
+        at_work = [Thread(target=run, args=(n,), name=f"pfmon thread {n}", daemon=True) for n in range(THREADS)]
+        for thread in at_work:
+            thread.start()
+        try:
+            for thread in at_work:
+                thread.join()
+        except BaseException:  # KeyboardInterrupt
+            self.stop()
+            raise
         if errors:
             raise errors[0]
         first, other = runs
-        assert first and other
+        assert first and other  # there were no errors
         return CoreRun((first, other), self.core.cycles())
 
     def stop(self, why: str = "stop") -> None:
@@ -117,9 +143,22 @@ class PreparedCore:
             one.close()
 
 
-def _figures(options: Options) -> Any:
-    """The machine's figures. PfmonError: it has no second hardware thread."""
-    figures = machine_of(options, False)
-    if "smt.policy" not in figures:
-        raise PfmonError(f"{figures['machine.name']} has one hardware thread a core; montecito has two")
-    return figures
+def of_thread(path: str, number: int) -> str:
+    """The file of one thread, where an option names one for each: FILE.0 and FILE.1."""
+    return f"{path}.{number}" if path else ""
+
+
+def _options(options: Options, number: int, replay: str) -> Options:
+    """Those of one thread."""
+    own = deepcopy(options)
+    own.replay = replay
+    own.record = "" if replay else of_thread(options.record, number)
+    own.pmu, own.pmu_given = MONTECITO, True
+    own.one_thread = False
+    return own
+
+
+def _runs_ia64_code(prepared: Prepared) -> None:
+    """IA-32 code has a machine of its own, without threads."""
+    if prepared.session.engine.instruction_set != InstructionSet.IA64:
+        raise PfmonError(f"{prepared.command[0]} is no IA-64 program: two programs on one core are")

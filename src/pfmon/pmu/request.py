@@ -116,7 +116,8 @@ class IpEarRequest(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Everything that one programming of a PMU is made from. ``ia32_program``: an Itanium executes IA-32 code."""
+    """Everything that one programming of a PMU is made from. ``ia32_program``: an Itanium executes IA-32 code;
+    ``two_threads``: both hardware threads of a core run, and events are counted where they are counted right."""
 
     events: tuple[EventRequest, ...]
     plm: int = PLM_USER
@@ -137,6 +138,7 @@ class Request(NamedTuple):
     preload: Mapping[str, int] = {}
     """What counters hold when counting begins, by their names in small letters."""
     ia32_program: bool = False
+    two_threads: bool = False
 
 
 def event_requests(events: Iterable[str | EventRequest]) -> tuple[EventRequest, ...]:

@@ -26,14 +26,21 @@ SHORT = {
 
 def cpi_text(cpi: Cpi, style: str = "plain") -> str:
     """The tables for people: the run, the ratios, the functions."""
-    return f"{_run_table(cpi, style)}\n{_ratio_table(cpi, style)}\n{_function_table(cpi, style)}"
+    return f"{_run_table(cpi, style)}\n{_ratio_table(cpi, style)}\n{function_table(cpi, style)}"
 
 
-def _per(above: int, below: int) -> float | None:
+def ratio(above: int, below: int) -> float | None:
+    """None: of nothing."""
     return above / below if below else None
 
 
-def _number(value: float | None, form: str) -> str:
+def share_text(part: int, whole: int) -> str:
+    """A share of all, in per cent."""
+    return f"{ratio(part, whole) or 0.0:.1%}"
+
+
+def number_text(value: float | None, form: str) -> str:
+    """A ratio as text."""
     return UNDEFINED if value is None else format(value, form)
 
 
@@ -51,20 +58,23 @@ def _run_table(cpi: Cpi, style: str) -> str:
 def _line(name: str, cycles: int, cpi: Cpi, style: str, bar: bool = True) -> str:
     share = cycles / cpi.cycles if cpi.cycles else 0.0
     drawn = "#" * round(BAR * share) if bar else ""
-    per = _number(_per(cycles, cpi.instructions), ".3f")
-    return f"{value_text(cycles, style):>20} {per:>8} {share:>7.1%} {name:<36} {drawn}".rstrip() + "\n"
+    per = number_text(ratio(cycles, cpi.instructions), ".3f")
+    return (
+        f"{value_text(cycles, style):>20} {per:>8} {share_text(cycles, cpi.cycles):>7} {name:<36} {drawn}".rstrip()
+        + "\n"
+    )
 
 
 def _ratio_table(cpi: Cpi, style: str) -> str:
     rows = {
         "instructions": value_text(cpi.instructions, style),
-        "instructions per cycle": _number(_per(cpi.instructions, cpi.cycles), ".3f"),
-        **{name: _number(value, ".4g") for name, value in cpi.ratios.items()},
+        "instructions per cycle": number_text(ratio(cpi.instructions, cpi.cycles), ".3f"),
+        **{name: number_text(value, ".4g") for name, value in cpi.ratios.items()},
     }
     return "".join(f"{value:>20} {name}\n" for name, value in rows.items())
 
 
-def _function_table(cpi: Cpi, style: str) -> str:
+def function_table(cpi: Cpi, style: str) -> str:
     """A line for each function with the most cycles: shares of its own cycles, and a bar of its share of all."""
     head = "".join(f" {SHORT[part]:>10}" for part in PARTS)
     lines = [f"{'cycles':>20} {'CPI':>8} {'share':>7}{head} function\n"]
@@ -83,7 +93,8 @@ def _sums(rows: Sequence[FunctionRow]) -> tuple[int, ...]:
 def _function_line(row: FunctionRow, name: str, cpi: Cpi, style: str) -> str:
     cycles = sum(row.cycles)
     share = cycles / cpi.cycles if cpi.cycles else 0.0
-    per = _number(_per(cycles, row.instructions), ".3f")
+    per = number_text(ratio(cycles, row.instructions), ".3f")
     parts = "".join(f" {part / cycles if cycles else 0:>10.1%}" for part in row.cycles)
     drawn = "#" * round(BAR * share)
-    return f"{value_text(cycles, style):>20} {per:>8} {share:>7.1%}{parts} {name:<24} {drawn}".rstrip() + "\n"
+    begin = f"{value_text(cycles, style):>20} {per:>8} {share_text(cycles, cpi.cycles):>7}{parts}"
+    return f"{begin} {name:<24} {drawn}".rstrip() + "\n"

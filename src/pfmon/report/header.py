@@ -28,12 +28,20 @@ def occasion() -> dict[str, str]:
 def header(pmu: str, command: Sequence[str], record: Record, notes: Sequence[str] = ()) -> str:
     """What was run when, where and on which machine, which counter counts what, and the registers that make it so;
     ``notes`` say what of the options is not, or not exactly, in force."""
-    lines = [
-        *(f"{name}: {text}" for name, text in occasion().items()),
-        f"pfmon version: {VERSION}",
-        f"pmu: {pmu}",
-        f"command: {shlex.join(command)}",
-        *programming_lines(record),
-        *(f"note: {note}" for note in notes),
-    ]
+    return occasion_lines() + run_lines(pmu, command, record, notes)
+
+
+def occasion_lines() -> str:
+    """When and where it was, and by which pfmon."""
+    lines = [*(f"{name}: {text}" for name, text in occasion().items()), f"pfmon version: {VERSION}"]
+    return _lines(lines)
+
+
+def run_lines(pmu: str, command: Sequence[str], record: Record, notes: Sequence[str] = ()) -> str:
+    """What was run, and what counted it."""
+    command_line = f"command: {shlex.join(command)}"
+    return _lines([f"pmu: {pmu}", command_line, *programming_lines(record), *(f"note: {note}" for note in notes)])
+
+
+def _lines(lines: Sequence[str]) -> str:
     return "".join(f"# {line}\n" for line in lines)

@@ -20,7 +20,11 @@ MOST_COMMAND = 100
 
 def task_text(tasks: Sequence[TaskCounts], style: str) -> str:
     """A line on each task, with its counts below, and one on what comes then: all of them."""
-    parts = [f"# {task.name} {_command(task)}{_end(task)}\n{count_lines(task.counts, style)}" for task in tasks]
+    parts = [
+        f"# {task.name} {shown_command(task.command)}{end_text(task.status, task.signal)}\n"
+        f"{count_lines(task.counts, style)}"
+        for task in tasks
+    ]
     return "".join([*parts, f"# all {len(tasks)} tasks\n"])
 
 
@@ -30,14 +34,14 @@ def thread_text(threads: Sequence[ThreadCounts], style: str) -> str:
     return "".join([*parts, f"# all {len(threads)} threads\n"])
 
 
-def _command(task: TaskCounts) -> str:
-    """What it is, on one line."""
-    text = os.fsencode(shlex.join(task.command)).decode(errors="replace").replace("\n", " ")
+def shown_command(command: Sequence[str]) -> str:
+    """A program with its arguments, on one line."""
+    text = os.fsencode(shlex.join(command)).decode(errors="replace").replace("\n", " ")
     return text if len(text) <= MOST_COMMAND else f"{text[:MOST_COMMAND]}..."
 
 
-def _end(task: TaskCounts) -> str:
-    """How it ended, if that needs a word."""
-    if task.signal:
-        return f" (killed by signal {task.signal})"
-    return f" (exit status {task.status})" if task.status else ""
+def end_text(status: int | None, signal: int | None) -> str:
+    """How a program ended, if that needs a word."""
+    if signal:
+        return f" (killed by signal {signal})"
+    return f" (exit status {status})" if status else ""

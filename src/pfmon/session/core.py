@@ -7,13 +7,14 @@ from threading import Event, Lock, Thread
 from pfmon.light_typing import NamedTuple
 from pfmon.machine.machine import Machine
 from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
+from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from pfmon.machine.config import MachineFigures
-    from pfmon.stream.consumer import Consumer
     from pfmon.stream.ring import Ring
     from pfmon.stream.table import BlockTable
 
@@ -23,14 +24,18 @@ THREADS = 2
 
 class ThreadCycles(NamedTuple):
     """What a hardware thread had of its core. ``active``: cycles in the foreground, ``switching`` of them until it
-    issued again after a switch; ``background``: cycles in which the other had it; ``switches``: how often it lost the core, by
-    SwitchCause; ``evicted``: structure -> its misses of what the other thread had replaced."""
+    issued again after a switch; ``background``: cycles in which the other had it; ``switches``: how often it lost the
+    core, by SwitchCause; ``evicted``: structure -> its misses of what the other thread had replaced."""
 
     active: int
     switching: int
     background: int
     switches: dict[str, int]
     evicted: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys: its fields."""
+        return self._asdict()
 
 
 class Core:
@@ -45,6 +50,7 @@ class Core:
         self._machines: list[Machine | None] = [None] * THREADS
         self._readers: list[tuple[Ring, Consumer] | None] = [None] * THREADS
         self._thread: Thread | None = None
+        self._abandoned = False
         self._began = Event()
         self._totals: list[Sequence[int] | None] = [None] * THREADS
         self._told = [Event() for _ in range(THREADS)]
@@ -65,9 +71,11 @@ class Core:
         """One thread's stream begins; when both have, the core does."""
         with self._lock:
             self._readers[number] = ring, reader
+            if self._abandoned:
+                self._throw_away(number)
             readers = [one for one in self._readers if one]
             machines = [one for one in self._machines if one]
-            if len(readers) == THREADS and len(machines) == THREADS:
+            if len(readers) == THREADS and len(machines) == THREADS and not self._thread:
                 rings, consumers = zip(*readers, strict=True)
                 self._thread = Thread(
                     target=self._switch.run, args=(machines, consumers, rings), name="pfmon core", daemon=True
@@ -77,8 +85,18 @@ class Core:
 
     def abandon(self, number: int) -> None:
         """One of the sessions failed: the other shall not wait for it."""
+        with self._lock:
+            self._abandoned = True
+            self._throw_away(1 - number)
         self._told[number].set()
         self._began.set()
+
+    def _throw_away(self, number: int) -> None:
+        """What a session writes is read all the same, so that it can end."""
+        found = self._readers[number]
+        if found and not self._thread:
+            self._thread = Thread(target=found[0].read_into, args=(Consumer(),), name="pfmon core", daemon=True)
+            self._thread.start()
 
     def join(self) -> None:
         """Wait until both streams have been read."""

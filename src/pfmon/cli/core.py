@@ -1,0 +1,189 @@
+"""Run two programs on the two hardware threads of one core: the counts of each, and what it had of the core."""
+
+from __future__ import annotations
+
+import gc
+import json
+from contextlib import contextmanager
+from copy import copy
+from pathlib import Path
+
+from pfmon.cli.count import counted_text, programmed, say, say_death
+from pfmon.cli.output import Results, check_can_be_written
+from pfmon.cli.stopping import stopping
+from pfmon.errors import PfmonError
+from pfmon.library.core import PreparedCore, of_thread
+from pfmon.library.files import DEVNULL, Files
+from pfmon.report.core import core_text, cpi_text, thread_line
+from pfmon.report.header import occasion, occasion_lines, run_lines
+from pfmon.report.times import times_line
+from pfmon.session.plan import Times
+from pfmon.whole_files import partial_of, put_in_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pfmon.cli.config import Config
+    from pfmon.cli.samples import Samples
+    from pfmon.library.core import CoreRun, OnSamples
+    from pfmon.library.prepared import Prepared
+    from pfmon.library.run import Run
+
+
+def run(config: Config, command: Sequence[str]) -> int:
+    """Run the program of --smt beside ``command``, either of them may be a recording, as ``config`` says; the exit
+    status, that of ``command``. PfmonError before the programs start."""
+    timeout, config.session_timeout = config.session_timeout, None  # a signal ends both
+    with _output(config.smt_output) as output:
+        silent = DEVNULL if config.no_cmd_output else None
+        files = Files(DEVNULL, silent if output is None else output, silent), Files(None, silent, silent)
+        ends = _Ends(config)
+        prepared = PreparedCore(config, [config.smt, command], files, [config.smt_replay, config.replay], ends.hear)
+        results = Results(config.outfile, config.append, structured=config.json)
+        samples = [_ThreadSamples(config, one, number) for number, one in enumerate(prepared.threads)]
+        ends.begin(prepared.threads, results)
+        if not gc.isenabled():  # __main__.command(): all is loaded now
+            gc.freeze()
+            gc.enable()
+        try:
+            with stopping(prepared.stop, timeout):
+                done = prepared.run([one.take for one in samples])
+            for one, of in zip(samples, done.threads, strict=True):
+                one.finish(of)
+        except BaseException:
+            for one in samples:
+                one.abandon()
+            raise
+    ends.say(done.threads)
+    results.write(_text(config, done, samples, ends.notes, prepared.threads[0].usual))
+    return done.threads[1].status
+
+
+@contextmanager
+def _output(path: str) -> Iterator[int | None]:
+    """The descriptor of --smt-output's file, which stays as it was if the run fails; None without it."""
+    if not path:
+        yield None
+        return
+    check_can_be_written(path, f"--smt-output={path}")
+    partial = Path(partial_of(path))
+    try:
+        with partial.open("wb") as file:
+            yield file.fileno()
+        put_in_place(str(partial), path)
+    except BaseException as error:
+        if partial != Path(path):
+            partial.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise PfmonError(f"--smt-output={path}: {(error.strerror or str(error)).lower()}") from None
+        raise
+
+
+class _ThreadSamples:
+    """What takes the samples of one thread, in files of its own; what is printed of them is kept until both have
+    ended."""
+
+    def __init__(self, config: Config, prepared: Prepared, number: int) -> None:
+        self._texts: list[str] = []
+        self._samples: Samples | None = None
+        self.take: OnSamples = None
+        if prepared.session.plan.sampling is None or config.json:
+            return
+        from pfmon.cli.samples import Samples  # as for one program: most runs have none
+
+        own = copy(config)
+        own.smpl_outfile = of_thread(config.smpl_outfile, number)
+        own.exports = [(name, of_thread(path, number)) for name, path in config.exports]
+        self._samples = Samples(own, prepared, self._texts.append)
+        self.take = self._samples.take
+
+    def finish(self, done: Run) -> None:
+        """All samples have come."""
+        if self._samples:
+            self._samples.finish(done.exact)
+
+    def abandon(self) -> None:
+        """The run has failed."""
+        if self._samples:
+            self._samples.abandon()
+
+    @property
+    def text(self) -> str:
+        """What is printed of them."""
+        return "".join(self._texts)
+
+
+class _Ends:
+    """What there is to say of a run beside its results: before, while it goes on, and behind it."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._heard: list[tuple[int, str]] = []
+        self.notes: list[list[str]] = []
+        """By thread: how it was set up."""
+
+    def hear(self, number: int, notice: str) -> None:
+        """Something to be said at once."""
+        self._heard.append((number, notice))
+        say(f"thread {number}: {notice}")
+
+    def begin(self, threads: Sequence[Prepared], results: Results) -> None:
+        """They are set up."""
+        self.notes = [[*one.notes, *one.inexact] for one in threads]
+        verbose = self._config.verbose
+        _say_of_each([one.notes for one in threads] if verbose else self.notes)
+        if threads[0].usual:
+            events = " and ".join(event.name for event in threads[0].session.plan.request.events)
+            say(f"no events given: counting {events} of {threads[0].session.plan.model.name}")
+        for number, one in enumerate(threads):
+            if verbose and one.session.counting:
+                results.said(f"# thread {number}\n{programmed(one)}")
+
+    def say(self, threads: Sequence[Run]) -> None:
+        """They have ended."""
+        for number, run in enumerate(threads):
+            if run.death:
+                say_death(run.death, f"thread {number}'s program", of_thread(self._config.crash_report, number))
+            elif run.status and not run.stopped and not number:
+                say(f"thread 0's program ended with exit status {run.status}")
+        stopped = {run.stopped for run in threads}
+        if "timeout" in stopped:
+            say("--session-timeout ended the programs; the counts are those so far")
+        elif stopped != {""}:
+            say("interrupted; the counts are those so far")
+        known = [{*own, *(text for of, text in self._heard if of == number)} for number, own in enumerate(self.notes)]
+        _say_of_each([[note for note in run.notes if note not in of] for run, of in zip(threads, known, strict=True)])
+
+
+def _say_of_each(notes: Sequence[Sequence[str]]) -> None:
+    """What is the same for both is said once."""
+    both = [note for note in notes[0] if note in notes[1]]
+    for note in both:
+        say(note)
+    for number, own in enumerate(notes):
+        for note in own:
+            if note not in both:
+                say(f"thread {number}: {note}")
+
+
+def _text(
+    config: Config, done: CoreRun, samples: Sequence[_ThreadSamples], notes: Sequence[Sequence[str]], usual: bool
+) -> str:
+    """The results as the options want them."""
+    if config.json:
+        return json.dumps(done.to_dict(occasion() if config.with_header else None)) + "\n"
+    text = occasion_lines() if config.with_header else ""
+    if config.show_time:
+        text += times_line(Times(*map(max, *(run.times for run in done.threads))))
+    lines = [thread_line(number, run.command, run.status, run.signal) for number, run in enumerate(done.threads)]
+    reports = [run.cpi for run in done.threads if run.cpi]
+    for number, run in enumerate(done.threads):
+        body = run_lines(run.pmu, run.command, run.programming, notes[number]) if config.with_header else ""
+        body += samples[number].text
+        body += "" if reports else counted_text(config, run, usual)
+        text += f"{lines[number]}{body}" if body else ""
+    if reports:
+        return text + cpi_text(done.cycles, reports, lines, config.number_style)
+    printed = not done.threads[0].sampled or config.smpl_print_counts
+    return text + core_text(done.cycles, config.number_style) if printed else text

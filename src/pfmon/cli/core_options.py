@@ -1,0 +1,84 @@
+"""Two programs on the two hardware threads of one core."""
+
+from __future__ import annotations
+
+from pfmon.cli.options import Option
+from pfmon.errors import PfmonError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.config import Config
+    from pfmon.cli.options import Given
+
+TOPIC = "cores"
+TITLE = "Two programs on one core (Montecito's hardware threads)"
+MONTECITO = ("montecito",)
+OPTIONS = [
+    Option("smt", "run this program on thread 0 of a core, and the other one on thread 1", "COMMAND", pmus=MONTECITO),
+    Option("smt-replay", "thread 0 runs what was recorded in a file", "FILE", pmus=MONTECITO),
+    Option("smt-output", "the standard output of thread 0's program goes to a file", "FILE", pmus=MONTECITO),
+    Option("no-smt-rules", "let events be counted where two threads make counts wrong", pmus=MONTECITO),
+]
+
+
+def apply(config: Config, given: Given) -> None:
+    """Take one option's value."""
+    value = given.value or ""
+    match given.name:
+        case "smt":
+            config.smt = _words(value)
+        case "smt-replay":
+            config.smt_replay = _file(given.name, value)
+        case "smt-output":
+            config.smt_output = _file(given.name, value)
+        case _:
+            config.smt_rules = False
+
+
+def _words(text: str) -> list[str]:
+    """A program and its arguments, quoted as for a shell."""
+    import shlex  # few runs are of two programs
+
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise PfmonError(f"--smt={text}: {str(error).lower()}") from None
+    if not words:
+        raise PfmonError('--smt: a program is wanted: --smt "PROGRAM ARGUMENT..."')
+    return words
+
+
+def _file(option: str, path: str) -> str:
+    if not path:
+        raise PfmonError(f"--{option}: a file is wanted")
+    return path
+
+
+def check(config: Config) -> None:
+    """PfmonError for what does not go with two programs, or makes no sense without them; they count on Montecito."""
+    if not config.two_programs:
+        _two_programs_are_given(config)
+        return
+    if config.smt and config.smt_replay:
+        raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them")
+    if config.smt_output and config.smt_replay:
+        raise PfmonError("--smt-output is of a program that runs: a recorded one writes nothing")
+    from pfmon.library.core_checks import check_two_programs  # as above
+
+    for option, used in {
+        "--baseline": config.baseline,
+        "--save-baseline": config.save_baseline,
+        "--live": config.live,
+        "--progress": config.progress,
+    }.items():
+        if used:
+            raise PfmonError(f"{option}: not with two programs on one core")
+    check_two_programs(config)
+    if not (config.pmu_given or config.machine):
+        config.pmu, config.pmu_given = MONTECITO[0], True
+
+
+def _two_programs_are_given(config: Config) -> None:
+    for option, used in {"--smt-output": config.smt_output, "--no-smt-rules": not config.smt_rules}.items():
+        if used:
+            raise PfmonError(f'{option} is about two programs on one core: give --smt "PROGRAM ARGUMENT..." too')

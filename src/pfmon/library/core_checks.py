@@ -1,0 +1,60 @@
+"""What does not go with two programs on one core. A rule is a function of its name."""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError, RuleError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.library.options import Options
+    from pfmon.machine.config import MachineFigures
+
+MONTECITO = "montecito"
+"""Whose cores have two hardware threads (Montecito manual 2.4)."""
+
+
+def check_two_programs(options: Options) -> None:
+    """PfmonError: the options cannot be in force for two programs on one core."""
+    montecito_has_two_threads(options)
+    the_core_is_not_stopped(options)
+    samples_are_of_one_thread(options)
+
+
+def montecito_has_two_threads(options: Options) -> None:
+    """Montecito is the only Itanium whose cores have two hardware threads (Montecito manual 2.4)."""
+    if options.pmu_given and options.pmu != MONTECITO:
+        raise PfmonError(f"{options.pmu} has one hardware thread a core: two programs on one core need montecito's PMU")
+
+
+def the_core_is_not_stopped(options: Options) -> None:
+    """One thread's stream cannot be held where the other's is in the middle of a block: what looks at counters, or
+    switches them, while the programs run would have to."""
+    for option, used in {
+        "several event sets (-e)": len(options.set_sizes) > 1,
+        "--print-interval": options.print_interval is not None,
+        "--trigger-...": bool(options.triggers or options.trigger_event),
+        "--insecure": options.insecure,
+        "--dont-start": options.dont_start,
+        "--guest-pmu": bool(options.guest_pmu),
+        "--per-thread": options.per_thread,
+        "--follow-...": options.follows,
+        "--slow": options.slow,
+        "--report=html": options.survey,
+    }.items():
+        if used:
+            raise PfmonError(f"{option}: not with two programs on one core")
+
+
+def samples_are_of_one_thread(options: Options) -> None:
+    """A counter of both threads overflows when their sum does, which is known when both have ended."""
+    if options.sampled and options.all_threads:
+        raise RuleError(
+            "samples_are_of_one_thread",
+            "--all-threads counts two programs on one core together when both have ended: not with --long-smpl-periods",
+        )
+
+
+def core_has_two_threads(figures: MachineFigures) -> None:
+    """PfmonError: the machine has no second hardware thread."""
+    if "smt.policy" not in figures:
+        raise PfmonError(f"{figures['machine.name']} has one hardware thread a core; montecito has two")
