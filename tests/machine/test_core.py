@@ -1,4 +1,4 @@
-"""Two programs on the two hardware threads of a Montecito core: what the manual says of them, and what has to add up."""
+"""Two programs on the two hardware threads of a Montecito core: what the manual says of them, and what adds up."""
 
 import pytest
 from core_runs import Both, assembled, examples

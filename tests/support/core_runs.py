@@ -10,9 +10,9 @@ from ia64_machine import Machine as Assembled
 from machine_code import FPSR, FRAME
 from machine_runs import machine_and_guest
 
-from pfmon.machine.config import load
+from pfmon.machine.config import MachineFigures, load
 from pfmon.machine.machine import Machine
-from pfmon.session.core import Core
+from pfmon.session.core import Core, Together
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.ring import Pipe
 from pfmon.stream.table import BlockTable
@@ -22,12 +22,19 @@ Engine = tuple[BlockTable, Callable[[Consumer], object]]
 
 
 class Both:
-    """A core behind its run: ``threads`` are the machines, ``core`` what they shared."""
+    """A core, or two, behind the run: ``threads`` are the machines, ``core`` what has them take turns."""
 
-    def __init__(self, engines: Sequence[Engine], figures: Sequence[str] = (), memo: bool = True) -> None:
-        self.core = core = Core(load("montecito", figures))
-        tables = [table for table, _ in engines]
-        self.threads: list[Machine] = [seat.machine(table, (), memo, 1) for seat, table in zip(core.seats, tables, strict=True)]
+    def __init__(
+        self,
+        engines: Sequence[Engine],
+        figures: Sequence[str] = (),
+        memo: bool = True,
+        kind: Callable[[MachineFigures], Together] = Core,
+    ) -> None:
+        self.core = core = kind(load("montecito", figures))
+        self.threads: list[Machine] = [
+            seat.machine(table, (), memo, 1) for seat, (table, _) in zip(core.seats, engines, strict=True)
+        ]
         workers = [Thread(target=self._feed, args=(number, run)) for number, (_, run) in enumerate(engines)]
         for worker in workers:
             worker.start()
@@ -48,13 +55,14 @@ def examples(
     figures: Sequence[str] = (),
     memo: bool = True,
     arguments: Sequence[list[str] | None] = (None, None),
+    kind: Callable[[MachineFigures], Together] = Core,
 ) -> Both:
     """Two example programs, at a small size or with other arguments."""
     guests = [
         machine_and_guest(name, "montecito", arguments=words)[1]
         for name, words in zip((first, second), arguments, strict=True)
     ]
-    return Both([(guest.table, guest.run) for guest in guests], figures, memo)
+    return Both([(guest.table, guest.run) for guest in guests], figures, memo, kind)
 
 
 def assembled(code: Sequence[Sequence[Line]], figures: Sequence[str] = (), memo: bool = True, **registers: int) -> Both:

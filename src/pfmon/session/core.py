@@ -1,10 +1,14 @@
-"""Two runs on one core: each hardware thread has an engine, a PMU and a machine, and the core switches between them."""
+"""Two runs together: on the two hardware threads of a core, which switches between them, or on two cores of one bus.
+
+Each has an engine, a PMU and a machine.
+"""
 
 from __future__ import annotations
 
 from threading import Event, Lock, Thread
 
 from pfmon.light_typing import NamedTuple
+from pfmon.machine.arbiter import Arbiter
 from pfmon.machine.machine import Machine
 from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
 from pfmon.stream.consumer import Consumer
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pfmon.machine.config import MachineFigures
+    from pfmon.machine.two_flows import TwoFlows
+    from pfmon.pmu.programming import Monitor
     from pfmon.stream.ring import Ring
     from pfmon.stream.table import BlockTable
 
@@ -38,13 +44,13 @@ class ThreadCycles(NamedTuple):
         return self._asdict()
 
 
-class Core:
-    """A core with two hardware threads. ``seats`` are for two sessions, which have to run at the same time, each in a
+class Together:
+    """Two machines that run together. ``seats`` are for two sessions, which have to run at the same time, each in a
     thread of the host; the streams of both are read in a third."""
 
-    def __init__(self, figures: MachineFigures) -> None:
-        """``figures``: of the machine, which both threads run on."""
-        self._switch = ThreadSwitch(figures)
+    def __init__(self, figures: MachineFigures, flows: TwoFlows) -> None:
+        """``figures``: of both machines; ``flows``: what has them take turns."""
+        self._flows = flows
         self._figures = figures
         self._lock = Lock()
         self._machines: list[Machine | None] = [None] * THREADS
@@ -59,13 +65,23 @@ class Core:
     def machine(
         self, number: int, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
     ) -> Machine:
-        """The machine of one thread; what the core has once, both share."""
+        """The machine of one of them; what there is once, both share."""
         with self._lock:
-            other = self._machines[1 - number]
-            made = Machine(self._figures, table, ranges, memo, event_sets, other, number)
-            made.share_core(self._switch)
+            made = self._make(number, self._machines[1 - number], table, ranges, memo, event_sets)
             self._machines[number] = made
             return made
+
+    def _make(
+        self,
+        number: int,
+        other: Machine | None,
+        table: BlockTable,
+        ranges: Sequence[tuple[int, int]],
+        memo: bool,
+        event_sets: int,
+    ) -> Machine:
+        """A machine beside the other one, if that is made already."""
+        raise NotImplementedError
 
     def begin(self, number: int, ring: Ring, reader: Consumer) -> None:
         """One thread's stream begins; when both have, the core does."""
@@ -78,7 +94,7 @@ class Core:
             if len(readers) == THREADS and len(machines) == THREADS and not self._thread:
                 rings, consumers = zip(*readers, strict=True)
                 self._thread = Thread(
-                    target=self._switch.run, args=(machines, consumers, rings), name="pfmon core", daemon=True
+                    target=self._flows.run, args=(machines, consumers, rings), name="pfmon core", daemon=True
                 )
                 self._thread.start()
                 self._began.set()
@@ -113,8 +129,47 @@ class Core:
 
     @property
     def lost(self) -> bool:
+        """Whether more was under way than what has them take turns holds."""
+        return False
+
+    def cycles(self) -> list[ThreadCycles]:
+        """What each had of the core."""
+        raise NotImplementedError
+
+    def counts_both(self, monitor: Monitor) -> bool:
+        """Whether a monitor of one counts what happens to the other, too."""
+        raise NotImplementedError
+
+
+class Core(Together):
+    """A core with two hardware threads."""
+
+    def __init__(self, figures: MachineFigures) -> None:
+        """``figures``: of the machine, which both threads run on."""
+        self._switch = ThreadSwitch(figures)
+        super().__init__(figures, self._switch)
+
+    def _make(
+        self,
+        number: int,
+        other: Machine | None,
+        table: BlockTable,
+        ranges: Sequence[tuple[int, int]],
+        memo: bool,
+        event_sets: int,
+    ) -> Machine:
+        made = Machine(self._figures, table, ranges, memo, event_sets, other, number)
+        made.share_core(self._switch)
+        return made
+
+    @property
+    def lost(self) -> bool:
         """Whether more was under way than the core's queue of events holds."""
         return self._switch.lost
+
+    def counts_both(self, monitor: Monitor) -> bool:
+        """Montecito's PMC.all."""
+        return monitor.all_threads
 
     def cycles(self) -> list[ThreadCycles]:
         """What each thread had of the core."""
@@ -132,10 +187,41 @@ class Core:
         ]
 
 
-class Seat:
-    """One hardware thread of a core, for one session."""
+class TwoCores(Together):
+    """Two cores on one bus, each with the caches that it has alone (Montecito manual 2.5)."""
 
-    def __init__(self, core: Core, number: int) -> None:
+    def __init__(self, figures: MachineFigures) -> None:
+        """``figures``: of the machine, which both cores are."""
+        self._arbiter = Arbiter()
+        super().__init__(figures, self._arbiter)
+
+    def _make(
+        self,
+        number: int,
+        other: Machine | None,
+        table: BlockTable,
+        ranges: Sequence[tuple[int, int]],
+        memo: bool,
+        event_sets: int,
+    ) -> Machine:
+        made = Machine(self._figures, table, ranges, memo, event_sets)
+        made.share_bus(self._arbiter, other)
+        return made
+
+    def counts_both(self, monitor: Monitor) -> bool:
+        """Events of the bus by agent: either core of the processor, or any agent (Montecito manual 4.11)."""
+        return monitor.event.name.endswith(("_EITHER", "_ANY"))
+
+    def cycles(self) -> list[ThreadCycles]:
+        """Each has a core of its own, until its program ends."""
+        machines = [one for one in self._machines if one]
+        return [ThreadCycles(one.cycles, 0, 0, {}, {}) for one in machines]
+
+
+class Seat:
+    """One hardware thread of a core, or one of two cores, for one session."""
+
+    def __init__(self, core: Together, number: int) -> None:
         self.core, self.number = core, number
 
     def machine(self, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int) -> Machine:
@@ -151,8 +237,12 @@ class Seat:
         """Wait until all has been read."""
         self.core.join()
 
-    def of_all_threads(self, totals: Sequence[int], everyone: Sequence[bool]) -> list[int]:
-        """What a thread's monitors counted, those that count all threads (PMC.all) together with the other's, whose PMU
-        is programmed in the same way."""
+    def of_both(self, totals: Sequence[int], monitors: Sequence[Monitor]) -> list[int]:
+        """What one's monitors counted, those that count both together with the other's, whose PMU is programmed in the
+        same way."""
         other = self.core.exchange(self.number, totals) or [0] * len(totals)
-        return [own + its if both else own for own, its, both in zip(totals, other, everyone, strict=True)]
+        counts_both = self.core.counts_both
+        return [
+            own + its if counts_both(monitor) else own
+            for own, its, monitor in zip(totals, other, monitors, strict=True)
+        ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pfmon.counting.cycle_conditions import CycleConditions
     from pfmon.counting.tally import Tally
     from pfmon.pmu.model import PmuModel
+    from pfmon.pmu.programming import Monitor
     from pfmon.pmu.request import EventRequest, Request
     from pfmon.session.counting import Count, Seen, Value
     from pfmon.stream.table import BlockTable
@@ -57,9 +58,9 @@ class EventSets:
         return sum(len(one.programming.monitors) for one in self.sets)
 
     @property
-    def all_threads(self) -> list[bool]:
-        """By monitor: whether it counts both hardware threads (Montecito's PMC.all)."""
-        return [monitor.all_threads for one in self.sets for monitor in one.programming.monitors]
+    def monitors_in_order(self) -> list[Monitor]:
+        """All of them, as `totals` has them."""
+        return [monitor for one in self.sets for monitor in one.programming.monitors]
 
     @property
     def data_ranges(self) -> Sequence[tuple[int, int]]:

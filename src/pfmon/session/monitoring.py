@@ -165,7 +165,7 @@ class Monitoring:
             return self._counts_of_all_threads()
         totals = [group.totals(self.seen(number)) for number, group in enumerate(self._groups)]
         if self._seat:
-            totals[0] = self._seat.of_all_threads(totals[0], self._groups[0].all_threads)
+            totals[0] = self._seat.of_both(totals[0], self._groups[0].monitors_in_order)
         for group, counted in zip(self._groups, totals, strict=True):
             group.load(counted)
         self.totals = totals[0]
