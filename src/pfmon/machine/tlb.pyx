@@ -42,6 +42,10 @@ cdef class Tlb:
             raise ValueError("entries are reserved in one set with LRU replacement")
         self.reserved = entries
 
+    def bring(self, address: int) -> None:
+        """What `insert` does, for tests."""
+        insert(self, address)
+
     @property
     def store(self) -> TagStore:
         """Its entries."""
