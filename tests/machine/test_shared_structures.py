@@ -3,13 +3,16 @@
 import random
 
 import pytest
-from core_runs import examples
+from core_runs import assembled, examples
 from machine_runs import run_machine
 
-from pfmon.machine.config import load
+from pfmon.machine.config import MachineFigures, load
+from pfmon.machine.machine import Machine
+from pfmon.machine.occurrences import Occurrence
 from pfmon.machine.tags import TagStore
 from pfmon.machine.thread_switch import ThreadSwitch
 from pfmon.machine.tlb import Tlb
+from pfmon.session.core import Core
 
 THREAD_1 = 1 << 55
 LINE = 64
@@ -79,3 +82,57 @@ def test_small_programs_leave_each_other_alone() -> None:
     found = examples("fib", "noploop")
     for one in found.core.cycles():
         assert sum(one.evicted.values()) < 100
+
+
+# --- threads of one program
+
+LONG_CODE = ["adds r4=1,r4"] * 192  # 3 KB: less than a page of the first-level TLBs
+READS = ["ld8 r4=[r20]"]
+
+
+def one_program(figures: MachineFigures) -> Core:
+    return Core(figures, same_program=True)
+
+
+def times(machine: Machine, *names: str) -> int:
+    """How often something happened."""
+    wanted = {int(Occurrence[name]) for name in names}
+    return sum(count for (_, _, what, _), count in machine.occurrences().items() if what in wanted)
+
+
+def test_code_that_one_thread_fetched_is_there_for_the_other() -> None:
+    """Section 2.4.3.1.1: T1's entry of the L1I TLB replaces T0's of the same page without causing an invalidation, and
+    "the accesses performed by T0 become available to T1 with the exception of the initial T1 access"."""
+    lines = len(LONG_CODE) * 16 // 64
+    for kind, copies in ((one_program, 1), (Core, 2)):
+        threads = assembled([LONG_CODE, LONG_CODE], kind=kind).threads
+        assert copies * lines <= sum(times(one, "L1I_FILL") for one in threads) <= copies * (lines + 2)
+        assert all(times(one, "ITLB1_MISS") >= 1 for one in threads)
+        assert not any(times(one, "L1I_PURGED") for one in threads)
+
+
+def test_data_that_one_thread_read_is_in_l2_for_the_other_and_not_in_l1d() -> None:
+    """Sections 2.4.3.1.2 and 2.4.3.2: L2 and L3 have physical addresses; L1D's names a thread's translation."""
+    for kind, copies in ((one_program, 1), (Core, 2)):
+        threads = assembled([READS, READS], kind=kind).threads
+        assert [times(one, "L1D_READ_MISS") for one in threads] == [1, 1]
+        of_tables = sum(times(one, "HPW_READ") for one in threads)
+        assert copies <= sum(times(one, "L2_MISS_SENT") for one in threads) <= copies + of_tables
+
+
+def test_translations_are_each_threads_own() -> None:
+    """Section 2.4.3.1.2: two threads cannot share the same TLB entry, even if the virtual address is the same."""
+    threads = assembled([READS, READS], kind=one_program).threads
+    assert [times(one, "L2DTLB_MISS") for one in threads] == [1, 1]
+    # The walker reads the VHPT by a translation, which is each thread's own as well: the operating system helps both.
+    assert [times(one, "DTLB_FILLED") for one in threads] == [1, 1]
+
+
+def test_one_programs_memo_changes_nothing() -> None:
+    body = ["ld8 r4=[r20]", "st8 [r21]=r4", "adds r5=1,r5"]
+    code = ["addl r9=2999,r0", "mov.i ar.lc=r9", "loop:", *body, "br.cloop.sptk.few loop"]
+    runs = [assembled([code, code], ["smt.quantum=1000"], memo, one_program) for memo in (True, False)]
+    assert runs[0].core.cycles() == runs[1].core.cycles()
+    for one, other in zip(runs[0].threads, runs[1].threads, strict=True):
+        assert one.occurrences() == other.occurrences()
+        assert sorted(map(str, one.bubbles())) == sorted(map(str, other.bubbles()))

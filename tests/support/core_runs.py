@@ -65,8 +65,14 @@ def examples(
     return Both([(guest.table, guest.run) for guest in guests], figures, memo, kind)
 
 
-def assembled(code: Sequence[Sequence[Line]], figures: Sequence[str] = (), memo: bool = True, **registers: int) -> Both:
-    """Assembled code for both threads, at the same addresses of two address spaces."""
+def assembled(
+    code: Sequence[Sequence[Line]],
+    figures: Sequence[str] = (),
+    memo: bool = True,
+    kind: Callable[[MachineFigures], Together] = Core,
+    **registers: int,
+) -> Both:
+    """Assembled code for both threads, at the same addresses: of two address spaces, unless ``kind`` says otherwise."""
     engines: list[Engine] = []
     for lines in code:
         guest = Assembled([*lines, BREAK], trace=True, frame=FRAME)
@@ -77,4 +83,4 @@ def assembled(code: Sequence[Sequence[Line]], figures: Sequence[str] = (), memo:
             assert guest.cpu.run(consumer) == BREAK_REACHED
 
         engines.append((guest.cpu.table, run))
-    return Both(engines, figures, memo)
+    return Both(engines, figures, memo, kind)

@@ -50,6 +50,8 @@ cdef class InstructionFetch:
     cdef Tlb tlb1
     cdef Tlb tlb2                # None: the first level is the only one
     cdef PageTable table
+    cdef uint64_t thread         # set in the TLBs' addresses of the thread that runs, if both have the same addresses
+    cdef uint64_t shared         # ... of either of them; 0: each has its own
     cdef bint prevalidated       # lines of a page go with its entry in the first TLB
     cdef uint32_t brought        # bytes that a request brings from L2
     cdef uint32_t line, line_shift, tlb_shift, page_shift, entry_shift

@@ -85,7 +85,7 @@ cdef class InstructionFetch:
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place
         if address >> self.tlb_shift != self.last_page:
-            if not lookup(self.tlb1, address):
+            if not lookup(self.tlb1, address | self.thread):
                 return 0
             self.last_page = address >> self.tlb_shift
         place = quick_find(self.cache, address)
@@ -127,18 +127,18 @@ cdef class InstructionFetch:
     # The window's translation is there; when.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         self.last_page = address >> self.tlb_shift
-        if lookup(self.tlb1, address):
+        if lookup(self.tlb1, address | self.thread):
             return now
         note(notes, Occurrence.ITLB1_MISS, 1)
         if self.tlb2 is None:
             now = self.walk(notes, address, now, out)
-        elif lookup(self.tlb2, address):
+        elif lookup(self.tlb2, address | self.thread):
             now += self.transfer_cycles
             out.level = TlbLevel.TLB_L2
         else:
             note(notes, Occurrence.ITLB2_MISS, 1)
             now = self.walk(notes, address, now, out)
-            insert(self.tlb2, address)
+            insert(self.tlb2, address | self.thread)
         self.insert_first(notes, address)
         return now
 
@@ -159,17 +159,24 @@ cdef class InstructionFetch:
         out.kernel = self.software_cycles
         return now + self.software_cycles
 
-    # An entry of the first-level TLB; lines of the page that makes room go with it (Montecito manual 2.4.3.1.1).
+    # An entry of the first-level TLB; lines of the page that makes room go with it, but for one that the other thread has
+    # of the same page: that is replaced, and the lines stay (Montecito manual 2.4.3.1.1).
     cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil:
-        cdef int64_t place = self.tlb1.tags.victim(address)
-        cdef uint64_t gone = self.tlb1.tags.numbers[place], part
-        if self.prevalidated and gone != NO_LINE:
-            note(notes, Occurrence.L1I_PURGED, 1)
-            part = gone << self.tlb_shift
-            while part >> self.tlb_shift == gone:
-                self.drop(part)
-                part += self.line
-        self.tlb1.tags.put(place, address, 0, 0, 1)
+        cdef int64_t place = ABSENT
+        cdef uint64_t gone, part
+        if self.shared:
+            place = quick_find(self.tlb1.tags, (address | self.thread) ^ self.shared)
+        if place == ABSENT:
+            place = self.tlb1.tags.victim(address | self.thread)
+            gone = self.tlb1.tags.numbers[place]
+            if self.prevalidated and gone != NO_LINE:
+                note(notes, Occurrence.L1I_PURGED, 1)
+                gone &= ~(self.shared >> self.tlb_shift)
+                part = gone << self.tlb_shift
+                while part >> self.tlb_shift == gone:
+                    self.drop(part)
+                    part += self.line
+        self.tlb1.tags.put(place, address | self.thread, 0, 0, 1)
 
     # A line that is not in L1I, or not yet: when it is there; `out`: what the front end waited for.
     cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
@@ -293,7 +300,7 @@ cdef class InstructionFetch:
         while self.stream.left and self.stream.since <= now:
             at = self.stream.since
             if not self.present(self.stream.next):
-                if quick_find(self.tlb1.tags, self.stream.next) == ABSENT:
+                if quick_find(self.tlb1.tags, self.stream.next | self.thread) == ABSENT:
                     self.stream.left, self.stream.active = 0, 0
                     return
                 at = self.prefetch_room(at)
@@ -320,7 +327,7 @@ cdef class InstructionFetch:
             return
         at = now if now > self.prefetch_free else self.prefetch_free
         note(notes, Occurrence.L1I_PREFETCH, 1)
-        if quick_find(self.tlb1.tags, target) != ABSENT:
+        if quick_find(self.tlb1.tags, target | self.thread) != ABSENT:
             at = self.prefetch_room(at)
             send_prefetch(self, notes, line, at)
         if at > now:
@@ -333,6 +340,7 @@ cdef class InstructionFetch:
         while self.hints.count and self.hints.leaves[self.hints.count - 1] > now:
             self.hints.count -= 1
         self.prefetch_free = now + 1
+        self.last_page = NO_LINE
 
     cdef void note_flush(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_SNOOPED, 1)

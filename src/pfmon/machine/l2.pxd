@@ -36,6 +36,7 @@ cdef class L2:
     cdef TagStore data           # L2 or L2D
     cdef TagStore code           # L2I, or the same as `data`
     cdef TagStore first_level    # L1D, if lines that leave L2 leave it too
+    cdef uint64_t other_thread   # what is set in L1D's addresses of the other thread of a program; 0: there is none
     cdef bint split
     cdef int64_t latency, queued_latency, semaphore_latency, fetch_latency
     cdef int64_t look_cycles     # between looks for a line on its way; 0: only when it has come

@@ -278,6 +278,8 @@ cdef class L2:
             part = gone
             while part < gone + (<uint64_t>1 << tags.shift):
                 inner = quick_find(self.first_level, part)
+                if inner == ABSENT and self.other_thread:
+                    inner = quick_find(self.first_level, part | self.other_thread)
                 if inner != ABSENT:
                     self.first_level.clear(inner)
                 part += <uint64_t>1 << self.first_level.shift

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.return_stack cimport ReturnStack
 from pfmon.machine.shares cimport Shares
+from pfmon.machine.thread_switch cimport ThreadSwitch
 from pfmon.machine.timing cimport Timing
 
 cdef struct Order:               # of a hardware thread's accesses: the other's do not wait for them (Montecito manual 2.3.3.2)
@@ -18,12 +19,14 @@ cdef class Machine(Timing):
     cdef list watches            # by event set: a Watch, or None
     cdef bint watched            # there was one
     cdef bint waits              # another hardware thread has the core
+    cdef bint same_program       # as the other one: their addresses mean the same
     cdef bint together           # it runs with another one: their streams end when they do
     cdef bint ended              # ... its own has
     cdef Order order             # ... meanwhile
     cdef ReturnStack returns     # ... meanwhile
     cdef bint due                # another one may be behind the block that is held
 
+    cdef watch_evictions(self, ThreadSwitch switch)
     cdef void keep(self) noexcept nogil
     cdef void change_event_set(self) noexcept nogil
     cdef void share(self) noexcept nogil

@@ -12,7 +12,7 @@ from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
-from pfmon.machine.thread_switch cimport ThreadSwitch
+from pfmon.machine.thread_switch cimport THREAD_ID, ThreadSwitch
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
 from pfmon.machine.watch cimport Watch
 from pfmon.stream.failure cimport Failure
@@ -24,8 +24,12 @@ cdef class Machine(Timing):
     """As `Timing`; ``event_sets``: how many there are."""
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Machine beside=None,
-                  uint32_t thread=0):
+                  uint32_t thread=0, bint same_program=False):
         self.shares = Shares(event_sets, config)
+        self.same_program = same_program
+        if same_program:
+            self.data.share_addresses(THREAD_ID)
+            self.l2.other_thread = self.fetch.shared = THREAD_ID
         self.watches = [None] * event_sets
         self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)
         self.shares.watch(&self.dirty_registers, NULL, MOST_LEVEL + 1)
@@ -127,7 +131,7 @@ cdef class Machine(Timing):
     def settle(self, uint64_t next_ip):
         """Bring the records up to the instruction at ``next_ip``. What follows has the same time as without it; a cycle
         in which more may issue is recorded when it ends."""
-        self.advance(next_ip | self.thread_id)
+        self.advance(next_ip | self.code_id)
         self.memo.write_out()
         self.share()
         self.look_for_losses()
@@ -174,9 +178,15 @@ cdef class Machine(Timing):
             self.l2.l3.switch = switch
             self.data.tlb2.reserve(switch.data_entries)
             self.fetch.tlb2.reserve(switch.fetch_entries)
-            shared = {"l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
-            for name, store in {**self.fetch.stores(), **self.data.stores(), **shared}.items():
-                switch.watch_evictions(name, store)
+            self.watch_evictions(switch)
+
+    cdef watch_evictions(self, ThreadSwitch switch):
+        """Lines of a program's threads are nobody's: only their translations, and what L1D has by these, are told apart."""
+        stores = {"itlb1": self.fetch.tlb1.tags, "itlb2": self.fetch.tlb2.tags, **self.data.stores()}
+        if not self.same_program:
+            stores |= {"l1i": self.fetch.cache, "l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
+        for name, store in stores.items():
+            switch.watch_evictions(name, store)
 
     def share_bus(self, Arbiter arbiter, Machine other=None):
         """This machine is a core that shares the bus with another one's (None: with one that is still to be made)."""
@@ -201,6 +211,8 @@ cdef class Machine(Timing):
         self.data.ordered, self.l2.ordered = self.order.ordered, self.order.l2_ordered
         self.l2.latest, self.l2.latest_taken = self.order.latest, self.order.latest_taken
         self.predictor.exchange_returns(&self.returns)
+        if self.same_program:
+            self.fetch.thread = self.thread_id
         self.pipeline.come_back(now)
         self.now = self.pipeline.now
 

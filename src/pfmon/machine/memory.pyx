@@ -54,10 +54,10 @@ cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
 
 
 cdef inline bint is_familiar(
-    const Familiar* familiar, TagStore lines, TagStore pages, uint64_t address
+    const Familiar* familiar, TagStore lines, TagStore pages, uint64_t address, uint64_t physical
 ) noexcept nogil:
-    """Whether both places still hold what this address needs."""
-    return (familiar.line.number[0] == address >> lines.shift
+    """Whether both places still hold what this address needs, whose line is at the ``physical`` one."""
+    return (familiar.line.number[0] == physical >> lines.shift
             and familiar.translation.number[0] == address >> pages.shift)
 
 
@@ -94,7 +94,7 @@ cdef class DataMemory:
             return 0
         if kind == ACCESS_LOAD or kind == ACCESS_FILL:
             familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
-            if is_familiar(familiar, self.cache, self.pages1, address) and familiar.line.info.ready <= now:
+            if is_familiar(familiar, self.cache, self.pages1, address, address) and familiar.line.info.ready <= now:
                 if touch_known(self.pages1, &familiar.translation) and touch_known(self.cache, &familiar.line):
                     return not conflicts(&self.store_conflicts, address, size, now)
             return self.quick_load(address, now, familiar) and not conflicts(&self.store_conflicts, address, size, now)
@@ -123,7 +123,7 @@ cdef class DataMemory:
 
     # Whether what L2 serves is familiar and nothing in its way.
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil:
-        return (now >= self.l2.busy_until and is_familiar(familiar, self.lines2, pages, address)
+        return (now >= self.l2.busy_until and is_familiar(familiar, self.lines2, pages, address, address & self.physical)
                 and familiar.line.info.ready <= now
                 and touch_known(pages, &familiar.translation) and touch_known(self.lines2, &familiar.line))
 
@@ -142,11 +142,11 @@ cdef class DataMemory:
     cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil:
         cdef int64_t page = quick_find(pages, address)
-        if page == ABSENT or not self.l2.quick(address, REQUEST[kind], now):
+        if page == ABSENT or not self.l2.quick(address & self.physical, REQUEST[kind], now):
             return 0
         use(pages, page)
         know(pages, page, &familiar.translation)
-        know(self.lines2, quick_find(self.lines2, address), &familiar.line)
+        know(self.lines2, quick_find(self.lines2, address & self.physical), &familiar.line)
         return 1
 
     cdef bint plain(self, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now) noexcept nogil:
@@ -160,7 +160,7 @@ cdef class DataMemory:
             return 0
         if conflicts(&self.store_conflicts, address, size, now):
             return 0
-        if not self.l2.is_plain(address, now):
+        if not self.l2.is_plain(address & self.physical, now):
             return 0
         notes.count, notes.context = 0, 0
         served.stalls = 0
@@ -210,7 +210,7 @@ cdef class DataMemory:
             out.asked = start = self.in_order(flags, start, out)
             if kind == ACCESS_SEMAPHORE:
                 enter_store(&self.store_conflicts, address, size, start)
-            out.ready = self.l2.request(notes, address, size, REQUEST[kind], request_flags(flags), start)
+            out.ready = self.l2.request(notes, address & self.physical, size, REQUEST[kind], request_flags(flags), start)
             stand_still(out, Cause.L1D_L2BPRESS, start, self.l2.taken)
         for stall in range(out.stalls):
             self.stood += out.cycles[stall]
@@ -237,7 +237,7 @@ cdef class DataMemory:
         if forced:
             note(notes, Occurrence.L1D_FORCED_MISS, 1)
         out.asked = now
-        ready = self.l2.request(notes, address, size, REQUEST_READ, request_flags(flags), now)
+        ready = self.l2.request(notes, address & self.physical, size, REQUEST_READ, request_flags(flags), now)
         now = stand_still(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
         if place == ABSENT:
             self.bring(address, flags, now, ready)
@@ -251,9 +251,17 @@ cdef class DataMemory:
             return
         enter_queue(&self.fills, now, ready)
         line_came(self, address)
+        if ~self.physical:
+            self.leave_to_other(address)
         self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
         if ready > self.filled:
             self.filled = ready
+
+    # A line is in L1D once: its tag names a translation of one thread (Montecito manual 2.4.3.1.2).
+    cdef void leave_to_other(self, uint64_t address) noexcept nogil:
+        cdef int64_t place = quick_find(self.cache, address ^ ~self.physical)
+        if place != ABSENT:
+            self.cache.clear(place)
 
     cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil:
@@ -261,7 +269,7 @@ cdef class DataMemory:
         if place != ABSENT and not flags & ACCESS_EXCLUSIVE:
             use(self.cache, place)
             return
-        ready = self.l2.request(notes, address, size, REQUEST_PREFETCH, request_flags(flags), now)
+        ready = self.l2.request(notes, address & self.physical, size, REQUEST_PREFETCH, request_flags(flags), now)
         now = stand_still(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
         if place == ABSENT:
             self.bring(address, flags, now, ready)
@@ -277,7 +285,7 @@ cdef class DataMemory:
             now = stand_still(out, Cause.L1D_FILLCONF, now, self.cache.infos[place].ready)
         now = stand_still(out, Cause.L1D_FULLSTBUF, now, room_in_queue(&self.store_buffer, now))
         enter_store(&self.store_conflicts, address, size, now)
-        taken = self.l2.request(notes, address, size, REQUEST_WRITE, request_flags(flags), now)
+        taken = self.l2.request(notes, address & self.physical, size, REQUEST_WRITE, request_flags(flags), now)
         if taken > now:
             enter_queue(&self.store_buffer, now, taken)
         return now

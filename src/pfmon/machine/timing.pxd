@@ -23,7 +23,8 @@ cdef enum:
 
 cdef class Timing(Repeating):
     cdef bint memoize
-    cdef uint64_t thread_id      # set in all addresses that the mechanisms see
+    cdef uint64_t thread_id      # set in all addresses of data that the mechanisms see
+    cdef uint64_t code_id        # ... of code
     cdef uint64_t held[MOST_HELD]
     cdef const uint64_t* block   # word of the block that waits for its marks and for the next one; NULL: none
     cdef const Plan* plan        # of it

@@ -61,12 +61,13 @@ cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogi
 cdef class Timing(Repeating):
     """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
     simulated: slow, and the same results. ``event_sets``: how many the records keep apart. ``beside``: the machine of the
-    other hardware thread of the core, whose caches, TLBs and predictor tables this one shares; ``thread``: its number."""
+    other hardware thread of the core, whose caches, TLBs and predictor tables this one shares; ``thread``: its number; ``same_program``: both have the same addresses."""
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Timing beside=None,
-                  uint32_t thread=0):
+                  uint32_t thread=0, bint same_program=False):
         self.thread_id = THREAD_ID if thread else 0
-        self.plans = Plans(config, table, self.thread_id)
+        self.code_id = 0 if same_program else self.thread_id
+        self.plans = Plans(config, table, self.code_id)
         self.records = Records(event_sets)
         if beside is None:
             self.l2 = L2(config)

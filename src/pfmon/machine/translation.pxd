@@ -33,11 +33,15 @@ cdef class DataTranslation:
     cdef uint64_t* lines         # by place of tlb1: lines of its page that came to L1D, a bit for every 64th
     cdef int64_t transfer_cycles, walk_cycles, software_cycles, exception_cycles
     cdef uint32_t page_shift, entry_shift
+    # Of threads of one program: bits that physical addresses have not, and the VHPT's. All ones: each has its own.
+    cdef uint64_t physical, physical_entry
 
     # The cycle in which the access can go on; -1: not at all.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
     # A speculative load of a page that does not exist: the cycle in which it has its NaT. No translation stays.
     cdef int64_t find_no_page(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
+    # Two threads have the same pages: ``thread_id`` tells only their translations apart.
+    cdef void share_addresses(self, uint64_t thread_id) noexcept nogil
     cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil
     cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil
     # The operating system is entered in cycle `now`; when it is done.

@@ -54,8 +54,14 @@ cdef class DataTranslation:
         self.page_shift = config["vhpt.page"].bit_length() - 1
         self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
 
+        self.physical = self.physical_entry = ~<uint64_t>0
+
     def __dealloc__(self):
         free(self.lines)
+
+    cdef void share_addresses(self, uint64_t thread_id) noexcept nogil:
+        self.physical = ~thread_id
+        self.physical_entry = ~(thread_id >> self.page_shift << self.entry_shift)
 
     cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
         cdef bint first = is_float(kind) or lookup(self.tlb1, address)
@@ -103,13 +109,13 @@ cdef class DataTranslation:
         if not lookup(self.tlb2, entry):
             return -now
         note(notes, Occurrence.HPW_READ, 1)
-        done = self.l2.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        done = self.l2.request(notes, entry & self.physical_entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         return stand_still(out, Cause.L1D_HPW, now, done)
 
     # A translation comes to the second level; where the VHPT has none the operating system puts it in, unless the
     # access is one that `drops` then (lfetch): -1.
     cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil:
-        cdef uint64_t page = address >> self.page_shift, entry = self.entry_of(address)
+        cdef uint64_t page = (address & self.physical) >> self.page_shift, entry = self.entry_of(address)
         cdef int64_t done = self.read_entry(notes, entry, now, out)
         if done >= 0 and self.table.knows(page):
             note(notes, Occurrence.DTLB_WALKED, 1)

@@ -144,8 +144,10 @@ class Together:
 class Core(Together):
     """A core with two hardware threads."""
 
-    def __init__(self, figures: MachineFigures) -> None:
-        """``figures``: of the machine, which both threads run on."""
+    def __init__(self, figures: MachineFigures, same_program: bool = False) -> None:
+        """``figures``: of the machine, which both threads run on; ``same_program``: they are threads of one program,
+        whose addresses mean the same."""
+        self._same_program = same_program
         self._switch = ThreadSwitch(figures)
         super().__init__(figures, self._switch)
 
@@ -158,7 +160,7 @@ class Core(Together):
         memo: bool,
         event_sets: int,
     ) -> Machine:
-        made = Machine(self._figures, table, ranges, memo, event_sets, other, number)
+        made = Machine(self._figures, table, ranges, memo, event_sets, other, number, self._same_program)
         made.share_core(self._switch)
         return made
 
