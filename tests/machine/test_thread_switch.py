@@ -111,7 +111,7 @@ def test_figure_2_2_the_thread_with_misses_under_way_waits() -> None:
 
 
 def test_several_misses_before_a_switch_count_each() -> None:
-    """"It is possible to have multiple requests from a thread miss the L3 cache before a thread switch occurs"."""
+    """ "It is possible to have multiple requests from a thread miss the L3 cache before a thread switch occurs"."""
     core = switch()
     for found in (100, 101, 102):
         core.l3_miss_at(found, found + 200)

@@ -27,7 +27,9 @@ class Both:
     def __init__(self, engines: Sequence[Engine], figures: Sequence[str] = (), memo: bool = True) -> None:
         self.core = core = Core(load("montecito", figures))
         tables = [table for table, _ in engines]
-        self.threads: list[Machine] = [seat.machine(table, (), memo, 1) for seat, table in zip(core.seats, tables, strict=True)]
+        self.threads: list[Machine] = [
+            seat.machine(table, (), memo, 1) for seat, table in zip(core.seats, tables, strict=True)
+        ]
         workers = [Thread(target=self._feed, args=(number, run)) for number, (_, run) in enumerate(engines)]
         for worker in workers:
             worker.start()
