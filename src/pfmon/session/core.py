@@ -11,7 +11,7 @@ from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from pfmon.machine.config import MachineFigures
@@ -42,8 +42,10 @@ class Core:
     """A core with two hardware threads. ``seats`` are for two sessions, which have to run at the same time, each in a
     thread of the host; the streams of both are read in a third."""
 
-    def __init__(self, figures: MachineFigures) -> None:
-        """``figures``: of the machine, which both threads run on."""
+    def __init__(self, figures: MachineFigures, on_failure: Callable[[], None] = lambda: None) -> None:
+        """``figures``: of the machine, which both threads run on. ``on_failure``: called when one of the sessions fails
+        while it runs, which is to end the other one."""
+        self.on_failure = on_failure
         self._switch = ThreadSwitch(figures)
         self._figures = figures
         self._lock = Lock()
