@@ -4,9 +4,9 @@
 >>> pfmon.pmu("montecito").events["LOADS_RETIRED"].set
 'L1D:3'
 
-`run` runs a program and counts; `prepare` gives what can be looked at and stopped; `record` and `replay` are for
-recordings, `read_samples` for samples in files, `diff` for two results. See docs/library.md. What is named here is
-loaded when it is first used.
+`run` runs a program and counts, `smt` two on one core; `prepare` gives what can be looked at and stopped; `record` and
+`replay` are for recordings, `read_samples` for samples in files, `diff` for two results. See docs/library.md. What is
+named here is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pfmon.library.results import diff
     from pfmon.library.run import Run
     from pfmon.library.sample_files import read_samples
+    from pfmon.library.smt import smt
     from pfmon.session.counting import Count
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "record",
     "replay",
     "run",
+    "smt",
 ]
 
 compiled.install()
@@ -65,6 +67,7 @@ _HOMES = {
     "pfmon.library.results": ("diff",),
     "pfmon.library.run": ("Run",),
     "pfmon.library.sample_files": ("read_samples",),
+    "pfmon.library.smt": ("smt",),
     "pfmon.session.counting": ("Count",),
 }
 """Module -> the public names that it holds."""

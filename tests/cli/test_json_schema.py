@@ -26,6 +26,12 @@ RUNS = [
     ["--report", "derived", "--pmu=montecito", *HASHMAP],
     ["--session-timeout=0.3", "-e", "nops_retired", example("noploop"), "100000000000"],
 ]
+TWO = ["--json", "--smt", f"{HASHMAP[0]} 50"]
+TWO_PROGRAMS = [
+    ["-e", "loads_retired", *NOPLOOP],
+    ["--report", "cpi", "--with-header", *NOPLOOP],
+    ["--long-smpl-periods=5", "-e", "data_ear_cache_lat4", *NOPLOOP],
+]
 FOLLOWED = ["--follow-all", "-e", "instructions_retired", "/bin/sh", "-c", "/bin/true; exit 3"]
 
 
@@ -58,6 +64,16 @@ def test_results_are_as_the_schema_says(words: list[str]) -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(results_of(*words)))
 
 
+@pytest.mark.parametrize("words", TWO_PROGRAMS, ids=lambda words: " ".join(words[:2]))
+def test_results_of_two_programs_are_as_the_schema_says(words: list[str]) -> None:
+    results = json.loads(results_of(*TWO, *words))
+    jsonschema.Draft202012Validator(SCHEMA).validate(results)
+    assert [len(run["command"]) for run in results["threads"]] == [2, 2]
+    for change in ({"new": 1}, {"core": {}}, {"threads": results["threads"][:1]}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.Draft202012Validator(SCHEMA).validate({**results, **change})
+
+
 def test_results_of_followed_programs_are_as_the_schema_says() -> None:
     done = pfmon("--json", *FOLLOWED)
     if "install the package" in done.stderr:
@@ -76,6 +92,6 @@ def test_what_is_not_in_the_schema_is_refused() -> None:
 
 def test_every_part_of_the_schema_comes_in_some_run() -> None:
     runs = [json.loads(results_of(*words)) for words in RUNS]
-    for name in SCHEMA["properties"]:
+    for name in SCHEMA["$defs"]["run"]["properties"]:
         if name not in ("signal", "tasks", "threads"):
             assert any(run[name] not in (None, []) for run in runs), name

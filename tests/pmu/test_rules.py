@@ -88,6 +88,7 @@ REFUSED = [
         "ip_ear_excludes_trace_buffer",
     ),
     ("montecito", ["NOPS_RETIRED"] * 13, {}, "events_need_free_counters"),
+    ("montecito", ["L3_MISSES"] * 7, {"two_threads": True}, "banked_counters_count_active_events_only"),
     ("montecito", [EventRequest("NOPS_RETIRED", ism=1)], {}, "montecito_monitors_ia64_code"),
     ("itanium2", ["NOPS_RETIRED"], {"irange": SMALL, "ism": "ia32"}, "ia32_only_excludes_ia64_features"),
     ("itanium2", ["BRANCH_EVENT"], {"ism": "ia32"}, "ia32_only_excludes_ia64_features"),

@@ -59,6 +59,8 @@ def check(config: Config) -> None:
     if not config.two_programs:
         _two_programs_are_given(config)
         return
+    if not (config.pmu_given or config.machine):
+        config.pmu, config.pmu_given = MONTECITO[0], True
     if config.smt and config.smt_replay:
         raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them")
     if config.smt_output and config.smt_replay:
@@ -74,8 +76,6 @@ def check(config: Config) -> None:
         if used:
             raise PfmonError(f"{option}: not with two programs on one core")
     check_two_programs(config)
-    if not (config.pmu_given or config.machine):
-        config.pmu, config.pmu_given = MONTECITO[0], True
 
 
 def _two_programs_are_given(config: Config) -> None:

@@ -44,7 +44,7 @@ def prepare(
     writes, in Run.output and Run.error_output. Raises PfmonError.
     """
     files = Files(stdin, stdout, stderr, capture, input)
-    return _prepared(options, _words(command), files)
+    return _prepared(options, words_of(command), files)
 
 
 def run(
@@ -61,7 +61,7 @@ def run(
     """Run a program to its end and return what was counted; arguments as `prepare` has them. ``on_interval`` gets
     (end, counts) of each interval of ``print_interval``, as soon as it has ended. Raises PfmonError."""
     files = Files(stdin, stdout, stderr, capture, input)
-    return _prepared(options, _words(command), files).run(on_interval)
+    return _prepared(options, words_of(command), files).run(on_interval)
 
 
 def record(
@@ -78,7 +78,7 @@ def record(
 ) -> Run:
     """As `run`, and record what retires in a file, which `replay` counts again."""
     files = Files(stdin, stdout, stderr, capture, input)
-    return _prepared(options, _words(command), files, record=_path(path)).run(on_interval)
+    return _prepared(options, words_of(command), files, record=_path(path)).run(on_interval)
 
 
 def replay(path: str | os.PathLike[str], *, on_interval: OnInterval = None, **options: Unpack[Keywords]) -> Run:
@@ -102,7 +102,7 @@ def _prepared(options: Keywords, words: list[str], files: Files, record: str = "
     return Prepared(read, words, files)
 
 
-def _words(command: Command) -> list[str]:
+def words_of(command: Command) -> list[str]:
     """The program and its arguments as texts."""
     words = [command] if isinstance(command, str | bytes | os.PathLike) else list(command)
     if not words or not all(isinstance(word, str | bytes | os.PathLike) for word in words):

@@ -91,6 +91,7 @@ class PreparedCore:
             figures = machine_of(own[0], False)
             core_has_two_threads(figures)
             self.core = Core(figures)
+            self.core.on_failure = self.stop
             for number, (command, its) in enumerate(zip(commands, files, strict=True)):
                 seat = self.core.seats[number]
                 self.threads.append(Prepared(own[number], command, its, partial(on_notice, number), seat))
@@ -110,7 +111,7 @@ class PreparedCore:
 
         def run(number: int) -> None:
             try:
-                runs[number] = self.threads[number].run(on_samples=on_samples[number])
+                runs[number] = self.threads[number].run(on_samples=self._taker(on_samples[number]))
             except BaseException as error:  # raised below, when the other one has ended
                 errors.append(error)
                 self.core.abandon(number)
@@ -131,6 +132,20 @@ class PreparedCore:
         first, other = runs
         assert first and other  # there were no errors
         return CoreRun((first, other), self.core.cycles())
+
+    def _taker(self, take: OnSamples) -> OnSamples:
+        """What takes a thread's samples; if it cannot, both end."""
+        if take is None:
+            return None
+
+        def take_or_stop(samples: Sequence[Sample]) -> None:
+            try:
+                take(samples)
+            except BaseException:
+                self.stop()
+                raise
+
+        return take_or_stop
 
     def stop(self, why: str = "stop") -> None:
         """End both soon, with the counts so far: from any thread or a signal handler."""

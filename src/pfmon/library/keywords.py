@@ -103,6 +103,7 @@ class Keywords(TypedDict, total=False):
     quantum: int
     schedule_seed: int
     memory_limit: int | str
+    no_smt_rules: bool
     guest_pmu: bool | str
     slow: bool
     partial: bool
@@ -373,6 +374,7 @@ TAKERS: dict[str, Taker] = {
     "events": _events,
     "no_qual_check": _field("check_qualifiers", _unflag),
     "no_demangle": _field("demangle", _unflag),
+    "no_smt_rules": _field("smt_rules", _unflag),
     "levels": _field("levels", _levels),
     "ia32": _insn_set,
     "ia64": _insn_set,

@@ -9,6 +9,7 @@ from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.pmu.derived import load_derived
 from pfmon.pmu.event import name_pattern
 from pfmon.pmu.model import get
+from pfmon.pmu.threads import counters_for_two_threads
 from pfmon.signals.zero import never_because
 
 TYPE_CHECKING = False
@@ -118,7 +119,9 @@ def event_text(event: Event) -> str:
         f"Fidelity: {event.fidelity}" + (f" ({event.reason})" if event.reason != "-" else ""),
     ]
     if event.type != "-":
-        lines.append(f"Type   : {event.type}" + (", all threads" if event.all else ""))
+        right = counters_for_two_threads(event)
+        bound = "" if right == event.counters else f"; with two threads on PMD {_counters(right)} alone"
+        lines.append(f"Type   : {event.type}" + (", all threads" if event.all else "") + bound)
     if event.mesi:
         lines.append("MESI   : filter required, as in NAME:MESI for all states")
     lines += [f"Signal : {event.signal}"] if event.signal != "-" else []

@@ -109,6 +109,7 @@ class PmuModel:
         controls: Mapping[str, int] | None = None,
         check_ears: bool = True,
         preload: Mapping[str, int] | None = None,
+        two_threads: bool = False,
     ) -> Programming:
         """Register values that count the events; PfmonError, naming the rule, when that cannot be.
 
@@ -118,7 +119,8 @@ class PmuModel:
         `check_thresholds` False any threshold that fits its field, `check_ears` False events that stand for different
         settings of one event address register. `controls` are further fields of control
         registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount`, ...);
-        `preload` is what counters hold when counting begins, by name (PowerPC: `pmc1`, ...).
+        `preload` is what counters hold when counting begins, by name (PowerPC: `pmc1`, ...). `two_threads`: both
+        hardware threads of a core run, and events go to counters that count them right then (Montecito).
 
         >>> from pfmon.pmu import get
         >>> made = get("montecito").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])
@@ -143,6 +145,7 @@ class PmuModel:
             controls or {},
             check_ears,
             preload or {},
+            two_threads=two_threads,
         )
         return self.fulfil(request)
 

@@ -17,6 +17,7 @@ from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, opcode_filte
 from pfmon.pmu.ia64 import IA64_FEATURES, Ia64Decoder, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.itanium2 import DEAR_MODES, anchored, data_ear_mode
 from pfmon.pmu.opcodes import wide_match
+from pfmon.pmu.threads import DUPLICATED, banked_counters_count_active_events_only, counters_for_two_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ CANCELS = (0xE0, 0xE2)
 FETCH = (0x41, 0x46, 0x65, 0x66)
 MATCH_ALL = 0xF01FFFFFFFFFF
 DEAR_SECTION = "Montecito manual sections 3.3.9.2 and 3.3.9.3"
-DUPLICATED = range(4, 10)
 BANKS = {4: (4, 5, 8), 6: (6, 7, 9)}
 
 
@@ -125,8 +125,24 @@ class MontecitoProgrammer(TaggedProgrammer):
             montecito_monitors_ia64_code(event, self.request.ism if wanted.ism is None else wanted.ism)
 
     def allowed(self, event: Event, wanted: EventRequest) -> list[int]:
-        """The duplicated counters for an event of all threads: the others ignore the bit (table 3-6, all)."""
+        """The duplicated counters for an event of all threads: the others ignore the bit (table 3-6, all). With two
+        threads those that count the event right.
+        """
+        right = counters_for_two_threads(event) if self.request.two_threads else event.counters
+        return [n for n in self._any_counter(event, wanted) if n in right]
+
+    def _any_counter(self, event: Event, wanted: EventRequest) -> list[int]:
+        """Those for one thread, as libpfm has it for two."""
         return [n for n in super().allowed(event, wanted) if n in DUPLICATED or not wanted.all_threads]
+
+    def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
+        """As on Itanium 2; what two threads alone forbid is said."""
+        found = super().assignment(allowed)
+        if found is None and self.request.two_threads:
+            anywhere = [self._any_counter(event, wanted) for event, wanted in self.requested()]
+            if super().assignment(anywhere) is not None:
+                raise banked_counters_count_active_events_only(self.events)
+        return found
 
     def choices(self, allowed: Sequence[Sequence[int]]) -> Iterator[Choice]:
         """Which L1D event is on PMC5, and which L2D events are on PMC4 and PMC6."""

@@ -15,7 +15,7 @@ from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from pfmon.machine.config import MachineFigures
@@ -51,6 +51,8 @@ class Together:
     def __init__(self, figures: MachineFigures, flows: TwoFlows) -> None:
         """``figures``: of both machines; ``flows``: what has them take turns."""
         self._flows = flows
+        self.on_failure: Callable[[], None] = lambda: None
+        """Called when one of the sessions fails while it runs: it is to end the other one."""
         self._figures = figures
         self._lock = Lock()
         self._machines: list[Machine | None] = [None] * THREADS

@@ -95,6 +95,8 @@ class MachineRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error and self._seat:
+            self._seat.core.on_failure()
         if self._pipe:
             self._pipe.__exit__(kind, error, trace)
         self.machine.finish()

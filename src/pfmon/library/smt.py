@@ -1,0 +1,59 @@
+"""`pfmon.smt`: two programs on the two hardware threads of a core, as objects."""
+
+from __future__ import annotations
+
+import os
+
+from pfmon.errors import BadValueError
+from pfmon.library.api import words_of
+from pfmon.library.core import PreparedCore
+from pfmon.library.files import DEVNULL, Files
+from pfmon.library.keywords import options_of
+from pfmon.session.core import THREADS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Unpack
+
+    from pfmon.library.api import Command
+    from pfmon.library.core import CoreRun, OnSamples
+    from pfmon.library.files import File
+    from pfmon.library.keywords import Keywords
+
+    Recording = str | os.PathLike[str] | None
+
+NEITHER = (None, None)
+
+
+def smt(
+    commands: Sequence[Command | None] = NEITHER,
+    *,
+    replays: Sequence[Recording] = NEITHER,
+    record: str | os.PathLike[str] = "",
+    stdin: File = DEVNULL,
+    stdout: File = None,
+    stderr: File = None,
+    capture: bool = False,
+    on_samples: Sequence[OnSamples] = NEITHER,
+    **options: Unpack[Keywords],
+) -> CoreRun:
+    """Run two programs on the two hardware threads of a Montecito core, to the end of both; what each came to.
+
+    ``commands``: of thread 0 and of thread 1, None for the thread that runs a recording, which ``replays`` names.
+    ``record``: record them in this file with .0 and .1 behind its name. The standard files are of both programs, other
+    arguments and ``options`` as `pfmon.run` has them, and in force on both threads; ``on_samples``: gets the samples of
+    each buffer, by thread. Raises PfmonError.
+    """
+    names = [os.fspath(path) if path else "" for path in replays]
+    if len(names) != THREADS or len(commands) != THREADS or any(map(_both_or_none, commands, names)):
+        given = f"commands={commands!r}, replays={replays!r}"
+        raise BadValueError(f"{given}: a program or a recording is wanted for each of two threads")
+    words = [words_of(command) if command else [] for command in commands]
+    read = options_of(options, os.fspath(record), names[0] if all(names) else "")
+    files = [Files(stdin, stdout, stderr, capture) if command else None for command in words]
+    return PreparedCore(read, words, files, names).run(on_samples)
+
+
+def _both_or_none(command: Command | None, recording: str) -> bool:
+    return bool(command) == bool(recording)
