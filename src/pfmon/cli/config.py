@@ -17,6 +17,8 @@ class Config(Options):
 
     smt: list[str]
     """The program of hardware thread 0 and its arguments."""
+    smt_name: str = ""
+    """The option that gave it."""
     smt_replay: str = ""
     """The recording that hardware thread 0 runs."""
     smt_output: str = ""

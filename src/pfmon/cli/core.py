@@ -176,7 +176,8 @@ def _text(
     text = occasion_lines() if config.with_header else ""
     if config.show_time:
         text += times_line(Times(*map(max, *(run.times for run in done.threads))))
-    lines = [thread_line(number, run.command, run.status, run.signal) for number, run in enumerate(done.threads)]
+    unit = "core" if config.cores > 1 else "thread"
+    lines = [thread_line(number, run.command, run.status, run.signal, unit) for number, run in enumerate(done.threads)]
     reports = [run.cpi for run in done.threads if run.cpi]
     for number, run in enumerate(done.threads):
         body = run_lines(run.pmu, run.command, run.programming, notes[number]) if config.with_header else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
+from pfmon.library.core_checks import number_of_cores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,12 +12,14 @@ if TYPE_CHECKING:
     from pfmon.cli.options import Given
 
 TOPIC = "cores"
-TITLE = "Two programs on one core (Montecito's hardware threads)"
+TITLE = "Two programs on one core (Montecito's hardware threads), or on two cores"
 MONTECITO = ("montecito",)
 OPTIONS = [
     Option("smt", "run this program on thread 0 of a core, and the other one on thread 1", "COMMAND", pmus=MONTECITO),
     Option("smt-replay", "thread 0 runs what was recorded in a file", "FILE", pmus=MONTECITO),
     Option("smt-output", "the standard output of thread 0's program goes to a file", "FILE", pmus=MONTECITO),
+    Option("cores", "2: run the two programs on two cores of one bus instead", "NUMBER"),
+    Option("beside", "the same as --smt, for --cores=2", "COMMAND"),
     Option("no-smt-rules", "let events be counted where two threads make counts wrong", pmus=MONTECITO),
 ]
 
@@ -25,8 +28,11 @@ def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
     value = given.value or ""
     match given.name:
-        case "smt":
-            config.smt = _words(value)
+        case "smt" | "beside":
+            config.smt = _words(given.name, value)
+            config.smt_name = given.name
+        case "cores":
+            config.cores = number_of_cores(given.name, value)
         case "smt-replay":
             config.smt_replay = _file(given.name, value)
         case "smt-output":
@@ -35,16 +41,16 @@ def apply(config: Config, given: Given) -> None:
             config.smt_rules = False
 
 
-def _words(text: str) -> list[str]:
+def _words(option: str, text: str) -> list[str]:
     """A program and its arguments, quoted as for a shell."""
     import shlex  # few runs are of two programs
 
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise PfmonError(f"--smt={text}: {str(error).lower()}") from None
+        raise PfmonError(f"--{option}={text}: {str(error).lower()}") from None
     if not words:
-        raise PfmonError('--smt: a program is wanted: --smt "PROGRAM ARGUMENT..."')
+        raise PfmonError(f'--{option}: a program is wanted: --{option} "PROGRAM ARGUMENT..."')
     return words
 
 
@@ -59,8 +65,12 @@ def check(config: Config) -> None:
     if not config.two_programs:
         _two_programs_are_given(config)
         return
-    if not (config.pmu_given or config.machine):
+    if config.cores == 1 and not (config.pmu_given or config.machine):
         config.pmu, config.pmu_given = MONTECITO[0], True
+    if config.smt_name == "beside" and config.cores == 1:
+        raise PfmonError("--beside is about two cores: give --cores=2 too, or --smt for two threads of one core")
+    if config.smt_name == "smt" and config.cores > 1:
+        raise PfmonError("--smt is about the threads of one core: with --cores=2 say --beside")
     if config.smt and config.smt_replay:
         raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them")
     if config.smt_output and config.smt_replay:
@@ -79,6 +89,8 @@ def check(config: Config) -> None:
 
 
 def _two_programs_are_given(config: Config) -> None:
+    if config.cores > 1:
+        raise PfmonError('--cores=2: the second program is missing: give --beside "PROGRAM ARGUMENT..." too')
     for option, used in {"--smt-output": config.smt_output, "--no-smt-rules": not config.smt_rules}.items():
         if used:
             raise PfmonError(f'{option} is about two programs on one core: give --smt "PROGRAM ARGUMENT..." too')

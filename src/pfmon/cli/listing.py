@@ -118,7 +118,9 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     objects = SharedObjects(lambda: linked_objects(config, interpreted(command), load()))
     symbols = symbols_of(load if command else None, objects, debug_directories(config))
     asked = request(config, model, symbols)
-    asked = asked._replace(request=asked.request._replace(two_threads=config.two_programs and config.smt_rules))
+    asked = asked._replace(
+        request=asked.request._replace(two_threads=config.two_programs and config.cores == 1 and config.smt_rules)
+    )
     if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
     text = "" if config.verbose else f"{model.name} can count this:\n"

@@ -10,7 +10,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.core_checks import MONTECITO, check_two_programs, core_has_two_threads
 from pfmon.library.machines import machine_of
 from pfmon.library.prepared import Prepared
-from pfmon.session.core import THREADS, Core
+from pfmon.session.core import THREADS, Core, TwoCores
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pfmon.library.files import Files
     from pfmon.library.options import Options
     from pfmon.library.run import Run
-    from pfmon.session.core import ThreadCycles
+    from pfmon.session.core import ThreadCycles, Together
     from pfmon.session.sampling import Sample
 
     OnSamples = Callable[[Sequence[Sample]], None] | None
@@ -44,8 +44,9 @@ class CoreRun:
 
     @property
     def core_cycles(self) -> int:
-        """Cycles of the core until both had ended: each was one thread's."""
-        return sum(one.active for one in self.cycles)
+        """Cycles until both had ended: of one core each was one thread's, two cores count at the same time."""
+        count = sum if any(one.switches for one in self.cycles) else max
+        return count(one.active for one in self.cycles)
 
     def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What --json prints. Keys: pfmon (version), core (cycles; threads: ThreadCycles.to_dict of each), threads
@@ -89,8 +90,9 @@ class PreparedCore:
             check_two_programs(options)
             own = [_options(options, number, replay) for number, replay in enumerate(replays)]
             figures = machine_of(own[0], False)
-            core_has_two_threads(figures)
-            self.core = Core(figures)
+            if options.cores == 1:
+                core_has_two_threads(figures)
+            self.core: Together = TwoCores(figures) if options.cores > 1 else Core(figures)
             self.core.on_failure = self.stop
             for number, (command, its) in enumerate(zip(commands, files, strict=True)):
                 seat = self.core.seats[number]

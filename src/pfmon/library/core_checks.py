@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.errors import PfmonError, RuleError
+from pfmon.library.values import whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ MONTECITO = "montecito"
 
 def check_two_programs(options: Options) -> None:
     """PfmonError: the options cannot be in force for two programs on one core."""
-    montecito_has_two_threads(options)
+    if options.cores == 1:
+        montecito_has_two_threads(options)
     the_core_is_not_stopped(options)
     samples_are_of_one_thread(options)
 
@@ -52,6 +54,11 @@ def samples_are_of_one_thread(options: Options) -> None:
             "samples_are_of_one_thread",
             "--all-threads counts two programs on one core together when both have ended: not with --long-smpl-periods",
         )
+
+
+def number_of_cores(option: str, text: str) -> int:
+    """One or two."""
+    return whole_number(option, text, 1, 2)
 
 
 def core_has_two_threads(figures: MachineFigures) -> None:

@@ -103,6 +103,7 @@ class Keywords(TypedDict, total=False):
     quantum: int
     schedule_seed: int
     memory_limit: int | str
+    cores: int
     no_smt_rules: bool
     guest_pmu: bool | str
     slow: bool
@@ -143,6 +144,12 @@ def _flag(option: str, value: object) -> bool:
     if value is not True:
         raise _bad(option, value, "True or False")
     return True
+
+
+def _cores(options: Options, option: str, value: object) -> None:
+    from pfmon.library.core_checks import number_of_cores  # few runs are of two programs
+
+    options.cores = number_of_cores(option, str(value))
 
 
 def _unflag(option: str, value: object) -> bool:
@@ -375,6 +382,7 @@ TAKERS: dict[str, Taker] = {
     "no_qual_check": _field("check_qualifiers", _unflag),
     "no_demangle": _field("demangle", _unflag),
     "no_smt_rules": _field("smt_rules", _unflag),
+    "cores": _cores,
     "levels": _field("levels", _levels),
     "ia32": _insn_set,
     "ia64": _insn_set,

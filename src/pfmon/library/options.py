@@ -146,6 +146,8 @@ class Options:
     schedule_seed: int = 0
     memory_limit: int | None = None
     slow: bool = False
+    cores: int = 1
+    """2: the two programs run on two cores of one bus."""
     smt_rules: bool = True
     """With two programs on a core: hold to what the manual says of their counters."""
     guest_pmu: str = ""

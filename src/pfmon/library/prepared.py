@@ -208,7 +208,9 @@ class Prepared:
             environment=[os.fsencode(entry) for entry in environment(options)],
             settings=settings_of(options, self._files.numbers),
             model=get(options.pmu),
-            request=wanted._replace(ia32_program=self._ia32, two_threads=self._seat is not None and options.smt_rules),
+            request=wanted._replace(
+                ia32_program=self._ia32, two_threads=self._seat is not None and options.cores == 1 and options.smt_rules
+            ),
             memory_limit=options.memory_limit or default_memory_limit(),
             timeout=options.session_timeout,
             slow=options.slow,

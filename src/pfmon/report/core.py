@@ -24,14 +24,16 @@ CAUSES = {
 WIDTH = 20
 
 
-def thread_line(number: int, command: Sequence[str], status: int, signal: int | None) -> str:
-    """Which thread ran what, and how that ended."""
-    return f"# thread {number} {shown_command(command)}{end_text(status, signal)}\n"
+def thread_line(number: int, command: Sequence[str], status: int, signal: int | None, unit: str = "thread") -> str:
+    """Which thread, or core, ran what, and how that ended."""
+    return f"# {unit} {number} {shown_command(command)}{end_text(status, signal)}\n"
 
 
 def core_text(cycles: Sequence[ThreadCycles], style: str) -> str:
     """The core's cycles, by thread."""
     whole = _all(cycles)
+    if not _one_core(cycles):
+        return two_cores_text(cycles, style)
     rows = [
         ("cycles in the foreground", _values((one.active for one in cycles), style)),
         ("... of these from a switch to the next issue", _values((one.switching for one in cycles), style)),
@@ -49,9 +51,24 @@ def core_text(cycles: Sequence[ThreadCycles], style: str) -> str:
     return f"# core: {value_text(whole, style)} cycles\n" + _table(rows)
 
 
+def two_cores_text(cycles: Sequence[ThreadCycles], style: str) -> str:
+    """The cycles of two cores, until both programs have ended."""
+    whole = _all(cycles)
+    rows = [
+        ("cycles until its program had ended", _values((one.active for one in cycles), style)),
+        ("of all cycles", [share_text(one.active, whole) for one in cycles]),
+    ]
+    return f"# two cores: {value_text(whole, style)} cycles\n" + _table(rows, "core")
+
+
+def _one_core(cycles: Sequence[ThreadCycles]) -> bool:
+    """Whether both share a core, which switches between them."""
+    return any(one.switches for one in cycles)
+
+
 def _all(cycles: Sequence[ThreadCycles]) -> int:
-    """The core's: each is one thread's."""
-    return sum(one.active for one in cycles)
+    """The core's: each is one thread's. Those of two cores pass at the same time."""
+    return (sum if _one_core(cycles) else max)(one.active for one in cycles)
 
 
 def _evicted(cycles: Sequence[ThreadCycles]) -> dict[str, list[int]]:
@@ -65,8 +82,8 @@ def _values(values: Iterable[int], style: str) -> list[str]:
     return [value_text(value, style) for value in values]
 
 
-def _table(rows: Sequence[tuple[str, Sequence[str]]]) -> str:
-    head = "".join(f"{f'thread {number}':>{WIDTH}} " for number in range(2))
+def _table(rows: Sequence[tuple[str, Sequence[str]]], unit: str = "thread") -> str:
+    head = "".join(f"{f'{unit} {number}':>{WIDTH}} " for number in range(2))
     return f"{head.rstrip()}\n" + "".join(
         f"{first:>{WIDTH}} {second:>{WIDTH}} {name}\n" for name, (first, second) in rows
     )
@@ -77,7 +94,8 @@ def cpi_text(cycles: Sequence[ThreadCycles], reports: Sequence[Cpi], lines: Sequ
     functions of each, below its line (`thread_line`)."""
     instructions = sum(one.instructions for one in reports)
     head = "".join(f"{'cycles':>20} {'CPI':>8} {'share':>7}   " for _ in reports)
-    named = "".join(f"{f'thread {number}':>37}   " for number in range(len(reports)))
+    unit = "thread" if _one_core(cycles) else "core"
+    named = "".join(f"{f'{unit} {number}':>37}   " for number in range(len(reports)))
     table = [f"{reports[0].machine}\n", f"{named.rstrip()}\n", f"{head.rstrip()}\n"]
     table.append(_cpi_line("all cycles (user level)", [one.cycles for one in reports], reports, style))
     for part in PARTS:
@@ -90,15 +108,12 @@ def cpi_text(cycles: Sequence[ThreadCycles], reports: Sequence[Cpi], lines: Sequ
     rows = [
         ("instructions", _values((one.instructions for one in reports), style)),
         ("cycles per instruction of its own cycles", [_per(one.cycles, one.instructions) for one in reports]),
-        (
-            "cycles of the core per instruction of its own",
-            [_per(whole, one.instructions) for one in reports],
-        ),
+        ("all cycles per instruction of its own", [_per(whole, one.instructions) for one in reports]),
         *((name, [number_text(one.ratios[name], ".4g") for one in reports]) for name in reports[0].ratios),
     ]
-    core = f"{_per(whole, instructions):>{WIDTH}} cycles of the core per instruction of both\n"
+    core = f"{_per(whole, instructions):>{WIDTH}} all cycles per instruction of both\n"
     functions = (f"\n{line}{function_table(one, style)}" for line, one in zip(lines, reports, strict=True))
-    return "".join([*table, "\n", _table(rows), core, "\n", core_text(cycles, style), *functions])
+    return "".join([*table, "\n", _table(rows, unit), core, "\n", core_text(cycles, style), *functions])
 
 
 def _cpi_line(name: str, cycles: Sequence[int], reports: Sequence[Cpi], style: str) -> str:
