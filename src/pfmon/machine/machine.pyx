@@ -216,10 +216,7 @@ cdef class Machine(Timing):
         self.pipeline.come_back(now)
         self.now = self.pipeline.now
 
-    cdef int64_t end(self) noexcept nogil:
-        if self.ended:
-            return self.now
-        self.advance(0)
+    cdef int64_t stand(self) noexcept nogil:
         if self.items is not None:
             self.records.begin_log()
             self.ran = NULL
@@ -231,6 +228,13 @@ cdef class Machine(Timing):
         if self.items is not None:
             self.show_items(0)
         self.memo.write_out()
+        return self.now
+
+    cdef int64_t end(self) noexcept nogil:
+        if self.ended:
+            return self.now
+        self.advance(0)
+        self.stand()
         self.ended = self.together
         return self.now
 

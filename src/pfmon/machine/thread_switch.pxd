@@ -64,5 +64,6 @@ cdef class ThreadSwitch(TwoFlows):
 
     cdef void add_event(self, int64_t at, uint32_t thread, uint8_t comes_back) noexcept nogil
     cdef bint wants_switch(self, int64_t at) noexcept nogil
+    cdef bint is_absent(self, uint32_t thread) noexcept nogil
     cdef void look_ahead(self) noexcept nogil
     cdef void hand_over(self, int64_t at) noexcept nogil

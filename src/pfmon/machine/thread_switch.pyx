@@ -39,7 +39,7 @@ cdef class ThreadSwitch(TwoFlows):
     # --- what happens
 
     cdef void l3_miss(self, int64_t found, int64_t back) noexcept nogil:
-        if self.ended[1 - self.running]:
+        if self.is_absent(1 - self.running):
             return                       # there is nobody to compare with
         self.add_event(found, self.running, 0)
         self.add_event(back if back > found else found, self.running, 1)
@@ -57,7 +57,7 @@ cdef class ThreadSwitch(TwoFlows):
         self.event_count += 1
 
     cdef void pause(self, int64_t now) noexcept nogil:
-        if not self.ended[1 - self.running]:
+        if not self.is_absent(1 - self.running):
             self.paused = now
             self.look_ahead()
 
@@ -75,7 +75,7 @@ cdef class ThreadSwitch(TwoFlows):
         """Whether the urgencies say in cycle ``at`` that the other thread is to have the core."""
         cdef uint32_t other = 1 - self.running
         cdef uint8_t own = self.urgency[self.running], its = self.urgency[other]
-        if self.ended[other]:
+        if self.is_absent(other):
             return False
         if self.policy == EXCLUSIVE:
             return other == self.priority
@@ -124,7 +124,7 @@ cdef class ThreadSwitch(TwoFlows):
                 continue
             if self.quantum_end < issues:
                 at = self.quantum_end
-                if self.ended[1 - self.running] or self.policy == EXCLUSIVE:
+                if self.is_absent(1 - self.running) or self.policy == EXCLUSIVE:
                     self.quantum_end = NEVER
                     continue
                 self.quantum_end = at + self.quantum
@@ -147,7 +147,7 @@ cdef class ThreadSwitch(TwoFlows):
         self.quantum_end = at + self.quantum
         self.paused = NEVER
         self.owes = False
-        if self.ended[self.running]:     # there is nobody to compare with any more
+        if self.is_absent(self.running):     # there is nobody to compare with
             self.quantum_end = NEVER
             self.event_count = 0
         self.look_ahead()
@@ -165,6 +165,18 @@ cdef class ThreadSwitch(TwoFlows):
             self.second.go_on(self.handed_over)
         else:
             self.first.go_on(self.handed_over)
+
+    cdef bint is_absent(self, uint32_t thread) noexcept nogil:
+        """Whether a thread has nothing to do."""
+        return self.ended[thread] or self.asleep[thread] or self.starved[thread]
+
+    cdef void rests(self, SwitchedThread thread) noexcept nogil:
+        self.switch_away(thread.stand(), BY_LOW_POWER)
+
+    cdef void wakes(self, SwitchedThread thread) noexcept nogil:
+        if not self.is_absent(1 - self.running):
+            self.quantum_end = thread.stand() + self.quantum
+            self.look_ahead()
 
     cdef void begins(self, SwitchedThread thread) noexcept nogil:
         if self.handed_over:

@@ -17,6 +17,8 @@ cdef class SwitchedThread(EventSetConsumer):
     cdef void hold(self, int64_t now) noexcept nogil
     # It has the core behind cycle ``now``.
     cdef void go_on(self, int64_t now) noexcept nogil
+    # It may have to wait for something else than memory; the last cycle that it used.
+    cdef int64_t stand(self) noexcept nogil
     # Its stream has ended: what is held runs. The last cycle that it used.
     cdef int64_t end(self) noexcept nogil
 
@@ -29,6 +31,8 @@ cdef class TwoFlows:
     cdef void* stack             # of the second
     cdef uint32_t running
     cdef bint ended[FLOWS]
+    cdef bint asleep[FLOWS]      # its program waits for the other's
+    cdef bint starved[FLOWS]     # what it reads comes when the other has read more
 
     # The other flow runs; returns when it lets this one run again.
     cdef void let_other_run(self) noexcept nogil
@@ -36,5 +40,10 @@ cdef class TwoFlows:
     cdef void begins(self, SwitchedThread thread) noexcept nogil
     # It has read it, and came to cycle ``now``; the other one may not have.
     cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil
+    # The running flow's program waits, or has nothing to read for now: returns when it goes on.
+    cdef void rests(self, SwitchedThread thread) noexcept nogil
+    # The other flow's program goes on.
+    cdef void wakes(self, SwitchedThread thread) noexcept nogil
+    cdef void read_pair(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil
     cdef void run_flow(self, uint32_t number) noexcept nogil
     cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil

@@ -10,7 +10,8 @@ from libc.stdlib cimport calloc, free
 
 from pfmon.machine.coroutine cimport STACK_BYTES, prepare_flow, swapcontext
 from pfmon.stream.consumer cimport Consumer
-from pfmon.stream.ring cimport Ring, read_all
+from pfmon.stream.ring cimport BUFFERS, Buffer, Ring, Shared, read_all
+from pfmon.stream.ring_pair cimport NOTHING_NOW, SLEEPS, THE_END, WAKES_OTHER, Taken
 
 
 cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:
@@ -26,6 +27,9 @@ cdef class SwitchedThread(EventSetConsumer):
 
     cdef void go_on(self, int64_t now) noexcept nogil:
         pass
+
+    cdef int64_t stand(self) noexcept nogil:
+        return 0
 
     cdef int64_t end(self) noexcept nogil:
         return 0
@@ -48,6 +52,42 @@ cdef class TwoFlows:
     cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil:
         pass
 
+    cdef void rests(self, SwitchedThread thread) noexcept nogil:
+        pass
+
+    cdef void wakes(self, SwitchedThread thread) noexcept nogil:
+        pass
+
+    cdef void read_pair(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
+        """Read a ring whose writer writes another one as well, in turn (ring_pair.pyx)."""
+        cdef Shared* shared = ring.shared
+        cdef Buffer* buffer
+        cdef uint32_t own = ring.number, turn
+        cdef Taken found
+        while True:
+            found = ring.pair.take(own)
+            if found == THE_END:
+                return
+            if found == NOTHING_NOW:
+                self.starved[own] = True
+                self.rests(thread)
+                continue
+            buffer = &shared.buffers[shared.reading % BUFFERS]
+            turn = ring.pair.turns[own][shared.reading % BUFFERS]
+            reader.consume(buffer.words, buffer.count)
+            buffer.count = 0
+            shared.reading += 1
+            ring.pair.give_back(own)
+            if self.starved[1 - own] and ring.pair.settle(1 - own):
+                self.starved[1 - own] = False
+                self.wakes(thread)
+            if turn & WAKES_OTHER:
+                self.asleep[1 - own] = False
+                self.wakes(thread)
+            if turn & SLEEPS and not self.ended[1 - own]:
+                self.asleep[own] = True
+                self.rests(thread)
+
     cdef void let_other_run(self) noexcept nogil:
         cdef uint32_t own = self.running
         self.running = 1 - own
@@ -66,7 +106,10 @@ cdef class TwoFlows:
     cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
         cdef int64_t now
         self.begins(thread)
-        read_all(ring, reader)
+        if ring.pair is None:
+            read_all(ring, reader)
+        else:
+            self.read_pair(thread, reader, ring)
         now = thread.end()
         self.ended[self.running] = True
         self.ends(thread, now)

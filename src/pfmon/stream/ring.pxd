@@ -3,6 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.ring_pair cimport RingPair
 
 cdef extern from "<semaphore.h>" nogil:
     ctypedef struct sem_t:
@@ -34,8 +35,12 @@ cdef class Ring:
     cdef Shared* shared
     cdef readonly object descriptor
     cdef bint attached
+    cdef RingPair pair           # it is one of two; None: it is alone
+    cdef uint32_t number         # which of them
 
     cdef void hand_over(self) noexcept nogil
+    # Of a pair: the other ring is written to from here on; what comes behind this buffer (ring_pair.Turn).
+    cdef void end_turn(self, uint32_t turn) noexcept nogil
 
 
 # Give a consumer everything, until the writer has finished.

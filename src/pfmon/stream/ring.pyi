@@ -4,6 +4,7 @@ from typing import Protocol, Self
 
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
+from pfmon.stream.ring_pair import RingPair
 
 class HasJoin(Protocol):
     """What is waited for until a ring has been read."""
@@ -22,6 +23,7 @@ class Ring:
     def read_into(self, consumer: Consumer) -> None: ...
     def finish(self) -> None: ...
     def drain(self) -> None: ...
+    def belong_to(self, pair: RingPair, number: int) -> None: ...
 
 class RingWriter(Consumer):
     """The writer's side of a ring."""

@@ -69,6 +69,10 @@ cdef class Ring:
 
     cdef void hand_over(self) noexcept nogil:
         """The buffer is the reader's; wait until the next one is free."""
+        if self.pair is not None:
+            self.shared.filling += 1
+            self.pair.hand_over(self.number, self.shared.filling - 1)
+            return
         self.shared.filling += 1
         sem_post(&self.shared.full)
         wait(&self.shared.empty)
@@ -83,7 +87,18 @@ cdef class Ring:
         with nogil:
             if self.shared.buffers[self.shared.filling % BUFFERS].count:
                 self.hand_over()
-            sem_post(&self.shared.full)      # of an empty buffer: the end
+            if self.pair is not None:
+                self.pair.finish(self.number)
+            else:
+                sem_post(&self.shared.full)  # of an empty buffer: the end
+
+    def belong_to(self, RingPair pair, uint32_t number):
+        """One writer fills this and another ring in turn. Before anything is written."""
+        self.pair, self.number = pair, number
+
+    cdef void end_turn(self, uint32_t turn) noexcept nogil:
+        self.pair.next_turn[self.number] = turn
+        self.hand_over()
 
     def drain(self):
         """The writer's side: wait until the reader has read everything so far."""

@@ -1,0 +1,49 @@
+"""Two rings that one writer fills in turn and one reader reads in any order: see ring_pair.pyx."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+cdef extern from "<pthread.h>" nogil:
+    ctypedef struct pthread_mutex_t:
+        pass
+    ctypedef struct pthread_cond_t:
+        pass
+    int pthread_mutex_init(pthread_mutex_t*, const void*)
+    int pthread_mutex_destroy(pthread_mutex_t*)
+    int pthread_mutex_lock(pthread_mutex_t*)
+    int pthread_mutex_unlock(pthread_mutex_t*)
+    int pthread_cond_init(pthread_cond_t*, const void*)
+    int pthread_cond_destroy(pthread_cond_t*)
+    int pthread_cond_wait(pthread_cond_t*, pthread_mutex_t*)
+    int pthread_cond_broadcast(pthread_cond_t*)
+
+cdef enum:
+    PAIR_BUFFERS = 8             # ring.pxd, BUFFERS
+
+cdef enum Taken:                 # what there is to read in a ring
+    A_BUFFER = 0
+    NOTHING_NOW = 1              # and nothing comes before something of the other one is read
+    THE_END = 2
+
+cdef enum Turn:                  # of a buffer: what comes behind it in the stream
+    GOES_ON = 0
+    WAKES_OTHER = 1              # the other ring's thread, which slept, goes on
+    SLEEPS = 2                   # its own thread waits
+
+
+cdef class RingPair:
+    cdef pthread_mutex_t mutex
+    cdef pthread_cond_t changed
+    cdef uint32_t full[2]        # buffers to be read
+    cdef bint finished[2]        # nothing more comes
+    cdef int awaited             # ring in which the writer waits for room; -1: none
+    cdef uint32_t turns[2][PAIR_BUFFERS]
+    cdef uint32_t next_turn[2]   # of the buffer that is handed over next
+
+    # The writer's side: a buffer is the reader's; returns when there is room for the next one.
+    cdef void hand_over(self, uint32_t ring, uint64_t buffer) noexcept nogil
+    cdef void finish(self, uint32_t ring) noexcept nogil
+    # The reader's side.
+    cdef Taken take(self, uint32_t ring) noexcept nogil
+    cdef void give_back(self, uint32_t ring) noexcept nogil
+    # Returns when the writer has come as far as it can without the reader: whether there is something to read.
+    cdef bint settle(self, uint32_t ring) noexcept nogil

@@ -1,0 +1,2 @@
+class RingPair:
+    """Two rings that one writer fills in turn."""

@@ -1,0 +1,69 @@
+"""Two rings that one writer fills in turn: the streams of a program's threads on two hardware threads.
+
+The reader reads whichever it wants. When it wants one that is empty while the writer waits for room in the other, there
+is nothing to read for now: what the reader is told depends on what was written and read, and not on who was faster.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+
+cdef class RingPair:
+    """Both rings' state."""
+
+    def __cinit__(self):
+        pthread_mutex_init(&self.mutex, NULL)
+        pthread_cond_init(&self.changed, NULL)
+        self.awaited = -1
+
+    def __dealloc__(self):
+        pthread_mutex_destroy(&self.mutex)
+        pthread_cond_destroy(&self.changed)
+
+    cdef void hand_over(self, uint32_t ring, uint64_t buffer) noexcept nogil:
+        pthread_mutex_lock(&self.mutex)
+        self.turns[ring][buffer % PAIR_BUFFERS] = self.next_turn[ring]
+        self.next_turn[ring] = GOES_ON
+        self.full[ring] += 1
+        pthread_cond_broadcast(&self.changed)
+        while self.full[ring] == PAIR_BUFFERS:
+            self.awaited = <int>ring
+            pthread_cond_broadcast(&self.changed)
+            pthread_cond_wait(&self.changed, &self.mutex)
+        pthread_mutex_unlock(&self.mutex)
+
+    cdef void finish(self, uint32_t ring) noexcept nogil:
+        pthread_mutex_lock(&self.mutex)
+        self.finished[ring] = True
+        pthread_cond_broadcast(&self.changed)
+        pthread_mutex_unlock(&self.mutex)
+
+    cdef Taken take(self, uint32_t ring) noexcept nogil:
+        cdef Taken found = A_BUFFER
+        pthread_mutex_lock(&self.mutex)
+        while self.full[ring] == 0:
+            if self.finished[ring]:
+                found = THE_END
+                break
+            if self.awaited == <int>(1 - ring):
+                found = NOTHING_NOW
+                break
+            pthread_cond_wait(&self.changed, &self.mutex)
+        pthread_mutex_unlock(&self.mutex)
+        return found
+
+    cdef void give_back(self, uint32_t ring) noexcept nogil:
+        pthread_mutex_lock(&self.mutex)
+        self.full[ring] -= 1
+        if self.awaited == <int>ring:
+            self.awaited = -1
+        pthread_cond_broadcast(&self.changed)
+        pthread_mutex_unlock(&self.mutex)
+
+    cdef bint settle(self, uint32_t ring) noexcept nogil:
+        cdef bint found
+        pthread_mutex_lock(&self.mutex)
+        while self.full[ring] == 0 and not self.finished[ring] and self.awaited != <int>(1 - ring):
+            pthread_cond_wait(&self.changed, &self.mutex)
+        found = self.full[ring] > 0 or self.finished[ring]
+        pthread_mutex_unlock(&self.mutex)
+        return found

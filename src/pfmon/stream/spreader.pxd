@@ -1,0 +1,26 @@
+"""The threads of a program on two hardware threads: see spreader.pyx."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.ring cimport Ring
+from pfmon.stream.splitter cimport Splitter
+
+cdef enum:
+    HALVES = 2
+
+
+cdef class Spreader(Splitter):
+    cdef Consumer first, second
+    cdef Ring first_ring, second_ring
+    cdef uint32_t running        # hardware thread
+    cdef bint turns              # the part at hand ends with a mark of another thread
+    cdef uint64_t called_at      # instructions when the latest system call was made: who has done nothing since waits
+    cdef bint asleep[HALVES]     # all threads of a hardware thread wait
+    cdef uint64_t place[HALVES]  # number of the thread that ran last
+    cdef bint used[HALVES]
+    cdef uint64_t counted        # instructions when the running one began
+    cdef uint64_t retired_by[HALVES]
+
+    cdef bint turns_here(self, uint64_t word) noexcept nogil
+    cdef void give(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil

@@ -1,0 +1,14 @@
+from collections.abc import Sequence
+
+from pfmon.stream.consumer import Consumer
+from pfmon.stream.ring import Ring
+from pfmon.stream.table import BlockTable
+
+class Spreader(Consumer):
+    """Gives the threads of a program to two hardware threads."""
+
+    retired: int
+    def __init__(
+        self, table: BlockTable, readers: Sequence[Consumer], rings: Sequence[Ring], *, traced: bool
+    ) -> None: ...
+    def retired_on(self, half: int) -> int: ...

@@ -1,0 +1,75 @@
+"""The threads of one program on the two hardware threads of a core: thread n on hardware thread n modulo 2.
+
+The engine lets threads take turns (engine/ia64/linux/schedule.py), so its stream is of one after the other. Here each
+turn goes to the ring of its hardware thread, and with its end what the core has to know: a thread that leaves in a system
+call waits, so its hardware thread sleeps; a turn on a sleeping hardware thread was made possible by what ran before, so it
+begins behind that. A thread that leaves when its quantum is over could have run on: nothing keeps its next turn back.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.stream.ring_pair cimport GOES_ON, SLEEPS, WAKES_OTHER
+from pfmon.stream.words cimport Mark, mark_kind, mark_value
+
+
+cdef class Spreader(Splitter):
+    """``readers``: of each hardware thread's stream, which write it to ``rings``, a pair."""
+
+    def __init__(self, table, readers, rings, *, traced):
+        self.first, self.second = readers
+        self.first_ring, self.second_ring = rings
+        self.called_at = ~<uint64_t>0
+        self.asleep[1] = True            # until a thread is made for it
+        self.used[0] = True
+
+    cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
+        if count and words[count - 1] >> 63 and self.turns_here(words[count - 1]):
+            count -= 1                   # who comes is told, and not who goes
+        self.give(self.running, words, count)
+
+    cdef bint turns_here(self, uint64_t word) noexcept nogil:
+        """Whether the last word of a part is the mark that it ends with."""
+        return self.turns and mark_kind(word) == Mark.THREAD
+
+    cdef void give(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil:
+        if count == 0:
+            return
+        if half:
+            self.second.consume(words, count)
+        else:
+            self.first.consume(words, count)
+
+    cdef bint ends_part(self, uint64_t mark) noexcept nogil:
+        self.turns = mark_kind(mark) == Mark.THREAD
+        return self.turns or mark_kind(mark) == Mark.SYSTEM_CALL
+
+    cdef void heed(self, uint64_t mark) noexcept nogil:
+        cdef uint64_t place = mark_value(mark)
+        cdef uint32_t half = <uint32_t>(place % HALVES)
+        cdef uint32_t turn = GOES_ON
+        if mark_kind(mark) == Mark.SYSTEM_CALL:
+            self.called_at = self.retired
+            return
+        self.turns = False
+        if half != self.running:
+            if self.asleep[half]:
+                turn |= WAKES_OTHER
+                self.asleep[half] = False
+            if self.retired == self.called_at:
+                turn |= SLEEPS
+                self.asleep[self.running] = True
+            self.retired_by[self.running] += self.retired - self.counted
+            self.counted = self.retired
+            if self.running:
+                self.second_ring.end_turn(turn)
+            else:
+                self.first_ring.end_turn(turn)
+            self.running = half
+        if self.used[half] and place != self.place[half]:
+            self.give(half, &mark, 1)    # another thread of the same hardware thread
+        self.used[half] = True
+        self.place[half] = place
+
+    def retired_on(self, uint32_t half):
+        """Instructions of one hardware thread."""
+        return self.retired_by[half] + (self.retired - self.counted if half == self.running else 0)
