@@ -15,8 +15,8 @@ from pfmon.light_typing import NamedTuple
 from pfmon.program.mapped import in_one_place
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen
-from pfmon.session.gating import event_start, gate, unreached
-from pfmon.session.monitoring import nothing_is_lost, scaled
+from pfmon.session.gating import event_start, gate, move, unreached
+from pfmon.session.monitoring import nothing_is_lost, scaled, set_ranges
 from pfmon.session.sampling import Sample
 from pfmon.session.steering import listener
 from pfmon.stream.consumer import Consumer
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Count, Counting
     from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.machine_run import MachineRun
+    from pfmon.session.plan import Placed
     from pfmon.session.sampling import Period, Sampling
     from pfmon.session.steering import Driver, Interrupted
 
@@ -207,6 +208,19 @@ class SampledRun:
             raise self._listener.error
         if buffer:
             buffer.give()
+
+    def requalify(self, placed: Placed) -> None:
+        """Ranges and triggers have got their addresses (Monitoring.requalify)."""
+        if self._machine:
+            self._machine.drain()
+        for one in self._sets:
+            one.counting.requalify(self._model, placed)
+            one.unit.requalify()
+        if ranges := self._sets[0].unit.data_ranges:
+            set_ranges(ranges, [self._tally], self._machine)
+        if self._gate:
+            move(self._gate, placed.triggers)
+        self._controls = self._controls._replace(triggers=placed.triggers)
 
     def read_pmd(self, number: int) -> int:
         """What the program reads, as it stands: of the set whose turn it is."""
