@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pfmon.engine.api import ProgramPmu
     from pfmon.engine.ia64.linux.event_files import TimerFile
+    from pfmon.engine.ia64.linux.file_locks import FileLocks
     from pfmon.engine.ia64.linux.interface import End, Memory, Registers
     from pfmon.engine.ia64.linux.perfmon.everywhere import Everywhere
     from pfmon.engine.ia64.linux.process import Process
@@ -53,6 +54,8 @@ class System:
         """By address space (0: shared memory) and address: who waits, and with which bits."""
         self.foreground = settings.process_id
         """The process group that has the terminal."""
+        self.file_locks: FileLocks | None = None
+        """Those of all processes, from the first one on."""
         self.everywhere: Everywhere | None = None
         """What monitors the processor, whoever runs."""
         self._next = settings.process_id + 1
