@@ -56,6 +56,8 @@ class System:
         """The process group that has the terminal."""
         self.file_locks: FileLocks | None = None
         """Those of all processes, from the first one on."""
+        self.perf_events = 0
+        """How many there were."""
         self.everywhere: Everywhere | None = None
         """What monitors the processor, whoever runs."""
         self._next = settings.process_id + 1
