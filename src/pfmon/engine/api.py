@@ -237,6 +237,11 @@ class Engine(Protocol):
         """The files that the program has mapped executable so far; blocks name one by its place, from 1 on."""
 
     @property
+    def threads(self) -> Sequence[tuple[int, int]]:
+        """Its threads' turns so far, as far as they are known: with how many instructions retired one began, and the
+        number of its thread."""
+
+    @property
     def retired(self) -> int:
         """Instructions retired so far."""
 

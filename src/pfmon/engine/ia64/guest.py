@@ -121,6 +121,11 @@ class Guest:
         """The files that it has mapped executable so far."""
         return self.first.mapped
 
+    @property
+    def threads(self) -> Sequence[tuple[int, int]]:
+        """The turns of its threads so far."""
+        return self.first.threads
+
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PSR.up and PSR.sp as the program finds them."""
         self.first.set_monitoring(up, secure)
@@ -142,7 +147,7 @@ class Guest:
                 execution = self._executions[process]
                 before = execution.processor.um
                 process.switch_to(thread)
-                execution.tell_thread(thread.place, before)
+                execution.tell_thread(thread.place, thread.number, before)
                 if thread.wait is not None:
                     self._system_call(process, execution)
                 elif thread.signals.interrupting():

@@ -82,6 +82,9 @@ class Guest:
         """The files that the program has mapped executable so far."""
         return self._reader.files
 
+    threads: Sequence[tuple[int, int]] = ()
+    """Not known."""
+
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PfmonError when the program is to read counters: it finds no PMU."""
         if not secure:
