@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.event_files import TimerFile
     from pfmon.engine.ia64.linux.file_locks import FileLocks
     from pfmon.engine.ia64.linux.interface import End, Memory, Registers
+    from pfmon.engine.ia64.linux.mappings import Mappings
     from pfmon.engine.ia64.linux.perfmon.everywhere import Everywhere
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.thread import Thread
@@ -93,6 +94,10 @@ class System:
         """A number for a process or a thread."""
         self._next += 1
         return self._next - 1
+
+    def mappings(self) -> list[Mappings]:
+        """The file mappings of all processes."""
+        return [process.mappings for process in self.processes.values()]
 
     @property
     def threads(self) -> int:
