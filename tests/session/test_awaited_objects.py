@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from command import pfmon
+from command import pfmon, refused
 from ia64_objects import work, write_dynamic, write_object
 from shared_programs import folder, needs
 
@@ -130,3 +130,11 @@ def test_triggers_by_name_start_where_those_by_addresses_do() -> None:
     for words in (("-e", f"{EVENT},CPU_CYCLES"), ("-e", "CPU_CYCLES", "--long-smpl-periods=9000")):
         option = "--trigger-code-start-addresses"
         assert of_plugin(*words, f"{option}={PLUGIN}") == of_plugin(*words, f"{option}={start:#x}")
+
+
+def test_what_is_said_before_the_program_runs(program: tuple[str, ...]) -> None:
+    start, stop = "--trigger-code-start-addresses", "--trigger-code-stop-addresses"
+    said = refused("-e", EVENT, f"{start}=one.so:one", f"{stop}=one.so:one", *program)
+    assert said == f"pfmon: {stop}: one.so:one is a trigger already; --irange counts inside a function\n"
+    said = refused("-e", EVENT, "--check-events-only", "--irange=one.so:one", *program)
+    assert "unknown shared object 'one.so'" in said and "cannot be checked before it runs" in said
