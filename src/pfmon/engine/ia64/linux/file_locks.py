@@ -122,6 +122,7 @@ class FileLocks:
         holders = self._whole.setdefault(_file(file), {})
         alone = operation == fcntl.LOCK_EX
         if operation == fcntl.LOCK_UN or holders.get(file, alone) != alone:
+            fcntl.flock(file.host, fcntl.LOCK_UN)
             self._give_up(file)
         if operation == fcntl.LOCK_UN:
             return
@@ -140,7 +141,7 @@ class FileLocks:
         holders[file] = alone
 
     def _give_up(self, file: OpenFile) -> None:
-        fcntl.flock(file.host, fcntl.LOCK_UN)
+        """A description has no lock any more, as far as the run knows."""
         holders = self._whole.get(_file(file), {})
         if holders.pop(file, None) is not None:
             self._wake(_file(file))
@@ -183,7 +184,8 @@ class FileLocks:
         self._drop(file, p)
 
     def _released(self, file: OpenFile) -> None:
-        """The last descriptor of a description is closed."""
+        """The last descriptor of a description is closed in the run; closing the host's gives its lock up there, unless
+        others of the host have that, too."""
         self._drop(file, file)
         if file in self._whole.get(_file(file), {}):
             self._give_up(file)
