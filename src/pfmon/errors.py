@@ -38,7 +38,6 @@ class UnknownObjectError(UnknownNameError):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         super().__init__("shared object", name, known)
-        self.args = (f"{self}; for one that the program opens itself give addresses, which --per-function shows",)
 
 
 class BadValueError(PfmonError):

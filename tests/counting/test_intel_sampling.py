@@ -1,7 +1,5 @@
 """Samples of Intel's counters: the sampler against the plain one, which reads and writes the registers."""
 
-from functools import partial
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,7 +65,7 @@ def test_samplers_agree(
             unit = LiveUnit(model, registers, table, False, driver)
             samples = driver.samples
         else:
-            buffer = SampleBuffer(partial(tuple.__new__, Sample), samples.extend, entries, saturate)
+            buffer = SampleBuffer(lambda fields: Sample(*fields), samples.extend, entries, saturate)
             order = [(monitor.pmd, periods[monitor.pmd]) for monitor in counting.unit.monitors]
             sampler = Sampler(buffer, order, registers.bank.width, reset, 0)
             unit = LiveUnit(model, registers, table, False, sampler)

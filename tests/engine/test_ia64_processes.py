@@ -15,6 +15,7 @@ import pfmon
 
 EVENT = "ia64_inst_retired"
 WNOHANG = 1
+MINUS_ONE = (1 << 64) - 1
 
 
 def run(path: Path, **options: object) -> pfmon.Run:
@@ -53,6 +54,24 @@ def test_a_pipe_joins_two_processes(tmp_path: Path) -> None:
     parent += call("exit_group", "r4")
     done = run(write_program(tmp_path / "piped", [*begin, *fork(child, parent)], data.bytes))
     assert (done.status, number(done.output)) == ((1 << 18 >> 12) & 0xFF, 1 << 18)
+
+
+def test_processes_that_map_a_file_shared_have_it_in_common(tmp_path: Path) -> None:
+    """Each maps it by itself, at its own address: one waits for a word of it, by futex, that the other one writes; what
+    both have written is in the file then."""
+    (tmp_path / "file").write_bytes(bytes(0x4000))
+    data = Data()
+    path, time_ = data.add("path", bytes(tmp_path / "file") + b"\0"), data.add("time", struct.pack("<2q", 0, 10**7))
+    status = data.add("status", bytes(8))
+    opened = [*call("openat", -100 & (1 << 64) - 1, path, 2, 0), "adds r4=0,r8"]
+    mapped = [*call("mmap", 0, 0x4000, 3, 1, "r4", 0), "adds r5=0,r8"]
+    child = [*call("mmap", 0, 0x10000, 3, 0x22, MINUS_ONE, 0), *opened, *mapped, *call("nanosleep", time_, 0)]
+    child += ["addl r17=77,r0", "st4 [r5]=r17", *call("futex", "r5", 1, 1), *call("exit_group", 0)]
+    parent = [*opened, *mapped, *call("futex", "r5", 0, 0, 0), "ld4 r6=[r5],4", "addl r17=33,r0", "st4 [r5]=r17"]
+    parent += [*call("wait4", MINUS_ONE, status, 0, 0), *call("exit_group", "r6")]
+    done = run(write_program(tmp_path / "common", fork(child, parent), data.bytes))
+    assert (done.status, done.notes) == (77, ())
+    assert (tmp_path / "file").read_bytes()[:8] == struct.pack("<2I", 77, 33)
 
 
 def test_a_child_that_a_signal_kills(tmp_path: Path) -> None:

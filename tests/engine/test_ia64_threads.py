@@ -1,11 +1,12 @@
 """Threads of IA-64 programs: what they do together is right under every schedule, and repeats."""
 
 import struct
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from ia64_program import DATA, write_program
+from ia64_program import DATA, TEXT, write_program
 from ia64_tasks import (
     FUTEX_WAIT,
     FUTEX_WAKE,
@@ -77,6 +78,23 @@ def test_counts_repeat_and_threads_add_up(tmp_path: Path, seed: int) -> None:
     sums = [sum(column) for column in zip(*([c.value for c in one.counts] for one in apart.threads), strict=True)]
     assert sums == plain[0]
     assert sum(one.retired for one in apart.threads) == apart.retired
+
+
+@pytest.mark.parametrize("trigger", [{}, {"trigger_code_start_addresses": f"{TEXT + 16 * 60:#x}"}])
+def test_samples_say_which_thread_ran(tmp_path: Path, trigger: dict[str, str]) -> None:
+    """With a sample an instruction each thread has as many as it counts, behind a trigger too; replays the same."""
+    path, _ = counting(tmp_path / "counting", 3, 10)
+    schedule = {"quantum": 41, "schedule_seed": 5, "stdout": pfmon.DEVNULL}
+    sampling = {"events": EVENT, "long_smpl_periods": 1, **trigger}
+    apart = pfmon.run(path, per_thread=True, events=EVENT, **trigger, **schedule)
+    sampled = pfmon.run(path, **sampling, **schedule)
+    assert apart.threads is not None
+    assert Counter(one.thread for one in sampled.samples) == {
+        1000 + one.place: one.counts[0].value for one in apart.threads
+    }
+    recording = str(tmp_path / "recording")
+    pfmon.record(recording, path, **schedule)
+    assert pfmon.replay(recording, **sampling).samples == sampled.samples
 
 
 def test_each_thread_counts_its_own_instructions(tmp_path: Path) -> None:

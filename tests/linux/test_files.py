@@ -320,12 +320,6 @@ def test_random_device_repeats(guest: Any) -> None:
     assert guest.get(32) != first
 
 
-def test_record_locks_and_flock(guest: Any, tmp_path: Path) -> None:
-    fd = guest.open(tmp_path / "f", O_RDWR | O_CREAT)
-    assert guest.call("fcntl", fd, 6, guest.put(struct.pack("<hh4xqqi4x", 1, 0, 0, 10, 0))) == 0
-    assert guest.call("flock", fd, 2 | 4) == 0
-
-
 def test_file_system_status(guest: Any, tmp_path: Path) -> None:
     assert guest.call("statfs", guest.text(tmp_path), guest.scratch + 512) == 0
     assert guest.words(2, 512)[1] == os.statvfs(tmp_path).f_bsize

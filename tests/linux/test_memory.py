@@ -6,8 +6,11 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
 
 PAGE = 1 << 14
 READ, WRITE = 1, 2
@@ -239,3 +242,42 @@ def test_initial_process_has_its_stack_backing_store_and_gate_page(guest: Any) -
     assert r.ip == 0x40000000000002C0
     assert r.ar("fpsr") == 0x9804C0270033F
     assert guest.memory.is_mapped(0xA000000000000000, PAGE)
+
+
+def test_shared_mappings_of_one_file_have_the_same_pages(guest: Any, tmp_path: Path) -> None:
+    """Whatever parts of it they show, before and behind those that are mapped already, and whoever goes first."""
+    (tmp_path / "file").write_bytes(bytes(range(6)) * PAGE)
+    fd = guest.open(tmp_path / "file", 2)
+    middle = guest.call("mmap", 0, 2 * PAGE, 3, SHARED, fd, 2 * PAGE)
+    guest.memory.write(middle + 5, b"first")
+    whole = guest.call("mmap", 0, 8 * PAGE, 3, SHARED, fd, 0)
+    again = guest.open(tmp_path / "file", 2)
+    end = guest.call("mmap", 0, PAGE, 1, SHARED, again, 3 * PAGE)
+    own = guest.call("mmap", 0, 6 * PAGE, 3, PRIVATE, fd, 0)
+    assert guest.memory.read(whole + 2 * PAGE + 5, 5) == guest.memory.read(own + 2 * PAGE + 5, 5) == b"first"
+    guest.memory.write(whole + 3 * PAGE + 7, b"second")
+    guest.memory.write(whole + PAGE, b"third")
+    assert guest.memory.read(middle + PAGE + 7, 6) == guest.memory.read(end + 7, 6) == b"second"
+    assert guest.memory.read(own + 3 * PAGE + 7, 6) != b"second"
+    assert guest.memory.place(whole + 3 * PAGE) == guest.memory.place(end)
+    assert guest.call("munmap", whole, 8 * PAGE) == 0
+    guest.memory.write(middle + PAGE + 7, b"fourth")
+    assert guest.memory.read(end + 7, 6) == b"fourth"
+    assert guest.call("pread64", fd, guest.scratch, 6, 3 * PAGE + 7) == 6 and guest.get(6) == b"fourth"
+    assert guest.call("munmap", middle, 2 * PAGE) == guest.call("munmap", end, PAGE) == 0
+    held = (tmp_path / "file").read_bytes()
+    expected = bytearray(bytes(range(6)) * PAGE)
+    for at, text in ((2 * PAGE + 5, b"first"), (3 * PAGE + 7, b"fourth"), (PAGE, b"third")):
+        expected[at : at + len(text)] = text
+    assert held == expected
+
+
+def test_pages_behind_the_end_of_a_file_that_is_mapped_twice(guest: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * (PAGE + 10))
+    fd = guest.open(tmp_path / "file", 2)
+    first, second = (guest.call("mmap", 0, 4 * PAGE, 3, SHARED, fd, 0) for _ in range(2))
+    guest.memory.write(first + PAGE + 20, b"behind")
+    assert guest.memory.read(second + PAGE, 30) == b"x" * 10 + bytes(10) + b"behind" + bytes(4)
+    for start in (first, second):
+        with pytest.raises(GuestMemoryFault):
+            guest.memory.read(start + 2 * PAGE, 1)

@@ -6,9 +6,8 @@ from typing import Any
 import perfmon_calls as calls
 import pytest
 from perfmon_calls import NOTIFY, PID, Perfmon, counter, register
-from stand_in_pmu import StandIn
+from stand_in_pmu import Host
 
-from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux import stopping
 from pfmon.engine.ia64.linux.interface import Exit
 from pfmon.engine.ia64.linux.signal_table import SIGSTOP
@@ -16,19 +15,6 @@ from pfmon.engine.ia64.linux.signal_table import SIGSTOP
 INST = 0x808
 SIGCHLD = 17
 BLOCKS = 1
-
-
-class Host:
-    """Gives a processor and a PMU to each process."""
-
-    def forked(self, parent: Any, child: Any, lend: bool) -> Any:
-        memory = parent.memory.fork(lend)
-        return memory, Processor(memory)
-
-    def ended(self, process: Any, end: Any) -> None: ...
-
-    def pmu_of(self, process: Any) -> StandIn:
-        return StandIn()
 
 
 @pytest.fixture

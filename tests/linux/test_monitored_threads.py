@@ -116,13 +116,18 @@ def test_perf_events_are_of_their_thread_unless_they_are_inherited(perfmon: Perf
     everyone = perf.open(kind=perf_calls.RAW, config=0x50, flags=flags)
     pmu.count(4, 10)
     pmu.count(5, 1)
-    guest.process.clock.account(50)
+    guest.process.used.before += 50
     guest.process.switch_to(second)
     pmu.count(4, 2)  # the only event now, in the first counter
-    guest.process.clock.account(50)
+    guest.process.used.before += 50
     assert perf.words(own) == (10, 50, 50) and perf.words(everyone) == (3,)
     guest.process.switch_to(first)
-    guest.process.clock.account(1)
+    guest.process.used.before += 1
     assert perf.words(own) == (10, 51, 51)
-    assert perf.open(task=second.number) == -errno.EACCES
+    other = perf.open(kind=perf_calls.RAW, config=8, task=second.number, read_format=times)
+    assert perf.words(other) == (0, 0, 0)
+    guest.process.switch_to(second)
+    pmu.count(5, 7)
+    guest.process.used.before += 5
+    assert perf.words(other) == (7, 5, 5) and perf.words(own) == (10, 51, 51)
     assert perf.open(task=4242) == -errno.ESRCH

@@ -26,7 +26,9 @@ def perf(guest: Any, pmu: StandIn) -> Iterator[Perf]:
 
 
 def pass_time(guest: Any, nanoseconds: int) -> None:
+    """That the process runs: perf's times are those."""
     guest.process.clock.account(nanoseconds)
+    guest.process.used.before += nanoseconds
 
 
 def test_the_attribute_is_that_of_linux_6_1() -> None:

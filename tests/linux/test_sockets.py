@@ -173,7 +173,7 @@ def test_descriptors_are_passed_on(guest: Any, tmp_path: Path) -> None:
     assert guest.call("sendmsg", one, message(guest, b"x", struct.pack("<Qii", 99, 1, 1)), 0) == -errno.EINVAL
 
 
-def test_several_messages_at_once(guest: Any) -> None:
+def test_several_messages_are_sent_at_once(guest: Any) -> None:
     one, other = pair(guest, DATAGRAM)
     header = guest.get(56, message(guest, b"abc", b"", 0) - guest.scratch)
     header = header[:32] + bytes(16) + header[48:]
@@ -181,3 +181,57 @@ def test_several_messages_at_once(guest: Any) -> None:
     assert guest.call("sendmmsg", one, guest.scratch + 0x3000, 2, 0) == 2
     assert struct.unpack("<I", guest.get(4, 0x3000 + 56)) == (3,)
     assert [guest.call("recv", other, guest.scratch, 9, 0x40) for _ in range(3)] == [3, 3, -errno.EAGAIN]
+
+
+def messages(guest: Any, count: int) -> int:
+    """So many struct mmsghdr, each with a buffer of 8 bytes from 0x5000 on and room for a name."""
+    made = b""
+    for number in range(count):
+        vector = guest.put(struct.pack("<2Q", guest.scratch + 0x5000 + 8 * number, 8), 0x4800 + 16 * number)
+        made += struct.pack("<QI4xQQQQi4xI4x", 0, 0, vector, 1, 0, 0, 0, 99)
+    at: int = guest.put(made, 0x4000)
+    return at
+
+
+def lengths(guest: Any, count: int) -> list[int]:
+    return [struct.unpack("<I", guest.get(4, 0x4000 + 64 * number + 56))[0] for number in range(count)]
+
+
+def test_several_messages_are_received_at_once(guest: Any) -> None:
+    one, other = pair(guest, DATAGRAM)
+    for text in (b"first", b"", b"third", b"fourth"):
+        guest.call("send", one, guest.put(text), len(text), 0)
+    assert guest.call("recvmmsg", other, messages(guest, 3), 3, 0, 0) == 3
+    assert lengths(guest, 3) == [5, 0, 5] and guest.get(24, 0x5000) == b"first\0\0\0" + bytes(8) + b"third\0\0\0"
+    at = messages(guest, 3)
+    assert guest.call("recvmmsg", other, at, 3, 0x10000, 0) == 1  # MSG_WAITFORONE
+    assert lengths(guest, 3) == [6, 99, 99]
+    assert guest.call("recvmmsg", other, at, 3, 0x40, 0) == -errno.EAGAIN  # MSG_DONTWAIT
+    assert guest.call("recvmmsg", other, at, 0, 0, 0) == 0
+    time = guest.put(struct.pack("<2q", 0, 10**9), 0x6000)
+    assert guest.call("recvmmsg", other, at, 1, 0, time) == -errno.EINVAL
+    assert guest.call("recvmmsg", 77, at, 1, 0, 0) == -errno.EBADF
+
+
+def test_receiving_ends_with_the_time_behind_a_message(guest: Any) -> None:
+    """It is looked at after each: with none left one message comes, with a second both; what is left is told."""
+    one, other = pair(guest, DATAGRAM)
+    for seconds, received in ((0, 1), (1, 2)):
+        for _ in range(2):
+            guest.call("send", one, guest.put(b"x"), 1, 0)
+        time = guest.put(struct.pack("<2q", seconds, 0), 0x6000)
+        assert guest.call("recvmmsg", other, messages(guest, 2), 2, 0, time) == received
+        assert guest.words(2, 0x6000) == (seconds, 0)  # no instruction has retired meanwhile
+        guest.call("recv", other, guest.scratch, 1, 0x40)
+
+
+def test_receiving_keeps_what_came_before_it_had_to_wait(guest: Any) -> None:
+    """It waits for the second message until a signal comes; the first one is there."""
+    one, other = pair(guest, DATAGRAM)
+    guest.call("send", one, guest.put(b"x"), 1, 0)
+    guest.call("setitimer", 0, guest.put(struct.pack("<4q", 0, 0, 1, 0), 0x7000), 0)
+    guest.call("rt_sigaction", 14, guest.put(struct.pack("<3Q", guest.scratch, 0, 0), 0x7100), 0, 8)
+    guest.put(struct.pack("<2Q", 0x4000000000000000, 0))
+    assert guest.call("recvmmsg", other, messages(guest, 2), 2, 0, 0) == 1
+    assert lengths(guest, 2) == [1, 99]
+    guest.call("close", one)

@@ -83,7 +83,7 @@ def run(case: Case, plain: bool) -> tuple[list[Sample], int, dict[int, int]]:
         unit = make(listener, records)
         listener.clear = unit.clear_captures
     else:
-        buffer = SampleBuffer(partial(tuple.__new__, Sample), samples.extend, **options)
+        buffer = SampleBuffer(lambda fields: Sample(*fields), samples.extend, **options)
         counters = [(monitor.pmd, periods[monitor.pmd]) for monitor in counting.unit.monitors]
         unit = make(Sampler(buffer, counters, model.bank.width, case.reset), records, held=held)
     recorder.replay(machine or unit.consumer)

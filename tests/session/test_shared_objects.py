@@ -97,9 +97,18 @@ def test_functions_of_objects_are_listed_and_begin_counting(tmp_path: Path) -> N
     assert int(stopped.stdout.split()[0]) == work(1000) - 1
 
 
-def test_objects_that_a_program_is_not_linked_with_have_no_places_before_it_runs(command: list[str]) -> None:
-    start = "--trigger-code-start-addresses"
-    assert "unknown shared object 'one.so'" in refused("-e", EVENT, f"{start}=one.so:work", *command)
+def test_triggers_in_objects_that_are_opened_later_are_reached(command: list[str]) -> None:
+    start, stop = "--trigger-code-start-addresses", "--trigger-code-stop-addresses"
+    for words in ((), ("--long-smpl-periods=100000",)):
+        done = pfmon("-e", EVENT, *words, f"{start}=two.so:two", f"{stop}=two.so:work+6", *command)
+        assert (done.returncode, done.stderr) == (0, "")
+        if not words:
+            assert int(done.stdout.split()[0]) == 2 + work(2000) - 1
+    done = pfmon("-e", EVENT, f"{start}=three.so:two", *command)
+    assert done.returncode == 0 and "three.so:two: the program mapped no shared object" in done.stderr
+
+
+def test_names_that_no_object_has_are_refused_before_the_run(command: list[str]) -> None:
     assert "unknown code symbol 'wrk'" in refused("-e", EVENT, "--annotate=wrk", *command)
     assert "unknown code symbol 'workk'" in refused("-e", EVENT, "--annotate=libc.so.6:workk", *command)
 

@@ -15,6 +15,7 @@ class FedEngine:
     capabilities = Capabilities(addresses=True, performance_data=False)
     ip = 0
     mapped: Sequence[Mapped] = ()
+    threads: Sequence[tuple[int, int]] = ()
 
     def __init__(self, table: BlockTable, pieces: Iterable[Sequence[int]], traced: bool) -> None:
         self.table, self.traced = table, traced

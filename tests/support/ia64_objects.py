@@ -30,16 +30,17 @@ def called(number: int) -> list[str]:
     return [f"adds r15={number},r0", "break.m 0x100000"]
 
 
-def write_dynamic(directory: Path, objects: Sequence[tuple[Path, int]]) -> Path:
-    """A program whose interpreter, in the directory as a sysroot, maps the code of each and calls it, and ends."""
+def write_dynamic(directory: Path, objects: Sequence[tuple[Path, int]], told: bool = True) -> Path:
+    """A program whose interpreter, in the directory as a sysroot, maps the code of each and calls it, and ends.
+    ``told``: it seems to say before the run what it will map; else that is as with dlopen."""
     (directory / "lib").mkdir()
-    write_mapper(directory / "lib" / "interpreter", objects, unmaps=False)
+    write_mapper(directory / "lib" / "interpreter", objects, unmaps=False, told=told)
     return Path(shutil.copy(PROGRAMS / "dynamic", directory))
 
 
-def write_mapper(path: Path, objects: Sequence[tuple[Path, int]], unmaps: bool = True) -> Path:
-    """A program that maps the code of each, calls it with r20 as given, and unmaps it. As a dynamic linker it seems to
-    know LD_TRACE_LOADED_OBJECTS."""
+def write_mapper(path: Path, objects: Sequence[tuple[Path, int]], unmaps: bool = True, told: bool = True) -> Path:
+    """A program that maps the code of each, calls it with r20 as given, and unmaps it. ``told``: as a dynamic linker it
+    seems to know LD_TRACE_LOADED_OBJECTS."""
     data, lines = b"", list[Line](["alloc r38=ar.pfs,8,0,0"])
     for file, turns in objects:
         lines += [f"movl r32={DATA + len(data):#x}", "adds r33=0,r0", *called(OPEN), "adds r36=0,r8"]
@@ -49,5 +50,5 @@ def write_mapper(path: Path, objects: Sequence[tuple[Path, int]], unmaps: bool =
             lines += ["adds r32=0,r21", f"movl r33={PAGE:#x}", *called(MUNMAP)]
         data += bytes(file) + b"\0"
     return write_program(
-        path, [*lines, *EXIT], data + b"LD_TRACE_LOADED_OBJECTS", symbols({"main": (TEXT, BUNDLE * len(lines))})
+        path, [*lines, *EXIT], data + b"LD_TRACE_LOADED_OBJECTS" * told, symbols({"main": (TEXT, BUNDLE * len(lines))})
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pfmon.engine.api import PmuEvent
+from pfmon.engine.ia64.core.processor import Processor
 from pfmon.errors import PfmonError
 
 NAMES = {"cycles": 0x12, "instructions": 0x08, "cache-misses": 0xDC}
@@ -73,3 +74,16 @@ class StandIn:
         self.registers[f"pmd{pmd}"] = value & ((1 << self.width) - 1)
         if value >> self.width and self.told:
             self.told([pmd], address, retired)
+
+
+class Host:
+    """Gives a processor and a PMU to each process."""
+
+    def forked(self, parent: Any, child: Any, lend: bool) -> Any:
+        memory = parent.memory.fork(lend)
+        return memory, Processor(memory)
+
+    def ended(self, process: Any, end: Any) -> None: ...
+
+    def pmu_of(self, process: Any) -> StandIn:
+        return StandIn()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pfmon.errors import PfmonError, nearest_names
+from pfmon.errors import PfmonError, UnknownObjectError, nearest_names
 from pfmon.pmu import get
 from pfmon.version import VERSION
 
@@ -117,7 +117,10 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     load = with_symbol_file(lambda: image.load(find_program(command[0]), config.sysroot), config.symbol_file)
     objects = SharedObjects(lambda: linked_objects(config, interpreted(command), load()))
     symbols = symbols_of(load if command else None, objects, debug_directories(config))
-    asked = request(config, model, symbols)
+    try:
+        asked = request(config, model, symbols)
+    except UnknownObjectError as error:
+        raise PfmonError(f"{error}; what a program opens itself cannot be checked before it runs") from None
     asked = asked._replace(
         request=asked.request._replace(two_threads=config.two_programs and config.cores == 1 and config.smt_rules)
     )

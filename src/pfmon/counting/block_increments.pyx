@@ -60,6 +60,10 @@ cdef class BlockIncrements(Items):
             raise ValueError("data ranges need the addresses of accesses in the stream")
         return 0
 
+    def set_ranges(self, ranges):
+        """The data ranges from here on: (address, mask) each."""
+        set_ranges(&self.ranges, ranges)
+
     cdef const int64_t* of_word(self, uint64_t word) noexcept nogil:
         """What a run with this word adds, accesses in data ranges and marks left out."""
         cdef uint64_t* entry = self.words + word_place(word) * (HEAD + self.monitors)

@@ -61,6 +61,10 @@ cdef class Captures(Watch):
             self.taken, self.targets, self.paths = branches.tm, branches.ptm, branches.ppm
             self.kinds, self.stages, self.exceptions = branches.kinds, branches.stages, branches.exceptions
 
+    def set_ranges(self, ranges):
+        """The data ranges from here on: (address, mask) each."""
+        set_ranges(&self.ranges, ranges)
+
     # --- what is captured
 
     cdef bint passes(self, uint32_t whose, uint64_t block, uint32_t instruction) noexcept nogil:

@@ -74,20 +74,24 @@ cdef class DataTally(Tally):
     cdef uint64_t count_capacity[BANKS]
 
     def __cinit__(self, BlockTable table, ranges):
+        self.set_ranges(ranges)
+        self.traced = True
+
+    def set_ranges(self, ranges):
+        """The data ranges from here on: (address, mask) each. ValueError: more than there are registers for."""
         if len(ranges) > PAIRS:
             raise ValueError(f"{len(ranges)} data ranges: there are {PAIRS} pairs of data breakpoint registers")
         self.ranges.common_mask = ~<uint64_t>0 if ranges else 0
         self.ranges.common_address = 1
         self.ranges.several = len(ranges) > 1
         for number in range(PAIRS):
-            self.ranges.address[number] = 1
+            self.ranges.address[number], self.ranges.mask[number] = 1, 0
         for number, (address, mask) in enumerate(ranges):
             self.ranges.address[number] = address & mask
             self.ranges.mask[number] = mask
             self.ranges.common_mask &= mask & ~<uint64_t>(address ^ ranges[0][0])
         if ranges:
             self.ranges.common_address = ranges[0][0] & self.ranges.common_mask
-        self.traced = True
 
     def __dealloc__(self):
         cdef uint32_t bank

@@ -22,18 +22,11 @@ cdef class Increments:
         cdef uint32_t number
         self.monitors = len(monitors)
         self.counted = <Counted*>calloc(self.monitors + 1, sizeof(Counted))
-        distinct = list(dict.fromkeys(monitor.filter for monitor in monitors))
-        if len(distinct) > MOST_FILTERS:
-            raise ValueError(f"{len(distinct)} different qualifications in one programming: there is room for {MOST_FILTERS}")
-        self.filter_count = len(distinct)
-        self.filters = <Filter*>calloc(len(distinct) + 1, sizeof(Filter))
+        self.filters = <Filter*>calloc(self.monitors + 1, sizeof(Filter))
         if self.counted == NULL or self.filters == NULL:
             raise MemoryError
-        for number, one in enumerate(distinct):
-            set_filter(&self.filters[number], one)
-        self.all_open = all(one.code.everything and one.opcode.everything for one in distinct)
+        self.filter([monitor.filter for monitor in monitors])
         for number, monitor in enumerate(monitors):
-            self.counted[number].filter = distinct.index(monitor.filter)
             self.counted[number].ranged = monitor.ranged
             for term in terms().get(monitor.signal, ()):
                 add_term(&self.counted[number], term)
@@ -41,6 +34,20 @@ cdef class Increments:
     def __dealloc__(self):
         free(self.counted)
         free(self.filters)
+
+    def filter(self, filters):
+        """The monitors' filters from here on, one for each. What was counted of blocks so far is not looked at again."""
+        cdef uint32_t number
+        distinct = list(dict.fromkeys(filters))
+        if len(distinct) > MOST_FILTERS:
+            raise ValueError(f"{len(distinct)} different qualifications in one programming: there is room for {MOST_FILTERS}")
+        self.filter_count = len(distinct)
+        memset(self.filters, 0, len(distinct) * sizeof(Filter))
+        for number, one in enumerate(distinct):
+            set_filter(&self.filters[number], one)
+        self.all_open = all(one.code.everything and one.opcode.everything for one in distinct)
+        for number, one in enumerate(filters):
+            self.counted[number].filter = distinct.index(one)
 
     cdef Weight weigh(self, uint32_t monitor, const BlockInstruction* instruction, bint failed_check) noexcept nogil:
         """What an instruction adds to a monitor, its filter aside; ``failed_check``: it is a check that left its block."""

@@ -221,6 +221,14 @@ class LiveUnit:
         self._listener(Overflow(pmds, address, retired, self._calls.sites() if self._calls else ()))
         self.reload()
 
+    def requalify(self) -> None:
+        """Ranges were written to the registers that nothing could be in before: all goes on with them
+        (`CountingUnit.requalify`)."""
+        self._programmed = self.registers.configured
+        self._unit.requalify(self.registers)
+        if self._unit.data_ranges is not None:
+            self.consumer.set_ranges(self._unit.data_ranges)
+
     def reload(self) -> None:
         """Take what the registers say, between two instructions and behind `sync`: the configuration if it was changed,
         how far each counter is from its end. PfmonError as when this is made."""

@@ -63,8 +63,11 @@ class CountingUnit:
             if registers.may_count(monitor.pmd)
             or (registers.enabled_in_kernel(monitor.pmd) and has_kernel_time(monitor))
         )
+        self._model = model
         self._qualifier = Qualifier(model, registers.contents())
         self.data_ranges = self._qualifier.data_ranges()
+        self._compiled: list[tuple[Increments, list[Event]]] = []
+        self._captures: list[Captures] = []
         if model.architecture == "ia64" and registers.field("psr", "is"):
             self._take_ia32()
         self.capturing = capture_setting(model, registers.contents())
@@ -74,6 +77,7 @@ class CountingUnit:
             check_monitor(model, monitor)
         self._looks: list[Look] | None = None
         self._exact: Increments | None = None
+        self._looking: Increments | None = None
 
     def _take_ia32(self) -> None:
         """The program's code is IA-32."""
@@ -130,14 +134,28 @@ class CountingUnit:
     def increments(self) -> Increments:
         """What architecture decides, compiled; monitors of other signals add nothing."""
         if self._exact is None:
-            exact = [not counts_machine(monitor) for monitor in self.everyone]
-            self._exact = Increments(
-                [
-                    Weighed(monitor.signal if own else "", self._filter(monitor.event), self._ranged(monitor.event))
-                    for monitor, own in zip(self.everyone, exact, strict=True)
-                ]
-            )
+            signals = ["" if counts_machine(monitor) else monitor.signal for monitor in self.everyone]
+            events = [monitor.event for monitor in self.everyone]
+            self._exact = self._compile(signals, events, [self._ranged(event) for event in events])
         return self._exact
+
+    def _compile(self, signals: Sequence[str], events: list[Event], ranged: Sequence[bool]) -> Increments:
+        """Increments behind the events' filters, which `requalify` may change."""
+        filters = [self._filter(event) for event in events]
+        made = Increments([Weighed(*one) for one in zip(signals, filters, ranged, strict=True)])
+        self._compiled.append((made, events))
+        return made
+
+    def requalify(self, registers: RegisterFile) -> None:
+        """Take ranges from registers that were written since, while everything else is as before. What was counted is
+        not looked at again: it is for ranges that nothing could be in before."""
+        self._qualifier = Qualifier(self._model, registers.contents())
+        if self.data_ranges is not None:
+            self.data_ranges = self._qualifier.data_ranges()
+        for increments, events in self._compiled:
+            increments.filter([self._filter(event) for event in events])
+        for captures in self._captures:
+            captures.set_ranges(self.data_ranges or ())
 
     def captures(self, table: BlockTable, seed: int = 1) -> Captures | None:
         """The event address registers and the trace buffer at work; None: they capture nothing. ``seed``: of the choice
@@ -150,11 +168,13 @@ class CountingUnit:
         data = next(event for event in self._events if event.ear.startswith("dear"))
         fetch = next(event for event in self._events if event.ear.startswith("iear"))
         branch = next(event for event in self._events if event.branch_buffer)
-        filters = Increments([Weighed("", self._filter(event), False) for event in (data, fetch, branch)])
+        filters = self._compile([""] * 3, [data, fetch, branch], [False] * 3)
         # Itanium's register heeds the data ranges (PMC11.pt), as its event of captures in general does.
         heeded = any(self._ranged(event) for event in self._events if self._events.ear_kind(event.code) == "dear")
         ranges = self.data_ranges or ()
-        return Captures(table, self.capturing, filters, ranges, heeded, seed, self.owner)
+        made = Captures(table, self.capturing, filters, ranges, heeded, seed, self.owner)
+        self._captures.append(made)
+        return made
 
     def conditions(self, table: BlockTable) -> CycleConditions | None:
         """The counters that look at cycles one by one; None: none do."""
@@ -164,15 +184,12 @@ class CountingUnit:
         from pfmon.counting.cycle_conditions import CycleConditions
 
         found = [condition_of(monitor) for monitor in self.monitors]
-        weights = [
-            Weighed(
-                monitor.signal if one and not one.occurrences and not one.every_cycle else "",
-                self._filter(monitor.event),
-                False,
-            )
+        signals = [
+            monitor.signal if one and not one.occurrences and not one.every_cycle else ""
             for monitor, one in zip(self.monitors, found, strict=True)
         ]
-        return CycleConditions(found, Increments(weights), table, self.owner)
+        increments = self._compile(signals, [monitor.event for monitor in self.monitors], [False] * len(signals))
+        return CycleConditions(found, increments, table, self.owner)
 
     @property
     def is_told(self) -> bool:
@@ -201,12 +218,11 @@ class CountingUnit:
 
     def look_increments(self) -> Increments:
         """The weights and filters behind the monitors' looks."""
-        return Increments(
-            [
-                Weighed(look.signal, self._filter(monitor.event), look.ranged)
-                for monitor, look in zip(self.everyone, self.looks(), strict=True)
-            ]
-        )
+        if self._looking is None:
+            looks = self.looks()
+            events = [monitor.event for monitor in self.everyone]
+            self._looking = self._compile([look.signal for look in looks], events, [look.ranged for look in looks])
+        return self._looking
 
     def _add_machine(self, table: BlockTable, records: MachineRecords, sink: Sink) -> None:
         from pfmon.counting.machine_totals import MachineTotals

@@ -78,7 +78,8 @@ class Start(NamedTuple):
     ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream;
     ``totals``: its reader adds up how often blocks ran, so that their order and their conditions are nobody's concern;
     ``on_notice`` gets what the user should know of the program, when it happens; ``follow``: what of all that it
-    starts is counted, too."""
+    starts is counted, too; ``on_mapped`` is called when the first program has mapped files executable, before anything
+    of them comes in the stream."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -91,6 +92,7 @@ class Start(NamedTuple):
     totals: bool = False
     on_notice: Callable[[str], None] = lambda _: None
     follow: Follow | None = None
+    on_mapped: Callable[[], None] | None = None
 
 
 class Capabilities(NamedTuple):
@@ -233,6 +235,11 @@ class Engine(Protocol):
     @property
     def mapped(self) -> Sequence[Mapped]:
         """The files that the program has mapped executable so far; blocks name one by its place, from 1 on."""
+
+    @property
+    def threads(self) -> Sequence[tuple[int, int]]:
+        """Its threads' turns so far, as far as they are known: with how many instructions retired one began, and the
+        number of its thread."""
 
     @property
     def retired(self) -> int:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from pfmon.counting.sample_listener import SampleListener
     from pfmon.engine.api import Recording
+    from pfmon.library.awaited import Awaited
     from pfmon.library.options import Options
     from pfmon.library.request import Symbols
     from pfmon.pmu.request import Request
@@ -101,7 +102,10 @@ class Prepared:
             ask_for_derived(options, get(options.pmu))
         expand_events(options)
         self._objects = _shared_objects(options, words, load, recording)
-        symbols = symbols_of(load, self._objects, debug_directories(options))
+        symbols = linked = symbols_of(load, self._objects, debug_directories(options))
+        self._awaited = None if recording else _awaited(options, load, self._objects)
+        if self._awaited:
+            symbols = self._awaited.symbols(symbols)
         asked = request(options, get(options.pmu), symbols)
         options_need_events(options, asked.request)
         profile_needs_events(options)
@@ -111,7 +115,7 @@ class Prepared:
         program = load() if needed else None
         if recording:
             recording.close()
-        self.session = Session(self._plan(words, program, asked.request, symbols), on_notice)
+        self.session = Session(self._plan(words, program, asked.request, symbols, linked), on_notice)
         self.said = asked.said
         """Lines about ranges and matchers, as --verbose says them."""
         programmings = [one.programming for one in self.session.sets]
@@ -156,12 +160,19 @@ class Prepared:
         try:
             outcome = self.session.run(take, listener or take_samples)
             self._objects.check(lambda: self.session.engine.mapped)
-            notes = [*self.notes, *self.inexact, *outcome.notes, *outcome.notices]
+            notes = [*self.notes, *self._inexact(), *outcome.notes, *outcome.notices]
+            notes += self._awaited.notes() if self._awaited else []
             return Run(
                 self._options, self.command, outcome, kept, self.programming, notes, self._files.captured(), samples
             )
         finally:
             self._files.close()
+
+    def _inexact(self) -> list[str]:
+        """What is not exactly in force, of ranges that became known while it ran as well."""
+        if self.session.plan.awaited:
+            self.inexact = inexact([one.programming for one in self.session.sets])
+        return self.inexact
 
     def program(self) -> Program:
         """The program, or the recorded one, for its names. PfmonError: that is not there any more, or was changed."""
@@ -200,8 +211,11 @@ class Prepared:
             Machine(self._options.machine or self._options.pmu, self._options.machine_settings),
         )
 
-    def _plan(self, words: Sequence[str], program: Program | None, wanted: Request, symbols: Symbols) -> Plan:
+    def _plan(
+        self, words: Sequence[str], program: Program | None, wanted: Request, symbols: Symbols, linked: Symbols
+    ) -> Plan:
         options, ia32 = self._options, self._ia32  # the plan does not refer back to this
+        planned = triggers(options, symbols.code, symbols.data)
         return Plan(
             program=program,
             arguments=[os.fsencode(word) for word in words],
@@ -216,10 +230,10 @@ class Prepared:
             slow=options.slow,
             unlimited=options.unlimited,
             profile=wants_profile(options) or _surveys_counts(options),
-            annotate=_annotated(options.annotate, symbols),
+            annotate=_annotated(options.annotate, linked),
             set_sizes=options.set_sizes,
             controls=Controls(
-                triggers=triggers(options, symbols.code, symbols.data),
+                triggers=planned,
                 event_trigger=event_trigger(options, get(options.pmu)),
                 switch=options.switch_timeout,
                 true_values=options.true_values,
@@ -243,7 +257,18 @@ class Prepared:
             guest_pmu=options.guest_pmu,
             watched=options.watched,
             seat=self._seat,
+            awaited=self._awaited.place if self._awaited and self._awaited.waits else None,
         )
+
+
+def _awaited(options: Options, load: Callable[[], Program], objects: SharedObjects) -> Awaited | None:
+    """What waits for names in objects that the program opens itself; None: there are no such names."""
+    given = [options.irange, options.drange, options.checkpoint_func]
+    if not any(":" in text for text in [*given, *(one for texts in options.triggers.values() for one in texts)]):
+        return None
+    from pfmon.library.awaited import Awaited  # few runs name an object
+
+    return Awaited(options, load, objects)
 
 
 def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:

@@ -54,6 +54,16 @@ class Asked(NamedTuple):
     warnings: list[str]
 
 
+NOWHERE = 0xFFFF_FFFF_FE00_00
+"""From here on are ranges and triggers whose addresses are not known yet (library/awaited.py): no program has anything
+there. The 56 bits are those that breakpoint registers compare."""
+
+
+def is_nowhere(address: int) -> bool:
+    """Whether an address stands for one that is not known yet."""
+    return address >= NOWHERE and not address >> 56
+
+
 def _no_program(name: str) -> tuple[int, int]:
     """The answer to a symbol's name when there is no program to look it up in."""
     raise PfmonError(f"{name}: a symbol needs the program that has it; without a program, give ranges as numbers")
@@ -142,7 +152,8 @@ def _code_range(options: Options, symbols: Symbols, said: list[str]) -> RangeReq
     """--irange or --checkpoint-func."""
     if options.checkpoint_func:
         start = _checkpoint(options.checkpoint_func, symbols, said)
-        said.append(f"checkpoint function at {start:#x}")
+        if not is_nowhere(start):
+            said.append(f"checkpoint function at {start:#x}")
         return checkpoint_range(start)
     if not options.irange:
         return None
@@ -164,6 +175,9 @@ def _checkpoint(text: str, symbols: Symbols, said: list[str]) -> int:
             raise BadValueError(f"--checkpoint-func={text}: an address or a symbol is wanted") from None
     else:
         start, end = symbols.code(text)
+        if is_nowhere(start):
+            said.append(f"checkpoint function {text} gets its address when the program maps what it names")
+            return start
         said += _symbol_lines(text, "code", (start, end), symbols)
     checkpoint_is_the_address_of_a_bundle(start)
     return start
@@ -180,6 +194,9 @@ def _limits(option: str, text: str, kind: str, symbols: Symbols, said: list[str]
     """Start and end of a range; what it is goes into the lines of --verbose."""
     with _naming(option):
         start, end = parse_range(text, symbols.code if kind == "code" else symbols.data)
+    if is_nowhere(start) or is_nowhere(end):
+        said.append(f"{option} {text} gets its addresses when the program maps what it names")
+        return NOWHERE, NOWHERE + 4 * BUNDLE  # registers hold it as it is, so there is nothing to say of that
     if "-" not in text or ":" in text:
         said += _symbol_lines(text, kind, (start, end), symbols)
     said.append(f"{option} is [{start:#x}-{end:#x})={end - start} bytes")

@@ -21,7 +21,8 @@ class SharedObjects:
     def __init__(self, look: Callable[[], Sequence[Mapped]]) -> None:
         self._look = look
         self._found: Sequence[Mapped] | None = None
-        self._relied: list[Mapped] = []
+        self.relied: list[Mapped] = []
+        """Of which something was looked up."""
 
     def find(self) -> Sequence[Mapped]:
         """Where they will be. PfmonError."""
@@ -31,14 +32,14 @@ class SharedObjects:
 
     def rely_on(self, mapped: Sequence[Mapped]) -> None:
         """A range of addresses is meant as what will be there."""
-        self._relied += mapped
+        self.relied += mapped
 
     def check(self, mapped: Callable[[], Sequence[Mapped]]) -> None:
         """LostError: what the program has mapped is elsewhere than it was expected to be."""
-        if self._relied:
+        if self.relied:
             from pfmon.library.linked import check_places  # few runs rely on any
 
-            check_places(self._relied, mapped())
+            check_places(self.relied, mapped())
 
 
 def with_symbol_file(load: Callable[[], Program], path: str) -> Callable[[], Program]:

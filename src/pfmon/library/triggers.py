@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.errors import BadValueError, PfmonError, RuleError
+from pfmon.library.request import is_nowhere
 from pfmon.library.values import whole_number
 from pfmon.pmu import IA64
 from pfmon.pmu.ranges import BUNDLE
@@ -43,10 +44,8 @@ def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, .
     for number, one in enumerate(found):
         for other in found[:number]:
             if (one.data, one.address) == (other.data, other.address):
-                raise BadValueError(
-                    f"--{one.option}: {one.text} is {one.address:#x}, which is a trigger already; "
-                    "--irange counts inside a function"
-                )
+                place = one.text if is_nowhere(one.address) else f"{one.text} is {one.address:#x}, which"
+                raise BadValueError(f"--{one.option}: {place} is a trigger already; --irange counts inside a function")
     return tuple(found)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor, Programming
     from pfmon.pmu.request import Request
+    from pfmon.session.plan import Placed
     from pfmon.stream.table import BlockTable
 
 Value = int | float | None
@@ -79,8 +80,9 @@ class Counting:
 
     def __init__(self, model: PmuModel, request: Request) -> None:
         """Program the PMU; PfmonError when an event is unknown or not countable, or no assignment exists."""
+        self._request = request
         self.plan = plan(model.events, request.events)
-        wanted = with_captures(model, self.plan.request(request))
+        wanted = self._wanted(model)
         for event in wanted.events:
             check_countable(model, model.events[event.name])
             if request.ia32_program:
@@ -94,6 +96,19 @@ class Counting:
         self.unit = CountingUnit(model, self.counters.registers)
         places = {monitor.pmd: place for place, monitor in enumerate(self.unit.monitors)}
         self._places = [places.get(monitor.pmd) for monitor in self.programming.monitors]
+
+    def _wanted(self, model: PmuModel) -> Request:
+        return with_captures(model, self.plan.request(self._request))
+
+    def requalify(self, model: PmuModel, placed: Placed) -> None:
+        """Ranges have got their addresses. PfmonError: they cannot be had beside the events."""
+        self._request = self._request._replace(irange=placed.irange, drange=placed.drange)
+        before, self.programming = self.programming, model.fulfil(self._wanted(model))
+        registers = self.counters.registers
+        for name, value in {**dict.fromkeys(before.writes, 0), **self.programming.writes}.items():
+            if before.writes.get(name) != value:
+                registers.write(name, value)
+        self.unit.requalify(registers)
 
     def sink(self, seen: Seen, by_place: bool = False) -> Sink:
         """What the counting unit's monitors counted; `ordered` puts them into the order of the request."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.programming import Monitor
     from pfmon.pmu.request import EventRequest, Request
     from pfmon.session.counting import Count, Seen, Value
+    from pfmon.session.plan import Placed
     from pfmon.stream.table import BlockTable
 
 
@@ -66,6 +67,11 @@ class EventSets:
     def data_ranges(self) -> Sequence[tuple[int, int]]:
         """(address, mask) of the data ranges in force; they are common to all sets."""
         return self.sets[0].unit.data_ranges or ()
+
+    def requalify(self, placed: Placed) -> None:
+        """Ranges have got their addresses (`Counting.requalify`). PfmonError."""
+        for one in self.sets:
+            one.requalify(self.model, placed)
 
     def captures(self, table: BlockTable, seed: int) -> list[Captures]:
         """The event address registers and trace buffers at work. ``seed``: of the choice among loads that overlap."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pfmon.pmu.model import PmuModel
     from pfmon.session.agenda import Alarms
-    from pfmon.session.controls import Controls
+    from pfmon.session.controls import Controls, Trigger
     from pfmon.session.event_trigger import EventStart
     from pfmon.stream.consumer import Consumer, EventSetConsumer
     from pfmon.stream.table import BlockTable
@@ -46,6 +46,11 @@ def gate(
         due=due,
         on_due=on_due,
     )
+
+
+def move(gate: Gate, triggers: Sequence[Trigger]) -> None:
+    """Triggers have other addresses from here on, which nothing could reach before."""
+    gate.place([one.address for one in triggers if not one.data], [one.address for one in triggers if one.data])
 
 
 def event_start(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+from pfmon.counting.data_tally import DataTally
 from pfmon.errors import LostError
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen, Value
-from pfmon.session.gating import event_start, gate, unreached
+from pfmon.session.gating import event_start, gate, move, unreached
 from pfmon.session.thread_counts import ThreadCounts
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Count
     from pfmon.session.event_sets import EventSets
     from pfmon.session.machine_run import MachineRun
+    from pfmon.session.plan import Placed
 
 THREADS_APART = 64
 """The most threads whose counts are kept apart; the last ones are counted together."""
@@ -267,6 +269,19 @@ class Monitoring:
         deltas = [after - earlier for after, earlier in zip(now, before, strict=True)]
         self._on_interval((retired * self._nanoseconds, group.values(deltas)))
 
+    def requalify(self, placed: Placed) -> None:
+        """Ranges and triggers have got their addresses, which nothing could be at in what the engine has written so
+        far."""
+        if self._machine:
+            self._machine.drain()
+        for group in self._groups:
+            group.requalify(placed)
+        if ranges := self._groups[0].data_ranges:
+            set_ranges(ranges, [*self._tallies, self._witness], self._machine)
+        if self._gate:
+            move(self._gate, placed.triggers)
+        self._controls = self._controls._replace(triggers=placed.triggers)
+
     def read_pmd(self, number: int) -> int:
         """What the program reads: the counter of the set whose turn it is, as it stands."""
         if self._machine:
@@ -294,6 +309,17 @@ def nothing_is_lost(failures: Iterable[Failure]) -> None:
     for failure in failures:
         if failure != Failure.NO_FAILURE:
             raise LostError(f"{LOST[failure]}: the run's counts would lack something, so there are none")
+
+
+def set_ranges(
+    ranges: Sequence[tuple[int, int]], tallies: Iterable[Consumer | None], machine: MachineRun | None
+) -> None:
+    """The data ranges from here on, for all that looks at addresses."""
+    for tally in tallies:
+        if isinstance(tally, DataTally):
+            tally.set_ranges(ranges)
+    if machine:
+        machine.set_ranges(ranges)
 
 
 def scaled(total: int, active: int, whole: int) -> int:

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from pfmon.engine.settings import Settings
     from pfmon.machine.config import MachineFigures
     from pfmon.pmu.model import PmuModel
-    from pfmon.pmu.request import Request
+    from pfmon.pmu.request import RangeRequest, Request
     from pfmon.program.image import DebugDirectories, Program
+    from pfmon.program.mapped import Mapped
+    from pfmon.session.controls import Trigger
     from pfmon.session.core import Seat
     from pfmon.session.counting import Count
     from pfmon.session.cpi import Cpi
@@ -35,6 +37,14 @@ MACHINE, EXACT = "machine", "exact"
 """What a program that has the PMU can count."""
 
 
+class Placed(NamedTuple):
+    """Ranges and triggers whose addresses have become known."""
+
+    irange: RangeRequest | None
+    drange: RangeRequest | None
+    triggers: tuple[Trigger, ...]
+
+
 class Plan(NamedTuple):
     """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
     where the counts come from; ``annotate``: a range of code whose instructions are to be listed, or its
@@ -48,7 +58,9 @@ class Plan(NamedTuple):
     what the program starts; ``debug``: where separate debug files are looked for; ``survey``: look at everything,
     beside what counts; ``threaded``: a machine in a thread of its own; ``guest_pmu``: the program has the PMU, and a
     machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events then;
-    ``watched``: somebody looks at the counts while it runs; ``seat``: the hardware thread of a core that it runs on."""
+    ``watched``: somebody looks at the counts while it runs; ``seat``: the hardware thread of a core that it runs on;
+    ``awaited``: says, of the files that are mapped, where ranges and triggers are whose addresses are not known yet;
+    None: no more than before."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -78,6 +90,7 @@ class Plan(NamedTuple):
     guest_pmu: str = ""
     watched: bool = False
     seat: Seat | None = None
+    awaited: Callable[[Sequence[Mapped]], Placed | None] | None = None
 
 
 class Times(NamedTuple):

@@ -61,7 +61,9 @@ class RunRecording:
                 raise encoder.error
             if encoder.failure != Failure.NO_FAILURE:
                 raise LostError(f"--record={self._path}: {encoder.failure.name}")
-            self._writer.finish({"retired": self._engine.retired, "ending": list(ending) if ending else None})
+            threads = [list(one) for one in self._engine.threads]
+            end = {"retired": self._engine.retired, "ending": list(ending) if ending else None, "threads": threads}
+            self._writer.finish(end)
             self._file.close()
         except OSError as error:
             self.abandon()

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pfmon.session.plan import Plan
     from pfmon.session.profile import Profile
     from pfmon.session.recording import RunRecording
+    from pfmon.session.sampled_run import SampledRun
     from pfmon.session.sampling import Sample
     from pfmon.session.survey import Survey, Surveyed
     from pfmon.session.tasks import Tasks
@@ -74,6 +75,8 @@ class Session:
         self._recording = self._record() if plan.record else None
         self._stopped = ""
         self._surveyed: Surveyed | None = None
+        self._at_work: Monitoring | SampledRun | None = None
+        self._misplaced: BaseException | None = None
 
     def _check_engine(self) -> None:
         """PfmonError for a PMU that the program's processors do not have, and for addresses that are not there."""
@@ -109,6 +112,7 @@ class Session:
             totals=self._adds_up,
             on_notice=self._notice,
             follow=self._tasks.follow if self._tasks else None,
+            on_mapped=self._mapped if plan.awaited else None,
         )
 
     def _make_tasks(self) -> Tasks:
@@ -116,6 +120,20 @@ class Session:
 
         assert self.plan.following
         return Tasks(self.plan.following, partial(_monitor, self.plan, self._machine))
+
+    def _mapped(self) -> None:
+        """The program has mapped files: ranges and triggers may be in them. What is wrong with those ends the run."""
+        assert self.plan.awaited
+        try:
+            placed = self.plan.awaited(self.engine.mapped)
+            if placed and self._at_work:
+                self._at_work.requalify(placed)
+                wanted = self.plan.request._replace(irange=placed.irange, drange=placed.drange)
+                controls = self.plan.controls._replace(triggers=placed.triggers)
+                self.plan = self.plan._replace(request=wanted, controls=controls)
+        except BaseException as error:
+            self._misplaced = error
+            self.stop()
 
     def _notice(self, text: str) -> None:
         self._notices.append(text)
@@ -176,9 +194,12 @@ class Session:
         try:
             if self.plan.guest_pmu:
                 return self._run_for_program()
-            return self._run_sampled(on_samples) if self._live else self._run(on_interval)
+            outcome = self._run_sampled(on_samples) if self._live else self._run(on_interval)
         finally:
             self.close()
+        if self._misplaced:
+            raise self._misplaced
+        return outcome
 
     def close(self) -> None:
         """Give back what it holds of the host; `run` does it in any case."""
@@ -206,7 +227,9 @@ class Session:
             *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
             *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger, plan.seat),
         )
+        self._at_work = sampled
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
+        self._at_work = None
         sampled.finish()
         return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
 
@@ -256,6 +279,7 @@ class Session:
             if self.groups
             else None
         )
+        self._at_work = monitoring
         observer = self._observer() if self._machine and not monitoring else None
         reader = observer.consumer if observer else monitoring.consumer if monitoring else Consumer()
         ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
@@ -273,6 +297,7 @@ class Session:
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen(), notes)
             monitoring.close()
+            self._at_work = None
         outcome = self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             threads=threads,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from contextlib import nullcontext
 from functools import partial
 
@@ -15,8 +16,8 @@ from pfmon.light_typing import NamedTuple
 from pfmon.program.mapped import in_one_place
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen
-from pfmon.session.gating import event_start, gate, unreached
-from pfmon.session.monitoring import nothing_is_lost, scaled
+from pfmon.session.gating import event_start, gate, move, unreached
+from pfmon.session.monitoring import nothing_is_lost, scaled, set_ranges
 from pfmon.session.sampling import Sample
 from pfmon.session.steering import listener
 from pfmon.stream.consumer import Consumer
@@ -27,6 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
+    from typing import Any
 
     from pfmon.counting.gate import Gate
     from pfmon.engine.api import Engine
@@ -37,10 +39,15 @@ if TYPE_CHECKING:
     from pfmon.session.counting import Count, Counting
     from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.machine_run import MachineRun
+    from pfmon.session.plan import Placed
     from pfmon.session.sampling import Period, Sampling
     from pfmon.session.steering import Driver, Interrupted
 
 
+STAMP = 1
+"""The place of how many instructions had retired, among a sample's fields."""
+NOBODY = (0, 0)
+"""The turn of a thread that is not known."""
 OTHER_FILE = "another file was mapped in its place later, which names its samples"
 
 
@@ -58,11 +65,24 @@ class _Set(NamedTuple):
         return [totals.get(monitor.pmd, 0) for monitor in self.counting.programming.monitors]
 
 
-def listener_of(sampling: Sampling, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> SampleListener:
+def listener_of(
+    sampling: Sampling, on_samples: Callable[[Sequence[Sample]], None] | SampleListener, engine: Engine
+) -> SampleListener:
     """What takes samples: a buffer, whose contents a function gets, or a listener itself."""
     if isinstance(on_samples, SampleListener):
         return on_samples
-    return SampleBuffer(partial(tuple.__new__, Sample), on_samples, sampling.entries, sampling.saturate)
+    return SampleBuffer(partial(_made, engine), on_samples, sampling.entries, sampling.saturate)
+
+
+def _made(engine: Engine, fields: tuple[Any, ...]) -> Sample:
+    """A sample, with the thread whose turn it was: who has begun with the most instructions retired before it."""
+    threads = engine.threads
+    if len(threads) > 1:
+        turn = threads[max(0, bisect_left(threads, (fields[STAMP], 0)) - 1)]
+    else:
+        turn = threads[0] if threads else NOBODY
+    made: Sample = tuple.__new__(Sample, (*fields, turn[1]))
+    return made
 
 
 class SampledRun:
@@ -98,7 +118,7 @@ class SampledRun:
         self._traced = traced
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
         self._gated = len(sets) > 1 or controls.gates
-        self._listener = listener_of(sampling, on_samples)
+        self._listener = listener_of(sampling, on_samples, engine)
         self._calls = CallStack(engine.table, traced) if sampling.stacks else None
         self._machine = self._make_machine(figures, sets) if figures else None
         self._sets: list[_Set] = []
@@ -207,6 +227,19 @@ class SampledRun:
             raise self._listener.error
         if buffer:
             buffer.give()
+
+    def requalify(self, placed: Placed) -> None:
+        """Ranges and triggers have got their addresses (Monitoring.requalify)."""
+        if self._machine:
+            self._machine.drain()
+        for one in self._sets:
+            one.counting.requalify(self._model, placed)
+            one.unit.requalify()
+        if ranges := self._sets[0].unit.data_ranges:
+            set_ranges(ranges, [self._tally], self._machine)
+        if self._gate:
+            move(self._gate, placed.triggers)
+        self._controls = self._controls._replace(triggers=placed.triggers)
 
     def read_pmd(self, number: int) -> int:
         """What the program reads, as it stands: of the set whose turn it is."""

@@ -48,7 +48,8 @@ class Sample(NamedTuple):
     that the interrupt came before; ``stamp``: instructions that had retired, itself included; ``overflowed``: PMDs;
     ``last``: the period that ended, of the first of them; ``set``: the event set; ``pmds``: by number, the counters
     without a period and what they had counted, and the other registers that were asked for as they were;
-    ``calls``: the instructions that called, the latest first, if stacks were asked for."""
+    ``calls``: the instructions that called, the latest first, if stacks were asked for; ``thread``: the number of the
+    one that ran (0: not known)."""
 
     iip: int
     stamp: int
@@ -57,9 +58,11 @@ class Sample(NamedTuple):
     set: int
     pmds: tuple[tuple[int, int], ...]
     calls: tuple[int, ...] = ()
+    thread: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """iip, stamp, overflowed (PMDs), last_val, set, pmds (number: value), calls (addresses)."""
+        """iip, stamp, overflowed (PMDs), last_val, set, pmds (number: value), calls (addresses), thread (null: not
+        known)."""
         return {
             "iip": self.iip,
             "stamp": self.stamp,
@@ -68,4 +71,5 @@ class Sample(NamedTuple):
             "set": self.set,
             "pmds": {str(number): value for number, value in self.pmds},
             "calls": list(self.calls),
+            "thread": self.thread or None,
         }

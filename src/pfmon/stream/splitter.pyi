@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 from pfmon.stream.consumer import Consumer
 
 class Splitter(Consumer):
@@ -5,3 +7,4 @@ class Splitter(Consumer):
 
     @property
     def retired(self) -> int: ...
+    def place(self, code: Sequence[int], data: Sequence[int]) -> None: ...

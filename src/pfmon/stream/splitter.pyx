@@ -58,6 +58,17 @@ cdef class Splitter(Consumer):
         for place, (address, reads, writes) in enumerate(data):
             self.data[place] = Watched(address, reads, writes, self.code_count + place)
 
+    def place(self, code, data):
+        """Where the triggers are from here on, as many as before. What has no code or data yet cannot have been reached:
+        blocks that were looked at are not looked at again."""
+        cdef uint32_t place
+        if len(code) != self.code_count or len(data) != self.data_count:
+            raise ValueError("triggers neither come nor go")
+        for place, address in enumerate(code):
+            self.code[place] = address
+        for place, address in enumerate(data):
+            self.data[place].address = address
+
     def __dealloc__(self):
         cdef uint32_t bank
         for bank in range(BANKS):

@@ -76,6 +76,7 @@ class Execution:
     def belong_to(self, process: Process) -> None:
         """It is what this process executes."""
         self.process = process
+        self.threads = [(0, process.process_id)]
 
     def watched_by(self, watch: Watch) -> None:
         """From here on this reads what retires."""
@@ -88,8 +89,9 @@ class Execution:
         self._running.enter_context(pmu.running)
         self.consumer, self.performance_data = pmu.consumer, pmu
 
-    def tell_thread(self, place: int, before: int) -> None:
-        """This thread of the process runs from here on; ``before``: the user mask of the one that ran."""
+    def tell_thread(self, place: int, number: int, before: int) -> None:
+        """This thread of the process runs from here on, and has this ``number``; ``before``: the user mask of the one
+        that ran."""
         if self._monitoring is not None:  # the registers of a child are its parent's, its monitors are its own
             up, secure = self._monitoring
             self.set_monitoring(up, secure)
@@ -97,6 +99,7 @@ class Execution:
             return
         if place != self._thread:
             self._thread = place
+            self.threads.append((self.retired, number))
             self.mark(Mark.THREAD, place)
             if (self.processor.um ^ before) & PSR_UP:
                 self.mark(Mark.MODE, self.processor.um)

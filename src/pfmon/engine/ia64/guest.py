@@ -39,7 +39,7 @@ FAULT_BREAK = 16
 class Guest:
     """One program and what it starts. ``memory_limit`` is in bytes, of each process; ``processor`` is what cpuid says
     (identity.py); ``slow`` makes every instruction a block of its own; ``trace`` puts memory addresses into the
-    stream; ``follow``: what of all that it starts is counted."""
+    stream; ``follow``: what of all that it starts is counted; ``on_mapped`` as in `api.Start`."""
 
     def __init__(
         self,
@@ -54,6 +54,7 @@ class Guest:
         trace: bool = False,
         on_notice: Callable[[str], None] = lambda _: None,
         follow: Follow | None = None,
+        on_mapped: Callable[[], None] | None = None,
     ) -> None:
         """Map the program and set its registers. Raises PfmonError."""
         self._make = (processor, slow, trace)
@@ -65,6 +66,7 @@ class Guest:
         self.first.belong_to(self.process)
         self.process.processor = processor
         self.process.mappings.code.tell = self.processor.set_files
+        self.process.mappings.code.on_mapped = on_mapped
         self.process.start()
         self._executions: dict[Process, Execution] = {self.process: self.first}
         self._followed = Followed(follow, self.process, self.first)
@@ -88,6 +90,7 @@ class Guest:
             trace=wanted.addresses,
             on_notice=wanted.on_notice,
             follow=wanted.follow,
+            on_mapped=wanted.on_mapped,
         )
 
     instruction_set = InstructionSet.IA64
@@ -118,6 +121,11 @@ class Guest:
         """The files that it has mapped executable so far."""
         return self.first.mapped
 
+    @property
+    def threads(self) -> Sequence[tuple[int, int]]:
+        """The turns of its threads so far."""
+        return self.first.threads
+
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PSR.up and PSR.sp as the program finds them."""
         self.first.set_monitoring(up, secure)
@@ -139,7 +147,7 @@ class Guest:
                 execution = self._executions[process]
                 before = execution.processor.um
                 process.switch_to(thread)
-                execution.tell_thread(thread.place, before)
+                execution.tell_thread(thread.place, thread.number, before)
                 if thread.wait is not None:
                     self._system_call(process, execution)
                 elif thread.signals.interrupting():

@@ -126,6 +126,7 @@ cdef class Describer:
     cdef BlockTable parent       # describes what was inherited
     cdef uint64_t looked         # ... and looked through for mapped files
     cdef list found              # what they are
+    cdef public object on_mapped # called when files were mapped; None: nobody wants to know
 
     cdef bint describe(self) noexcept nogil
     cdef bint enter(self, const announcement* it) noexcept nogil

@@ -18,6 +18,7 @@ class Describer:
     """Enters announced blocks into a table."""
 
     table: BlockTable
+    on_mapped: Callable[[], None] | None
 
     def __init__(
         self,

@@ -164,11 +164,16 @@ cdef class Describer:
         """Enter all blocks that have been announced; False: there is no room."""
         cdef uint64_t announced = acquire(&self.shared.announced)
         cdef const announcement* it
+        cdef bint files = False
         while self.done < announced:
             it = <const announcement*>(<const uint8_t*>self.shared + AREA_HEAD + self.done)
             if it.parts and not self.enter(it):
                 return False
+            files |= it.parts == 0
             self.done += room_of(it)
+        if files and self.on_mapped is not None:
+            with gil:
+                self.on_mapped()
         return True
 
     def files(self):

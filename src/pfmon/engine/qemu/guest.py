@@ -43,7 +43,10 @@ class Guest:
         self._emulator = emulator(self.instruction_set)
         self.traced = wanted.addresses
         self.table, self._reader = reading(
-            self.instruction_set, self.traced, totals=wanted.totals and not self.traced and wanted.follow is None
+            self.instruction_set,
+            self.traced,
+            totals=wanted.totals and not self.traced and wanted.follow is None,
+            on_mapped=wanted.on_mapped,
         )
         self._tasks = self._make_tasks() if wanted.follow else None
         self._process: Popen[bytes] | None = None
@@ -78,6 +81,9 @@ class Guest:
     def mapped(self) -> Sequence[Mapped]:
         """The files that the program has mapped executable so far."""
         return self._reader.files
+
+    threads: Sequence[tuple[int, int]] = ()
+    """Not known."""
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """PfmonError when the program is to read counters: it finds no PMU."""

@@ -14,6 +14,8 @@ from pfmon.stream.table import BlockTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pfmon.engine.qemu.describe import Describer
     from pfmon.stream.table import InstructionSet
 
@@ -37,13 +39,19 @@ _library = cache(capstone_library)  # each process of a program asks for it
 
 
 def reading(
-    instruction_set: InstructionSet, traced: bool, parent: BlockTable | None = None, totals: bool = False
+    instruction_set: InstructionSet,
+    traced: bool,
+    parent: BlockTable | None = None,
+    totals: bool = False,
+    on_mapped: Callable[[], None] | None = None,
 ) -> tuple[BlockTable, Reader]:
     """A table of blocks and the reader that fills it; ``traced``: with the addresses of accesses; ``parent``: the table
-    of the process that this one is a child of; ``totals``: only how often blocks ran. PfmonError."""
+    of the process that this one is a child of; ``totals``: only how often blocks ran; ``on_mapped`` as in
+    `api.Start`. PfmonError."""
     table = BlockTable(instruction_set, PAYLOAD_BYTES)
     target = TARGETS[instruction_set]
     describer: Describer = import_module(target.module).describer(table, _library(), target.architecture, target.mode)
     if parent is not None:
         describer.begin_as(parent)
+    describer.on_mapped = on_mapped
     return table, Reader(describer, traced, totals)

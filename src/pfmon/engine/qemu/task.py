@@ -77,6 +77,9 @@ class RunningTask:
         """The files that the program has mapped executable so far."""
         return self.reader.files
 
+    threads: Sequence[tuple[int, int]] = ()
+    """Not known."""
+
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """The program finds no PMU."""
 

@@ -13,6 +13,7 @@ from pfmon.stream.table import BlockTable, InstructionSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from pfmon.engine.api import PerformanceData
@@ -36,6 +37,7 @@ class Replay:
         self._listed: Program | None = None
         self.mapped: list[Mapped] = []
         """The files that the program had mapped executable so far."""
+        self._threads: list[tuple[int, int]] | None = None
         self.damage = ""
         """Where the recording is damaged, once a partial run came there."""
         try:
@@ -60,6 +62,21 @@ class Replay:
                     raise PfmonError(f"{one.path}: has changed since {self._reader.path} was recorded")
             self._listed = loaded
         return self._listed
+
+    @property
+    def threads(self) -> Sequence[tuple[int, int]]:
+        """The turns of its threads, of a recording that is whole."""
+        if self._threads is None:
+            reader = Reader(self._reader.path)
+            self._threads = []
+            try:
+                for piece in reader.pieces(only=END):
+                    self._threads = [(int(one), int(other)) for one, other in reader.json(piece).get("threads", ())]
+            except (ValueError, TypeError, Damaged):  # said when it is run
+                pass
+            finally:
+                reader.close()
+        return self._threads
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
         """A recording cannot be told anything: PfmonError when the program is to read counters."""

@@ -33,8 +33,9 @@ class PerfScript(Export):
     def _sample(self, sample: Sample) -> str:
         subject = self.subject
         seconds, rest = divmod(subject.time(sample), 1_000_000_000)
+        thread = sample.thread or subject.process_id
         return (
-            f"{subject.comm} {subject.process_id:5} [{CPU:03}] {seconds:5}.{rest:09}: {sample.last:10} "
+            f"{subject.comm} {thread:5} [{CPU:03}] {seconds:5}.{rest:09}: {sample.last:10} "
             f"{subject.event(sample)}:\n{''.join(map(self._frame, frames(sample)))}\n"
         )
 

@@ -41,7 +41,7 @@ class Compact(SamplingModule):
     def _line(self, sample: Sample) -> str:
         pid = self.context.process_id
         cells: list[object] = [
-            *(self._number, pid, pid, CPU, sample.stamp, f"{sample.iip:#x}"),
+            *(self._number, pid, sample.thread or pid, CPU, sample.stamp, f"{sample.iip:#x}"),
             *(",".join(map(str, sample.overflowed)), sample.last, sample.set),
             *(value for _, value in sample.pmds),
         ]

@@ -35,8 +35,9 @@ class Detailed(SamplingModule):
 
     def _entry(self, sample: Sample) -> str:
         pid, show = self.context.process_id, self.context.shown
+        thread = sample.thread or pid
         text = (
-            f"entry {self._number} PID:{pid} TID:{pid} CPU:{CPU} STAMP:{sample.stamp:#x} IIP:{show(sample.iip)} "
+            f"entry {self._number} PID:{pid} TID:{thread} CPU:{CPU} STAMP:{sample.stamp:#x} IIP:{show(sample.iip)} "
             f"OVFL:{' '.join(map(self._counter, sample.overflowed))} LAST_VAL:{sample.last} SET:{sample.set}\n"
         )
         self._number += 1

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MAGIC, VERSION = b"PFMONSMP", 1
+MAGIC, VERSION = b"PFMONSMP", 2
 HEADER = struct.Struct("<8sII16s")
 """Magic, version, process id, name of the PMU (ASCII, zeros behind it)."""
 SECTION = struct.Struct("<4sIQ")
@@ -25,9 +25,9 @@ SECTION = struct.Struct("<4sIQ")
 REGISTERS, RECORDS, CALLS, END = b"REGS", b"SMPL", b"CALL", b"DONE"
 """REGS: the numbers of the PMDs that the records after it have, 32 bits each. SMPL: records. CALL: the call stacks of
 the records before it, 64 bits an address. DONE: how many samples there are, 64 bits."""
-FIELDS = "QQQQII"
-"""A record: IIP, stamp, the PMDs that overflowed (bit n for PMD n), the last period, the event set, how many calls it
-has; then 64 bits for each register."""
+FIELDS = {1: "QQQQII", VERSION: "QQQQIII4x"}
+"""A record, by version: IIP, stamp, the PMDs that overflowed (bit n for PMD n), the last period, the event set, how
+many calls it has, from version 2 on the thread; then 64 bits for each register."""
 COUNT = struct.Struct("<Q")
 
 
@@ -45,9 +45,9 @@ def _section(kind: bytes, content: bytes) -> bytes:
     return SECTION.pack(kind, crc32(content), len(content)) + content
 
 
-def _record(registers: int) -> struct.Struct:
+def _record(registers: int, version: int = VERSION) -> struct.Struct:
     """Of samples with so many registers."""
-    return struct.Struct(f"<{FIELDS}{registers}Q")
+    return struct.Struct(f"<{FIELDS[version]}{registers}Q")
 
 
 class Encoder:
@@ -74,6 +74,7 @@ class Encoder:
         content = b"".join(
             record.pack(
                 *(one.iip, one.stamp, sum(1 << pmd for pmd in one.overflowed), one.last, one.set, len(one.calls)),
+                one.thread,
                 *(value for _, value in one.pmds),
             )
             for one in samples
@@ -105,18 +106,18 @@ def decode(data: bytes) -> Contents:
     if len(data) < HEADER.size or not data.startswith(MAGIC):
         raise PfmonError("no file of samples (--smpl-module=raw)")
     _, version, process_id, pmu = HEADER.unpack_from(data)
-    if version != VERSION:
+    if version not in FIELDS:
         raise PfmonError(f"a file of samples of version {version}; this pfmon reads version {VERSION}")
     samples: list[Sample] = []
     damage = ""
     try:
-        _read(data, samples)
+        _read(data, version, samples)
     except _DamageError as error:
         damage = str(error)
     return Contents(pmu.rstrip(b"\0").decode("ascii", "replace"), process_id, samples, damage)
 
 
-def _read(data: bytes, samples: list[Sample]) -> None:
+def _read(data: bytes, version: int, samples: list[Sample]) -> None:
     """Gather the samples. _DamageError: where they end too early; those that are whole are there then."""
     registers: tuple[int, ...] | None = None
     pending: list[tuple[int, ...]] = []
@@ -128,9 +129,11 @@ def _read(data: bytes, samples: list[Sample]) -> None:
         elif kind == RECORDS:
             if registers is None:
                 raise _DamageError(f"records without registers before them at byte {place}")
-            record = _record(len(registers))
+            record = _record(len(registers), version)
             _whole(content, record.size, place)
             found = list(record.iter_unpack(content))
+            if version == 1:
+                found = [(*one[:6], 0, *one[6:]) for one in found]
             if any(one[5] for one in found):
                 pending = found
             else:
@@ -181,10 +184,10 @@ def _samples(
 ) -> Iterator[Sample]:
     """The samples of records; ``calls``: of all of them, one after the other."""
     first = 0
-    for iip, stamp, mask, last, number, depth, *values in records:
+    for iip, stamp, mask, last, number, depth, thread, *values in records:
         overflowed = tuple(pmd for pmd in range(mask.bit_length()) if mask >> pmd & 1)
         pmds = tuple(zip(registers, values, strict=True))
-        yield Sample(iip, stamp, overflowed, last, number, pmds, calls[first : first + depth])
+        yield Sample(iip, stamp, overflowed, last, number, pmds, calls[first : first + depth], thread)
         first += depth
 
 

@@ -23,6 +23,8 @@ class CodeFiles:
         self.files: list[Mapped] = []
         self.tell: Callable[[Sequence[Place]], None] = _nobody
         """Gets the places of all that are mapped now, when these change."""
+        self.on_mapped: Callable[[], None] | None = None
+        """Called when there is another one."""
         self._numbers: dict[Mapped, int] = {}
 
     def fork(self) -> CodeFiles:
@@ -37,6 +39,8 @@ class CodeFiles:
         if mapped not in self._numbers:
             self.files.append(mapped)
             self._numbers[mapped] = len(self.files)
+            if self.on_mapped:
+                self.on_mapped()
         return self._numbers[mapped]
 
 

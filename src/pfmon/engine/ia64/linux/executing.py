@@ -128,6 +128,8 @@ def _replace(
     if shared.traced:  # it stops before the first instruction (ptrace(2), PTRACE_TRACEME)
         p.send(p.own_signal(SIGTRAP, SI_USER), p.thread)
     p.system.run(p)
+    if p.owners is not None:
+        p.owners.begin_program()
     try:
         p.start()
     except PfmonError as error:

@@ -12,7 +12,7 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.random import RandomBytes
@@ -41,6 +41,8 @@ class OpenFile:
         self.references = 0
         self.entries: list[Entry] | None = None  # of a directory, since it was last rewound
         self.position = 0  # among the entries
+        self.on_release: Callable[[OpenFile], None] | None = None
+        """Called before the last reference is given up, by who keeps locks."""
 
     def acquire(self) -> OpenFile:
         self.references += 1
@@ -49,6 +51,8 @@ class OpenFile:
     def release(self) -> None:
         """Give up one reference; the last one closes the host's descriptor, unless it is pfmon's own."""
         self.references -= 1
+        if self.references == 0 and self.on_release:
+            self.on_release(self)
         if self.references == 0 and self.owned:
             os.close(self.host)
 
@@ -128,6 +132,8 @@ class FileTable:
 
     def __init__(self, limit: int, standard: Sequence[int] = STANDARD) -> None:
         self.limit = limit
+        self.on_close: Callable[[OpenFile], None] | None = None
+        """Called before a descriptor of a file is closed, by who keeps locks."""
         self._table: dict[int, Descriptor] = {}
         for number, host in enumerate(standard):
             if host >= 0 and (host != number or _is_inherited(number)):
@@ -174,7 +180,7 @@ class FileTable:
         old = self._table.get(number)
         self._put(number, Descriptor(file, close_on_exec))
         if old is not None:
-            old.file.release()
+            self._let_go(old.file)
         return number
 
     def set_close_on_exec(self, number: int, value: bool) -> None:
@@ -183,6 +189,11 @@ class FileTable:
     def close(self, number: int) -> None:
         file = self.get(number)
         del self._table[number]
+        self._let_go(file)
+
+    def _let_go(self, file: OpenFile) -> None:
+        if self.on_close:
+            self.on_close(file)
         file.release()
 
     def numbers(self) -> list[int]:

@@ -129,4 +129,8 @@ def fork(p: Process, lend: bool) -> Process:
     child.thread.name = p.thread.name
     p.family.children.append(child)
     p.system.processes[child.process_id] = child
+    if p.owners is not None and p.owners.schedule is not None:
+        from pfmon.engine.ia64.linux.perfmon import perf_inherit  # few programs have perf events
+
+        perf_inherit.forked(p.owners.schedule, child)
     return child

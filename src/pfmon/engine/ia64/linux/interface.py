@@ -8,6 +8,7 @@ from pfmon.light_typing import NamedTuple, Protocol
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from pfmon.engine.ia64.core.context import Context
 
@@ -42,6 +43,9 @@ class Memory(Protocol):
 
     def place(self, address: int) -> int:
         """Where a byte is in the host: the same for all that share it."""
+
+    def adopt(self, address: int, other: Self, theirs: int, length: int, protection: int) -> None:
+        """Have pages that are mapped shared elsewhere, where nothing is mapped: each sees what the other writes."""
 
     def clear(self) -> None:
         """Unmap everything."""

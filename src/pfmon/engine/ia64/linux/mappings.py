@@ -1,7 +1,8 @@
 """Mappings of files (mmap): read in when mapped; what a shared one changed goes back to the file.
 
-Back at msync, munmap and the end of the process, and before the program reads the file by other means; what
-it writes by other means shows in its mappings. Two mappings of one file see each other's changes only then.
+Back at msync, munmap and the end of the process, and before a program of the run reads or writes the file by other
+means; what it writes by other means shows in the mappings. Shared mappings of one file, in one process or several, have
+the same pages.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.interface import Memory
 
@@ -42,8 +45,10 @@ class FileMapping(NamedTuple):
 class Mappings:
     """All file mappings of a process, for regions that the memory has mapped already."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, everyone: Callable[[], Sequence[Mappings]] | None = None) -> None:
+        """``everyone``: those of all processes of the run."""
         self._memory = memory
+        self._everyone = everyone or (lambda: [self])
         self._page = memory.page_size
         self._all: list[FileMapping] = []
         self.code = CodeFiles()
@@ -51,19 +56,55 @@ class Mappings:
     def add(self, start: int, length: int, file: OpenFile, offset: int, shared: bool, protection: int) -> None:
         """Fill mapped pages from a file. Pages wholly after its end are inaccessible: SIGBUS."""
         end = start + length
-        loaded = self._load(start, end, file, offset)
+        self.before_access(file)
+        load = self._load_around if shared else self._load
+        loaded = load(start, end, file, offset)
         if loaded < end:
             self._memory.protect(loaded, end - loaded, 0)
-        saved = self._memory.read(start, loaded - start) if shared and loaded > start else b""
+        saved = _in_file(file, offset, loaded - start) if shared else b""
         file.acquire()
         code = self.code.number(start, end, file, offset) if protection & PROT_EXEC else 0
         self._all.append(FileMapping(start, end, file, offset, shared, protection, saved, code))
         if code:
             self.tell()
 
+    def _load_around(self, start: int, end: int, file: OpenFile, offset: int) -> int:
+        """Have the pages that are mapped shared already, and read the others in; the end of the last page of the
+        file."""
+        at = start
+        rights = next(rights for low, high, rights in self._memory.regions_map() if low <= start < high)
+        for low, high, other, theirs in self._shared_already(file, offset, offset + end - start):
+            first, beyond = start + low - offset, start + high - offset
+            self._load(at, first, file, offset + at - start)
+            self._memory.unmap(first, beyond - first)
+            self._memory.adopt(first, other, theirs, beyond - first, rights)
+            at = beyond
+        self._load(at, end, file, offset + at - start)
+        left = max(0, os.fstat(file.host).st_size - offset)
+        return min(end, start + (left + self._page - 1 & -self._page))
+
+    def _shared_already(self, file: OpenFile, low: int, high: int) -> list[tuple[int, int, Memory, int]]:
+        """Parts of a file, in order and none twice, that a process has mapped shared: where they begin and end in the
+        file, the memory, and where they begin there."""
+        status = os.fstat(file.host)
+        found = [
+            (max(low, m.offset), min(high, m.offset + m.end - m.start), one._memory, m)
+            for one in self._everyone()
+            for m in one._all
+            if m.shared and os.path.samestat(os.fstat(m.file.host), status)
+        ]
+        parts: list[tuple[int, int, Memory, int]] = []
+        at = low
+        for first, beyond, memory, m in sorted(found, key=lambda part: part[0]):
+            first = max(first, at)
+            if first < beyond:
+                parts.append((first, beyond, memory, m.start + first - m.offset))
+                at = beyond
+        return parts
+
     def fork(self, memory: Memory) -> Mappings:
         """For a child, with a copy of the memory."""
-        other = Mappings(memory)
+        other = Mappings(memory, self._everyone)
         other._all = list(self._all)
         for mapping in other._all:
             mapping.file.acquire()
@@ -195,11 +236,16 @@ class Mappings:
 
     def before_access(self, file: OpenFile) -> None:
         """The program reads or writes the file by other means: let the file have what mappings changed."""
-        if self._all and self.shares(file):
-            self.write_back()
+        for one in self._everyone():
+            if one._all and one.shares(file):
+                one.write_back()
 
     def after_write(self, file: OpenFile) -> None:
         """The program wrote to the file by other means: show it in the mappings."""
+        for one in self._everyone():
+            one._show(file)
+
+    def _show(self, file: OpenFile) -> None:
         if not self._all or not self.shares(file):
             return
         status = os.fstat(file.host)
@@ -214,3 +260,12 @@ class Mappings:
         for m in self._all:
             m.file.release()
         self._all = []
+
+
+def _in_file(file: OpenFile, offset: int, length: int) -> bytes:
+    """What a file holds, with zeros behind its end."""
+    parts, at = [], 0
+    while at < length and (data := os.pread(file.host, min(PIECE, length - at), offset + at)):
+        parts.append(data)
+        at += len(data)
+    return b"".join(parts).ljust(length, b"\0")

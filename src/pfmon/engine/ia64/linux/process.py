@@ -92,7 +92,7 @@ class Process:
         self.limits = Limits(settings.stack_size)
         self.files = FileTable(self.limits.open_files(), settings.standard_files)
         self.paths = Paths(settings.sysroot, os.fsencode(program.image.path), settings.process_id, settings.confined)
-        self.mappings = Mappings(memory)
+        self.mappings = Mappings(memory, self.system.mappings)
         self.umask = Umask()
         self.set_first_break()
         self.unaligned = 0
@@ -186,7 +186,7 @@ class Process:
         self.memory, self.user, self.registers = memory, UserMemory(memory), registers
         self.used.go_on_with(registers)
         self.posix_timers = {}
-        self.mappings = Mappings(memory)
+        self.mappings = Mappings(memory, self.system.mappings)
         self.mappings.code.tell = registers.set_files
 
     def set_first_break(self) -> None:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from pfmon.engine.api import ProgramPmu
     from pfmon.engine.ia64.linux.event_files import TimerFile
+    from pfmon.engine.ia64.linux.file_locks import FileLocks
     from pfmon.engine.ia64.linux.interface import End, Memory, Registers
+    from pfmon.engine.ia64.linux.mappings import Mappings
     from pfmon.engine.ia64.linux.perfmon.everywhere import Everywhere
     from pfmon.engine.ia64.linux.process import Process
     from pfmon.engine.ia64.linux.thread import Thread
@@ -53,6 +55,10 @@ class System:
         """By address space (0: shared memory) and address: who waits, and with which bits."""
         self.foreground = settings.process_id
         """The process group that has the terminal."""
+        self.file_locks: FileLocks | None = None
+        """Those of all processes, from the first one on."""
+        self.perf_events = 0
+        """How many there were."""
         self.everywhere: Everywhere | None = None
         """What monitors the processor, whoever runs."""
         self._next = settings.process_id + 1
@@ -88,6 +94,10 @@ class System:
         """A number for a process or a thread."""
         self._next += 1
         return self._next - 1
+
+    def mappings(self) -> list[Mappings]:
+        """The file mappings of all processes."""
+        return [process.mappings for process in self.processes.values()]
 
     @property
     def threads(self) -> int:

@@ -189,6 +189,29 @@ cdef class AddressSpace:
         other._publish()
         return other
 
+    def adopt(self, address: int, AddressSpace other, theirs: int, length: int, protection: int) -> None:
+        """Have pages that are mapped ``shared`` elsewhere, in this space or another one, at an address where nothing is:
+        each sees what the other writes. GuestMemoryFault: something of them is not mapped."""
+        cdef Extent one, copy
+        start, end = self._range(address, length)
+        if not other.is_mapped(theirs, end - start):
+            raise GuestMemoryFault(theirs)
+        if self.mapped + (end - start) > self.limit:
+            raise GuestMemoryLimit(f"{self.mapped + end - start} bytes of guest memory; the limit is {self.limit}")
+        other._split(theirs)
+        other._split(theirs + end - start)
+        made = []
+        for one in other.extents:
+            if theirs <= one.start and one.end <= theirs + (end - start):
+                copy = one.share()
+                copy.start, copy.end = one.start - theirs + start, one.end - theirs + start
+                copy.protection, copy.shared = protection, True
+                made.append(copy)
+        self.mapped += end - start
+        self.extents = sorted([*self.extents, *made], key=_start)
+        other._publish()
+        self._publish()
+
     def clear(self) -> None:
         """Unmap everything."""
         self.extents = []

@@ -48,6 +48,7 @@ MODULES = (
 
 SELDOM = {
     "events": ("epoll", "eventfd", "timerfd", "signalfd", "inotify"),
+    "locks": ("flock",),
     "posix_timers": ("timer_",),
     "sockets": (
         *("socket", "bind", "connect", "listen", "accept", "getsock", "getpeer", "setsock", "shutdown"),

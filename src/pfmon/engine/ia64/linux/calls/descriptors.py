@@ -14,18 +14,19 @@ from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.files import OpenFile
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD, O_CLOEXEC, O_CREAT, O_NOFOLLOW, O_TRUNC
 from pfmon.engine.ia64.linux.special import open_special
-from pfmon.engine.ia64.linux.structures import FLOCK
 from pfmon.engine.ia64.linux.user import int32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
-F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW, F_SETOWN, F_GETOWN = range(10)
+F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL = range(5)
+F_GETOWN = 9
 F_DUPFD_CLOEXEC, F_SETPIPE_SZ, F_GETPIPE_SZ = 1030, 1031, 1032
 FD_CLOEXEC = 1
 SETTABLE = open_flags.O_APPEND | open_flags.O_NONBLOCK
-LOCKS = (F_GETLK, F_SETLK, F_SETLKW)
+LOCKS = (5, 6, 7, 36, 37, 38)
+"""F_GETLK, F_SETLK, F_SETLKW; F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW."""
 
 
 def _open(p: Process, directory: int, address: int, flags: int, mode: int) -> int:
@@ -143,34 +144,14 @@ def fcntl(p: Process, fd: int, command: int, argument: int) -> int:
         host_fcntl.fcntl(file.host, host_fcntl.F_SETFL, open_flags.to_host(kept | argument & SETTABLE))
         return 0
     if what in LOCKS:
-        return _lock(p, file, what, argument)
+        from pfmon.engine.ia64.linux.calls import locks  # few programs lock files
+
+        return locks.records(p, file, what, argument)
     if what in (F_SETPIPE_SZ, F_GETPIPE_SZ):
         return host_fcntl.fcntl(file.host, what, argument & 0x7FFFFFFF)
     if what == F_GETOWN:
         return 0
     return fail(errno.EINVAL)
-
-
-def _lock(p: Process, file: OpenFile, command: int, address: int) -> int:
-    """Record locks; struct flock is the same on every 64-bit Linux."""
-    given = p.user.read(address, FLOCK.size)
-    if command == F_GETLK:
-        p.user.write(address, host_fcntl.fcntl(file.host, host_fcntl.F_GETLK, given))
-    elif command == F_SETLK:
-        host_fcntl.fcntl(file.host, host_fcntl.F_SETLK, given)
-    else:
-        waiting.until_granted(p, lambda: host_fcntl.fcntl(file.host, host_fcntl.F_SETLK, given))
-    return 0
-
-
-@system_call("flock")
-def flock(p: Process, fd: int, operation: int) -> int:
-    host, wanted = p.files.host(int32(fd)), int32(operation)
-    if wanted & host_fcntl.LOCK_NB:
-        host_fcntl.flock(host, wanted)
-    else:
-        waiting.until_granted(p, lambda: host_fcntl.flock(host, wanted | host_fcntl.LOCK_NB))
-    return 0
 
 
 @system_call("memfd_create")

@@ -9,12 +9,14 @@ import select
 
 from pfmon.engine.ia64.linux import sockets, waiting
 from pfmon.engine.ia64.linux.calls.registry import system_call
-from pfmon.engine.ia64.linux.errors import fail
+from pfmon.engine.ia64.linux.calls.time import duration
+from pfmon.engine.ia64.linux.clock import SECOND
+from pfmon.engine.ia64.linux.errors import Restart, fail
 from pfmon.engine.ia64.linux.files import CHUNK, OpenFile
 from pfmon.engine.ia64.linux.host_calls import call, call_with_address
 from pfmon.engine.ia64.linux.signal_table import SIGPIPE
 from pfmon.engine.ia64.linux.signals import SI_KERNEL
-from pfmon.engine.ia64.linux.structures import CMSGHDR, INT, MSGHDR, U32, U64
+from pfmon.engine.ia64.linux.structures import CMSGHDR, INT, MSGHDR, TIMESPEC, U32, U64
 from pfmon.engine.ia64.linux.thread import Blocked
 from pfmon.engine.ia64.linux.user import READ, WRITE, int32
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
 SOCK_NONBLOCK, SOCK_CLOEXEC, TYPE_MASK = 0o4000, 0o2000000, 0xF
-MSG_CTRUNC, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_CMSG_CLOEXEC = 8, 0x40, 0x4000, 0x40000000
+MSG_OOB, MSG_CTRUNC, MSG_DONTWAIT, MSG_NOSIGNAL = 1, 8, 0x40, 0x4000
+MSG_WAITFORONE, MSG_CMSG_CLOEXEC = 0x10000, 0x40000000
 SOL_SOCKET, SCM_RIGHTS = 1, 1
 LARGEST_OPTION = 1024
 MOST_DESCRIPTORS = 253  # of one message (SCM_MAX_FD)
@@ -328,3 +331,36 @@ def sendmmsg(p: Process, fd: int, vector: int, count: int, flags: int) -> int:
         done += 1
         p.thread.done = 0
     return done
+
+
+@system_call("recvmmsg")
+def recvmmsg(p: Process, fd: int, vector: int, count: int, flags: int, timeout: int) -> int:
+    """Messages until there are so many; after each one Linux looks whether the time is over, and not while it waits for
+    one (recvmmsg(2), BUGS). An error behind the first message is left for the next call."""
+    most = min(int32(count), MOST_MESSAGES)
+    nanoseconds = duration(p, timeout) if timeout else None
+    began, _ = waiting.begun(p, None)
+    one_by_one = flags & ~MSG_WAITFORONE
+    done = p.thread.done
+    try:
+        while done < most:
+            wanted = one_by_one | (MSG_DONTWAIT if done and flags & MSG_WAITFORONE else 0)
+            at = vector + done * MMSGHDR_SIZE
+            p.user.pack(U32, at + MSGHDR.size, recvmsg(p, fd, at, wanted) or 0)
+            done += 1
+            if p.user.unpack(MSGHDR, at)[-1] & MSG_OOB or _is_over(p, began, nanoseconds):
+                break
+    except Blocked:
+        p.thread.done = done
+        raise
+    except (OSError, Restart):
+        if not done:
+            raise
+    if timeout and done:
+        left = max(0, (nanoseconds or 0) - (p.clock.monotonic() - began))
+        p.user.pack(TIMESPEC, timeout, left // SECOND, left % SECOND)
+    return done
+
+
+def _is_over(p: Process, began: int, nanoseconds: int | None) -> bool:
+    return nanoseconds is not None and p.clock.monotonic() - began >= nanoseconds

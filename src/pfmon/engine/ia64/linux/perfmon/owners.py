@@ -109,16 +109,24 @@ class Owners:
     # --- all
 
     def leave(self, ended: bool) -> None:
-        """The process has ``ended``, or executes another program, which the PMU does not count."""
+        """The process has ``ended``, or executes another program, which contexts do not count."""
         for context in [context for context in self.monitors if not context.system]:
             self.unload(context)
             if ended:
                 context.file.ended()
         if self.schedule is not None:
-            self.schedule.end()
+            self.schedule.end() if ended else self.schedule.leave_program()
         if self._process.pmu is not None and self._here is None:
             self._process.pmu.tell(None)
-        self.schedule = None
+        if ended:
+            self.schedule = None
+
+    def begin_program(self) -> None:
+        """The process has executed a program: perf events go on in it."""
+        process, host = self._process, self._process.system.host
+        if self.schedule is not None and host is not None:
+            process.pmu = host.pmu_of(process) if self.schedule.uses_pmu else None
+            self.schedule.begin_program()
 
     def _check_pmu(self, what: str) -> None:
         process = self._process

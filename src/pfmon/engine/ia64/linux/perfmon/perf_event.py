@@ -15,6 +15,7 @@ from pfmon.engine.ia64.linux.perfmon.perf_attributes import (
     PINNED,
 )
 from pfmon.engine.ia64.linux.perfmon.perf_sources import Clock
+from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,20 +24,41 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.perf_attributes import Attributes
     from pfmon.engine.ia64.linux.perfmon.perf_file import PerfFile
     from pfmon.engine.ia64.linux.perfmon.perf_ring import Ring
+    from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
     from pfmon.engine.ia64.linux.perfmon.perf_sources import Source
 
 MASK = (1 << 64) - 1
 SECOND = 1_000_000_000
 
 
+class Total(NamedTuple):
+    """What was counted, and the times that an event was enabled and on the PMU."""
+
+    value: int
+    enabled: int
+    running: int
+
+    def plus(self, other: Total) -> Total:
+        """Both together."""
+        return Total(*(one + more for one, more in zip(self, other, strict=True)))
+
+
 class PerfEvent:
-    """An event, in a group of its own or of another one. Times are in nanoseconds of the program's clock."""
+    """An event, in a group of its own or of another one. Times are in nanoseconds that its process has used."""
 
     def __init__(
-        self, number: int, attributes: Attributes, source: Source, leader: PerfEvent | None, thread: int
+        self,
+        number: int,
+        attributes: Attributes,
+        source: Source,
+        leader: PerfEvent | None,
+        thread: int,
+        own: bool = True,
     ) -> None:
-        """``number``: its id, which no other has; ``thread``: whose it is, and with INHERIT of all that follow."""
+        """``number``: its id, which no other has; ``thread``: whose it is, and with INHERIT of all that follow;
+        ``own``: its process has opened it, and may read its counter."""
         self.id = number
+        self.own = own
         self.thread = thread
         self.attributes = attributes
         self.source = source
@@ -63,6 +85,12 @@ class PerfEvent:
         self.lost = 0
         self.unseen = 0
         """Samples since who polls was told."""
+        self.root = self
+        """The event that was opened, of one that a child process has inherited (perf_inherit.py)."""
+        self.copies: list[tuple[Schedule, PerfEvent]] = []
+        """Those of child processes that run."""
+        self.ended = Total(0, 0, 0)
+        """What those of child processes that have ended came to."""
 
     @property
     def group(self) -> Iterator[PerfEvent]:
@@ -85,8 +113,21 @@ class PerfEvent:
         """What a counter is to count; None: it needs none."""
         return self.source if isinstance(self.source, PmuEvent) else None
 
+    @property
+    def total(self) -> Total:
+        """What it and those of child processes came to, as far as they are up to date."""
+        total = Total(self.count, self.enabled, self.running).plus(self.ended)
+        for _, copy in self.copies:
+            total = total.plus(copy.total)
+        return total
+
+    def update_copies(self) -> None:
+        """Bring those of child processes up to date."""
+        for schedule, _ in self.copies:
+            schedule.update()
+
     def pass_time(self, now: int) -> None:
-        """Account the time since the last call."""
+        """Account the processor time of its process since the last call."""
         passed, self._updated = max(0, now - self._updated), now
         if not self.wants_time:
             return
@@ -96,9 +137,9 @@ class PerfEvent:
         if self.source is Clock:
             self.count += passed
 
-    def start_clock(self, now: int) -> None:
-        """It begins to exist."""
-        self._updated = self.last_sample = now
+    def start_clock(self, used: int, now: int) -> None:
+        """It begins to exist, when its process has used so much of the processor."""
+        self._updated, self.last_sample = used, now
 
     def next_period(self, now: int) -> None:
         """A sample was taken: the next one is a period away. By frequency the period follows what happened, an eighth
@@ -115,15 +156,16 @@ class PerfEvent:
         """What read gives."""
         read_format = self.attributes.read_format
         if not read_format & FORMAT_GROUP:
-            return _words(self.count, *self._times(read_format), *self._named(read_format))
+            return _words(self.total.value, *self._times(read_format), *self._named(read_format))
         words = [len(list(self.group)), *self.leader._times(read_format)]
         for one in self.group:
-            words += [one.count, *one._named(read_format)]
+            words += [one.total.value, *one._named(read_format)]
         return _words(*words)
 
     def _times(self, read_format: int) -> list[int]:
-        enabled = [self.enabled] if read_format & FORMAT_ENABLED else []
-        return enabled + ([self.running] if read_format & FORMAT_RUNNING else [])
+        total = self.total
+        enabled = [total.enabled] if read_format & FORMAT_ENABLED else []
+        return enabled + ([total.running] if read_format & FORMAT_RUNNING else [])
 
     def _named(self, read_format: int) -> list[int]:
         name = [self.id] if read_format & FORMAT_ID else []

@@ -39,15 +39,24 @@ class PerfFile(NotifyingFile):
 
     def release(self) -> None:
         """Give up one reference; with the last one the event goes."""
-        if self.references == 1 and not self._process.is_over:
+        if self.references == 1:
             self._schedule.remove(self.event)
+            for schedule, copy in list(self.event.copies):
+                schedule.remove(copy)
         super().release()
+
+    def tell_opener(self, code: int) -> None:
+        """Send the signal that who opened it wants."""
+        if not self._process.is_over:
+            self.notify(self._process, self.number, code)
 
     def read(self, count: int) -> bytes:
         """The count, or those of the group."""
         if self.event.leader.failed:
             return b""
         self._schedule.update()
+        for one in self.event.group:
+            one.update_copies()
         data = self.event.values()
         return data if count >= len(data) else fail(errno.ENOSPC)
 
@@ -67,7 +76,9 @@ class PerfFile(NotifyingFile):
         elif request == RESET:
             self._schedule.update()
             for one in events:
-                one.count = 0
+                one.update_copies()
+                for same in (one, *(copy for _, copy in one.copies)):
+                    same.count = 0
         elif request == REFRESH:
             self._refresh(int32(argument))
         elif request == PERIOD:
@@ -85,6 +96,10 @@ class PerfFile(NotifyingFile):
         for one in events:
             one.is_on = on
             one.failed = one.failed and not on
+            for schedule, copy in one.copies:
+                schedule.update()
+                copy.is_on = on
+                schedule.change()
         self._schedule.change()
 
     def _refresh(self, times: int) -> None:

@@ -29,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.perf_attributes import Attributes
     from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.thread import Thread
 
 NO_GROUP, OUTPUT, CGROUP, CLOSE_ON_EXEC = 1, 2, 4, 8
 CLOCKS = (0, 1, 4, 7, 11)
@@ -46,22 +47,23 @@ def perf_event_open(process: Process, address: int, task: int, processor: int, g
         fail(errno.EINVAL)
     process.files.free()
     leader = _leader(process, group)
-    _check_target(process, task, processor)
+    thread = _target(process, task, processor)
+    target = thread.process
     _check_samples(process, attributes)
-    owners = owners_of(process)
+    owners = owners_of(target)
     if owners.schedule is None:
-        owners.schedule = Schedule(process)
+        owners.schedule = Schedule(target)
     schedule = owners.schedule
     source, leads = source_of(attributes), None if flags & NO_GROUP else leader
-    event = PerfEvent(schedule.last_id + 1, attributes, source, leads, process.thread.number)
-    _check_group(event, leader)
+    event = PerfEvent(process.system.perf_events + 1, attributes, source, leads, thread.number, target is process)
+    _check_group(event, leader, schedule)
     if event.pmu_event:
-        _check_pmu(process, schedule, event)
+        _check_pmu(target, schedule, event)
     if flags & OUTPUT and leader:
         event.ring = leader.ring
     event.file = PerfFile(process, event, schedule)
     event.file.number = process.files.add(event.file, bool(flags & CLOSE_ON_EXEC))
-    schedule.last_id = event.id
+    process.system.perf_events = event.id
     schedule.add(event)
     return event.file.number
 
@@ -73,19 +75,18 @@ def _leader(process: Process, group: int) -> PerfEvent | None:
     return file.event if isinstance(file, PerfFile) else fail(errno.EBADF)
 
 
-def _check_target(process: Process, task: int, processor: int) -> None:
-    """The thread itself, on any processor or on the one that there is."""
+def _target(process: Process, task: int, processor: int) -> Thread:
+    """The thread that is meant, of any process of the run, on any processor or on the one that there is."""
     if task == -1 and processor == -1:
         fail(errno.EINVAL)
-    if task not in (-1, 0, process.thread.number):
-        known = process.system.thread(task) is not None
-        if known:
-            process.notice("perf_event_open: events are of the calling thread here; for another one it returns EACCES")
-        fail(errno.EACCES if known else errno.ESRCH)
+    thread = process.system.thread(task) if task > 0 else process.thread
+    if thread is None or task < -1:
+        fail(errno.ESRCH)
     if not -1 <= processor < process.settings.processors:
         fail(errno.EINVAL)
     if task == -1:
         fail(errno.EACCES)  # all tasks of a processor: perf_event_paranoid
+    return thread
 
 
 def _check_samples(process: Process, attributes: Attributes) -> None:
@@ -102,12 +103,12 @@ def _check_samples(process: Process, attributes: Attributes) -> None:
         fail(errno.EINVAL)
 
 
-def _check_group(event: PerfEvent, leader: PerfEvent | None) -> None:
-    """A leader leads itself, and its members are neither pinned nor exclusive. What the kernel counts itself is not
-    sampled here."""
+def _check_group(event: PerfEvent, leader: PerfEvent | None, schedule: Schedule) -> None:
+    """A leader leads itself, and events of the same task, which are neither pinned nor exclusive. What the kernel
+    counts itself is not sampled here."""
     if leader is not None and event.leader is not event:
         alone = event.attributes.flags & (PINNED | EXCLUSIVE)
-        if leader.leader is not leader or alone:
+        if leader.leader is not leader or alone or leader not in schedule.events or leader.thread != event.thread:
             fail(errno.EINVAL)
     if event.pmu_event is None and event.attributes.samples:
         fail(errno.EOPNOTSUPP)

@@ -8,7 +8,8 @@ the same share a counter.
 from __future__ import annotations
 
 from pfmon.engine.ia64.linux.notifying import POLL_HUP, POLL_IN
-from pfmon.engine.ia64.linux.perfmon.perf_attributes import INHERIT, WATERMARK
+from pfmon.engine.ia64.linux.perfmon import perf_inherit
+from pfmon.engine.ia64.linux.perfmon.perf_attributes import ENABLE_ON_EXEC, INHERIT, WATERMARK
 from pfmon.engine.ia64.linux.perfmon.perf_ring import Counter
 from pfmon.engine.ia64.linux.perfmon.perf_samples import sample
 from pfmon.engine.ia64.linux.perfmon.registers import registers_of
@@ -44,7 +45,6 @@ class Schedule:
     def __init__(self, process: Process) -> None:
         self._process = process
         self.events: list[PerfEvent] = []
-        self.last_id = 0
         self._slots: dict[int, Slot] = {}
         self._bases: dict[int, int] = {}
         self._order: list[PerfEvent] = []
@@ -65,7 +65,7 @@ class Schedule:
 
     def add(self, event: PerfEvent) -> None:
         """Count an event, if it is enabled. Its group fits (`fits`)."""
-        event.start_clock(self._now())
+        event.start_clock(self._used, self._now())
         self.events.append(event)
         if event.leader is event:
             self._order.append(event)
@@ -91,13 +91,48 @@ class Schedule:
             event.leader.siblings.remove(event)
         if used:
             self.change()
-        if used and not self.uses_pmu:
+        if used and not self.uses_pmu and self._process.pmu:
             self._pmu.tell(None)
 
     def end(self) -> None:
-        """The process has the PMU no more: nothing counts."""
+        """The process has ended: nothing counts any more."""
         self.update()
+        for event in self.events:
+            event.pmd = None
+            if not event.own:
+                event.file.ready(True)
+        perf_inherit.ended(self.events)
         self.events, self._order, self._slots = [], [], {}
+
+    def leave_program(self) -> None:
+        """The process executes another program: its processor and PMU are given up."""
+        self.update()
+        for event in self.events:
+            event.pmd = None
+        self._slots, self._known, self._tick = {}, {}, None
+
+    def begin_program(self) -> None:
+        """The other program has a processor and a PMU."""
+        for event in self.events:
+            event.is_on |= bool(event.attributes.flags & ENABLE_ON_EXEC)
+        if self.uses_pmu and self._process.pmu:
+            self._pmu.tell(self.overflowed)
+        self.change()
+
+    def begin_in_child(self, events: list[PerfEvent]) -> None:
+        """A child process begins with the groups that it has inherited, leaders first."""
+        for event in events:
+            event.start_clock(self._used, self._now())
+            self.events.append(event)
+            if event.leader is event:
+                self._order.append(event)
+        if self.uses_pmu:
+            self._pmu.tell(self.overflowed)
+        self.change()
+
+    def in_order(self) -> Iterable[PerfEvent]:
+        """The leaders of groups."""
+        return tuple(self._order)
 
     def switch_all(self, on: bool) -> None:
         """Enable or disable every event of the task (prctl)."""
@@ -118,11 +153,13 @@ class Schedule:
             self._pmu.settle()
             for pmd in self._slots:
                 self._collect(pmd)
-        self._pass_time(self._now())
+        self._pass_time(self._used)
 
     def change(self) -> None:
         """Which events are enabled has changed, or which thread runs: find those that count now."""
         self.update()
+        if self.uses_pmu and not self._process.pmu:
+            return  # between two programs
         thread = self._process.thread.number
         for event in self.events:
             event.runs = event.thread == thread or bool(event.attributes.flags & INHERIT)
@@ -160,6 +197,11 @@ class Schedule:
     def _now(self) -> int:
         return self._process.clock.monotonic()
 
+    @property
+    def _used(self) -> int:
+        """The processor time of the process."""
+        return self._process.clock.processor()
+
     def _pass_time(self, now: int) -> None:
         for event in self.events:
             event.pass_time(now)
@@ -169,10 +211,12 @@ class Schedule:
     def _describe(self, event: PerfEvent) -> None:
         """What the program reads in the event's first page."""
         assert event.ring
-        offset = event.count
-        if event.pmd is not None:
+        offset = event.total.value
+        if event.pmd is not None and event.own:
             offset -= self._bases[event.pmd]
-        event.ring.describe(Counter(event.pmd, offset, event.enabled, event.running), self._width)
+        total = event.total
+        shown = event.pmd if event.own else None
+        event.ring.describe(Counter(shown, offset, total.enabled, total.running), self._width)
 
     @property
     def _width(self) -> int:
@@ -209,8 +253,9 @@ class Schedule:
         pmu.commit()
         pmu.watch([pmd for pmd, slot in slots.items() if _samples(slot)])
         pmu.steer(bool(slots), None)
-        self._process.registers.set_secure(not slots)
-        self._pass_time(self._now())
+        own = any(event.own for slot in slots.values() for event in slot.events)
+        self._process.registers.set_secure(not own)
+        self._pass_time(self._used)
 
     def _configuration(self, writes: dict[str, int]) -> dict[str, int]:
         """All configuration registers: those that nobody writes as the kernel has them."""
@@ -245,7 +290,7 @@ class Schedule:
         now = self._now() - behind
         for pmd in self._slots:
             self._collect(pmd)
-        self._pass_time(now)
+        self._pass_time(self._used - behind)
         stopped = False
         for pmd in pmds:
             slot = self._slots.get(pmd)
@@ -268,7 +313,7 @@ class Schedule:
             self._wake(event)
         last = event.limit == 1
         event.limit = max(0, event.limit - 1)
-        event.file.notify(self._process, event.file.number, POLL_HUP if last else POLL_IN)
+        event.file.tell_opener(POLL_HUP if last else POLL_IN)
         if last:
             event.is_on = False
         return last

@@ -1,0 +1,222 @@
+"""Locks of files between the processes of a run: who has them, who waits for whom, when they end (fcntl(2), flock(2)).
+
+Record locks belong to a process, or with F_OFD_SETLK to an open file description; those of flock to a description. A
+wait for another process of the run ends when that gives its lock up, and is recognised when it never can.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+
+from pfmon.engine.ia64.linux import waiting
+from pfmon.engine.ia64.linux.errors import Restart, fail
+from pfmon.engine.ia64.linux.files import OpenFile
+from pfmon.engine.ia64.linux.record_locks import BEYOND, F_RDLCK, F_UNLCK, F_WRLCK, Lock, RecordLocks
+from pfmon.engine.ia64.linux.structures import FLOCK
+from pfmon.engine.ia64.linux.thread import Blocked, Wait
+from pfmon.light_typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Set
+    from typing import NoReturn
+
+    from pfmon.engine.ia64.linux.process import Process
+    from pfmon.engine.ia64.linux.system import System
+    from pfmon.engine.ia64.linux.thread import Thread
+
+File = tuple[int, int]
+"""Device and inode."""
+OF_DESCRIPTION = -1
+"""The process that F_GETLK names for a lock of an open file description."""
+
+
+class _Waiting(NamedTuple):
+    """A thread waits for a lock of a file that ``owner`` has, and ``records``: for one of records of its process."""
+
+    file: File
+    owner: Process | OpenFile
+    records: bool
+
+
+class FileLocks:
+    """All of a run."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._records: dict[File, RecordLocks] = {}
+        self._whole: dict[File, dict[OpenFile, bool]] = {}
+        """By file: who has it by flock, and whether alone."""
+        self._waiting: dict[Thread, _Waiting] = {}
+
+    # --- record locks
+
+    def query(self, file: OpenFile, given: bytes, owner: Process | OpenFile) -> bytes:
+        """F_GETLK: the lock that keeps another one away, as struct flock; else the given one as F_UNLCK. EINVAL: for
+        F_UNLCK."""
+        if FLOCK.unpack(given)[0] == F_UNLCK:
+            fail(errno.EINVAL)
+        wanted = _wanted(file, given, owner)
+        locks = self._of(file)
+        found = locks.blocking(wanted)
+        outside = None if found else locks.blocking_outside(wanted)
+        self._forget_empty(file)
+        if found:
+            holder = OF_DESCRIPTION if isinstance(found.owner, OpenFile) else found.owner.process_id
+            size = 0 if found.end == BEYOND else found.end - found.start
+            return FLOCK.pack(F_WRLCK if found.exclusive else F_RDLCK, os.SEEK_SET, found.start, size, holder)
+        return outside or FLOCK.pack(F_UNLCK, *FLOCK.unpack(given)[1:])
+
+    def set(self, p: Process, file: OpenFile, given: bytes, owner: Process | OpenFile, waits: bool) -> None:
+        """F_SETLK, and F_SETLKW, which ``waits``. OSError: EAGAIN, EDEADLK, EBADF, EINVAL."""
+        self._waiting.pop(p.thread, None)
+        kind = FLOCK.unpack(given)[0]
+        wanted = _wanted(file, given, owner)
+        if kind != F_UNLCK:
+            _check_access(file, kind)
+            blocking = self._of(file).blocking(wanted)
+            if blocking and not waits:
+                fail(errno.EAGAIN)
+            if blocking:
+                self._wait(p, file, blocking.owner, records=isinstance(owner, type(p)))
+        p.files.on_close = p.files.on_close or (lambda closed: self._closed_by(p, closed))
+        if isinstance(owner, OpenFile):
+            owner.on_release = self._released
+        locks = self._of(file)
+        try:
+            locks.clear(wanted) if kind == F_UNLCK else locks.set(wanted)
+        except OSError:
+            self._forget_empty(file)
+            if not waits:
+                fail(errno.EAGAIN)
+            waiting.come_again(p, "for a lock of a file")
+        if kind != F_WRLCK:
+            self._wake(_file(file))
+        self._forget_empty(file)
+
+    def _of(self, file: OpenFile) -> RecordLocks:
+        return self._records.get(_file(file)) or self._records.setdefault(_file(file), RecordLocks(file.host))
+
+    def _forget_empty(self, file: OpenFile) -> None:
+        found = self._records.get(_file(file))
+        if found is not None and not found.locks:
+            found.close()
+            del self._records[_file(file)]
+
+    def _drop(self, file: OpenFile, owner: Process | OpenFile) -> None:
+        """An owner has no records of a file any more."""
+        found = self._records.get(_file(file))
+        if found is not None and any(one.owner is owner for one in found.locks):
+            found.clear(Lock(0, BEYOND, False, owner))
+            self._wake(_file(file))
+            self._forget_empty(file)
+
+    # --- whole files
+
+    def flock(self, p: Process, file: OpenFile, operation: int, waits: bool) -> None:
+        """LOCK_SH, LOCK_EX or LOCK_UN. What a description had of another kind is given up first, even if it then has to
+        wait (flock(2))."""
+        self._waiting.pop(p.thread, None)
+        holders = self._whole.setdefault(_file(file), {})
+        alone = operation == fcntl.LOCK_EX
+        if operation == fcntl.LOCK_UN or holders.get(file, alone) != alone:
+            fcntl.flock(file.host, fcntl.LOCK_UN)
+            self._give_up(file)
+        if operation == fcntl.LOCK_UN:
+            return
+        holders = self._whole.setdefault(_file(file), {})
+        for other, other_alone in holders.items():
+            if other is not file and (alone or other_alone):
+                if not waits:
+                    fail(errno.EAGAIN)
+                self._wait(p, file, other, records=False)
+        file.on_release = self._released
+        attempt = operation | fcntl.LOCK_NB
+        if waits:
+            waiting.until_granted(p, lambda: fcntl.flock(file.host, attempt))
+        else:
+            fcntl.flock(file.host, attempt)
+        holders[file] = alone
+
+    def _give_up(self, file: OpenFile) -> None:
+        """A description has no lock any more, as far as the run knows."""
+        holders = self._whole.get(_file(file), {})
+        if holders.pop(file, None) is not None:
+            self._wake(_file(file))
+        if not holders:
+            self._whole.pop(_file(file), None)
+
+    # --- waiting, and ends
+
+    def _wait(self, p: Process, file: OpenFile, owner: Process | OpenFile, records: bool) -> NoReturn:
+        """Until somebody gives a lock of the file up. EDEADLK: who has it waits for a lock of this process."""
+        p.fire_timers()
+        if p.signals.interrupting():
+            raise Restart
+        if records and self._leads_to(owner, p, frozenset()):
+            fail(errno.EDEADLK)
+        self._waiting[p.thread] = _Waiting(_file(file), owner, records)
+        text = "for a lock of a file"
+        if not isinstance(owner, OpenFile):
+            text += f" that process {owner.process_id} has"
+        raise Blocked(Wait(text))
+
+    def _leads_to(self, owner: Process | OpenFile, p: Process, seen: Set[int]) -> bool:
+        """Whether the owner of a lock of records is a process, or waits for one who is."""
+        if owner is p:
+            return True
+        if id(owner) in seen:
+            return False
+        waits = [one for thread, one in self._waiting.items() if one.records and thread.process is owner]
+        return any(self._leads_to(one.owner, p, {*seen, id(owner)}) for one in waits)
+
+    def _wake(self, file: File) -> None:
+        """Locks of a file were given up: who waits for one asks again."""
+        for thread in [thread for thread, one in self._waiting.items() if one.file == file]:
+            self._system.schedule.wake(thread)
+
+    def _closed_by(self, p: Process, file: OpenFile) -> None:
+        """A process has closed a descriptor of a file, whichever: it has no records of it any more."""
+        for thread in [thread for thread in self._waiting if thread.process is p and p.is_over]:
+            del self._waiting[thread]
+        self._drop(file, p)
+
+    def _released(self, file: OpenFile) -> None:
+        """The last descriptor of a description is closed in the run; closing the host's gives its lock up there, unless
+        others of the host have that, too."""
+        self._drop(file, file)
+        if file in self._whole.get(_file(file), {}):
+            self._give_up(file)
+
+
+def _file(file: OpenFile) -> File:
+    status = os.fstat(file.host)
+    return status.st_dev, status.st_ino
+
+
+def _wanted(file: OpenFile, given: bytes, owner: Process | OpenFile) -> Lock:
+    """The bytes that a struct flock names. EINVAL, EOVERFLOW."""
+    kind, whence, start, length, process_id = FLOCK.unpack(given)
+    if kind not in (F_RDLCK, F_WRLCK, F_UNLCK) or (process_id and isinstance(owner, OpenFile)):
+        fail(errno.EINVAL)
+    if whence == os.SEEK_CUR:
+        start += os.lseek(file.host, 0, os.SEEK_CUR)
+    elif whence == os.SEEK_END:
+        start += os.fstat(file.host).st_size
+    elif whence != os.SEEK_SET:
+        fail(errno.EINVAL)
+    first, end = (start + length, start) if length < 0 else (start, start + length if length else BEYOND)
+    if first < 0:
+        fail(errno.EINVAL)
+    if end > BEYOND:
+        fail(errno.EOVERFLOW)
+    return Lock(first, end, kind == F_WRLCK, owner)
+
+
+def _check_access(file: OpenFile, kind: int) -> None:
+    """A lock for reading wants a file that is open for reading, one for writing for writing."""
+    access = fcntl.fcntl(file.host, fcntl.F_GETFL) & os.O_ACCMODE
+    if access == (os.O_RDONLY if kind == F_WRLCK else os.O_WRONLY):
+        fail(errno.EBADF)

@@ -1,0 +1,93 @@
+"""Names in shared objects that the program opens itself: they get their addresses when it maps these.
+
+Until then a range or a trigger is where nothing ever is, so nothing counts in it, and nothing could: the object's code
+and data are not there. So it does not matter at which instruction the address becomes known, as long as that is before
+anything of the object runs.
+"""
+
+from __future__ import annotations
+
+from pfmon.errors import PfmonError, UnknownObjectError
+from pfmon.library.program import debug_directories
+from pfmon.library.request import NOWHERE, Symbols, request
+from pfmon.library.symbols import SharedObjects, symbols_of
+from pfmon.library.triggers import triggers
+from pfmon.pmu import get
+from pfmon.pmu.ranges import BUNDLE
+from pfmon.session.plan import Placed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.library.options import Options
+    from pfmon.pmu.options import Resolve
+    from pfmon.program.image import Program
+    from pfmon.program.mapped import Mapped
+
+APART = 2 * BUNDLE
+"""Bytes between the addresses that stand for different names."""
+
+
+class Awaited:
+    """The names of a run that are not known yet. ``load`` gives the program; ``objects`` are those that it is linked
+    with, and whose places the counts rely on."""
+
+    def __init__(self, options: Options, load: Callable[[], Program], objects: SharedObjects) -> None:
+        self._options, self._load, self._objects = options, load, objects
+        self._known: dict[tuple[str, str], tuple[int, int]] = {}
+        self._waiting: dict[tuple[str, str], UnknownObjectError] = {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether there are any."""
+        return bool(self._waiting)
+
+    def symbols(self, linked: Symbols) -> Symbols:
+        """How names become addresses: what ``linked`` does not know, and a dynamically linked program may open, is
+        waited for. PfmonError: what the program starts is counted as well, which may have it in other places."""
+        return Symbols(self._resolve("code", linked.code), self._resolve("data", linked.data), linked.approximated)
+
+    def _resolve(self, kind: str, known: Resolve) -> Resolve:
+        def resolve(text: str) -> tuple[int, int]:
+            name = kind, text
+            if name not in self._known:
+                try:
+                    self._known[name] = known(text)
+                except UnknownObjectError as error:
+                    return self._nowhere(name, error)
+                self._waiting.pop(name, None)
+            return self._known[name]
+
+        return resolve
+
+    def _nowhere(self, name: tuple[str, str], error: UnknownObjectError) -> tuple[int, int]:
+        if self._load().interpreter is None:
+            raise error
+        if self._options.follows:
+            raise PfmonError(f"{error}; names in what a program opens itself do not go with --follow-...")
+        self._waiting[name] = error
+        start = NOWHERE + APART * list(self._waiting).index(name)
+        return start, start + BUNDLE
+
+    def place(self, mapped: Sequence[Mapped]) -> Placed | None:
+        """What the names stand for with these files mapped; None: no more than before. PfmonError: an object is there
+        and has no such name."""
+        before = len(self._waiting)
+        if not before:
+            return None
+        there = SharedObjects(lambda: mapped)
+        options = self._options
+        symbols = self.symbols(symbols_of(self._load, there, debug_directories(options)))
+        asked = request(options, get(options.pmu), symbols).request
+        placed = Placed(asked.irange, asked.drange, triggers(options, symbols.code, symbols.data))
+        self._objects.rely_on(there.relied)
+        return placed if len(self._waiting) < before else None
+
+    def notes(self) -> list[str]:
+        """What there is to say of names that never became known."""
+        return [
+            f"{text}: the program mapped no shared object of that name, so nothing was in it"
+            + (f"; nearest: {', '.join(error.nearest)}" if error.nearest else "")
+            for (_, text), error in self._waiting.items()
+        ]
