@@ -44,6 +44,13 @@ def test_every_cycle_of_the_core_is_counted_by_one_thread() -> None:
     assert both.cycles[0].background == both.cycles[1].active
 
 
+def test_registers_in_use_are_those_of_the_cycles_in_the_foreground() -> None:
+    both = smt(events=["rse_current_regs_2_to_0"])
+    for run, cycles in zip(both.threads, both.cycles, strict=True):
+        low_bits = values(run)["RSE_CURRENT_REGS_2_TO_0"]
+        assert 0 < low_bits <= 7 * cycles.active
+
+
 def test_runs_repeat_to_the_last_digit() -> None:
     events = ["cpu_op_cycles_all", "l2d_misses", "l3_misses", "be_flush_bubble_all"]
     first, second = smt(events=events), smt(events=events)

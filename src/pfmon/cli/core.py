@@ -183,7 +183,7 @@ def _text(
         body = run_lines(run.pmu, run.command, run.programming, notes[number]) if config.with_header else ""
         body += samples[number].text
         body += "" if reports else counted_text(config, run, usual)
-        text += f"{lines[number]}{body}" if body or not config.smpl_outfile else ""
+        text += f"{lines[number]}{body}" if body or (run.sampled and not config.smpl_outfile) else ""
     if reports:
         return text + cpi_text(done.cycles, reports, lines, config.number_style)
     printed = not done.threads[0].sampled or config.smpl_print_counts

@@ -206,8 +206,8 @@ cdef class Machine(Timing):
 
     cdef void go_on(self, int64_t now) noexcept nogil:
         self.waits = False
+        self.current_registers.since = self.dirty_registers.since = now    # before they are left out up to here
         self.shares.leave_out(now)
-        self.current_registers.since = self.dirty_registers.since = now
         self.data.ordered, self.l2.ordered = self.order.ordered, self.order.l2_ordered
         self.l2.latest, self.l2.latest_taken = self.order.latest, self.order.latest_taken
         self.predictor.exchange_returns(&self.returns)
