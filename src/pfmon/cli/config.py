@@ -65,5 +65,5 @@ class Config(Options):
 
     @property
     def two_programs(self) -> bool:
-        """Whether two programs run, on one core."""
-        return bool(self.smt or self.smt_replay)
+        """Whether two programs, or the threads of one, run on one core, or on two."""
+        return bool(self.smt or self.smt_replay or self.smt_threads)

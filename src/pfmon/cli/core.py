@@ -37,9 +37,13 @@ def run(config: Config, command: Sequence[str]) -> int:
     timeout, config.session_timeout = config.session_timeout, None  # a signal ends both
     with _output(config.smt_output) as output:
         silent = DEVNULL if config.no_cmd_output else None
-        files = Files(DEVNULL, silent if output is None else output, silent), Files(None, silent, silent)
+        first = Files(DEVNULL, silent if output is None else output, silent)
+        files = (Files(None, silent, silent), Files()) if config.smt_threads else (first, Files(None, silent, silent))
         ends = _Ends(config)
-        prepared = PreparedCore(config, [config.smt, command], files, [config.smt_replay, config.replay], ends.hear)
+        commands, replays = [config.smt, command], [config.smt_replay, config.replay]
+        if config.smt_threads:
+            commands, replays = [command, command], [config.replay, config.replay]
+        prepared = PreparedCore(config, commands, files, replays, ends.hear)
         results = Results(config.outfile, config.append, structured=config.json)
         samples = [_ThreadSamples(config, one, number) for number, one in enumerate(prepared.threads)]
         ends.begin(prepared.threads, results)
@@ -145,7 +149,7 @@ class _Ends:
         for number, run in enumerate(threads):
             if run.death:
                 say_death(run.death, f"thread {number}'s program", of_thread(self._config.crash_report, number))
-            elif run.status and not run.stopped and not number:
+            elif run.status and not run.stopped and not number and not self._config.smt_threads:
                 say(f"thread 0's program ended with exit status {run.status}")
         stopped = {run.stopped for run in threads}
         if "timeout" in stopped:

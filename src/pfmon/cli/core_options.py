@@ -17,6 +17,7 @@ MONTECITO = ("montecito",)
 OPTIONS = [
     Option("smt", "run this program on thread 0 of a core, and the other one on thread 1", "COMMAND", pmus=MONTECITO),
     Option("smt-replay", "thread 0 runs what was recorded in a file", "FILE", pmus=MONTECITO),
+    Option("smt-threads", "run the program's threads on both hardware threads of a core", pmus=MONTECITO),
     Option("smt-output", "the standard output of thread 0's program goes to a file", "FILE", pmus=MONTECITO),
     Option("cores", "2: run the two programs on two cores of one bus instead", "NUMBER"),
     Option("beside", "the same as --smt, for --cores=2", "COMMAND"),
@@ -31,6 +32,8 @@ def apply(config: Config, given: Given) -> None:
         case "smt" | "beside":
             config.smt = _words(given.name, value)
             config.smt_name = given.name
+        case "smt-threads":
+            config.smt_threads = True
         case "cores":
             config.cores = number_of_cores(given.name, value)
         case "smt-replay":
@@ -71,6 +74,10 @@ def check(config: Config) -> None:
         raise PfmonError("--beside is about two cores: give --cores=2 too, or --smt for two threads of one core")
     if config.smt_name == "smt" and config.cores > 1:
         raise PfmonError("--smt is about the threads of one core: with --cores=2 say --beside")
+    if config.smt_threads and (config.smt or config.smt_replay or config.cores > 1 or config.record):
+        raise PfmonError(
+            "--smt-threads is of one program on one core: leave --smt, --smt-replay, --cores, --record out"
+        )
     if config.smt and config.smt_replay:
         raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them")
     if config.smt_output and config.smt_replay:

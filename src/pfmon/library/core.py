@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pfmon.library.files import Files
     from pfmon.library.options import Options
     from pfmon.library.run import Run
+    from pfmon.machine.config import MachineFigures
     from pfmon.session.core import ThreadCycles, Together
     from pfmon.session.sampling import Sample
 
@@ -83,8 +84,8 @@ class PreparedCore:
         replays: Sequence[str] = ("", ""),
         on_notice: Callable[[int, str], None] = _no_one,
     ) -> None:
-        """``commands``: of thread 0 and thread 1, empty where ``replays`` names a recording; ``on_notice`` gets a
-        thread's number and what there is to say while it runs."""
+        """``commands``: of thread 0 and thread 1 (the same one with Options.smt_threads), empty where ``replays`` names
+        a recording; ``on_notice`` gets a thread's number and what there is to say while it runs."""
         self.threads: list[Prepared] = []
         try:
             check_two_programs(options)
@@ -92,7 +93,7 @@ class PreparedCore:
             figures = machine_of(own[0], False)
             if options.cores == 1:
                 core_has_two_threads(figures)
-            self.core: Together = TwoCores(figures) if options.cores > 1 else Core(figures)
+            self.core = _together(options, figures)
             self.core.on_failure = self.stop
             for number, (command, its) in enumerate(zip(commands, files, strict=True)):
                 seat = self.core.seats[number]
@@ -173,6 +174,15 @@ def _options(options: Options, number: int, replay: str) -> Options:
     own.pmu, own.pmu_given = MONTECITO, True
     own.one_thread = False
     return own
+
+
+def _together(options: Options, figures: MachineFigures) -> Together:
+    """What the two run on."""
+    if options.smt_threads:
+        from pfmon.session.one_program import OneProgram  # two programs are what is asked for mostly
+
+        return OneProgram(figures)
+    return TwoCores(figures) if options.cores > 1 else Core(figures)
 
 
 def _runs_ia64_code(prepared: Prepared) -> None:

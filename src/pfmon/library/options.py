@@ -148,6 +148,8 @@ class Options:
     slow: bool = False
     cores: int = 1
     """2: the two programs run on two cores of one bus."""
+    smt_threads: bool = False
+    """The threads of one program run on both hardware threads of a core."""
     smt_rules: bool = True
     """With two programs on a core: hold to what the manual says of their counters."""
     guest_pmu: str = ""

@@ -18,7 +18,7 @@ CAUSES = {
     "l3": "L3 misses and returns",
     "timer": "time-outs",
     "hint": "hint@pause",
-    "low_power": "the end of its program",
+    "low_power": "low power: nothing to do",
 }
 """Why a thread lost the core -> how the table says it."""
 WIDTH = 20

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from pfmon.engine.api import Engine
     from pfmon.machine.config import MachineFigures
     from pfmon.machine.two_flows import TwoFlows
     from pfmon.pmu.programming import Monitor
@@ -84,6 +85,10 @@ class Together:
     ) -> Machine:
         """A machine beside the other one, if that is made already."""
         raise NotImplementedError
+
+    def open(self, number: int, start: Callable[[], Engine]) -> Engine:
+        """The engine of one of them, which ``start`` makes."""
+        return start()
 
     def begin(self, number: int, ring: Ring, reader: Consumer) -> None:
         """One thread's stream begins; when both have, the core does."""
@@ -231,6 +236,10 @@ class Seat:
     def machine(self, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int) -> Machine:
         """The thread's machine."""
         return self.core.machine(self.number, table, ranges, memo, event_sets)
+
+    def open(self, start: Callable[[], Engine]) -> Engine:
+        """The engine that runs on it."""
+        return self.core.open(self.number, start)
 
     def read(self, ring: Ring, reader: Consumer) -> Seat:
         """Have the core read the stream in a ring (what ring.Pipe calls)."""

@@ -91,6 +91,9 @@ class Session:
             raise
 
     def _open(self) -> Engine:
+        return self.plan.seat.open(self._open_alone) if self.plan.seat else self._open_alone()
+
+    def _open_alone(self) -> Engine:
         plan = self.plan
         if plan.replay:
             return api.replay(plan.replay, partial=plan.partial, addresses=self._wants_addresses)

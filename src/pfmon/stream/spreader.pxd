@@ -10,6 +10,11 @@ cdef enum:
     HALVES = 2
 
 
+cdef struct Begun:               # a thread's turn on its hardware thread
+    uint64_t retired             # instructions of the hardware thread before
+    uint64_t place
+
+
 cdef class Spreader(Splitter):
     cdef Consumer first, second
     cdef Ring first_ring, second_ring
@@ -19,8 +24,11 @@ cdef class Spreader(Splitter):
     cdef bint asleep[HALVES]     # all threads of a hardware thread wait
     cdef uint64_t place[HALVES]  # number of the thread that ran last
     cdef bint used[HALVES]
+    cdef Begun* turns_begun[HALVES]
+    cdef uint64_t turn_count[HALVES], turn_capacity[HALVES]
     cdef uint64_t counted        # instructions when the running one began
     cdef uint64_t retired_by[HALVES]
 
+    cdef void turn_begins(self, uint32_t half, uint64_t place) noexcept nogil
     cdef bint turns_here(self, uint64_t word) noexcept nogil
     cdef void give(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil

@@ -7,7 +7,9 @@ begins behind that. A thread that leaves when its quantum is over could have run
 """
 
 from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
 
+from pfmon.stream.failure cimport Failure
 from pfmon.stream.ring_pair cimport GOES_ON, SLEEPS, WAKES_OTHER
 from pfmon.stream.words cimport Mark, mark_kind, mark_value
 
@@ -19,8 +21,13 @@ cdef class Spreader(Splitter):
         self.first, self.second = readers
         self.first_ring, self.second_ring = rings
         self.called_at = ~<uint64_t>0
+        self.turn_begins(0, 0)
         self.asleep[1] = True            # until a thread is made for it
         self.used[0] = True
+
+    def __dealloc__(self):
+        free(self.turns_begun[0])
+        free(self.turns_begun[1])
 
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
         if count and words[count - 1] >> 63 and self.turns_here(words[count - 1]):
@@ -67,8 +74,28 @@ cdef class Spreader(Splitter):
             self.running = half
         if self.used[half] and place != self.place[half]:
             self.give(half, &mark, 1)    # another thread of the same hardware thread
+        if not self.used[half] or place != self.place[half]:
+            self.turn_begins(half, place)
         self.used[half] = True
         self.place[half] = place
+
+    cdef void turn_begins(self, uint32_t half, uint64_t place) noexcept nogil:
+        cdef uint64_t count = self.turn_count[half], capacity = self.turn_capacity[half] * 2 + 16
+        cdef Begun* more
+        if count == self.turn_capacity[half]:
+            more = <Begun*>realloc(self.turns_begun[half], capacity * sizeof(Begun))
+            if more == NULL:
+                self.fail(Failure.OUT_OF_MEMORY)
+                return
+            self.turns_begun[half], self.turn_capacity[half] = more, capacity
+        self.turns_begun[half][count] = Begun(self.retired_by[half], place)
+        self.turn_count[half] = count + 1
+
+    def turns_on(self, uint32_t half):
+        """(instructions of the hardware thread before, number of the thread among the program's) of each turn on it that
+        another thread had than the one before."""
+        return [(self.turns_begun[half][i].retired, self.turns_begun[half][i].place)
+                for i in range(self.turn_count[half])]
 
     def retired_on(self, uint32_t half):
         """Instructions of one hardware thread."""

@@ -1,0 +1,159 @@
+"""The threads of one program on the two hardware threads of a core: one engine for two sessions, each with a PMU."""
+
+from __future__ import annotations
+
+from threading import Event
+
+from pfmon.session.core import THREADS, Core
+from pfmon.stream.ring_pair import RingPair
+from pfmon.stream.spreader import Spreader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.engine.api import Capabilities, Ending, Engine, PerformanceData
+    from pfmon.machine.config import MachineFigures
+    from pfmon.program.mapped import Mapped
+    from pfmon.stream.consumer import Consumer
+    from pfmon.stream.ring import Ring
+    from pfmon.stream.table import BlockTable, InstructionSet
+
+
+class OneProgram(Core):
+    """A core whose hardware threads run the threads of one program: thread n runs on n modulo 2."""
+
+    def __init__(self, figures: MachineFigures) -> None:
+        """``figures``: of the machine."""
+        super().__init__(figures, same_program=True)
+        self._pair = RingPair()
+        self._engine: Engine | None = None
+        self._open_halves = 0
+        self._consumers: list[Consumer | None] = [None] * THREADS
+        self._waiting = Event()
+        self._over = Event()
+        self._ending: Ending | None = None
+        self._error: BaseException | None = None
+        self.spreader: Spreader | None = None
+        """What gives the halves their parts of the stream, once they run."""
+
+    def open(self, number: int, start: Callable[[], Engine]) -> Engine:
+        """One half of the program, which the first one starts."""
+        if self._engine is None:
+            self._engine = start()
+        self._open_halves += 1
+        return Half(self, self._engine, number)
+
+    def begin(self, number: int, ring: Ring, reader: Consumer) -> None:
+        """Both rings have one writer."""
+        ring.belong_to(self._pair, number)
+        super().begin(number, ring, reader)
+
+    def abandon(self, number: int) -> None:
+        """The other half waits neither for the program's end nor for its beginning."""
+        super().abandon(number)
+        self._waiting.set()
+        self._over.set()
+
+    def run(self, number: int, consumer: Consumer, data: PerformanceData | None) -> Ending | None:
+        """Run the program, when both halves have come; its end, which is the end of both."""
+        assert self._engine
+        self._consumers[number] = consumer
+        if number:
+            self._waiting.set()
+            self._over.wait()
+            if self._error:
+                raise self._error
+            return self._ending
+        self._waiting.wait()
+        try:
+            readers = [one for one in self._consumers if one]
+            rings = [one[0] for one in self._readers if one]
+            if len(readers) == THREADS and len(rings) == THREADS:
+                self.spreader = Spreader(self._engine.table, readers, rings, traced=self._engine.traced)
+                self._ending = self._engine.run(self.spreader, data)
+            return self._ending
+        except BaseException as error:  # raised by both
+            self._error = error
+            raise
+        finally:
+            self._over.set()
+
+    def close(self) -> None:
+        """A half is not needed any more; the program is when both are not."""
+        self._open_halves -= 1
+        if self._open_halves == 0 and self._engine:
+            self._engine.close()
+
+
+class Half:
+    """What one session sees of the program: all of it, and the stream of its hardware thread."""
+
+    def __init__(self, whole: OneProgram, engine: Engine, number: int) -> None:
+        self._whole, self._engine, self._number = whole, engine, number
+        self._closed = False
+
+    @property
+    def instruction_set(self) -> InstructionSet:
+        """That of the program."""
+        return self._engine.instruction_set
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Those of the engine."""
+        return self._engine.capabilities
+
+    @property
+    def table(self) -> BlockTable:
+        """The blocks of all threads."""
+        return self._engine.table
+
+    @property
+    def traced(self) -> bool:
+        """Whether the addresses of memory accesses are in the stream."""
+        return self._engine.traced
+
+    @property
+    def mapped(self) -> Sequence[Mapped]:
+        """The files that the program has mapped executable so far."""
+        return self._engine.mapped
+
+    @property
+    def threads(self) -> Sequence[tuple[int, int]]:
+        """The turns of its threads, by its own instructions."""
+        numbers = list(dict.fromkeys(number for _, number in self._engine.threads))
+        turns = self._whole.spreader.turns_on(self._number) if self._whole.spreader else []
+        return [(retired, numbers[place]) for retired, place in turns if place < len(numbers)]
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far on this hardware thread."""
+        spreader = self._whole.spreader
+        return spreader.retired_on(self._number) if spreader else 0
+
+    @property
+    def ip(self) -> int:
+        """The address of the instruction that is next, of whichever thread."""
+        return self._engine.ip
+
+    def set_monitoring(self, up: bool, secure: bool) -> None:
+        """As the program finds it, and so the same for both."""
+        self._engine.set_monitoring(up, secure)
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
+        """Give this half's stream to a consumer; how the program ended."""
+        return self._whole.run(self._number, consumer, performance_data)
+
+    def stop(self) -> None:
+        """End the program."""
+        self._engine.stop()
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address and text of the instructions in a range of code."""
+        return self._engine.listing(first, beyond)
+
+    def close(self) -> None:
+        """This half is not needed any more."""
+        if not self._closed:
+            self._closed = True
+            self._whole.close()
