@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pfmon.library.results import diff
     from pfmon.library.run import Run
     from pfmon.library.sample_files import read_samples
-    from pfmon.library.smt import smt
+    from pfmon.library.smt import smt, smt_threads
     from pfmon.session.counting import Count
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "replay",
     "run",
     "smt",
+    "smt_threads",
 ]
 
 compiled.install()
@@ -67,7 +68,7 @@ _HOMES = {
     "pfmon.library.results": ("diff",),
     "pfmon.library.run": ("Run",),
     "pfmon.library.sample_files": ("read_samples",),
-    "pfmon.library.smt": ("smt",),
+    "pfmon.library.smt": ("smt", "smt_threads"),
     "pfmon.session.counting": ("Count",),
 }
 """Module -> the public names that it holds."""

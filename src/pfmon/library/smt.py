@@ -55,5 +55,32 @@ def smt(
     return PreparedCore(read, words, files, names).run(on_samples)
 
 
+def smt_threads(
+    command: Command | None = None,
+    *,
+    replay: Recording = None,
+    stdin: File = None,
+    stdout: File = None,
+    stderr: File = None,
+    capture: bool = False,
+    on_samples: Sequence[OnSamples] = NEITHER,
+    **options: Unpack[Keywords],
+) -> CoreRun:
+    """Run the threads of one program on the two hardware threads of a Montecito core, thread n on n modulo 2; what each
+    hardware thread came to.
+
+    ``replay``: a recording instead of ``command``. Other arguments and ``options`` as `pfmon.run` has them;
+    ``on_samples``: gets the samples of each buffer, by hardware thread. Raises PfmonError.
+    """
+    name = os.fspath(replay) if replay else ""
+    if bool(command) == bool(name):
+        raise BadValueError(f"command={command!r}, replay={replay!r}: a program or a recording is wanted")
+    read = options_of(options, "", name)
+    read.smt_threads = True
+    words = words_of(command) if command else []
+    files = [Files(stdin, stdout, stderr, capture) if command else None, None]
+    return PreparedCore(read, [words, words], files, [name, name]).run(on_samples)
+
+
 def _both_or_none(command: Command | None, recording: str) -> bool:
     return bool(command) == bool(recording)

@@ -36,6 +36,13 @@ cdef class ThreadSwitch(TwoFlows):
         self.running = self.priority if self.policy >= HIGH_PRIORITY else 0
         self.look_ahead()
 
+    def begin_with_one(self):
+        """Thread 1 has nothing to do until thread 0 wakes it."""
+        self.asleep[1] = True
+        self.running = 0
+        self.quantum_end = NEVER
+        self.look_ahead()
+
     # --- what happens
 
     cdef void l3_miss(self, int64_t found, int64_t back) noexcept nogil:

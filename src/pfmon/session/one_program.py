@@ -26,6 +26,7 @@ class OneProgram(Core):
     def __init__(self, figures: MachineFigures) -> None:
         """``figures``: of the machine."""
         super().__init__(figures, same_program=True)
+        self._switch.begin_with_one()
         self._pair = RingPair()
         self._engine: Engine | None = None
         self._open_halves = 0

@@ -30,5 +30,6 @@ cdef class Spreader(Splitter):
     cdef uint64_t retired_by[HALVES]
 
     cdef void turn_begins(self, uint32_t half, uint64_t place) noexcept nogil
+    cdef uint64_t retired_in(self, uint32_t half) noexcept nogil
     cdef bint turns_here(self, uint64_t word) noexcept nogil
     cdef void give(self, uint32_t half, const uint64_t* words, uint64_t count) noexcept nogil

@@ -88,7 +88,7 @@ cdef class Spreader(Splitter):
                 self.fail(Failure.OUT_OF_MEMORY)
                 return
             self.turns_begun[half], self.turn_capacity[half] = more, capacity
-        self.turns_begun[half][count] = Begun(self.retired_by[half], place)
+        self.turns_begun[half][count] = Begun(self.retired_in(half), place)
         self.turn_count[half] = count + 1
 
     def turns_on(self, uint32_t half):
@@ -99,4 +99,7 @@ cdef class Spreader(Splitter):
 
     def retired_on(self, uint32_t half):
         """Instructions of one hardware thread."""
+        return self.retired_in(half)
+
+    cdef uint64_t retired_in(self, uint32_t half) noexcept nogil:
         return self.retired_by[half] + (self.retired - self.counted if half == self.running else 0)

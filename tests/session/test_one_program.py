@@ -1,0 +1,72 @@
+"""The threads of one program on the two hardware threads of a core."""
+
+from pathlib import Path
+
+import pytest
+from ia64_tasks import counting, number
+
+import pfmon
+
+EVENTS = ["cpu_op_cycles_all", "ia64_inst_retired", "loads_retired", "nops_retired"]
+EXACT = EVENTS[1:]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int) -> None:
+    """The same output and status, and every instruction is of one hardware thread."""
+    path, wanted = counting(tmp_path / "counting", threads, 60)
+    both = pfmon.smt_threads(path, events=EVENTS, quantum=500, capture=True)
+    alone = pfmon.run(path, events=EVENTS, pmu="montecito", quantum=500, capture=True)
+    first, second = both.threads
+    assert (first.status, second.status, number(first.output or b"")) == (0, 0, wanted) == (0, 0, number(alone.output))
+    for event in EXACT:
+        assert first.counts[event].value + second.counts[event].value == alone.counts[event].value
+    assert first.retired + second.retired == alone.retired
+    assert second.retired > 0
+
+
+def test_counts_repeat_to_the_last_digit(tmp_path: Path) -> None:
+    """Also when a thread has to wait for words that come behind those of the other: turns are longer than rings."""
+    path, _ = counting(tmp_path / "counting", 4, 500)
+    for quantum in (300, 100_000):
+        runs = [pfmon.smt_threads(path, events=EVENTS, quantum=quantum, capture=True) for _ in range(3)]
+        assert len({str([run.counts.to_dict() for run in one.threads]) for one in runs}) == 1
+        assert len({str(one.cycles) for one in runs}) == 1
+
+
+@pytest.mark.parametrize("policy", ["performance", "fairness", "high-priority", "exclusive"])
+def test_every_cycle_is_one_hardware_threads_whatever_the_policy(tmp_path: Path, policy: str) -> None:
+    path, wanted = counting(tmp_path / "counting", 4, 200)
+    figures = {"smt.policy": policy, "smt.priority": 1, "smt.quantum": 1000}
+    both = pfmon.smt_threads(path, events=["cpu_op_cycles_all"], quantum=700, capture=True, set=figures)
+    assert number(both.threads[0].output or b"") == wanted
+    first, second = both.cycles
+    assert (first.background, second.background) == (second.active, first.active)
+    assert both.core_cycles == first.active + second.active
+    assert abs(sum(first.switches.values()) - sum(second.switches.values())) <= 1
+
+
+def test_a_recording_of_the_program_gives_the_same(tmp_path: Path) -> None:
+    path, _ = counting(tmp_path / "counting", 4, 100)
+    pfmon.record(tmp_path / "it.rec", path, events=["ia64_inst_retired"], pmu="montecito", quantum=500, capture=True)
+    run = pfmon.smt_threads(path, events=EVENTS, quantum=500, capture=True)
+    replayed = pfmon.smt_threads(replay=tmp_path / "it.rec", events=EVENTS)
+    for one, other in zip(run.threads, replayed.threads, strict=True):
+        for event in EXACT:
+            assert one.counts[event].value == other.counts[event].value
+
+
+def test_a_program_without_threads_has_one_hardware_thread(tmp_path: Path) -> None:
+    program = Path(__file__).parents[2] / "examples" / "ia64" / "fib"
+    both = pfmon.smt_threads([program, "15"], events=EVENTS, capture=True)
+    alone = pfmon.run([program, "15"], events=EVENTS, pmu="montecito", capture=True)
+    assert [count.value for count in both.threads[0].counts] == [count.value for count in alone.counts]
+    assert both.threads[1].retired == 0
+
+
+def test_samples_say_which_thread_ran(tmp_path: Path) -> None:
+    """Threads 0, 2 on hardware thread 0; 1, 3 on hardware thread 1."""
+    path, _ = counting(tmp_path / "counting", 3, 100)
+    both = pfmon.smt_threads(path, events=["ia64_inst_retired"], long_smpl_periods=[50], quantum=300, capture=True)
+    numbers = [{sample.thread for sample in run.samples or ()} for run in both.threads]
+    assert len(numbers[0]) == 2 == len(numbers[1]) and not numbers[0] & numbers[1]
