@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     OnSamples = Callable[[Sequence[Sample]], None] | None
 
 
+PATIENCE = 0.2
+"""Seconds after which a signal is heard that came just before the wait began."""
+
+
 def _no_one(_: int, __: str) -> None:
     pass
 
@@ -126,7 +130,8 @@ class PreparedCore:
             thread.start()
         try:
             for thread in at_work:
-                thread.join()
+                while thread.is_alive():
+                    thread.join(PATIENCE)
         except BaseException:  # KeyboardInterrupt
             self.stop()
             raise
