@@ -74,6 +74,11 @@ def test_results_of_two_programs_are_as_the_schema_says(words: list[str]) -> Non
             jsonschema.Draft202012Validator(SCHEMA).validate({**results, **change})
 
 
+def test_results_of_two_cores_are_as_the_schema_says() -> None:
+    results = json.loads(results_of("--cores=2", "--beside", f"{HASHMAP[0]} 50", "-e", "loads_retired", *NOPLOOP))
+    jsonschema.Draft202012Validator(SCHEMA).validate(results)
+
+
 def test_results_of_followed_programs_are_as_the_schema_says() -> None:
     done = pfmon("--json", *FOLLOWED)
     if "install the package" in done.stderr:

@@ -358,3 +358,60 @@ def test_a_library_that_is_missing_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     assert refused("sweep", str(written(tmp_path)), "--scheduler=tcp://127.0.0.1:1") == f"pfmon: {said}\n"
+
+
+PAIRS = f"""
+events = ["cpu_op_cycles_all", "ia64_inst_retired"]
+pairs = PAIRS
+cpi = true
+[[program]]
+name = "hash"
+command = ["{example("hashmap")}", "50"]
+[[program]]
+name = "sort"
+command = ["{example("sort")}", "50"]
+[[machine]]
+name = "montecito"
+"""
+
+
+def test_pairs_are_cells_with_a_row_for_each_program(tmp_path: Path) -> None:
+    done = pfmon("sweep", "-q", str(written(tmp_path, PAIRS.replace("PAIRS", "true"))))
+    assert done.returncode == 0, done
+    rows = table(tmp_path / "small.sweep")
+    found = [(row["program"], row["beside"], row["thread"]) for row in rows]
+    alone, same, mixed = [("hash", None, None), ("sort", None, None)], [("hash", "hash"), ("sort", "sort")], "hash sort"
+    assert sorted(found, key=str) == sorted(
+        [*alone, *((*pair, n) for pair in same for n in (0, 1)), (*mixed.split(), 0), (*mixed.split()[::-1], 1)],
+        key=str,
+    )
+    commands = [[example("hashmap"), "50"], [example("sort"), "50"]]
+    both = library.smt(commands, events=["cpu_op_cycles_all", "ia64_inst_retired"], capture=True)
+    for thread, program in enumerate(mixed.split()):
+        row = next(
+            row for row in rows if (row["program"], row["thread"]) == (program, thread) and row["beside"] != program
+        )
+        counts = [row["CPU_OP_CYCLES_ALL"], row["IA64_INST_RETIRED"]]
+        assert counts == [count.value for count in both.threads[thread].counts]
+        assert row["cpi: cycles"] == counts[0]
+
+
+def test_pairs_may_be_named(tmp_path: Path) -> None:
+    path = written(tmp_path, PAIRS.replace("PAIRS", '[["sort", "hash"]]'))
+    said = pfmon("sweep", "--dry-run", str(path)).stdout
+    assert "sort beside hash on montecito: " in said and "3 cells, of 2 programs" in said
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ('[["sort", "nothing"]]', "there is no program 'nothing'"),
+        ('["sort"]', 'or a list of ["PROGRAM", "PROGRAM"] is wanted'),
+        ('true\n[[machine]]\nname = "itanium2"', "itanium2 has one hardware thread a core"),
+    ],
+)
+def test_pairs_that_cannot_be_are_refused(tmp_path: Path, pairs: str, said: str) -> None:
+    text = PAIRS.replace("PAIRS", pairs.partition("\n")[0]) + pairs.partition("\n")[2] + "\n"
+    if "machine" in pairs:
+        text += 'events = ["cpu_cycles"]\n'
+    assert said in refused("sweep", str(written(tmp_path, text)))

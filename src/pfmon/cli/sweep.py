@@ -104,7 +104,7 @@ def _write(folder: str, wanted: Sweep, swept: Sequence[Swept]) -> None:
     behind = columns[last + len(LAST) :]
     events = [name for name in behind if not name.startswith("cpi: ")]
     about = {
-        "cells": str(len(swept)),
+        "cells": str(len(wanted.cells)),
         "programs": str(len(wanted.programs)),
         "machines": str(len({one.cell.machine for one in swept})),
         "processor time": f"{sum(one.answer['seconds'] for one in swept):.1f} s",

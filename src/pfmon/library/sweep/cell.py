@@ -19,7 +19,7 @@ from pfmon.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pfmon.library.run import Run
 
@@ -27,14 +27,14 @@ Order = dict[str, Any]
 Answer = dict[str, Any]
 
 
-def obey(order: Mapping[str, Any], recording: bytes | None = None) -> Answer:
+def obey(order: Mapping[str, Any], recording: bytes | None = None, beside: bytes | None = None) -> Answer:
     """Do it. The answer has ``error`` (null, or why it cannot be done), ``seconds`` of this thread's processor time,
-    and what came of it. ``recording``: what is in the file, where that file cannot be seen."""
+    and what came of it. ``recording``, ``beside``: what is in the files, where they cannot be seen."""
     before = _seconds()
     try:
         if order["pfmon"] != VERSION:
             raise PfmonError(f"the worker has pfmon {VERSION}, and the sweep is of {order['pfmon']}")
-        found = _record(order) if order["do"] == "record" else _count(order, recording)
+        found = _record(order) if order["do"] == "record" else _count(order, recording, beside)
     except PfmonError as error:
         return {"error": str(error), "seconds": _seconds() - before}
     return {"error": None, "seconds": _seconds() - before, **found}
@@ -52,28 +52,37 @@ def _record(order: Mapping[str, Any]) -> Answer:
     return {"status": run.status, "instructions": run.retired}
 
 
-def _count(order: Mapping[str, Any], recording: bytes | None) -> Answer:
-    path = order["path"] if recording is None else _kept(order["digest"], recording)
+def _count(order: Mapping[str, Any], recording: bytes | None, beside: bytes | None) -> Answer:
+    """What a program came to; of two on a core: ``threads``, one after the other."""
+    paths = [order["path"] if recording is None else _kept(order["digest"], recording)]
+    if order["beside"]:
+        paths.append(order["beside"] if beside is None else _kept(order["beside_digest"], beside))
     machine = {"machine": order["machine"], "set": order["settings"], "pmu": order["pmu"]}
-    run = _replayed(path, {**machine, "events": order["events"], "unlimited": True})
-    found: Answer = {
+    runs = _replayed(paths, {**machine, "events": order["events"], "unlimited": True})
+    broken_down = _replayed(paths, {**machine, "report": "cpi"}) if order["cpi"] else [None] * len(runs)
+    found = [_answer(run, cycles) for run, cycles in zip(runs, broken_down, strict=True)]
+    return {"threads": found} if order["beside"] else found[0]
+
+
+def _answer(run: Run, broken_down: Run | None) -> Answer:
+    cpi = broken_down.cpi if broken_down else None
+    return {
         "status": run.status,
         "instructions": run.retired,
         "counts": {count.name: count.value for count in run.counts},
-        "cpi": None,
+        "cpi": {"cycles": cpi.cycles, **{part: cpi.total(part) for part in cpi.parts}} if cpi else None,
     }
-    if order["cpi"]:
-        cpi = _replayed(path, {**machine, "report": "cpi"}).cpi
-        assert cpi
-        found["cpi"] = {"cycles": cpi.cycles, **{part: cpi.total(part) for part in cpi.parts}}
-    return found
 
 
-def _replayed(path: str, words: dict[str, Any]) -> Run:
-    """A replay in one thread: there are as many workers as processors."""
-    options = options_of(words, replay=path)
+def _replayed(paths: Sequence[str], words: dict[str, Any]) -> Sequence[Run]:
+    """A replay in one thread: there are as many workers as processors. Or two, on one core."""
+    options = options_of(words, replay=paths[0])
+    if len(paths) > 1:
+        from pfmon.library.core import PreparedCore  # few sweeps are of pairs
+
+        return PreparedCore(options, [[], []], replays=paths).run().threads
     options.one_thread = True
-    return Prepared(options, [], Files()).run()
+    return [Prepared(options, [], Files()).run()]
 
 
 def _kept(digest: str, recording: bytes) -> str:

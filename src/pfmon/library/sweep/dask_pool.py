@@ -42,9 +42,9 @@ class DaskPool:
     ) -> None:
         """As Pool.run; what cannot be seen from the workers is sent to them, once each."""
         given = list(tasks)
-        sent = self._sent({str(task.order["path"]) for task in given})
+        sent = self._sent({path for task in given for path in _paths(task) if path})
         futures = {
-            self._client.submit(obey, task.order, sent.get(str(task.order["path"])), pure=False, retries=TRIES): task
+            self._client.submit(obey, task.order, *map(sent.get, _paths(task)), pure=False, retries=TRIES): task
             for task in given
         }
         left = len(futures)
@@ -76,6 +76,11 @@ class DaskPool:
 
     def __exit__(self, *_: object) -> None:
         self._client.close()
+
+
+def _paths(task: Task) -> tuple[str, str]:
+    """The recordings that it takes."""
+    return str(task.order["path"]), str(task.order.get("beside", ""))
 
 
 def _sizes(paths: list[str]) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from itertools import product
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 from pfmon.engine.api import instruction_set_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OF_RUNS = ("sysroot", "environment", "seed", "quantum", "schedule_seed")
 """Options of a run that a program may have, with Python's values."""
 KEYS = {
-    "": {"events", "cpi", "figures", "program", "machine"},
+    "": {"events", "cpi", "figures", "pairs", "program", "machine"},
     "program": {"name", "command", "input", "recording", *OF_RUNS},
     "machine": {"name", "label", "set", "events", "figures"},
 }
@@ -45,7 +45,8 @@ class Program(NamedTuple):
 
 class Cell(NamedTuple):
     """One program on one machine. ``machine``: its label; ``base`` and ``settings``: what it is made of; ``figures``:
-    those which the sweep changes, as they are then; ``cpi``: break the cycles down, too."""
+    those which the sweep changes, as they are then; ``cpi``: break the cycles down, too; ``beside``: the program on the
+    second hardware thread of the core ("": none)."""
 
     program: str
     machine: str
@@ -56,10 +57,12 @@ class Cell(NamedTuple):
     pmu: str
     events: tuple[str, ...]
     cpi: bool
+    beside: str = ""
 
     def __str__(self) -> str:
         changed = "".join(f" {name}={value}" for name, value in self.figures)
-        return f"{self.program} on {self.machine}{changed}"
+        beside = f" beside {self.beside}" if self.beside else ""
+        return f"{self.program}{beside} on {self.machine}{changed}"
 
 
 class Sweep(NamedTuple):
@@ -77,6 +80,7 @@ def read(path: str) -> Sweep:
         _check_keys("", tree)
         programs = [_program(one) for one in _tables(tree, "program")]
         machines = [one for table in _tables(tree, "machine") for one in _machines(tree, table)]
+        pairs = _pairs(tree.get("pairs", False), [program.name for program in programs], machines)
     except PfmonError as error:
         raise PfmonError(f"{path}: {error}") from None
     named = {program.name: program for program in programs}
@@ -86,7 +90,25 @@ def read(path: str) -> Sweep:
     for program, machine in product(programs, machines):
         _check_runs(path, program, machine)
     cells = [machine._replace(program=program.name) for program in programs for machine in machines]
+    cells += [machine._replace(program=one, beside=other) for one, other in pairs for machine in machines]
     return Sweep(path, named, list(dict.fromkeys(cells)))
+
+
+def _pairs(wanted: object, programs: Sequence[str], machines: Sequence[Cell]) -> list[tuple[str, str]]:
+    """Programs that run beside each other on a core: all, each also beside itself, or those that are named."""
+    if wanted is False:
+        return []
+    for machine in machines:
+        if "smt.policy" not in dict(machine.content):
+            raise PfmonError(f"pairs: {machine.machine} has one hardware thread a core; montecito has two")
+    if wanted is True:
+        return list(combinations_with_replacement(programs, 2))
+    if not isinstance(wanted, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in wanted):
+        raise PfmonError(f'pairs = {wanted!r}: true, or a list of ["PROGRAM", "PROGRAM"] is wanted')
+    for name in (name for pair in wanted for name in pair):
+        if name not in programs:
+            raise PfmonError(f"pairs: there is no program {name!r}; there are: {', '.join(programs)}")
+    return [(one, other) for one, other in wanted]
 
 
 def _tree(path: str) -> dict[str, Any]:

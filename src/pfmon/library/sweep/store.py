@@ -81,13 +81,15 @@ class Store:
 
     # --- cells
 
-    def cell_order(self, cell: Cell, recording: str) -> Order:
-        """What counts a cell."""
+    def cell_order(self, cell: Cell, recording: str, beside: str = "") -> Order:
+        """What counts a cell; ``beside``: the recording that the second hardware thread runs."""
         return {
             "do": "count",
             "pfmon": VERSION,
             "path": str(Path(recording).absolute()),
             "digest": self._digest(recording),
+            "beside": str(Path(beside).absolute()) if beside else "",
+            "beside_digest": self._digest(beside) if beside else "",
             "machine": cell.base,
             "settings": list(cell.settings),
             "pmu": cell.pmu,
@@ -95,9 +97,10 @@ class Store:
             "cpi": cell.cpi,
         }
 
-    def cell_key(self, cell: Cell, recording: str) -> str:
-        """What its answer is known by: the recording, all figures of the machine, the events."""
-        return _key([VERSION, self._digest(recording), cell.content, cell.pmu, cell.events, cell.cpi])
+    def cell_key(self, cell: Cell, recording: str, beside: str = "") -> str:
+        """What its answer is known by: the recordings, all figures of the machine, the events."""
+        of = [VERSION, self._digest(recording), cell.content, cell.pmu, cell.events, cell.cpi]
+        return _key([*of, self._digest(beside)] if beside else of)
 
     def answer(self, key: str) -> Answer | None:
         """The answer that is there; a damaged one is as good as none."""

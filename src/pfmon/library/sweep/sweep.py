@@ -10,7 +10,7 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pfmon.library.sweep.cell import Answer
     from pfmon.library.sweep.dask_pool import DaskPool
@@ -44,13 +44,14 @@ def sweep(
     with Pool(workers) as pool:
         _record(wanted, store, pool, on_progress)
         recordings = {name: store.recording(program) for name, program in wanted.programs.items()}
-        keys = [store.cell_key(cell, recordings[cell.program]) for cell in wanted.cells]
+        taken = [_recordings(cell, recordings) for cell in wanted.cells]
+        keys = [store.cell_key(cell, *of) for cell, of in zip(wanted.cells, taken, strict=True)]
         answers = {key: answer for key in keys if (answer := store.answer(key)) is not None}
         before = len([key for key in keys if key in answers])
         tasks: dict[str, Task] = {}
-        for cell, key in zip(wanted.cells, keys, strict=True):
+        for cell, key, of in zip(wanted.cells, keys, taken, strict=True):
             if key not in answers:
-                tasks.setdefault(key, Task(key, store.cell_order(cell, recordings[cell.program])))
+                tasks.setdefault(key, Task(key, store.cell_order(cell, *of)))
 
         def tell(running: int) -> None:
             done = sum(key in answers for key in keys)
@@ -63,7 +64,27 @@ def sweep(
 
         (cluster or pool).run(tasks.values(), take, tell)
         tell(0)
-        return [Swept(cell, answers[key]) for cell, key in zip(wanted.cells, keys, strict=True)]
+        return [one for cell, key in zip(wanted.cells, keys, strict=True) for one in _swept(cell, answers[key])]
+
+
+def _recordings(cell: Cell, recordings: Mapping[str, str]) -> tuple[str, str]:
+    """Of the program, and of the one beside it ("": there is none)."""
+    return recordings[cell.program], recordings[cell.beside] if cell.beside else ""
+
+
+def _swept(cell: Cell, answer: Answer) -> list[Swept]:
+    """A cell with its answer; of a pair what each thread's program came to, beside the other one."""
+    if not cell.beside:
+        return [Swept(cell, answer)]
+    found = []
+    for thread, (program, beside) in enumerate(((cell.program, cell.beside), (cell.beside, cell.program))):
+        own = cell._replace(
+            program=program, beside=beside, figures=(("beside", beside), ("thread", thread), *cell.figures)
+        )
+        of_both = {**answer, "seconds": 0.0} if thread else answer
+        parts = answer.get("threads")
+        found.append(Swept(own, {**of_both, **parts[thread]} if parts else of_both))
+    return found
 
 
 def _record(wanted: Sweep, store: Store, pool: Pool, on_progress: Callable[[Progress], None]) -> None:
@@ -82,9 +103,10 @@ def _record(wanted: Sweep, store: Store, pool: Pool, on_progress: Callable[[Prog
 
 
 def rows(swept: Sequence[Swept]) -> tuple[list[str], list[list[object]]]:
-    """The table: its columns, and a row for each cell: program, machine, PMU, the figures that the sweep changes,
-    what is wrong ("": nothing), exit status, instructions, seconds of processor time, the events, with cpi the cycles
-    by part. What a cell does not have is None."""
+    """The table: its columns, and a row for each cell, of a pair for each of the two: program, machine, PMU, the
+    figures that the sweep changes (of pairs: the program beside it, and its hardware thread), what is wrong ("":
+    nothing), exit status, instructions, seconds of processor time (a pair's in its first row), the events, with cpi the
+    cycles by part. What a cell does not have is None."""
     figures = list(dict.fromkeys(name for one in swept for name, _ in one.cell.figures))
     events = list(dict.fromkeys(name for one in swept for name in one.answer.get("counts") or ()))
     parts = list(dict.fromkeys(name for one in swept for name in one.answer.get("cpi") or ()))
