@@ -211,6 +211,8 @@ def expected_effect(row: Row) -> Effect:
         return Effect.EFFECT_ROTATE
     if head == "brp" and operands.startswith("tgt"):
         return Effect.EFFECT_IMPORTANT_HINT if "imp" in parts else Effect.EFFECT_HINT
+    if head == "hint" and parts != ["b"]:  # which never pauses (Montecito manual, table 2-4)
+        return Effect.EFFECT_PAUSE
     if row.text == "srlz.i":
         return Effect.EFFECT_SERIALIZE
     if head == "mov" and operands.startswith(("pr=", "pr.rot=")):

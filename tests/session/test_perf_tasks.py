@@ -47,7 +47,11 @@ def test_a_command_that_a_tool_starts(tmp_path: Path, guest_pmu: str | bool) -> 
     assert (done.status, done.notes) == (0, ())
     assert done.output is not None
     outside = pfmon.run(command, events=names, capture=True)
-    assert list(struct.unpack("<2Q", done.output)) == [count.value for count in outside.counts]
+    instructions, other = struct.unpack("<2Q", done.output)
+    wanted, other_wanted = (count.value for count in outside.counts)
+    assert instructions == wanted
+    # The two stacks hold other texts, and so lie in other lines of the caches.
+    assert other == (pytest.approx(other_wanted, rel=0.02) if guest_pmu is True else other_wanted)
 
 
 def test_what_a_command_starts_is_counted_with_it(tmp_path: Path) -> None:

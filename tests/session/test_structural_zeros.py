@@ -4,7 +4,9 @@ import re
 
 import pytest
 from guests import tallied
+from machine_runs import EXAMPLES
 
+import pfmon
 from pfmon.counting.tally import Tally
 from pfmon.pmu import get
 from pfmon.pmu.describe import event_text
@@ -19,9 +21,11 @@ PMUS = ("itanium", "itanium2", "montecito")
 SILENT = re.compile(
     r"_IO(_(ANY|SELF|EITHER|IO))?$"  # another agent, the port space (Montecito manual 3.2.3, table 4-37)
     r"|HITM|BUS_RD_HIT(_|$)|(?<!L1I)_SNOOP|SI_SCB_|COLLISIONS"  # answers and requests of other caches
-    r"|^BUS_LOCK|EXTERN_DP_PINS|_ECC_ERRORS_|^MEM_READ_CURRENT|^THREAD_SWITCH_"
+    r"|^BUS_LOCK|EXTERN_DP_PINS|_ECC_ERRORS_|^MEM_READ_CURRENT|^THREAD_SWITCH_(EVENTS_(DBG|LP)|GATED_LP|CYCLE_(?!TOTAL))"
 )
-"""Names of events of other agents, of IA-32 locks, pins, errors, and of a second thread."""
+"""Names of events of other agents, of IA-32 locks, pins, errors, and of what no switch of threads waits for."""
+
+SWITCHES = re.compile("^THREAD_SWITCH_")
 
 
 def matching(pmu: str, pattern: re.Pattern[str]) -> list[Event]:
@@ -33,7 +37,7 @@ def run() -> tuple[BlockTable, Tally]:
     return tallied("epic")
 
 
-@pytest.mark.parametrize(("pmu", "least"), [("itanium", 28), ("itanium2", 53), ("montecito", 58 + 28)])
+@pytest.mark.parametrize(("pmu", "least"), [("itanium", 28), ("itanium2", 53), ("montecito", 58 + 8)])
 def test_what_nobody_else_is_there_to_do_is_zero_and_says_why(
     pmu: str, least: int, run: tuple[BlockTable, Tally]
 ) -> None:
@@ -46,6 +50,14 @@ def test_what_nobody_else_is_there_to_do_is_zero_and_says_why(
         counting.take(Seen(*run))
         assert [count.value for count in counting.counts()] == [0], event.name
         assert f"Zero   : always; {never_because(event.signal)}" in event_text(event)
+
+
+def test_one_thread_never_switches() -> None:
+    """What a machine has to look for happens only when two threads share a core."""
+    names = [event.name for event in matching("montecito", SWITCHES) if not never_because(event.signal)]
+    done = pfmon.run([str(EXAMPLES / "fib"), "12"], events=names, pmu="montecito", unlimited=True, capture=True)
+    assert len(names) > 15
+    assert {count.value for count in done.counts} == {0}
 
 
 @pytest.mark.parametrize("event", matching("montecito", re.compile("_EITHER$")), ids=lambda event: event.name)
