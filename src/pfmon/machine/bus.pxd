@@ -28,8 +28,8 @@ cdef class Bus:
     cdef Queue writes            # lines before the bus, written
     cdef Queue castout           # ... and clean
 
-    # The bus is that of another core, too.
-    cdef void share(self, Bus other, Arbiter arbiter)
+    # The bus is that of another core, too; ``shares`` watches its queues.
+    cdef void share(self, Bus other, Arbiter arbiter, Shares shares)
     # The cycle in which a line from memory is there.
     cdef int64_t read(self, Notes* notes, Transaction transaction, int64_t now) noexcept nogil
     # A modified line goes to memory.

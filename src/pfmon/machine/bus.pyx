@@ -34,8 +34,10 @@ cdef class Bus:
         start_queue(&self.writes, config["bus.write_queue"])
         start_queue(&self.castout, config["bus.castout_queue"])
 
-    cdef void share(self, Bus other, Arbiter arbiter):
+    cdef void share(self, Bus other, Arbiter arbiter, Shares shares):
+        cdef FrontSideBus own = self.front
         self.front, self.arbiter = other.front, arbiter
+        shares.watch_instead(&own.in_order, &self.front.in_order)
 
     # The cycle in which a request is on the bus: the address bus takes one after the other.
     cdef int64_t request(self, int64_t now) noexcept nogil:

@@ -190,7 +190,7 @@ cdef class Machine(Timing):
 
     def share_bus(self, Arbiter arbiter, Machine other=None):
         """This machine is a core that shares the bus with another one's (None: with one that is still to be made)."""
-        self.l2.l3.bus.share(self.l2.l3.bus if other is None else other.l2.l3.bus, arbiter)
+        self.l2.l3.bus.share(self.l2.l3.bus if other is None else other.l2.l3.bus, arbiter, self.shares)
         self.together = True
 
     cdef void hold(self, int64_t now) noexcept nogil:

@@ -30,6 +30,8 @@ cdef class Shares:
     cdef uint64_t bus_rate, core_rate   # cycles of the bus in so many of the core
 
     cdef void watch(self, Level* level, const Queue* queue, uint32_t size) noexcept nogil
+    # Another queue stands for one that is watched. Before anything is shared.
+    cdef void watch_instead(self, const Queue* queue, Queue* other) noexcept nogil
     # What has passed since the last call belongs to ``event_set``. It is cycle ``now``; nothing will be told any more of
     # cycles before ``border``.
     cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil

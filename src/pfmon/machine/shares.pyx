@@ -68,6 +68,12 @@ cdef class Shares:
             histogram_until(one, now, one.seen)
             one.since, one.value, one.border = one.level.since, one.level.value, now
 
+    cdef void watch_instead(self, const Queue* queue, Queue* other) noexcept nogil:
+        cdef uint32_t i
+        for i in range(self.count):
+            if self.watched[i].queue == queue:
+                self.watched[i].queue, self.watched[i].level = other, &other.level
+
     cdef void share(self, uint32_t event_set, int64_t now, int64_t border) noexcept nogil:
         cdef uint32_t i
         cdef uint64_t bus = self.bus_cycle(now)
