@@ -103,6 +103,16 @@ class CountingUnit:
         return any(counts_machine(monitor) for monitor in self.monitors)
 
     @property
+    def counts_levels(self) -> bool:
+        """Whether a monitor counts what stands in queues and registers."""
+        return any(self._is_level(monitor) for monitor in self.monitors)
+
+    @staticmethod
+    def _is_level(monitor: Monitor) -> bool:
+        meaning = machine_signals.meanings().get(monitor.signal)
+        return meaning is not None and meaning.kind == "level"
+
+    @property
     def wants_tally(self) -> bool:
         """Whether totals of the stream are needed."""
         return not all(counts_machine(monitor) for monitor in self.monitors)

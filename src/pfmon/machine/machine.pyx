@@ -170,6 +170,10 @@ cdef class Machine(Timing):
 
     # --- two hardware threads on a core, two cores on a bus
 
+    def forget_levels(self):
+        """Nobody will ask for `levels`: so a switch of threads need not tell apart whose they are."""
+        self.shares.no_levels = True
+
     def share_core(self, ThreadSwitch switch):
         """This machine is that of a hardware thread, which takes turns with another."""
         self.pipeline.switch = switch
@@ -280,7 +284,9 @@ cdef class Machine(Timing):
         return self.records.groups(event_sets)
 
     def levels(self, event_sets=None):
-        """Name -> cycles at level 0, 1, 2, ..."""
+        """Name -> cycles at level 0, 1, 2, ... RuntimeError: they were not kept (`forget_levels`)."""
+        if self.shares.no_levels:
+            raise RuntimeError("the machine was told to keep no levels")
         self.shares.show(event_sets)
         try:
             return {

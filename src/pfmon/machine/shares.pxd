@@ -22,6 +22,7 @@ cdef class Shares:
     cdef Watched watched[MOST_WATCHED]
     cdef uint32_t count
     cdef uint32_t event_sets
+    cdef bint no_levels          # nobody wants to know them
     cdef uint64_t* levels        # event set, watched, value -> cycles
     cdef uint64_t* cycles        # by event set: of the core
     cdef uint64_t* bus_cycles

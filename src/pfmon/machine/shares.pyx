@@ -63,7 +63,7 @@ cdef class Shares:
         cdef uint32_t i
         cdef Watched* one
         self.now, self.bus_now = now, self.bus_cycle(now)
-        for i in range(self.count):
+        for i in range(0 if self.no_levels else self.count):
             one = &self.watched[i]
             histogram_until(one, now, one.seen)
             one.since, one.value, one.border = one.level.since, one.level.value, now
@@ -80,7 +80,7 @@ cdef class Shares:
         self.cycles[event_set] += <uint64_t>(now - self.now)
         self.bus_cycles[event_set] += bus - self.bus_now
         self.now, self.bus_now = now, bus
-        for i in range(self.count):
+        for i in range(0 if self.no_levels else self.count):
             self.share_level(&self.watched[i], &self.levels[(event_set * MOST_WATCHED + i) * (MOST_LEVEL + 1)], border)
 
     cdef void share_level(self, Watched* one, uint64_t* cycles, int64_t border) noexcept nogil:

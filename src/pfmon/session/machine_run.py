@@ -78,6 +78,14 @@ class MachineRun:
         if watches and tell:
             tell(watches[0], event_set)
 
+    def forget_levels(self) -> None:
+        """No monitor counts levels: two threads on a core switch more quickly without."""
+        if self._seat:
+            from pfmon.machine.machine import Machine
+
+            assert isinstance(self.machine, Machine)
+            self.machine.forget_levels()
+
     def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
         """The pipe to ``reader``, which hands the stream on to the machine; None: to the machine itself. ``beside``
         reads the stream in the engine's thread; an out-of-order machine that reads the stream itself tells a tally at

@@ -104,6 +104,8 @@ class Monitoring:
         ranges = self._groups[0].data_ranges
         run = MachineRun(figures, self._engine.table, ranges, memo, event_sets, threaded, self._seat)
         self._watch(run)
+        if not any(one.unit.counts_levels for group in self._groups for one in group.sets):
+            run.forget_levels()
         return run
 
     def _watch(self, run: MachineRun) -> None:

@@ -27,6 +27,7 @@ class Observer:
         self._figures, self._engine = figures, engine
         self._tally = Tally(engine.table, traced=True)
         self.running = MachineRun(figures, engine.table, threaded=threaded and not engine.capabilities.apart, seat=seat)
+        self.running.forget_levels()
         self.consumer = self.running.feed(beside=self._tally)
 
     def breakdown(self, plan: Plan, objects: Objects) -> Cpi:
