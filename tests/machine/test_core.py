@@ -1,5 +1,7 @@
 """Two programs on the two hardware threads of a Montecito core: what the manual says of them, and what adds up."""
 
+from itertools import combinations_with_replacement
+
 import pytest
 from core_runs import Both, assembled, examples
 from machine_code import loop
@@ -12,6 +14,7 @@ PAIRS = [("queens", "fib"), ("chase", "sort"), ("matmul", "matmul"), ("strings",
 SLOW_PAIRS = [
     pytest.param(*pair, marks=pytest.mark.slow) for pair in zip(sorted(PROGRAMS), sorted(PROGRAMS)[1:], strict=False)
 ]
+ALL_PAIRS = [pytest.param(*pair, marks=pytest.mark.slow) for pair in combinations_with_replacement(sorted(PROGRAMS), 2)]
 EVERY_PAIR = [*PAIRS, *SLOW_PAIRS]
 SHORT = ["smt.quantum=1000"]
 
@@ -20,7 +23,7 @@ def switching(both: Both, number: int) -> int:
     return sum(cycles for *_, cause, cycles in both.threads[number].bubbles() if cause == Cause.THREAD_SWITCH)
 
 
-@pytest.mark.parametrize(("first", "second"), EVERY_PAIR)
+@pytest.mark.parametrize(("first", "second"), [*PAIRS, *ALL_PAIRS])
 def test_every_cycle_is_one_threads(first: str, second: str) -> None:
     """Cycles with an issue and bubbles are a thread's cycles; those of both are the core's, without a gap."""
     both = examples(first, second, SHORT)
