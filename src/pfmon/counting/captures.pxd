@@ -50,7 +50,11 @@ cdef class Captures(Watch):
     cdef int64_t elapsed         # cycles since the last address retired
     cdef bint flushed            # the pipeline was flushed since then
     cdef TraceBuffer trace_kept  # `keep_trace`
+    cdef uint64_t latest         # bundle that retired last
+    cdef bint switched           # the thread has lost the core since then, and an entry says so
     cdef int64_t elapsed_kept
+    cdef uint64_t latest_kept
+    cdef bint switched_kept
     cdef bint flushed_kept
     cdef bint kept               # ... may be restored
     cdef bint again              # ... was
@@ -65,6 +69,7 @@ cdef class Captures(Watch):
     cdef void apply_until(self, uint32_t item) noexcept nogil
     cdef void apply(self, const Captured* one) noexcept nogil
     cdef void write_pending(self) noexcept nogil
+    cdef void switch_away(self, int64_t delay) noexcept nogil
     cdef void pass_cycles(self, int64_t cycles, bint flush) noexcept nogil
     cdef void retire(self, uint64_t address) noexcept nogil
     cdef void keep_trace(self) noexcept nogil

@@ -247,9 +247,18 @@ cdef class Captures(Watch):
         write_entry(&self.trace, (cycles & 15) << 60 | address >> 4,
                     <uint32_t>(cycles >> 4 << 2) | (ADDRESS_FLUSHED if self.flushed else 0))
         self.elapsed, self.flushed = 0, False
+        self.latest, self.switched = address, False
+
+    cdef void switch_away(self, int64_t delay) noexcept nogil:
+        """The thread lost the core behind the address that retired last, with so much of the delay left: an early
+        freeze (Montecito manual table 3-33). What retires when it has the core again is behind a flush."""
+        if not self.switched:
+            self.freeze_early(self.latest, delay)
+        self.switched = self.flushed = True
 
     cdef void keep_trace(self) noexcept nogil:
         self.trace_kept, self.elapsed_kept, self.flushed_kept = self.trace, self.elapsed, self.flushed
+        self.latest_kept, self.switched_kept = self.latest, self.switched
         self.kept = True
 
     cdef void restore_trace(self) noexcept nogil:
@@ -257,6 +266,7 @@ cdef class Captures(Watch):
         self.again = self.kept
         if self.kept:
             self.trace, self.elapsed, self.flushed = self.trace_kept, self.elapsed_kept, self.flushed_kept
+            self.latest, self.switched = self.latest_kept, self.switched_kept
         self.kept = False
 
     cdef void freeze_early(self, uint64_t address, int64_t delay) noexcept nogil:

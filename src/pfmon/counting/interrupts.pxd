@@ -50,6 +50,7 @@ cdef class Interrupts(BlockIncrements):
     cdef bint slide_along(self, const uint32_t* items, uint32_t count, uint32_t base, uint32_t first, uint32_t used,
                           uint32_t behind, uint64_t block, uint32_t* issued) noexcept nogil
     cdef void disable(self) noexcept nogil
+    cdef bint is_switch(self, const uint32_t* item) noexcept nogil
     cdef void trace_item(self, const uint32_t* item) noexcept nogil
     cdef void trace_until(self, const BlockItems* block, uint32_t behind) noexcept nogil
     cdef void trace_items(self, const uint32_t* items, uint32_t count) noexcept nogil

@@ -5,7 +5,7 @@ nothing counts. The IP-EAR (captures.pyx), which goes on as long, is shown the m
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.counting.sink cimport NO_BLOCK
-from pfmon.machine.causes cimport BRU, KERNEL, XPN
+from pfmon.machine.causes cimport BRU, KERNEL, THREAD_SWITCH, XPN
 from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_FLAG
 from pfmon.stream.table cimport BlockHead
 from pfmon.stream.words cimport BLOCK_MASK
@@ -143,8 +143,12 @@ cdef class Interrupts(BlockIncrements):
                 continue
             left[0], left[1] = items[k], cycles
             if self.tracing > 0 and self.captures.traces_addresses:
-                self.tracing -= cycles
-                self.trace_item(left)
+                if self.is_switch(left):
+                    self.captures.switch_away(self.tracing)
+                    self.tracing = 0
+                else:
+                    self.tracing -= cycles
+                    self.trace_item(left)
             self.due -= cycles
             if self.due <= 0:                                    # the rest of it counts again
                 self.from_item, self.from_time = base + k, <uint32_t>(items[k + 1] + self.due)
@@ -202,6 +206,14 @@ cdef class Interrupts(BlockIncrements):
         for k in range(0, count, 2):
             self.trace_item(items + k)
 
+    cdef bint is_switch(self, const uint32_t* item) noexcept nogil:
+        """Whether a record is of the cycles in which the thread got the core back."""
+        cdef uint64_t code
+        if not item[0] & BUBBLE_FLAG:
+            return False
+        code = self.cycles.records.bubble_keys[item[0] & ~<uint32_t>BUBBLE_FLAG]
+        return code >> 48 == BUBBLE_BACK and (code >> 40 & 0xFF) == THREAD_SWITCH
+
     cdef void trace_item(self, const uint32_t* item) noexcept nogil:
         """Show the IP-EAR one of the machine's records: cycles in which nothing retired, or one in which something did."""
         cdef uint64_t code
@@ -211,6 +223,8 @@ cdef class Interrupts(BlockIncrements):
             code = self.cycles.records.bubble_keys[item[0] & ~<uint32_t>BUBBLE_FLAG]
             cause = <uint32_t>(code >> 40 & 0xFF)
             if code >> 48 == BUBBLE_BACK and cause != KERNEL:
+                if cause == THREAD_SWITCH:
+                    self.captures.switch_away(self.captures.delay)
                 self.captures.pass_cycles(item[1], cause == XPN or cause == BRU)
             return
         part = item[0]
