@@ -47,8 +47,9 @@ def test_counts_stand_below_each_program_and_the_core_below_both() -> None:
     first, second, core = parts(smt(*EVENTS))
     assert (first[0], second[0]) == (f"# thread 0 {HASHMAP}", f"# thread 1 {' '.join(SORT)}")
     for part in (first, second):
-        assert [COUNT.fullmatch(line)[2] for line in part[1:]] == ["IA64_INST_RETIRED", "L3_MISSES"]  # type: ignore[index]  # no match fails
-    cycles = int(re.fullmatch(r"# core: (\d+) cycles", core[0])[1])  # type: ignore[index]  # as above
+        assert [line.split()[1] for line in part[1:]] == ["IA64_INST_RETIRED", "L3_MISSES"]
+        assert all(COUNT.fullmatch(line) for line in part[1:])
+    cycles = int(core[0].removeprefix("# core: ").removesuffix(" cycles"))
     rows = {line.split(maxsplit=2)[2]: line.split()[:2] for line in core[2:]}
     foreground = [int(cell) for cell in rows["cycles in the foreground"]]
     assert sum(foreground) == cycles

@@ -180,6 +180,14 @@ def test_a_thread_whose_session_fails_leaves_no_one_waiting(monkeypatch: pytest.
         smt([[example("hashmap"), "3000"], SORT], events=EXACT)
 
 
+@pytest.mark.parametrize("sampled", [{}, {"long_smpl_periods": [100]}])
+def test_a_program_that_reads_counters_reads_nothing(tmp_path: Path, sampled: dict[str, Any]) -> None:
+    read = ["alloc r33=ar.pfs,8,0,0", "adds r9=4,r0", "mov r32=pmd[r9]", "adds r15=1025,r0", "break.m 0x100000"]
+    path = write_program(tmp_path / "read", read)
+    both = smt([path, SORT], events=["loads_retired", "ia64_inst_retired", "l3_misses"], **sampled)
+    assert both.threads[0].status == 0 and both.threads[0].retired > 4
+
+
 def test_a_damaged_recording_ends_both(tmp_path: Path) -> None:
     path = tmp_path / "run"
     pfmon.record(path, [example("hashmap"), "2000"], capture=True)

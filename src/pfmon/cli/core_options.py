@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pfmon.cli.options import Option
 from pfmon.errors import PfmonError
-from pfmon.library.core_checks import number_of_cores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ def apply(config: Config, given: Given) -> None:
         case "smt-threads":
             config.smt_threads = True
         case "cores":
+            from pfmon.library.core_checks import number_of_cores  # few runs are of two programs
+
             config.cores = number_of_cores(given.name, value)
         case "smt-replay":
             config.smt_replay = _file(given.name, value)
@@ -46,7 +47,7 @@ def apply(config: Config, given: Given) -> None:
 
 def _words(option: str, text: str) -> list[str]:
     """A program and its arguments, quoted as for a shell."""
-    import shlex  # few runs are of two programs
+    import shlex  # as above
 
     try:
         words = shlex.split(text)

@@ -285,7 +285,10 @@ class Monitoring:
         self._controls = self._controls._replace(triggers=placed.triggers)
 
     def read_pmd(self, number: int) -> int:
-        """What the program reads: the counter of the set whose turn it is, as it stands."""
+        """What the program reads: the counter of the set whose turn it is, as it stands. Of two threads of a core none
+        can stand still for it: PSR.sp is set (library/core_checks.py), and nothing is to be read."""
+        if self._seat:
+            return self._groups[self._turn].sets[0].counters.registers.read_data(number, cpl=3)
         if self._machine:
             self._machine.drain()
             self._machine.settle(self._engine.ip)

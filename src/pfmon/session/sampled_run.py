@@ -242,11 +242,13 @@ class SampledRun:
         self._controls = self._controls._replace(triggers=placed.triggers)
 
     def read_pmd(self, number: int) -> int:
-        """What the program reads, as it stands: of the set whose turn it is."""
+        """What the program reads, as it stands: of the set whose turn it is (of two threads: Monitoring.read_pmd)."""
+        unit = self._sets[self._turn].unit
+        if self._seat:
+            return unit.registers.read_data(number, cpl=3)
         if self._machine:
             self._machine.drain()
             self._machine.settle(self._engine.ip)
-        unit = self._sets[self._turn].unit
         if unit.registers.data_register(number):
             unit.registers.hold({number: unit.register(number)})
         return unit.registers.read_data(number, cpl=3)
