@@ -238,7 +238,8 @@ def test_both_are_ended_while_one_of_them_reads(tmp_path: Path, how: str) -> Non
     words = [sys.executable, "-m", "pfmon", *limit, "--smt", " ".join(FOREVER), *EVENTS, str(reads)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         if how == "interrupt":
-            time.sleep(1)
+            while not polls(process.pid):
+                time.sleep(0.05)
             process.send_signal(signal.SIGINT)
         assert process.wait(60) == {"interrupt": 130, "timeout": 124}[how]
         assert process.stdout and b"# core: " in process.stdout.read()
