@@ -75,10 +75,8 @@ def check(config: Config) -> None:
         raise PfmonError("--beside is about two cores: give --cores=2 too, or --smt for two threads of one core")
     if config.smt_name == "smt" and config.cores > 1:
         raise PfmonError("--smt is about the threads of one core: with --cores=2 say --beside")
-    if config.smt_threads and (config.smt or config.smt_replay or config.cores > 1 or config.record):
-        raise PfmonError(
-            "--smt-threads is of one program on one core: leave --smt, --smt-replay, --cores, --record out"
-        )
+    if config.smt_threads:
+        _one_program_is_given(config)
     if config.smt and config.smt_replay:
         raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them")
     if config.smt_output and config.smt_replay:
@@ -94,6 +92,18 @@ def check(config: Config) -> None:
         if used:
             raise PfmonError(f"{option}: not with two programs on one core")
     check_two_programs(config)
+
+
+def _one_program_is_given(config: Config) -> None:
+    for option, used in {
+        f"--{config.smt_name}": bool(config.smt),
+        "--smt-replay": bool(config.smt_replay),
+        "--smt-output": bool(config.smt_output),
+        "--cores=2": config.cores > 1,
+        "--record": bool(config.record),
+    }.items():
+        if used:
+            raise PfmonError(f"--smt-threads is of one program on one core: leave {option} out")
 
 
 def _two_programs_are_given(config: Config) -> None:
