@@ -66,6 +66,15 @@ def test_json_has_what_is_printed() -> None:
         assert [line.split() for line in part[1:]] == [[str(one["count"]), one["name"]] for one in run["events"]]
 
 
+def test_results_of_two_are_not_compared_with_those_of_one(tmp_path: Path) -> None:
+    both, one = tmp_path / "both", tmp_path / "one"
+    done = pfmon("--json", f"--outfile={both}", "--no-cmd-output", "--smt", HASHMAP, *EVENTS, *SORT)
+    assert done.returncode == 0
+    one.write_text(json.dumps(json.loads(both.read_text())["threads"][1]))
+    assert f"{both}: results of two programs at once" in refused("diff", str(both), str(one))
+    assert pfmon("diff", str(one), str(one)).returncode == 0
+
+
 def test_without_events_cycles_and_instructions_are_counted() -> None:
     done = pfmon("--no-cmd-output", "--smt", HASHMAP, *SORT)
     assert done.stderr == "pfmon: no events given: counting CPU_OP_CYCLES_ALL and IA64_INST_RETIRED of montecito\n"

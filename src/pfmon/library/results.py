@@ -66,6 +66,8 @@ def _read(path: Path) -> Result:
             baseline = from_object(found)
             machine = _machine(baseline.machine, baseline.changes)
             return Result(str(path), "baseline", baseline.command, baseline.pmu, machine, baseline.counts)
+        if "core" in found:
+            raise PfmonError(f"{path}: results of two programs at once; what is compared is one's: an item of threads")
         return _results(str(path), found)
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise PfmonError(f"{path}: neither results (--json), nor a baseline, nor a recording") from None
