@@ -230,7 +230,7 @@ def test_options_of_two_programs_are_nothing_for_one(option: str) -> None:
     assert "no program given" in refused("--smt", HASHMAP, *EVENTS)
 
 
-@pytest.mark.parametrize("option", ["--smt-output=x", "--record=x", "--smt-replay=x", "--cores=2", f"--smt={HASHMAP}"])
+@pytest.mark.parametrize("option", ["--smt-output=x", "--record=x", "--smt-replay=x", f"--smt={HASHMAP}"])
 def test_threads_of_one_program_are_of_one(option: str) -> None:
     name = option.partition("=")[0]
     assert f"leave {name}" in refused("--smt-threads", option, *EVENTS, *SORT)

@@ -11,11 +11,12 @@ EVENTS = ["cpu_op_cycles_all", "ia64_inst_retired", "loads_retired", "nops_retir
 EXACT = EVENTS[1:]
 
 
+@pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
-def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int) -> None:
+def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int, cores: int) -> None:
     """The same output and status, and every instruction is of one hardware thread."""
     path, wanted = counting(tmp_path / "counting", threads, 60)
-    both = pfmon.smt_threads(path, events=EVENTS, quantum=500, capture=True)
+    both = pfmon.smt_threads(path, events=EVENTS, quantum=500, capture=True, cores=cores)
     alone = pfmon.run(path, events=EVENTS, pmu="montecito", quantum=500, capture=True)
     first, second = both.threads
     assert (first.status, second.status, number(first.output or b"")) == (0, 0, wanted) == (0, 0, number(alone.output))
@@ -25,11 +26,12 @@ def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int) -> No
     assert second.retired > 0
 
 
-def test_counts_repeat_to_the_last_digit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cores", [1, 2])
+def test_counts_repeat_to_the_last_digit(tmp_path: Path, cores: int) -> None:
     """Also when a thread has to wait for words that come behind those of the other: turns are longer than rings."""
     path, _ = counting(tmp_path / "counting", 4, 500)
     for quantum in (300, 100_000):
-        runs = [pfmon.smt_threads(path, events=EVENTS, quantum=quantum, capture=True) for _ in range(3)]
+        runs = [pfmon.smt_threads(path, events=EVENTS, quantum=quantum, capture=True, cores=cores) for _ in range(3)]
         assert len({str([run.counts.to_dict() for run in one.threads]) for one in runs}) == 1
         assert len({str(one.cycles) for one in runs}) == 1
 
@@ -70,3 +72,15 @@ def test_samples_say_which_thread_ran(tmp_path: Path) -> None:
     both = pfmon.smt_threads(path, events=["ia64_inst_retired"], long_smpl_periods=[50], quantum=300, capture=True)
     numbers = [{sample.thread for sample in run.samples or ()} for run in both.threads]
     assert len(numbers[0]) == 2 == len(numbers[1]) and not numbers[0] & numbers[1]
+
+
+def test_two_cores_take_lines_from_each_other(tmp_path: Path) -> None:
+    """Threads that increment a word: each finds it modified in the other's caches; alone nobody does."""
+    path, _ = counting(tmp_path / "counting", 2, 300)
+    events = ["bus_hitm_self", "bus_hitm_either", "bus_memory_all_self"]
+    two = pfmon.smt_threads(path, events=events, pmu="montecito", quantum=100, capture=True, cores=2)
+    own = [run.counts["bus_hitm_self"].value for run in two.threads]
+    assert min(own) > 10
+    assert [run.counts["bus_hitm_either"].value for run in two.threads] == [sum(own)] * 2
+    one = pfmon.smt_threads(path, events=events, quantum=100, capture=True)
+    assert [run.counts["bus_hitm_self"].value for run in one.threads] == [0, 0]

@@ -20,7 +20,7 @@ from pfmon.stream.table import BlockTable
 PMUS = ("itanium", "itanium2", "montecito")
 SILENT = re.compile(
     r"_IO(_(ANY|SELF|EITHER|IO))?$"  # another agent, the port space (Montecito manual 3.2.3, table 4-37)
-    r"|HITM|BUS_RD_HIT(_|$)|(?<!L1I)_SNOOP|SI_SCB_|COLLISIONS"  # answers and requests of other caches
+    r"|(HITM|BUS_RD_HIT)(_IO)?$|(?<!L1I)_SNOOP|SI_SCB_|COLLISIONS"  # answers and requests of other caches
     r"|^BUS_LOCK|EXTERN_DP_PINS|_ECC_ERRORS_|^MEM_READ_CURRENT|^THREAD_SWITCH_(EVENTS_(DBG|LP)|GATED_LP|CYCLE_(?!TOTAL))"
 )
 """Names of events of other agents, of IA-32 locks, pins, errors, and of what no switch of threads waits for."""

@@ -16,7 +16,11 @@ MONTECITO = ("montecito",)
 OPTIONS = [
     Option("smt", "run this program on thread 0 of a core, and the other one on thread 1", "COMMAND", pmus=MONTECITO),
     Option("smt-replay", "thread 0 runs what was recorded in a file", "FILE", pmus=MONTECITO),
-    Option("smt-threads", "run the program's threads on both hardware threads of a core", pmus=MONTECITO),
+    Option(
+        "smt-threads",
+        "run the program's threads on both hardware threads of a core, or with --cores=2 on two cores",
+        pmus=MONTECITO,
+    ),
     Option("smt-output", "the standard output of thread 0's program goes to a file", "FILE", pmus=MONTECITO),
     Option("cores", "2: run the two programs on two cores of one bus instead", "NUMBER"),
     Option("beside", "the same as --smt, for --cores=2", "COMMAND"),
@@ -69,7 +73,7 @@ def check(config: Config) -> None:
     if not config.two_programs:
         _two_programs_are_given(config)
         return
-    if config.cores == 1 and not (config.pmu_given or config.machine):
+    if not (config.pmu_given or config.machine):
         config.pmu, config.pmu_given = MONTECITO[0], True
     if config.smt_name == "beside" and config.cores == 1:
         raise PfmonError("--beside is about two cores: give --cores=2 too, or --smt for two threads of one core")
@@ -99,11 +103,10 @@ def _one_program_is_given(config: Config) -> None:
         f"--{config.smt_name}": bool(config.smt),
         "--smt-replay": bool(config.smt_replay),
         "--smt-output": bool(config.smt_output),
-        "--cores=2": config.cores > 1,
         "--record": bool(config.record),
     }.items():
         if used:
-            raise PfmonError(f"--smt-threads is of one program on one core: leave {option} out")
+            raise PfmonError(f"--smt-threads is of one program: leave {option} out")
 
 
 def _two_programs_are_given(config: Config) -> None:

@@ -184,9 +184,9 @@ def _options(options: Options, number: int, replay: str) -> Options:
 def _together(options: Options, figures: MachineFigures) -> Together:
     """What the two run on."""
     if options.smt_threads:
-        from pfmon.session.one_program import OneProgram  # two programs are what is asked for mostly
+        from pfmon.session.one_program import OneProgramOnCore, OneProgramOnTwoCores  # few runs are of one program
 
-        return OneProgram(figures)
+        return OneProgramOnTwoCores(figures) if options.cores > 1 else OneProgramOnCore(figures)
     return TwoCores(figures) if options.cores > 1 else Core(figures)
 
 

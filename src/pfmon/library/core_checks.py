@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 MONTECITO = "montecito"
 """Whose cores have two hardware threads (Montecito manual 2.4)."""
 
+NO_AGENT = "no other bus agent"
+"""Of the reasons why events are 0 on one core."""
+
 
 def check_two_programs(options: Options) -> None:
     """PfmonError: the options cannot be in force for two programs on one core."""
     if options.cores == 1:
         montecito_has_two_threads(options)
     the_core_is_not_stopped(options)
+    answers_of_other_caches_are_modelled(options)
     samples_are_of_one_thread(options)
 
 
@@ -45,6 +49,26 @@ def the_core_is_not_stopped(options: Options) -> None:
     }.items():
         if used:
             raise PfmonError(f"{option}: not with two programs on one core")
+
+
+def answers_of_other_caches_are_modelled(options: Options) -> None:
+    """Two cores that share memory answer each other's requests; events of what is answered, and of the queues for it,
+    are not modelled."""
+    if not options.smt_threads or options.cores == 1:
+        return
+    from pfmon.pmu import get  # as below: two cores of one program are rare
+    from pfmon.signals.zero import never_because
+
+    events = get(MONTECITO).events
+    for name in options.events:
+        if (
+            name.upper() in events
+            and NO_AGENT in never_because(events[name.upper()].signal)
+            and "_IO" not in name.upper()
+        ):
+            raise PfmonError(
+                f"{name.upper()} is not modelled for two cores that share memory; BUS_HITM_SELF and its like are"
+            )
 
 
 def samples_are_of_one_thread(options: Options) -> None:

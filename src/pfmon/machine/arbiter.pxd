@@ -18,5 +18,7 @@ cdef class FrontSideBus:
 cdef class Arbiter(TwoFlows):
     cdef int64_t clocks[FLOWS]   # up to where each core has come, as far as the bus knows
 
+    cdef int64_t woken           # cycle in which a core that slept was woken
+
     # The core that runs wants the bus in cycle ``now``: the other one comes so far first.
     cdef void await_turn(self, int64_t now) noexcept nogil

@@ -10,3 +10,5 @@ class FrontSideBus:
 
 class Arbiter(TwoFlows):
     """Two cores on one bus."""
+
+    def begin_with_one(self) -> None: ...

@@ -4,7 +4,7 @@ Whoever wants the bus first gets it first. So before a core asks for it, the oth
 wants the bus itself, later.
 """
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t
 
 from pfmon.machine.queues cimport start_queue
 from pfmon.machine.two_flows cimport SwitchedThread
@@ -29,6 +29,36 @@ cdef class Arbiter(TwoFlows):
             clocks[own] = now
         while clocks[1 - own] < clocks[own] or (clocks[1 - own] == clocks[own] and own == 1):
             self.let_other_run()
+
+    def begin_with_one(self):
+        """Core 1 has nothing to do until core 0 wakes it."""
+        self.begin_asleep()
+        self.clocks[1] = NEVER
+
+    cdef void begins(self, SwitchedThread thread) noexcept nogil:
+        if self.running and self.woken:
+            thread.wake(self.woken)
+
+    cdef void rests(self, SwitchedThread thread) noexcept nogil:
+        cdef uint32_t own = self.running
+        cdef bint slept = self.asleep[own]
+        cdef int64_t clock = self.clocks[own]
+        if slept:
+            thread.sleep()
+        self.clocks[own] = NEVER         # nobody waits for it
+        if not slept:
+            self.let_other_run()         # it may have read what the writer waits for
+        while self.asleep[own] and not self.ended[1 - own]:
+            self.let_other_run()
+        self.clocks[own] = self.woken if slept else clock
+        if slept:
+            thread.wake(self.woken)
+
+    cdef void wakes(self, SwitchedThread thread) noexcept nogil:
+        cdef uint32_t other = 1 - self.running
+        if not self.asleep[other] and not self.starved[other]:
+            self.woken = thread.stand()
+            self.clocks[other] = self.woken
 
     cdef void ends(self, SwitchedThread thread, int64_t now) noexcept nogil:
         self.clocks[self.running] = NEVER

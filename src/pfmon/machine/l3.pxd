@@ -1,11 +1,12 @@
 """L3: see l3.pyx."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.bus cimport Bus
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.port cimport Port
 from pfmon.machine.queues cimport Queue
+from pfmon.machine.snooper cimport Snooper
 from pfmon.machine.tags cimport TagStore
 from pfmon.machine.thread_switch cimport ThreadSwitch
 
@@ -28,6 +29,7 @@ cdef class L3:
     cdef int64_t latency[WANTS]
     cdef Queue tracked           # request buffers
     cdef ThreadSwitch switch     # who is told of misses; None: the core runs one thread
+    cdef Snooper other           # the core that shares memory with this one; None: there is none
     cdef int64_t miss_cycles     # from a request until it is known to be a miss
     cdef Port data               # the path of lines from and to L2
 
@@ -37,4 +39,6 @@ cdef class L3:
     cdef void write_back(self, Notes* notes, uint64_t address, int64_t now, int64_t sent) noexcept nogil
     # L2 has the line in state S and wants it alone; the cycle in which it may write.
     cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    # The other core is asked for a line: the state in which it had it.
+    cdef int ask_other(self, Notes* notes, uint64_t address, int wanted, uint32_t modified) noexcept nogil
     cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil

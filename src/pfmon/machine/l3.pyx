@@ -27,6 +27,12 @@ TRANSACTION[<int>WANTED_OWNED] = BUS_LINE_TO_OWN
 TRANSACTION[<int>WANTED_FETCH] = BUS_LINE_OF_CODE
 TRANSACTION[<int>WANTED_FETCH_AHEAD] = BUS_LINE_OF_CODE
 
+cdef uint32_t MODIFIED_THERE[WANTS]      # occurrence of a read whose line another core had changed
+MODIFIED_THERE[<int>WANTED_DATA] = Occurrence.BUS_READ_HITM
+MODIFIED_THERE[<int>WANTED_OWNED] = Occurrence.BUS_READ_OWN_HITM
+MODIFIED_THERE[<int>WANTED_FETCH] = Occurrence.BUS_READ_HITM
+MODIFIED_THERE[<int>WANTED_FETCH_AHEAD] = Occurrence.BUS_READ_HITM
+
 
 cdef class L3:
     """L3 with the figures of ``config`` ([l3]), and the bus that it asks."""
@@ -60,6 +66,9 @@ cdef class L3:
             if self.switch is not None:
                 self.switch.l3_miss(now + self.miss_cycles, out.ready)
             out.state = SHARED if wanted >= WANTED_FETCH else EXCLUSIVE
+            if self.other is not None:
+                if self.ask_other(notes, address, wanted, MODIFIED_THERE[wanted]) != INVALID:
+                    out.state = SHARED
             if fill:
                 self.insert(notes, address, out.state, out.ready, now)
         if wanted == WANTED_OWNED:
@@ -83,7 +92,18 @@ cdef class L3:
         cdef int64_t place = self.tags.search(address >> self.tags.shift)
         if place != ABSENT and self.tags.infos[place].state == SHARED:
             self.tags.infos[place].state = EXCLUSIVE
-        return self.bus.invalidate(notes, now)
+        now = self.bus.invalidate(notes, now)
+        if self.other is not None:
+            self.ask_other(notes, address, WANTED_OWNED, Occurrence.BUS_INVALIDATE_HITM)
+        return now
+
+    cdef int ask_other(self, Notes* notes, uint64_t address, int wanted, uint32_t modified) noexcept nogil:
+        cdef int found = self.other.snoop(address, wanted == WANTED_OWNED, wanted >= WANTED_FETCH)
+        if found == MODIFIED:
+            note(notes, modified, 1)
+        elif found != INVALID and wanted != WANTED_OWNED:
+            note(notes, Occurrence.BUS_READ_HIT, 1)
+        return found
 
     cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
         cdef int64_t place = self.tags.victim(address)

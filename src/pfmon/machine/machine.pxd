@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.machine.arbiter cimport Arbiter
 from pfmon.machine.return_stack cimport ReturnStack
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.thread_switch cimport ThreadSwitch
@@ -19,6 +20,8 @@ cdef class Machine(Timing):
     cdef list watches            # by event set: a Watch, or None
     cdef bint watched            # there was one
     cdef bint waits              # another hardware thread has the core
+    cdef Arbiter arbiter         # of cores that share memory; None: it shares none
+    cdef int64_t next_turn       # cycle from which the other core is to come as far first
     cdef bint same_program       # as the other one: their addresses mean the same
     cdef bint together           # it runs with another one: their streams end when they do
     cdef bint ended              # ... its own has

@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 
 from pfmon.machine.arbiter cimport Arbiter
 from pfmon.machine.code cimport Plan, plan_of
+from pfmon.machine.coherence cimport SnoopedCaches
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
@@ -18,6 +19,9 @@ from pfmon.machine.watch cimport Watch
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport popcount
 from pfmon.stream.words cimport BLOCK_MASK
+
+cdef enum:
+    MOST_AHEAD = 64              # cycles that a core may be ahead of the one that it shares memory with, and a block
 
 
 cdef class Machine(Timing):
@@ -56,6 +60,9 @@ cdef class Machine(Timing):
                 return
             if self.block != NULL:
                 self.block_ran(plan.ip)
+                if self.arbiter is not None and self.now >= self.next_turn:
+                    self.arbiter.await_turn(self.now)
+                    self.next_turn = self.now + MOST_AHEAD
             elif self.mark_count:
                 self.late_marks()
             if self.due:
@@ -191,6 +198,27 @@ cdef class Machine(Timing):
             stores |= {"l1i": self.fetch.cache, "l2d": self.l2.data, "l2i": self.l2.code, "l3": self.l2.l3.tags}
         for name, store in stores.items():
             switch.watch_evictions(name, store)
+
+    cdef void sleep(self) noexcept nogil:
+        cdef int64_t now = self.stand()
+        set_level(&self.current_registers, now, self.current_registers.value)
+        set_level(&self.dirty_registers, now, self.dirty_registers.value)
+        self.share()
+
+    cdef void wake(self, int64_t now) noexcept nogil:
+        if now < self.now:
+            now = self.now
+        self.shares.leave_out(now)
+        self.current_registers.since = self.dirty_registers.since = now
+        self.pipeline.now = self.now = now
+        self.pipeline.earliest = now + 1
+        self.pipeline.front_end.begin_again(now)
+
+    def share_memory(self, Machine other):
+        """This machine and another one are cores whose programs share memory: requests of each are shown to the other."""
+        self.l2.l3.other = SnoopedCaches(other.l2, other.fetch)
+        other.l2.l3.other = SnoopedCaches(self.l2, self.fetch)
+        self.arbiter, other.arbiter = self.l2.l3.bus.arbiter, other.l2.l3.bus.arbiter
 
     def share_bus(self, Arbiter arbiter, Machine other=None):
         """This machine is a core that shares the bus with another one's (None: with one that is still to be made)."""

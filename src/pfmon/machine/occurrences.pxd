@@ -106,6 +106,10 @@ cpdef enum Occurrence:
     BUS_READ_OWN                 # BRIL
     BUS_INVALIDATE               # BIL
     BUS_WRITE_BACK
+    BUS_READ_HIT                 # another core had the line of a BRL, as memory has it
+    BUS_READ_HITM                # ... modified
+    BUS_READ_OWN_HITM            # ... of a BRIL
+    BUS_INVALIDATE_HITM          # ... of a BIL
     BUS_CASTOUT                  # a clean line that goes
     BUS_DATA_CYCLE               # bus clocks with data
     BUS_BACK_TO_BACK             # bus clocks with data right behind another burst

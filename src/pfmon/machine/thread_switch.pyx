@@ -38,7 +38,7 @@ cdef class ThreadSwitch(TwoFlows):
 
     def begin_with_one(self):
         """Thread 1 has nothing to do until thread 0 wakes it."""
-        self.asleep[1] = True
+        self.begin_asleep()
         self.running = 0
         self.quantum_end = NEVER
         self.look_ahead()

@@ -19,6 +19,9 @@ cdef class SwitchedThread(EventSetConsumer):
     cdef void go_on(self, int64_t now) noexcept nogil
     # It may have to wait for something else than memory; the last cycle that it used.
     cdef int64_t stand(self) noexcept nogil
+    # Its core has nothing to do from here on, and something behind cycle ``now``.
+    cdef void sleep(self) noexcept nogil
+    cdef void wake(self, int64_t now) noexcept nogil
     # Its stream has ended: what is held runs. The last cycle that it used.
     cdef int64_t end(self) noexcept nogil
 
@@ -32,6 +35,7 @@ cdef class TwoFlows:
     cdef uint32_t running
     cdef bint ended[FLOWS]
     cdef bint asleep[FLOWS]      # its program waits for the other's
+    cdef int credit[FLOWS]       # how often it was woken more than it slept: it may be woken before it comes so far
     cdef bint starved[FLOWS]     # what it reads comes when the other has read more
 
     # The other flow runs; returns when it lets this one run again.
@@ -44,6 +48,7 @@ cdef class TwoFlows:
     cdef void rests(self, SwitchedThread thread) noexcept nogil
     # The other flow's program goes on.
     cdef void wakes(self, SwitchedThread thread) noexcept nogil
+    cdef void begin_asleep(self) noexcept nogil
     cdef void read_pair(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil
     cdef void run_flow(self, uint32_t number) noexcept nogil
     cdef void run_stream(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil

@@ -31,6 +31,12 @@ cdef class SwitchedThread(EventSetConsumer):
     cdef int64_t stand(self) noexcept nogil:
         return 0
 
+    cdef void sleep(self) noexcept nogil:
+        pass
+
+    cdef void wake(self, int64_t now) noexcept nogil:
+        pass
+
     cdef int64_t end(self) noexcept nogil:
         return 0
 
@@ -58,6 +64,11 @@ cdef class TwoFlows:
     cdef void wakes(self, SwitchedThread thread) noexcept nogil:
         pass
 
+    cdef void begin_asleep(self) noexcept nogil:
+        """The second flow has nothing to do until the first one wakes it."""
+        self.asleep[1] = True
+        self.credit[1] = -1
+
     cdef void read_pair(self, SwitchedThread thread, Consumer reader, Ring ring) noexcept nogil:
         """Read a ring whose writer writes another one as well, in turn (ring_pair.pyx)."""
         cdef Shared* shared = ring.shared
@@ -71,6 +82,7 @@ cdef class TwoFlows:
             if found == NOTHING_NOW:
                 self.starved[own] = True
                 self.rests(thread)
+                self.starved[own] = False
                 continue
             buffer = &shared.buffers[shared.reading % BUFFERS]
             turn = ring.pair.turns[own][shared.reading % BUFFERS]
@@ -82,11 +94,15 @@ cdef class TwoFlows:
                 self.starved[1 - own] = False
                 self.wakes(thread)
             if turn & WAKES_OTHER:
-                self.asleep[1 - own] = False
-                self.wakes(thread)
+                self.credit[1 - own] += 1
+                if self.credit[1 - own] == 0:
+                    self.asleep[1 - own] = False
+                    self.wakes(thread)
             if turn & SLEEPS and not self.ended[1 - own]:
-                self.asleep[own] = True
-                self.rests(thread)
+                self.credit[own] -= 1
+                if self.credit[own] < 0:
+                    self.asleep[own] = True
+                    self.rests(thread)
 
     cdef void let_other_run(self) noexcept nogil:
         cdef uint32_t own = self.running

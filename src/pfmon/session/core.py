@@ -199,8 +199,10 @@ class Core(Together):
 class TwoCores(Together):
     """Two cores on one bus, each with the caches that it has alone (Montecito manual 2.5)."""
 
-    def __init__(self, figures: MachineFigures) -> None:
-        """``figures``: of the machine, which both cores are."""
+    def __init__(self, figures: MachineFigures, same_program: bool = False) -> None:
+        """``figures``: of the machine, which both cores are; ``same_program``: they run threads of one program, and so
+        share memory."""
+        self._same_program = same_program
         self._arbiter = Arbiter()
         super().__init__(figures, self._arbiter)
 
@@ -215,6 +217,8 @@ class TwoCores(Together):
     ) -> Machine:
         made = Machine(self._figures, table, ranges, memo, event_sets)
         made.share_bus(self._arbiter, other)
+        if self._same_program and other:
+            made.share_memory(other)
         return made
 
     def counts_both(self, monitor: Monitor) -> bool:
@@ -224,7 +228,7 @@ class TwoCores(Together):
     def cycles(self) -> list[ThreadCycles]:
         """Each has a core of its own, until its program ends."""
         machines = [one for one in self._machines if one]
-        return [ThreadCycles(one.cycles, 0, 0, {}, {}) for one in machines]
+        return [ThreadCycles(one.time()[0], 0, 0, {}, {}) for one in machines]
 
 
 class Seat:

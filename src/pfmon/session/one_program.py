@@ -1,10 +1,11 @@
-"""The threads of one program on the two hardware threads of a core: one engine for two sessions, each with a PMU."""
+"""The threads of one program on the two hardware threads of a core, or on two cores: one engine for two sessions, each
+with a PMU."""
 
 from __future__ import annotations
 
 from threading import Event
 
-from pfmon.session.core import THREADS, Core
+from pfmon.session.core import THREADS, Core, Together, TwoCores
 from pfmon.stream.ring_pair import RingPair
 from pfmon.stream.spreader import Spreader
 
@@ -14,19 +15,19 @@ if TYPE_CHECKING:
 
     from pfmon.engine.api import Capabilities, Ending, Engine, PerformanceData
     from pfmon.machine.config import MachineFigures
+    from pfmon.machine.two_flows import TwoFlows
     from pfmon.program.mapped import Mapped
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.ring import Ring
     from pfmon.stream.table import BlockTable, InstructionSet
 
 
-class OneProgram(Core):
-    """A core whose hardware threads run the threads of one program: thread n runs on n modulo 2."""
+class OneProgram(Together):
+    """Hardware threads, or cores, that run the threads of one program: thread n runs on n modulo 2."""
 
-    def __init__(self, figures: MachineFigures) -> None:
-        """``figures``: of the machine."""
-        super().__init__(figures, same_program=True)
-        self._switch.begin_with_one()
+    def __init__(self, figures: MachineFigures, flows: TwoFlows) -> None:
+        """As Together has it."""
+        super().__init__(figures, flows)
         self._pair = RingPair()
         self._engine: Engine | None = None
         self._open_halves = 0
@@ -85,6 +86,24 @@ class OneProgram(Core):
         self._open_halves -= 1
         if self._open_halves == 0 and self._engine:
             self._engine.close()
+
+
+class OneProgramOnCore(Core, OneProgram):
+    """On the two hardware threads of a core."""
+
+    def __init__(self, figures: MachineFigures) -> None:
+        """``figures``: of the machine."""
+        super().__init__(figures, same_program=True)
+        self._switch.begin_with_one()
+
+
+class OneProgramOnTwoCores(TwoCores, OneProgram):
+    """On two cores of one bus, which keep their caches coherent."""
+
+    def __init__(self, figures: MachineFigures) -> None:
+        """``figures``: of the machine, which both cores are."""
+        super().__init__(figures, same_program=True)
+        self._arbiter.begin_with_one()
 
 
 class Half:
