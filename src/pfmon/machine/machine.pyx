@@ -14,6 +14,7 @@ from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.thread_switch cimport THREAD_ID, ThreadSwitch
+from pfmon.machine.thread_turns cimport come_back
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
 from pfmon.machine.watch cimport Watch
 from pfmon.stream.failure cimport Failure
@@ -245,7 +246,7 @@ cdef class Machine(Timing):
         self.predictor.exchange_returns(&self.returns)
         if self.same_program:
             self.fetch.thread = self.thread_id
-        self.pipeline.come_back(now)
+        come_back(self.pipeline, now)
         self.now = self.pipeline.now
 
     cdef int64_t stand(self) noexcept nogil:

@@ -81,11 +81,6 @@ cdef class Pipeline:
     cdef bint save(self, State* state) noexcept nogil
     cdef void restore(self, const State* state) noexcept nogil
 
-    cdef bint give_way(self, const Run* run, uint32_t first) noexcept nogil
-    # This thread has the core behind cycle ``now``.
-    cdef void come_back(self, int64_t now) noexcept nogil
-    cdef void record_switch(self, const Run* run, uint32_t first) noexcept nogil
-
     cdef uint32_t form(self, const Plan* plan, const Run* run, uint32_t first) noexcept nogil
     cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil

@@ -13,7 +13,7 @@ from libc.string cimport memset
 from pfmon.engine.ia64.encodings.attributes cimport (
     AR_RSE, BR_FIRST, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.causes cimport (
-    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_FEFLUSH, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, THREAD_SWITCH, XPN)
+    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
@@ -22,9 +22,7 @@ from pfmon.machine.memory cimport (
     ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
     ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
-from pfmon.machine.occurrences cimport (
-    L1D_CHECK_READ, NOTHING_HAPPENED, THREAD_SWITCH_HELD_BACK, THREAD_SWITCH_L3, THREAD_SWITCH_MISSED, THREAD_SWITCH_STALL_4,
-    THREAD_SWITCH_STALL_4096, THREAD_SWITCH_STOOD)
+from pfmon.machine.occurrences cimport L1D_CHECK_READ
 from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
 from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.run cimport has_bit, served_as
@@ -36,6 +34,7 @@ from pfmon.machine.scoreboard cimport (
 from pfmon.machine.script cimport (
     EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, Event, access_event, ask_access, tell)
 from pfmon.machine.thread_switch cimport THREAD_ID
+from pfmon.machine.thread_turns cimport give_way, record_switch
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
 cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
@@ -49,17 +48,6 @@ cdef inline uint32_t cause_of(uint16_t place, uint8_t operation) noexcept nogil:
     if place == AR_RSE:
         return RSE_AR_DEP
     return ARCR
-
-
-cdef inline uint32_t stall_occurrence(int64_t cycles) noexcept nogil:
-    """Of a switch that waited: THREAD_SWITCH_STALL_n of the most of 4, 8, ... 4096 cycles that it waited."""
-    cdef uint32_t found = THREAD_SWITCH_STALL_4
-    if cycles < 4:
-        return NOTHING_HAPPENED
-    while cycles >= 8 and found < THREAD_SWITCH_STALL_4096:
-        cycles >>= 1
-        found += 1
-    return found
 
 
 cdef class Pipeline:
@@ -116,10 +104,10 @@ cdef class Pipeline:
         while first < plan.length:
             memset(&self.use, 0, sizeof(Use))
             if self.owed:
-                self.record_switch(run, first)
+                record_switch(self, run, first)
             beyond = self.form(plan, run, first)
             if self.switch is not None and self.switch.next_event < max(self.start, self.need) \
-                    and self.give_way(run, first):
+                    and give_way(self, run, first):
                 continue
             self.front_end.account_waits(run, first, self.earliest, self.start)
             self.issue(plan, run, first, beyond)
@@ -203,49 +191,6 @@ cdef class Pipeline:
             known.part = self.records.part(code, 0, 0, 0, self.records.note_list(notes))
         notes.count = 0
         self.records.add_cycle(known.part)
-
-    # --- thread switches
-
-    cdef bint give_way(self, const Run* run, uint32_t first) noexcept nogil:
-        """The other hardware thread gets the core before the group at ``first`` issues, if that is due; whether it did.
-
-        What the pipeline has stood still for is over then: a switch waits for its end. The group is formed again behind
-        it, as all that was fetched is flushed (Montecito manual 2.4.1)."""
-        cdef uint32_t why = 0, held_back, missed
-        cdef int64_t at = self.switch.decide(self.now, max(self.start, self.need), &why, &held_back, &missed)
-        self.notes.context = <uint64_t>first << NOTE_INSTRUCTION
-        if held_back:
-            note(&self.notes, THREAD_SWITCH_HELD_BACK, held_back)
-        if missed:
-            note(&self.notes, THREAD_SWITCH_MISSED, missed)
-        if at < 0:
-            return False
-        if at < self.earliest - 1:
-            note(&self.notes, THREAD_SWITCH_STOOD, 1)
-            note(&self.notes, stall_occurrence(self.earliest - 1 - at), 1)
-            at = self.earliest - 1
-        note(&self.notes, THREAD_SWITCH_L3 + why, 1)
-        self.front_end.account_waits(run, first, self.earliest, min(at + 1, self.start))
-        if at >= self.start:
-            self.records.add_bubbles(run.number, self.need_step, BUBBLE_BACK, self.need_cause, at + 1 - self.start)
-        self.front_end.fill_buffer(run.number, at + 1)
-        self.now = at
-        self.switched = True
-        self.switch.switch_away(at, why)
-        return True
-
-    cdef void come_back(self, int64_t now) noexcept nogil:
-        self.owed = self.switch.switch_cycles - 1
-        self.now = now + self.owed
-        self.earliest = self.now + 1
-        self.front_end.begin_again(self.now)
-        self.script.next, self.script.on = self.script.count, False      # what was fetched is asked for again
-
-    cdef void record_switch(self, const Run* run, uint32_t first) noexcept nogil:
-        """The cycles of the switch to this thread are those of its next instruction."""
-        self.records.add_bubbles(run.number, first, BUBBLE_BACK, THREAD_SWITCH, self.owed)
-        self.front_end.stand(run.number, first, FRONT_FEFLUSH, self.owed)
-        self.owed = 0
 
     # --- dispersal
 

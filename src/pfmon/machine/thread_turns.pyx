@@ -1,0 +1,68 @@
+"""Where a pipeline loses the core to the other hardware thread, and how it goes on: between two issue groups."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.causes cimport FRONT_FEFLUSH, THREAD_SWITCH
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, note
+from pfmon.machine.occurrences cimport (
+    THREAD_SWITCH_HELD_BACK, THREAD_SWITCH_L3, THREAD_SWITCH_MISSED, THREAD_SWITCH_STALL_4,
+    THREAD_SWITCH_STALL_4096, THREAD_SWITCH_STOOD)
+from pfmon.machine.records cimport BUBBLE_BACK
+
+cdef enum:
+    LEAST_STALL = 4              # cycles, of those that THREAD_SWITCH_STALL.GTE_... tell apart
+
+
+cdef inline uint32_t stall_occurrence(int64_t cycles) noexcept nogil:
+    """Of a switch that waited: THREAD_SWITCH_STALL_n of the most of 4, 8, ... 4096 cycles that it waited."""
+    cdef uint32_t found = THREAD_SWITCH_STALL_4
+    while cycles >= 8 and found < THREAD_SWITCH_STALL_4096:
+        cycles >>= 1
+        found += 1
+    return found
+
+
+cdef bint give_way(Pipeline pipeline, const Run* run, uint32_t first) noexcept nogil:
+    """The other hardware thread gets the core before the group at ``first`` issues, if that is due; whether it did.
+
+    What the pipeline has stood still for is over then: a switch waits for its end. The group is formed again behind
+    it, as all that was fetched is flushed (Montecito manual 2.4.1)."""
+    cdef uint32_t why = 0, held_back, missed
+    cdef int64_t at = pipeline.switch.decide(pipeline.now, max(pipeline.start, pipeline.need), &why, &held_back, &missed)
+    pipeline.notes.context = <uint64_t>first << NOTE_INSTRUCTION
+    if held_back:
+        note(&pipeline.notes, THREAD_SWITCH_HELD_BACK, held_back)
+    if missed:
+        note(&pipeline.notes, THREAD_SWITCH_MISSED, missed)
+    if at < 0:
+        return False
+    if at < pipeline.earliest - 1:
+        note(&pipeline.notes, THREAD_SWITCH_STOOD, 1)
+        if pipeline.earliest - 1 - at >= LEAST_STALL:
+            note(&pipeline.notes, stall_occurrence(pipeline.earliest - 1 - at), 1)
+        at = pipeline.earliest - 1
+    note(&pipeline.notes, THREAD_SWITCH_L3 + why, 1)
+    pipeline.front_end.account_waits(run, first, pipeline.earliest, min(at + 1, pipeline.start))
+    if at >= pipeline.start:
+        pipeline.records.add_bubbles(run.number, pipeline.need_step, BUBBLE_BACK, pipeline.need_cause,
+                                     at + 1 - pipeline.start)
+    pipeline.front_end.fill_buffer(run.number, at + 1)
+    pipeline.now = at
+    pipeline.switched = True
+    pipeline.switch.switch_away(at, why)
+    return True
+
+
+cdef void come_back(Pipeline pipeline, int64_t now) noexcept nogil:
+    pipeline.owed = pipeline.switch.switch_cycles - 1
+    pipeline.now = now + pipeline.owed
+    pipeline.earliest = pipeline.now + 1
+    pipeline.front_end.begin_again(pipeline.now)
+    pipeline.script.next, pipeline.script.on = pipeline.script.count, False      # what was fetched is asked for again
+
+
+cdef void record_switch(Pipeline pipeline, const Run* run, uint32_t first) noexcept nogil:
+    """The cycles of the switch to this thread are those of its next instruction."""
+    pipeline.records.add_bubbles(run.number, first, BUBBLE_BACK, THREAD_SWITCH, pipeline.owed)
+    pipeline.front_end.stand(run.number, first, FRONT_FEFLUSH, pipeline.owed)
+    pipeline.owed = 0
