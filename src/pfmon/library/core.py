@@ -139,7 +139,9 @@ class PreparedCore:
             raise errors[0]
         first, other = runs
         assert first and other  # there were no errors
-        return CoreRun((first, other), self.core.cycles())
+        cycles = self.core.cycles()
+        self.core.release()
+        return CoreRun((first, other), cycles)
 
     def _taker(self, take: OnSamples) -> OnSamples:
         """What takes a thread's samples; if it cannot, both end."""

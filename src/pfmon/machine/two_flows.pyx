@@ -138,3 +138,6 @@ cdef class TwoFlows:
         with nogil:
             prepare_flow(&self.flows[1], self.stack, begin_second, <void*>self, &self.flows[0])
             self.run_flow(0)
+        self.first = self.second = None          # who has them may be in what they refer to
+        self.first_reader = self.second_reader = None
+        self.first_ring = self.second_ring = None

@@ -126,6 +126,14 @@ class Together:
         self._began.wait()
         if self._thread:
             self._thread.join()
+            self._readers = [None] * THREADS  # rings are files
+
+    def release(self) -> None:
+        """Let go of what the runs held, when they are over: the sessions refer to this, and their rings are files."""
+        self.on_failure = lambda: None
+        self._machines = [None] * THREADS
+        self._readers = [None] * THREADS
+        self._thread = None
 
     def exchange(self, number: int, totals: Sequence[int]) -> Sequence[int] | None:
         """Tell what a thread's monitors counted; what those of the other did, None: it failed."""

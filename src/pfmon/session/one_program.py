@@ -51,6 +51,12 @@ class OneProgram(Together):
         ring.belong_to(self._pair, number)
         super().begin(number, ring, reader)
 
+    def release(self) -> None:
+        """As Together has it, and of the program."""
+        super().release()
+        self._consumers = [None] * THREADS
+        self.spreader = self._engine = None
+
     def abandon(self, number: int) -> None:
         """The other half waits neither for the program's end nor for its beginning."""
         super().abandon(number)
