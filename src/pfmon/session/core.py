@@ -46,7 +46,7 @@ class ThreadCycles(NamedTuple):
 
 
 class Together:
-    """Two machines that run together. ``seats`` are for two sessions, which have to run at the same time, each in a
+    """Two machines that run together. `seats` are for two sessions, which have to run at the same time, each in a
     thread of the host; the streams of both are read in a third."""
 
     def __init__(self, figures: MachineFigures, flows: TwoFlows) -> None:
@@ -63,7 +63,6 @@ class Together:
         self._began = Event()
         self._totals: list[Sequence[int] | None] = [None] * THREADS
         self._told = [Event() for _ in range(THREADS)]
-        self.seats = tuple(Seat(self, number) for number in range(THREADS))
 
     def machine(
         self, number: int, table: BlockTable, ranges: Sequence[tuple[int, int]], memo: bool, event_sets: int
@@ -85,6 +84,11 @@ class Together:
     ) -> Machine:
         """A machine beside the other one, if that is made already."""
         raise NotImplementedError
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """For each of the two sessions one; they hold this, and not the reverse."""
+        return tuple(Seat(self, number) for number in range(THREADS))
 
     def open(self, number: int, start: Callable[[], Engine]) -> Engine:
         """The engine of one of them, which ``start`` makes."""
