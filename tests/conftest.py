@@ -1,7 +1,9 @@
 """What holds for all tests."""
 
+import gc
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import host_programs
 import pytest
@@ -16,6 +18,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header() -> list[str]:
     """What is missing."""
     return host_programs.header()
+
+
+MANY_FILES = 300
+
+
+def pytest_runtest_teardown() -> None:
+    """Engines that a test does not close are files until they are collected, and select() takes no more than 1024."""
+    if len([*Path("/proc/self/fd").iterdir()]) > MANY_FILES:
+        gc.collect()
 
 
 @pytest.fixture(scope="session", autouse=True)
