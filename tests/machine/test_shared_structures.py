@@ -84,6 +84,16 @@ def test_small_programs_leave_each_other_alone() -> None:
         assert sum(one.evicted.values()) < 100
 
 
+@pytest.mark.parametrize("figures", [(), ("vhpt.page=4K",), ("vhpt.page=4K", "vhpt.format=long")])
+def test_entries_of_the_vhpt_are_of_whose_translation_is_there(figures: tuple[str, ...]) -> None:
+    """A thread keeps 16 entries of the second data TLB, which a small program does not exceed: what a large one beside
+    it replaces is its own, entries for its pages of the VHPT included."""
+    found = examples("noploop", "chase", figures, arguments=[["20000"], ["32768", "20000"]])
+    small, large = found.core.cycles()
+    assert small.evicted["dtlb2"] == 0 and large.evicted["dtlb2"] < 100
+    assert times(found.threads[1], "L2DTLB_MISS") > 10_000
+
+
 # --- threads of one program
 
 LONG_CODE = ["adds r4=1,r4"] * 192  # 3 KB: less than a page of the first-level TLBs

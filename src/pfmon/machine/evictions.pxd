@@ -2,19 +2,6 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-cdef enum:
-    THREAD_BIT = 55              # thread_switch.THREAD_ID
-    TABLE_SHIFT = 51             # bits of the VHPT's addresses that no program's have; there the page's number has moved
-    TABLE_MASK = 0x3FF
-    TABLE_THREAD_BIT = 44
-
-
-cdef inline uint32_t thread_of(uint64_t address) noexcept nogil:
-    """Whose an address is; those of the VHPT belong to whose translation is there (fetch.pyx, translation.pyx)."""
-    if address >> TABLE_SHIFT & TABLE_MASK == TABLE_MASK:
-        return <uint32_t>(address >> TABLE_THREAD_BIT & 1)
-    return <uint32_t>(address >> THREAD_BIT & 1)
-
 
 cdef class Evictions:
     cdef uint64_t* numbers       # + 1, an open hash table of what was replaced by the other thread, once or now

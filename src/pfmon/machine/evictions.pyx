@@ -8,11 +8,12 @@ line) counts there.
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
+from pfmon.machine.address_bits cimport ALONE, thread_of
+
 cdef enum:
     FIRST_PLACES = 1024
     HASH_SHIFT = 20
 
-cdef uint64_t ALONE = <uint64_t>1 << 62      # a mark, not of the number (translation.pyx)
 cdef uint64_t HASH = 0x9E3779B97F4A7C15
 
 

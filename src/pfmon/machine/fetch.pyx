@@ -9,6 +9,7 @@ without a translation in the first-level TLB they are dropped (Montecito manual 
 
 from collections.abc import Mapping
 
+from pfmon.machine.address_bits cimport LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
 from pfmon.machine.causes cimport FrontCause
 from pfmon.machine.causes import FrontCause as PythonCause
 from pfmon.machine.l2 cimport REQUEST_FETCH, REQUEST_FETCH_PREFETCH, REQUEST_WALK
@@ -25,15 +26,9 @@ from pfmon.machine.tlb cimport insert, lookup
 from pfmon.machine.watch cimport TlbLevel
 
 cdef enum:
-    SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
-    LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
-    REGION_SHIFT = 61
     DEMAND_REQUESTS = 1          # of the RAB's entries: prefetches leave them free (Montecito manual, table 2-9)
 
 cdef uint64_t NO_LINE = <uint64_t>-1
-
-# The virtual linear page table of a region lies at the top of what the region's addresses reach (Linux on IA-64).
-cdef uint64_t TABLE = <uint64_t>0x1FF8000000000000
 
 
 cdef class InstructionFetch:
@@ -145,8 +140,7 @@ cdef class InstructionFetch:
     # The page walker reads the VHPT through L2; where the entry is not there the operating system puts it in.
     cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t page = address >> self.page_shift
-        cdef uint64_t region = address >> REGION_SHIFT << REGION_SHIFT
-        cdef uint64_t entry = region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
+        cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
         note(notes, Occurrence.HPW_READ, 1)
         now = self.l2.request(notes, entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         if self.table.knows(page):

@@ -6,6 +6,7 @@ buffer is full (Montecito manual 4.6: FE_BUBBLE, FE_LOST_BW, BE_LOST_BW_DUE_TO_F
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
+from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.causes cimport (
     FE_BRANCH, FE_BUBBLE, FE_FEFLUSH, FE_FILL_RECIRC, FE_IMISS, FE_TLBMISS, FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE,
     FRONT_FEFLUSH, FRONT_FILL_RECIRC, FRONT_IBFULL, FRONT_IMISS, FRONT_PLP, FRONT_TLBMISS, FRONT_UNREACHED)
@@ -14,7 +15,6 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.records cimport BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_FRONT, BUBBLE_IDEAL, BUBBLE_LOST
 from pfmon.machine.script cimport Event, ask_fetch, fetch_event
 from pfmon.machine.state cimport MOST_WAITS
-from pfmon.machine.thread_switch cimport THREAD_ID
 
 cdef enum:
     FURTHEST = 1 << 20           # cycles that a state may lie behind

@@ -7,13 +7,14 @@ another does, or none.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.arbiter cimport Arbiter
 from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.coherence cimport SnoopedCaches
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.shares cimport Shares
-from pfmon.machine.thread_switch cimport THREAD_ID, ThreadSwitch
+from pfmon.machine.thread_switch cimport ThreadSwitch
 from pfmon.machine.thread_turns cimport come_back
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
 from pfmon.machine.watch cimport Watch

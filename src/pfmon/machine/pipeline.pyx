@@ -12,6 +12,7 @@ from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
     AR_RSE, BR_FIRST, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
+from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.causes cimport (
     ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
 from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
@@ -33,7 +34,6 @@ from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.script cimport (
     EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, Event, access_event, ask_access, tell)
-from pfmon.machine.thread_switch cimport THREAD_ID
 from pfmon.machine.thread_turns cimport give_way, record_switch
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 

@@ -8,8 +8,6 @@ from pfmon.machine.urgency cimport THREADS
 cdef enum:
     MOST_L3_EVENTS = 256         # that are known and have not happened yet
 
-cdef uint64_t THREAD_ID          # set in the addresses of thread 1, as in its entries of the TLBs
-
 cpdef enum SwitchCause:          # the order is that of the occurrences THREAD_SWITCH_*
     BY_L3 = 0                    # a miss, or the return of its data
     BY_TIMER                     # the thread-quantum counter

@@ -17,8 +17,6 @@ from pfmon.machine.urgency cimport MOST_URGENCY, NOMINAL_URGENCY, missed, return
 POLICIES = {"performance": PERFORMANCE, "fairness": FAIRNESS, "high-priority": HIGH_PRIORITY, "exclusive": EXCLUSIVE}
 """Values of smt.policy."""
 
-THREAD_ID = <uint64_t>1 << 55    # addresses of programs do not have it: bits 51 to 60 are not implemented
-
 cdef int64_t NEVER = <int64_t>1 << 62
 
 

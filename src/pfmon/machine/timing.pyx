@@ -11,6 +11,7 @@ from libc.string cimport memset
 from pfmon.engine.ia64.encodings.attributes cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
 )
+from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
@@ -22,7 +23,6 @@ from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.run cimport MOST_SERVED, Told, begin_run, set_bit
 from pfmon.machine.script cimport begin_script
-from pfmon.machine.thread_switch cimport THREAD_ID
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address

@@ -2,7 +2,7 @@
 
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.evictions cimport thread_of
+from pfmon.machine.address_bits cimport thread_of
 
 cdef enum:
     FIRST_PAGES = 1024

@@ -33,8 +33,8 @@ cdef class DataTranslation:
     cdef uint64_t* lines         # by place of tlb1: lines of its page that came to L1D, a bit for every 64th
     cdef int64_t transfer_cycles, walk_cycles, software_cycles, exception_cycles
     cdef uint32_t page_shift, entry_shift
-    # Of threads of one program: bits that physical addresses have not, and the VHPT's. All ones: each has its own.
-    cdef uint64_t physical, physical_entry
+    # Of threads of one program: bits that physical addresses may have. All ones: each thread has its own.
+    cdef uint64_t physical
 
     # The cycle in which the access can go on; -1: not at all.
     cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil
@@ -46,7 +46,6 @@ cdef class DataTranslation:
     cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil
     # The operating system is entered in cycle `now`; when it is done.
     cdef int64_t enter_kernel(self, int64_t now, Served* out) noexcept nogil
-    cdef uint64_t entry_of(self, uint64_t address) noexcept nogil
     cdef bint first_alone(self, uint64_t address) noexcept nogil
     cdef void insert_first(self, uint64_t address) noexcept nogil
     cdef void insert_second(self, uint64_t address) noexcept nogil

@@ -10,6 +10,7 @@ An entry of the first level whose page has left the second stays, marked; its ne
 from libc.stdlib cimport calloc, free
 
 from pfmon.engine.ia64.encodings.attributes cimport ACCESS_LFETCH
+from pfmon.machine.address_bits cimport ALONE, LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
 from pfmon.machine.causes cimport Cause
 from pfmon.machine.l2 cimport REQUEST_WALK
 from pfmon.machine.notes cimport note
@@ -22,15 +23,6 @@ from pfmon.machine.watch cimport TlbLevel
 cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(uint64_t) nogil
 
-cdef enum:
-    SHORT_ENTRY_SHIFT = 3        # bytes of a VHPT entry: 8 in the short format
-    LONG_ENTRY_SHIFT = 5         # ... 32 in the long format
-    REGION_SHIFT = 61
-
-# The virtual linear page table of a region lies at the top of what the region's addresses reach (Linux on IA-64).
-cdef uint64_t TABLE = <uint64_t>0x1FF8000000000000
-# Set in the number of an entry of the first level whose page has left the second.
-cdef uint64_t ALONE = <uint64_t>1 << 62
 cdef uint64_t NO_NUMBER = <uint64_t>-1
 
 
@@ -54,14 +46,13 @@ cdef class DataTranslation:
         self.page_shift = config["vhpt.page"].bit_length() - 1
         self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
 
-        self.physical = self.physical_entry = ~<uint64_t>0
+        self.physical = ~<uint64_t>0
 
     def __dealloc__(self):
         free(self.lines)
 
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil:
         self.physical = ~thread_id
-        self.physical_entry = ~(thread_id >> self.page_shift << self.entry_shift)
 
     cdef int64_t translate(self, Notes* notes, uint64_t address, int kind, int64_t now, Served* out) noexcept nogil:
         cdef bint first = is_float(kind) or lookup(self.tlb1, address)
@@ -89,7 +80,7 @@ cdef class DataTranslation:
         if not is_float(kind):
             note(notes, Occurrence.L1DTLB_MISS, 1)
         note(notes, Occurrence.L2DTLB_MISS, 1)
-        now = self.read_entry(notes, self.entry_of(address), now, out)
+        now = self.read_entry(notes, vhpt_entry(address, self.page_shift, self.entry_shift), now, out)
         if now < 0:
             now = -now
         return self.enter_kernel(now, out)
@@ -98,24 +89,20 @@ cdef class DataTranslation:
         now = stand_still(out, Cause.XPN, now, now + self.exception_cycles)
         return stand_still(out, Cause.KERNEL, now, now + self.software_cycles)
 
-    # The entry of a page in the VHPT.
-    cdef uint64_t entry_of(self, uint64_t address) noexcept nogil:
-        cdef uint64_t region = address >> REGION_SHIFT << REGION_SHIFT
-        return region + TABLE + ((address - region) >> self.page_shift << self.entry_shift)
-
     # The walker reads the entry through L2, if that has a translation itself: when it has it; otherwise -now.
     cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil:
         cdef int64_t done
         if not lookup(self.tlb2, entry):
             return -now
         note(notes, Occurrence.HPW_READ, 1)
-        done = self.l2.request(notes, entry & self.physical_entry, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        done = self.l2.request(notes, entry | ~self.physical, 8, REQUEST_WALK, 0, now) + self.walk_cycles
         return stand_still(out, Cause.L1D_HPW, now, done)
 
     # A translation comes to the second level; where the VHPT has none the operating system puts it in, unless the
     # access is one that `drops` then (lfetch): -1.
     cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil:
-        cdef uint64_t page = (address & self.physical) >> self.page_shift, entry = self.entry_of(address)
+        cdef uint64_t page = (address & self.physical) >> self.page_shift
+        cdef uint64_t entry = vhpt_entry(address, self.page_shift, self.entry_shift)
         cdef int64_t done = self.read_entry(notes, entry, now, out)
         if done >= 0 and self.table.knows(page):
             note(notes, Occurrence.DTLB_WALKED, 1)

@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.faults cimport FAULT_BREAK, vector_of
+from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.code cimport Reach, Step
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
@@ -15,7 +16,6 @@ from pfmon.machine.occurrences cimport NOTHING_HAPPENED
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
 from pfmon.machine.records cimport BUBBLE_FLAG, Part
 from pfmon.machine.state cimport State
-from pfmon.machine.thread_switch cimport THREAD_ID
 from pfmon.machine.two_flows cimport SwitchedThread
 from pfmon.machine.watch cimport Flow, FlowKind
 from pfmon.stream.table cimport Cut, executed
