@@ -84,3 +84,14 @@ def test_two_cores_take_lines_from_each_other(tmp_path: Path) -> None:
     assert [run.counts["bus_hitm_either"].value for run in two.threads] == [sum(own)] * 2
     one = pfmon.smt_threads(path, events=events, quantum=100, capture=True)
     assert [run.counts["bus_hitm_self"].value for run in one.threads] == [0, 0]
+
+
+def test_what_stands_in_registers_while_a_thread_sleeps_is_not_counted_and_nothing_else_is_lost(tmp_path: Path) -> None:
+    """Thread 0 allocates a frame of 8 registers before there is another thread, and sleeps until all have ended: the
+    cycles without a frame are as many on one core as on two."""
+    path, _ = counting(tmp_path / "counting", 4, 200)
+    without = []
+    for cores in (1, 2):
+        both = pfmon.smt_threads(path, events=["rse_current_regs_5_to_3"], quantum=300, capture=True, cores=cores)
+        without.append(both.cycles[0].active - both.threads[0].counts["rse_current_regs_5_to_3"].value)
+    assert 0 < without[0] == without[1] < 2000

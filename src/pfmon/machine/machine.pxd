@@ -33,5 +33,7 @@ cdef class Machine(Timing):
     cdef void keep(self) noexcept nogil
     cdef void change_event_set(self) noexcept nogil
     cdef void share(self) noexcept nogil
+    cdef void levels_stop(self) noexcept nogil
+    cdef void levels_go_on(self, int64_t now) noexcept nogil
     cdef void late_marks(self) noexcept nogil
     cdef void advance(self, uint64_t next_ip) noexcept nogil

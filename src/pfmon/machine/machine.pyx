@@ -201,17 +201,24 @@ cdef class Machine(Timing):
         for name, store in stores.items():
             switch.watch_evictions(name, store)
 
-    cdef void sleep(self) noexcept nogil:
-        cdef int64_t now = self.stand()
-        set_level(&self.current_registers, now, self.current_registers.value)
-        set_level(&self.dirty_registers, now, self.dirty_registers.value)
+    cdef void levels_stop(self) noexcept nogil:
+        """What stood up to now belongs to the event set in force; what stands from here on, to nobody."""
+        set_level(&self.current_registers, self.now, self.current_registers.value)
+        set_level(&self.dirty_registers, self.now, self.dirty_registers.value)
         self.share()
+
+    cdef void levels_go_on(self, int64_t now) noexcept nogil:
+        self.current_registers.since = self.dirty_registers.since = now    # before they are left out up to here
+        self.shares.leave_out(now)
+
+    cdef void sleep(self) noexcept nogil:
+        self.stand()
+        self.levels_stop()
 
     cdef void wake(self, int64_t now) noexcept nogil:
         if now < self.now:
             now = self.now
-        self.shares.leave_out(now)
-        self.current_registers.since = self.dirty_registers.since = now
+        self.levels_go_on(now)
         self.pipeline.now = self.now = now
         self.pipeline.earliest = now + 1
         self.pipeline.front_end.begin_again(now)
@@ -228,10 +235,8 @@ cdef class Machine(Timing):
         self.together = True
 
     cdef void hold(self, int64_t now) noexcept nogil:
-        set_level(&self.current_registers, now, self.current_registers.value)
-        set_level(&self.dirty_registers, now, self.dirty_registers.value)
         self.now = now
-        self.share()
+        self.levels_stop()
         self.waits = True
         self.order.ordered, self.order.l2_ordered = self.data.ordered, self.l2.ordered
         self.order.latest, self.order.latest_taken = self.l2.latest, self.l2.latest_taken
@@ -240,8 +245,7 @@ cdef class Machine(Timing):
 
     cdef void go_on(self, int64_t now) noexcept nogil:
         self.waits = False
-        self.current_registers.since = self.dirty_registers.since = now    # before they are left out up to here
-        self.shares.leave_out(now)
+        self.levels_go_on(now)
         self.data.ordered, self.l2.ordered = self.order.ordered, self.order.l2_ordered
         self.l2.latest, self.l2.latest_taken = self.order.latest, self.order.latest_taken
         self.predictor.exchange_returns(&self.returns)

@@ -61,6 +61,7 @@ cdef class ThreadSwitch(TwoFlows):
     cdef void switch_away(self, int64_t at, uint32_t why) noexcept nogil
 
     cdef void add_event(self, int64_t at, uint32_t thread, uint8_t comes_back) noexcept nogil
+    cdef int64_t take_event(self) noexcept nogil
     cdef bint wants_switch(self, int64_t at) noexcept nogil
     cdef bint is_absent(self, uint32_t thread) noexcept nogil
     cdef void look_ahead(self) noexcept nogil

@@ -91,12 +91,23 @@ cdef class ThreadSwitch(TwoFlows):
                 return <int64_t>self.active[other] < <int64_t>self.active[self.running] + at - self.handed_over
         return own < its
 
+    cdef int64_t take_event(self) noexcept nogil:
+        """The first of the L3 misses and returns happens; when."""
+        cdef L3Event event = self.events[0]
+        cdef uint32_t i
+        self.event_count -= 1
+        for i in range(self.event_count):
+            self.events[i] = self.events[i + 1]
+        if event.comes_back:
+            returned(&self.urgency[event.thread])
+        else:
+            missed(&self.urgency[event.thread])
+        return event.at
+
     cdef int64_t decide(self, int64_t issued, int64_t issues, uint32_t* why, uint32_t* held_back,
                         uint32_t* missed_ones) noexcept nogil:
         cdef int64_t at
-        cdef uint32_t i
         cdef bint progressed = issued >= self.handed_over + self.switch_cycles
-        cdef L3Event event
         held_back[0] = missed_ones[0] = 0
         if self.owes and progressed:
             self.owes = False
@@ -111,19 +122,12 @@ cdef class ThreadSwitch(TwoFlows):
                 why[0] = BY_HINT
                 return at
             if self.event_count and self.events[0].at < issues and self.events[0].at <= self.quantum_end:
-                event = self.events[0]
-                self.event_count -= 1
-                for i in range(self.event_count):
-                    self.events[i] = self.events[i + 1]
-                if event.comes_back:
-                    returned(&self.urgency[event.thread])
-                else:
-                    missed(&self.urgency[event.thread])
-                if not self.wants_switch(event.at) or self.owes:
+                at = self.take_event()
+                if not self.wants_switch(at) or self.owes:
                     continue
                 if progressed:
                     why[0] = BY_L3
-                    return event.at if event.at > issued else issued
+                    return at if at > issued else issued
                 self.owes = True                 # it retires something first
                 held_back[0] += 1
                 continue
