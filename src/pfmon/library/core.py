@@ -10,7 +10,7 @@ from pfmon.errors import PfmonError
 from pfmon.library.core_checks import MONTECITO, check_two_programs, core_has_two_threads
 from pfmon.library.machines import machine_of
 from pfmon.library.prepared import Prepared
-from pfmon.session.core import THREADS, Core, TwoCores
+from pfmon.session.core import THREADS, Core, TwoCores, all_cycles
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -49,9 +49,8 @@ class CoreRun:
 
     @property
     def core_cycles(self) -> int:
-        """Cycles until both had ended: of one core each was one thread's, two cores count at the same time."""
-        count = sum if any(one.switches for one in self.cycles) else max
-        return count(one.active for one in self.cycles)
+        """Cycles of the core, or of the longer one of two cores, until both had ended."""
+        return all_cycles(self.cycles)
 
     def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What --json prints. Keys: pfmon (version), core (cycles; threads: ThreadCycles.to_dict of each), threads

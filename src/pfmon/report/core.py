@@ -5,6 +5,7 @@ from __future__ import annotations
 from pfmon.report.counts import value_text
 from pfmon.report.cpi import function_table, number_text, ratio, share_text
 from pfmon.report.tasks import end_text, shown_command
+from pfmon.session.core import all_cycles, share_one_core
 from pfmon.session.cpi import PARTS
 
 TYPE_CHECKING = False
@@ -31,8 +32,8 @@ def thread_line(number: int, command: Sequence[str], status: int, signal: int | 
 
 def core_text(cycles: Sequence[ThreadCycles], style: str) -> str:
     """The core's cycles, by thread."""
-    whole = _all(cycles)
-    if not _one_core(cycles):
+    whole = all_cycles(cycles)
+    if not share_one_core(cycles):
         return two_cores_text(cycles, style)
     rows = [
         ("cycles in the foreground", _values((one.active for one in cycles), style)),
@@ -53,22 +54,12 @@ def core_text(cycles: Sequence[ThreadCycles], style: str) -> str:
 
 def two_cores_text(cycles: Sequence[ThreadCycles], style: str) -> str:
     """The cycles of two cores, until both programs have ended."""
-    whole = _all(cycles)
+    whole = all_cycles(cycles)
     rows = [
         ("cycles until its program had ended", _values((one.active for one in cycles), style)),
         ("of all cycles", [share_text(one.active, whole) for one in cycles]),
     ]
     return f"# two cores: {value_text(whole, style)} cycles\n" + _table(rows, "core")
-
-
-def _one_core(cycles: Sequence[ThreadCycles]) -> bool:
-    """Whether both share a core, which switches between them."""
-    return any(one.switches for one in cycles)
-
-
-def _all(cycles: Sequence[ThreadCycles]) -> int:
-    """The core's: each is one thread's. Those of two cores pass at the same time."""
-    return (sum if _one_core(cycles) else max)(one.active for one in cycles)
 
 
 def _evicted(cycles: Sequence[ThreadCycles]) -> dict[str, list[int]]:
@@ -94,7 +85,7 @@ def cpi_text(cycles: Sequence[ThreadCycles], reports: Sequence[Cpi], lines: Sequ
     functions of each, below its line (`thread_line`)."""
     instructions = sum(one.instructions for one in reports)
     head = "".join(f"{'cycles':>20} {'CPI':>8} {'share':>7}   " for _ in reports)
-    unit = "thread" if _one_core(cycles) else "core"
+    unit = "thread" if share_one_core(cycles) else "core"
     named = "".join(f"{f'{unit} {number}':>37}   " for number in range(len(reports)))
     table = [f"{reports[0].machine}\n", f"{named.rstrip()}\n", f"{head.rstrip()}\n"]
     table.append(_cpi_line("all cycles (user level)", [one.cycles for one in reports], reports, style))
@@ -104,7 +95,7 @@ def cpi_text(cycles: Sequence[ThreadCycles], reports: Sequence[Cpi], lines: Sequ
         for name in inner[0] if len(inner[0]) > 1 else ():
             if any(of[name] for of in inner):
                 table.append(_cpi_line(f"  {name}", [of[name] for of in inner], reports, style))
-    whole = _all(cycles)
+    whole = all_cycles(cycles)
     rows = [
         ("instructions", _values((one.instructions for one in reports), style)),
         ("cycles per instruction of its own cycles", [_per(one.cycles, one.instructions) for one in reports]),

@@ -5,6 +5,8 @@ Each has an engine, a PMU and a machine.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from functools import partial
 from threading import Event, Lock, Thread
 
 from pfmon.light_typing import NamedTuple
@@ -45,7 +47,17 @@ class ThreadCycles(NamedTuple):
         return self._asdict()
 
 
-class Together:
+def share_one_core(cycles: Sequence[ThreadCycles]) -> bool:
+    """Whether both had the same core, which switches between them."""
+    return any(one.switches for one in cycles)
+
+
+def all_cycles(cycles: Sequence[ThreadCycles]) -> int:
+    """Cycles until both had ended: of one core each was one thread's, those of two cores pass at the same time."""
+    return (sum if share_one_core(cycles) else max)(one.active for one in cycles)
+
+
+class Together(ABC):
     """Two machines that run together. `seats` are for two sessions, which have to run at the same time, each in a
     thread of the host; the streams of both are read in a third."""
 
@@ -69,21 +81,14 @@ class Together:
     ) -> Machine:
         """The machine of one of them; what there is once, both share."""
         with self._lock:
-            made = self._make(number, self._machines[1 - number], table, ranges, memo, event_sets)
+            make = partial(Machine, self._figures, table, ranges, memo, event_sets)
+            made = self._make(number, make, self._machines[1 - number])
             self._machines[number] = made
             return made
 
-    def _make(
-        self,
-        number: int,
-        other: Machine | None,
-        table: BlockTable,
-        ranges: Sequence[tuple[int, int]],
-        memo: bool,
-        event_sets: int,
-    ) -> Machine:
-        """A machine beside the other one, if that is made already."""
-        raise NotImplementedError
+    @abstractmethod
+    def _make(self, number: int, make: Callable[..., Machine], other: Machine | None) -> Machine:
+        """A machine, which ``make`` makes, beside the other one, if that is made already."""
 
     @property
     def seats(self) -> tuple[Seat, ...]:
@@ -151,13 +156,13 @@ class Together:
         """Whether more was under way than what has them take turns holds."""
         return False
 
+    @abstractmethod
     def cycles(self) -> list[ThreadCycles]:
         """What each had of the core."""
-        raise NotImplementedError
 
+    @abstractmethod
     def counts_both(self, monitor: Monitor) -> bool:
         """Whether a monitor of one counts what happens to the other, too."""
-        raise NotImplementedError
 
 
 class Core(Together):
@@ -170,16 +175,8 @@ class Core(Together):
         self._switch = ThreadSwitch(figures)
         super().__init__(figures, self._switch)
 
-    def _make(
-        self,
-        number: int,
-        other: Machine | None,
-        table: BlockTable,
-        ranges: Sequence[tuple[int, int]],
-        memo: bool,
-        event_sets: int,
-    ) -> Machine:
-        made = Machine(self._figures, table, ranges, memo, event_sets, other, number, self._same_program)
+    def _make(self, number: int, make: Callable[..., Machine], other: Machine | None) -> Machine:
+        made = make(other, number, self._same_program)
         made.share_core(self._switch)
         return made
 
@@ -218,16 +215,8 @@ class TwoCores(Together):
         self._arbiter = Arbiter()
         super().__init__(figures, self._arbiter)
 
-    def _make(
-        self,
-        number: int,
-        other: Machine | None,
-        table: BlockTable,
-        ranges: Sequence[tuple[int, int]],
-        memo: bool,
-        event_sets: int,
-    ) -> Machine:
-        made = Machine(self._figures, table, ranges, memo, event_sets)
+    def _make(self, number: int, make: Callable[..., Machine], other: Machine | None) -> Machine:
+        made = make()
         made.share_bus(self._arbiter, other)
         if self._same_program and other:
             made.share_memory(other)
