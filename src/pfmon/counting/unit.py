@@ -112,6 +112,12 @@ class CountingUnit:
         meaning = machine_signals.meanings().get(monitor.signal)
         return meaning is not None and meaning.kind == "level"
 
+    @staticmethod
+    def _is_clock(monitor: Monitor) -> bool:
+        """Whether a monitor counts cycles of another clock than the core's."""
+        meaning = machine_signals.meanings().get(monitor.signal)
+        return meaning is not None and meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal)
+
     @property
     def wants_tally(self) -> bool:
         """Whether totals of the stream are needed."""
@@ -245,24 +251,17 @@ class CountingUnit:
 
     def stands(self, monitor: Monitor) -> bool:
         """Whether a monitor counts levels or clocks, which belong to no instruction (`stood`)."""
-        meaning = machine_signals.meanings().get(monitor.signal)
-        if meaning is None:
-            return False
-        return meaning.kind == "level" or (meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal))
+        return self._is_level(monitor) or self._is_clock(monitor)
 
     def stood(self, monitor: Monitor, records: MachineRecords) -> int:
         """What levels and the bus's or reference clock added in all, of no instruction; 0 for others."""
         from pfmon.counting.machine_totals import level_total
 
-        meaning = machine_signals.meanings().get(monitor.signal)
-        if meaning is None:
-            return 0
-        if meaning.kind == "level":
+        if self._is_level(monitor):
             levels = records.machine.levels(records.event_sets)
-            return sum(level_total(levels, term, monitor.threshold) for term in meaning.terms)
-        if meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal):
-            return records.machine.time(records.event_sets)[1]
-        return 0
+            terms = machine_signals.meanings()[monitor.signal].terms
+            return sum(level_total(levels, term, monitor.threshold) for term in terms)
+        return records.machine.time(records.event_sets)[1] if self._is_clock(monitor) else 0
 
     def _ranged(self, event: Event) -> bool:
         return event.dar and self.data_ranges is not None
