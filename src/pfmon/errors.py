@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 FEW = 12
 """So many names at most are listed all when none is near."""
@@ -74,6 +74,13 @@ class LostError(PfmonError):
     """Something could not be recorded while a program ran: its counts are refused."""
 
     exit_status = 125
+
+
+def refuse(options: Mapping[str, object], message: str) -> None:
+    """PfmonError with a message if one of some options is given (name -> whether); {} in it is the first of these."""
+    for option, given in options.items():
+        if given:
+            raise PfmonError(message.replace("{}", option))
 
 
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:

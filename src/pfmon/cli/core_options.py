@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pfmon.cli.options import Option
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,33 +85,36 @@ def check(config: Config) -> None:
         raise PfmonError("--smt and --smt-replay exclude each other: thread 0 runs one of them")
     if config.smt_output and config.smt_replay:
         raise PfmonError("--smt-output is of a program that runs: a recorded one writes nothing")
-    from pfmon.library.core_checks import check_two_programs  # as above
+    from pfmon.library.core_checks import NOT_WITH_TWO, check_two_programs  # as above
 
-    for option, used in {
-        "--baseline": config.baseline,
-        "--save-baseline": config.save_baseline,
-        "--live": config.live,
-        "--progress": config.progress,
-    }.items():
-        if used:
-            raise PfmonError(f"{option}: not with two programs on one core")
+    refuse(
+        {
+            "--baseline": config.baseline,
+            "--save-baseline": config.save_baseline,
+            "--live": config.live,
+            "--progress": config.progress,
+        },
+        NOT_WITH_TWO,
+    )
     check_two_programs(config)
 
 
 def _one_program_is_given(config: Config) -> None:
-    for option, used in {
-        f"--{config.smt_name}": bool(config.smt),
-        "--smt-replay": bool(config.smt_replay),
-        "--smt-output": bool(config.smt_output),
-        "--record": bool(config.record),
-    }.items():
-        if used:
-            raise PfmonError(f"--smt-threads is of one program: leave {option} out")
+    refuse(
+        {
+            f"--{config.smt_name}": bool(config.smt),
+            "--smt-replay": bool(config.smt_replay),
+            "--smt-output": bool(config.smt_output),
+            "--record": bool(config.record),
+        },
+        "--smt-threads is of one program: leave {} out",
+    )
 
 
 def _two_programs_are_given(config: Config) -> None:
     if config.cores > 1:
         raise PfmonError('--cores=2: the second program is missing: give --beside "PROGRAM ARGUMENT..." too')
-    for option, used in {"--smt-output": config.smt_output, "--no-smt-rules": not config.smt_rules}.items():
-        if used:
-            raise PfmonError(f'{option} is about two programs on one core: give --smt "PROGRAM ARGUMENT..." too')
+    refuse(
+        {"--smt-output": config.smt_output, "--no-smt-rules": not config.smt_rules},
+        '{} is about two programs on one core: give --smt "PROGRAM ARGUMENT..." too',
+    )

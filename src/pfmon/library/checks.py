@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError, RuleError, UnknownNameError
+from pfmon.errors import PfmonError, RuleError, UnknownNameError, refuse
 from pfmon.library.machines import take_pmu_of_machine
 from pfmon.library.options import Options
 from pfmon.library.triggers import check_triggers
@@ -110,25 +110,24 @@ def ranges_exclude_levels_of_events(options: Options) -> None:
 
 def sets_are_not_counted_otherwise(options: Options) -> None:
     """Event sets that take turns are estimates, which are not split."""
-    alone = {
-        "--unlimited": options.unlimited,
-        "--per-function, --per-block and --annotate": options.per_function
-        or options.per_block
-        or bool(options.annotate),
-        "--print-interval": options.print_interval is not None,
-    }
-    for option, used in alone.items():
-        if used and len(options.set_sizes) > 1:
-            raise PfmonError(f"{option}: several event sets are estimates; give all events in one -e, with --unlimited")
+    if len(options.set_sizes) > 1:
+        refuse(
+            {
+                "--unlimited": options.unlimited,
+                "--per-function, --per-block and --annotate": wants_profile(options),
+                "--print-interval": options.print_interval is not None,
+            },
+            "{}: several event sets are estimates; give all events in one -e, with --unlimited",
+        )
 
 
 def there_is_something_to_count(options: Options, asks: bool) -> None:
     """Some options are about counts."""
-    if not options.events and not counts_the_usual(options):
-        wanted = {"--print-interval": options.print_interval is not None, "--insecure": options.insecure}
-        for option, used in wanted.items():
-            if used and not asks:
-                raise PfmonError(f"{option}: there is nothing to count: give -e EVENT,... too")
+    if not (asks or options.events or counts_the_usual(options)):
+        refuse(
+            {"--print-interval": options.print_interval is not None, "--insecure": options.insecure},
+            "{}: there is nothing to count: give -e EVENT,... too",
+        )
 
 
 def interrupts_are_excluded_or_alone(options: Options) -> None:
@@ -149,9 +148,11 @@ def event_sets_take_turns(options: Options, asks: bool) -> None:
             "several event sets (-e) take turns on the PMU: give --switch-timeout=MILLISECONDS, or --unlimited and "
             "one -e to count all at once"
         )
-    for option, used in {"--switch-timeout": options.switch_timeout, "--true-values": options.true_values}.items():
-        if used and not several:
-            raise PfmonError(f"{option} is about several event sets: give -e more than once")
+    if not several:
+        refuse(
+            {"--switch-timeout": options.switch_timeout, "--true-values": options.true_values},
+            "{} is about several event sets: give -e more than once",
+        )
 
 
 def insecure_is_for_programs(options: Options) -> None:
@@ -176,30 +177,32 @@ def _check_recordings(options: Options) -> None:
 def sampling_counts_as_it_can(options: Options) -> None:
     """What samples and what does not go together yet."""
     if not options.sampled:
-        for option, used in {
-            "--smpl-periods-random": bool(options.smpl_periods_random),
-            "--saturate-smpl-buffer": options.saturate_smpl_buffer,
-            "--reset-non-smpl-periods": options.reset_non_smpl_periods,
-            "--smpl-entries": options.smpl_entries != Options.smpl_entries,
-            "--smpl-truth": options.smpl_truth,
-            "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # which want stacks
-            "--smpl-skid": bool(options.smpl_skid),
-            "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
-        }.items():
-            if used:
-                raise PfmonError(f"{option} is about samples: give --long-smpl-periods=PERIOD,... too")
+        refuse(
+            {
+                "--smpl-periods-random": bool(options.smpl_periods_random),
+                "--saturate-smpl-buffer": options.saturate_smpl_buffer,
+                "--reset-non-smpl-periods": options.reset_non_smpl_periods,
+                "--smpl-entries": options.smpl_entries != Options.smpl_entries,
+                "--smpl-truth": options.smpl_truth,
+                "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # which want stacks
+                "--smpl-skid": bool(options.smpl_skid),
+                "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
+            },
+            "{} is about samples: give --long-smpl-periods=PERIOD,... too",
+        )
         return
     if not options.events:
         raise PfmonError("--long-smpl-periods: there is nothing to sample: give -e EVENT,... too")
-    for option, used in {
-        "--unlimited": options.unlimited,
-        "--per-function, --per-block and --annotate": wants_profile(options),
-        "--print-interval": options.print_interval is not None,
-        "--true-values": options.true_values,
-        "--smpl-truth of several event sets (-e)": options.smpl_truth and len(options.set_sizes) > 1,
-    }.items():
-        if used:
-            raise PfmonError(f"sampling does not go with {option} in this version")
+    refuse(
+        {
+            "--unlimited": options.unlimited,
+            "--per-function, --per-block and --annotate": wants_profile(options),
+            "--print-interval": options.print_interval is not None,
+            "--true-values": options.true_values,
+            "--smpl-truth of several event sets (-e)": options.smpl_truth and len(options.set_sizes) > 1,
+        },
+        "sampling does not go with {} in this version",
+    )
 
 
 def no_program_is_given(options: Options, command: Sequence[str]) -> None:
@@ -232,18 +235,19 @@ def one_has_the_pmu(options: Options) -> None:
     """The PMU is pfmon's or the program's."""
     if not options.guest_pmu:
         return
-    for option, used in {
-        "-e": bool(options.events),
-        f"--report={options.report or 'html'}": bool(options.report) or options.survey,
-        "--record": bool(options.record),
-        "--replay": bool(options.replay),
-        "--insecure": options.insecure,
-        "--dont-start": options.dont_start,
-        "--follow-...": options.follows,
-        "--slow": options.slow and options.guest_pmu == MACHINE,
-    }.items():
-        if used:
-            raise PfmonError(f"--guest-pmu gives the PMU to the program, and pfmon counts nothing: leave {option} out")
+    refuse(
+        {
+            "-e": bool(options.events),
+            f"--report={options.report or 'html'}": bool(options.report) or options.survey,
+            "--record": bool(options.record),
+            "--replay": bool(options.replay),
+            "--insecure": options.insecure,
+            "--dont-start": options.dont_start,
+            "--follow-...": options.follows,
+            "--slow": options.slow and options.guest_pmu == MACHINE,
+        },
+        "--guest-pmu gives the PMU to the program, and pfmon counts nothing: leave {} out",
+    )
 
 
 def wants_profile(options: Options) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError, RuleError
+from pfmon.errors import PfmonError, RuleError, refuse
 from pfmon.library.values import whole_number
 
 TYPE_CHECKING = False
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 MONTECITO = "montecito"
 """Whose cores have two hardware threads (Montecito manual 2.4)."""
+
+NOT_WITH_TWO = "{}: not with two programs on one core"
 
 NO_AGENT = "no other bus agent"
 """Of the reasons why events are 0 on one core."""
@@ -35,20 +37,21 @@ def montecito_has_two_threads(options: Options) -> None:
 def the_core_is_not_stopped(options: Options) -> None:
     """One thread's stream cannot be held where the other's is in the middle of a block: what looks at counters, or
     switches them, while the programs run would have to."""
-    for option, used in {
-        "several event sets (-e)": len(options.set_sizes) > 1,
-        "--print-interval": options.print_interval is not None,
-        "--trigger-...": bool(options.triggers or options.trigger_event),
-        "--insecure": options.insecure,
-        "--dont-start": options.dont_start,
-        "--guest-pmu": bool(options.guest_pmu),
-        "--per-thread": options.per_thread,
-        "--follow-...": options.follows,
-        "--slow": options.slow,
-        "--report=html": options.survey,
-    }.items():
-        if used:
-            raise PfmonError(f"{option}: not with two programs on one core")
+    refuse(
+        {
+            "several event sets (-e)": len(options.set_sizes) > 1,
+            "--print-interval": options.print_interval is not None,
+            "--trigger-...": bool(options.triggers or options.trigger_event),
+            "--insecure": options.insecure,
+            "--dont-start": options.dont_start,
+            "--guest-pmu": bool(options.guest_pmu),
+            "--per-thread": options.per_thread,
+            "--follow-...": options.follows,
+            "--slow": options.slow,
+            "--report=html": options.survey,
+        },
+        NOT_WITH_TWO,
+    )
 
 
 def answers_of_other_caches_are_modelled(options: Options) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pfmon.errors import BadValueError, PfmonError
+from pfmon.errors import BadValueError, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,48 +27,52 @@ def pattern(option: str, text: str) -> str:
 
 def following_goes_alone(options: Options) -> None:
     """PfmonError for what looks at one process and does not go with following others."""
-    said = {
-        "--aggregate-results": options.aggregate_results,
-        "--follow-exec-exclude": options.follow_exec_exclude,
-    }
-    for option, used in said.items():
-        if used and not options.follows and not (options.per_thread and options.aggregate_results):
-            raise PfmonError(f"{option} is about what the program starts: give --follow-all, or --follow-fork or -exec")
     if not options.follows:
+        if not (options.per_thread and options.aggregate_results):
+            refuse(
+                {
+                    "--aggregate-results": options.aggregate_results,
+                    "--follow-exec-exclude": options.follow_exec_exclude,
+                },
+                "{} is about what the program starts: give --follow-all, or --follow-fork or -exec",
+            )
         return
-    for option, used in {
-        "--record": options.record,
-        "--replay": options.replay,
-        "--long-smpl-periods and --short-smpl-periods": options.sampled,
-        "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
-        "--report": options.report or options.survey,
-        "--print-interval": options.print_interval is not None,
-        "several event sets (-e)": len(options.set_sizes) > 1,
-        "--trigger-event": options.trigger_event,
-        **{f"--{name}": True for name in options.triggers},
-    }.items():
-        if used:
-            raise PfmonError(f"{option}: about one process alone; leave out --follow-..., which counts several")
-    ranges = {"--irange": options.irange, "--drange": options.drange, "--checkpoint-func": options.checkpoint_func}
-    for option, used in ranges.items():
-        if used and options.follow_exec:
-            raise PfmonError(f"{option}: addresses are those of one program, and --follow-exec counts others")
+    refuse(
+        {
+            "--record": options.record,
+            "--replay": options.replay,
+            "--long-smpl-periods and --short-smpl-periods": options.sampled,
+            "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
+            "--report": options.report or options.survey,
+            "--print-interval": options.print_interval is not None,
+            "several event sets (-e)": len(options.set_sizes) > 1,
+            "--trigger-event": options.trigger_event,
+            **{f"--{name}": True for name in options.triggers},
+        },
+        "{}: about one process alone; leave out --follow-..., which counts several",
+    )
+    if options.follow_exec:
+        refuse(
+            {"--irange": options.irange, "--drange": options.drange, "--checkpoint-func": options.checkpoint_func},
+            "{}: addresses are those of one program, and --follow-exec counts others",
+        )
 
 
 def threads_go_alone(options: Options) -> None:
     """PfmonError for what counts the threads of a process together."""
     if not options.per_thread:
         return
-    for option, used in {
-        "--follow-fork and --follow-exec": options.follows,
-        "--long-smpl-periods and --short-smpl-periods": options.sampled,
-        "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
-        "--report": options.report,
-        "--print-interval": options.print_interval is not None,
-        "several event sets (-e)": len(options.set_sizes) > 1,
-    }.items():
-        if used:
-            raise PfmonError(f"{option}: about all threads together; leave out --per-thread, which tells them apart")
+    refuse(
+        {
+            "--follow-fork and --follow-exec": options.follows,
+            "--long-smpl-periods and --short-smpl-periods": options.sampled,
+            "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
+            "--report": options.report,
+            "--print-interval": options.print_interval is not None,
+            "several event sets (-e)": len(options.set_sizes) > 1,
+        },
+        "{}: about all threads together; leave out --per-thread, which tells them apart",
+    )
 
 
 def following(options: Options) -> Following | None:

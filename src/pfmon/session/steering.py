@@ -9,7 +9,7 @@ driver does: it takes a sample, loads the counters that have one, and lets them 
 from __future__ import annotations
 
 from pfmon.counting.live_unit import Overflow
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, refuse
 from pfmon.pmu.spr_file import NEGATIVE, SprFile
 
 TYPE_CHECKING = False
@@ -145,6 +145,4 @@ def check_live(plan: Plan, sets: Sequence[Counting], why: str) -> None:
         monitor.event.name for one in sets for monitor in one.unit.monitors if counts_at_the_end(monitor.signal)
     ]
     refused |= {f"{name}, which counts at the end of the run,": True for name in at_the_end}
-    for option, used in refused.items():
-        if used:
-            raise PfmonError(f"{option}: this does not go with {why}")
+    refuse(refused, f"{{}}: this does not go with {why}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, refuse
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.model import OF_ARCHITECTURE
 from pfmon.pmu.request import PLM_KERNEL, PLM_USER
@@ -96,9 +96,11 @@ def check_guest_pmu(wanted: bool, engine: Engine) -> None:
 def check_controls(model: PmuModel, controls: Controls) -> None:
     """PfmonError for what only programs for the Itaniums do: switch monitors with PSR.up, and read them with PSR.sp
     clear."""
-    for option, used in {"--insecure": controls.insecure, "--dont-start": controls.dont_start}.items():
-        if used and model.architecture != "ia64":
-            raise PfmonError(f"{option} is about the user mask of the Itaniums; programs for {model.name} have none")
+    if model.architecture != "ia64":
+        refuse(
+            {"--insecure": controls.insecure, "--dont-start": controls.dont_start},
+            f"{{}} is about the user mask of the Itaniums; programs for {model.name} have none",
+        )
 
 
 def check_supported(model: PmuModel, request: Request) -> None:
@@ -107,16 +109,17 @@ def check_supported(model: PmuModel, request: Request) -> None:
         raise PfmonError(
             f"--controls={','.join(idle)}: nothing counts then while a program runs (user state, MSR.pm clear)"
         )
-    for option, used in {
-        "a privilege mask without level 3 (programs run at level 3 alone)": not all(
-            level & PLM_USER for level in _levels(model, request)
-        ),
-        "--system-wide": request.system_wide,
-        "--controls=intonbittrans (the time base is not followed)": bool(request.controls.get("intonbittrans")),
-        "--btb-ds (what is captured instead of targets is not documented)": _captures_details(request),
-    }.items():
-        if used:
-            raise PfmonError(f"{option}: runs do not honour it in this version; --check-events-only programs it")
+    refuse(
+        {
+            "a privilege mask without level 3 (programs run at level 3 alone)": not all(
+                level & PLM_USER for level in _levels(model, request)
+            ),
+            "--system-wide": request.system_wide,
+            "--controls=intonbittrans (the time base is not followed)": bool(request.controls.get("intonbittrans")),
+            "--btb-ds (what is captured instead of targets is not documented)": _captures_details(request),
+        },
+        "{}: runs do not honour it in this version; --check-events-only programs it",
+    )
 
 
 def _captures_details(request: Request) -> bool:
