@@ -10,7 +10,7 @@ cdef class Evictions:
     cdef uint64_t missed[2]      # by thread
     cdef readonly bint lost      # sticky: there was no memory
 
-    # ``number`` comes, and replaces ``old``, unless that is ``nothing``; ``shift``: of the numbers.
-    cdef void replaced(self, uint64_t number, uint64_t old, uint64_t nothing, uint32_t shift) noexcept nogil
+    # ``number`` comes, and replaces ``old``, unless the place was free; ``shift``: of the numbers.
+    cdef void replaced(self, uint64_t number, uint64_t old, uint32_t shift) noexcept nogil
     cdef uint64_t place_of(self, uint64_t number) noexcept nogil
     cdef bint grow(self) noexcept nogil

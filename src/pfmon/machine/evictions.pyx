@@ -9,6 +9,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from pfmon.machine.address_bits cimport ALONE, thread_of
+from pfmon.machine.tags cimport NO_NUMBER
 
 cdef enum:
     FIRST_PLACES = 1024
@@ -37,12 +38,12 @@ cdef class Evictions:
             place = (place + 1) & self.mask
         return place
 
-    cdef void replaced(self, uint64_t number, uint64_t old, uint64_t nothing, uint32_t shift) noexcept nogil:
+    cdef void replaced(self, uint64_t number, uint64_t old, uint32_t shift) noexcept nogil:
         cdef uint64_t place = self.place_of(number & ~ALONE)
         if self.gone[place]:
             self.gone[place] = 0
             self.missed[thread_of(number << shift)] += 1
-        if old == nothing or thread_of(old << shift) == thread_of(number << shift):
+        if old == NO_NUMBER or thread_of(old << shift) == thread_of(number << shift):
             return
         old &= ~ALONE
         place = self.place_of(old)

@@ -10,6 +10,10 @@ from pfmon.machine.shares cimport Shares
 from pfmon.machine.tags cimport TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
+cdef extern from *:
+    const uint64_t NO_LINE "UINT64_MAX"
+    const uint64_t NO_PAGE "UINT64_MAX"
+
 cdef enum:
     WINDOW = 32                  # bytes that are fetched together: a pair of bundles
     MOST_BUFFERED = 16
@@ -74,11 +78,6 @@ cdef class InstructionFetch:
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes) noexcept nogil
     cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
-    # A taken branch with its hints sends the front end to ``target``: it ends a stream (without one, and without
-    # many, there is no need to call this), and with many begins one.
-    cdef void redirect(self, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil
-    # brp and move to branch register with a prefetch hint.
-    cdef void hint(self, Notes* notes, uint64_t target, int64_t now) noexcept nogil
     # fc: its snoop. The line stays, as the stream does not say which it is.
     cdef void note_flush(self, Notes* notes) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
@@ -86,9 +85,6 @@ cdef class InstructionFetch:
     cdef bint lost(self) noexcept nogil
     # The cycle before which everything has been done, if the front end has come to cycle ``now``.
     cdef int64_t settled(self, int64_t now) noexcept nogil
-
-    # Another hardware thread gets the core: the PVAB and the prefetch pipeline are emptied (Montecito manual 2.4.1).
-    cdef void drop_prefetches(self, int64_t now) noexcept nogil
 
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
     cdef void used(self, uint64_t address, int64_t ready) noexcept nogil
@@ -101,6 +97,3 @@ cdef class InstructionFetch:
     cdef Buffered* buffered(self, uint64_t line) noexcept nogil
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil
     cdef bint present(self, uint64_t line) noexcept nogil
-    cdef bint stream_present(self, uint64_t target) noexcept nogil
-    cdef int64_t prefetch_room(self, int64_t now) noexcept nogil
-    cdef void pump(self, Notes* notes, int64_t now) noexcept nogil

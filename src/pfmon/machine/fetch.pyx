@@ -1,10 +1,7 @@
-"""L1I, the instruction TLBs, the page walker for them, demand fetches, the streaming buffer and prefetch.
+"""L1I, the instruction TLBs, the page walker for them, demand fetches and the streaming buffer.
 
-A fetch that misses L1I asks L2 for the line. Prefetched lines come to the streaming buffer and move to L1I when they
-are fetched; until they have come they are in the request address buffer (RAB), where a fetch may find them. A taken
-branch with .many makes the lines behind its target be prefetched one after the other (a stream) until the next taken
-branch; brp prefetches its target's line, by way of the prefetch virtual address buffer (PVAB). Prefetches never walk:
-without a translation in the first-level TLB they are dropped (Montecito manual 4.10).
+A fetch that misses L1I asks L2 for the line. Prefetched lines (prefetch.pyx) come to the streaming buffer and move to
+L1I when they are fetched; until they have come they are in the request address buffer (RAB), where a fetch may find them.
 """
 
 from collections.abc import Mapping
@@ -12,23 +9,17 @@ from collections.abc import Mapping
 from pfmon.machine.address_bits cimport LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
 from pfmon.machine.causes cimport FrontCause
 from pfmon.machine.causes import FrontCause as PythonCause
-from pfmon.machine.l2 cimport REQUEST_FETCH, REQUEST_FETCH_PREFETCH, REQUEST_WALK
+from pfmon.machine.l2 cimport REQUEST_FETCH, REQUEST_WALK
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.occurrences import Occurrence as PythonOccurrence
-from pfmon.machine.queues cimport (
-    enter_queue, finish_queue, queue_levels, room_in_queue, settle_queue, start_queue,
-)
+from pfmon.machine.prefetch cimport hint, keep_line, pump, redirect
+from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.shares cimport Shares, watch_queue
-from pfmon.machine.tags cimport ABSENT, SHARED, quick_find, use
+from pfmon.machine.tags cimport ABSENT, NO_NUMBER, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
 from pfmon.machine.watch cimport TlbLevel
-
-cdef enum:
-    DEMAND_REQUESTS = 1          # of the RAB's entries: prefetches leave them free (Montecito manual, table 2-9)
-
-cdef uint64_t NO_LINE = <uint64_t>-1
 
 
 cdef class InstructionFetch:
@@ -62,7 +53,7 @@ cdef class InstructionFetch:
         self.stream_lines = config["l1i.stream"]
         start_queue(&self.requests, config["l1i.fills"])
         start_queue(&self.hints, config["l1i.hints"])
-        self.last_page = NO_LINE
+        self.last_page = NO_PAGE
         self.recent_mask = min(self.cache.sets, RECENT_LINES) - 1 if self.cache.set_mask else 0
         for i in range(RECENT_LINES):
             self.recent[i].line = NO_LINE
@@ -100,7 +91,7 @@ cdef class InstructionFetch:
 
     cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef int64_t translated, place
-        self.pump(notes, now)
+        pump(self, notes, now)
         note(notes, Occurrence.L1I_READ, 1)
         out.asked, out.under_way, out.level, out.kernel = -1, 0, TlbLevel.TLB_HIT, 0
         translated = self.translate(notes, address, now, out)
@@ -163,7 +154,7 @@ cdef class InstructionFetch:
         if place == ABSENT:
             place = self.tlb1.tags.victim(address | self.thread)
             gone = self.tlb1.tags.numbers[place]
-            if self.prevalidated and gone != NO_LINE:
+            if self.prevalidated and gone != NO_NUMBER:
                 note(notes, Occurrence.L1I_PURGED, 1)
                 gone &= ~(self.shared >> self.tlb_shift)
                 part = gone << self.tlb_shift
@@ -224,7 +215,7 @@ cdef class InstructionFetch:
         cdef int64_t place = self.cache.victim(address)
         cdef uint64_t gone = self.cache.numbers[place]
         note(notes, Occurrence.L1I_FILL, 1)
-        if gone != NO_LINE and self.predictor is not None:
+        if gone != NO_NUMBER and self.predictor is not None:
             self.predictor.line_left(gone << self.line_shift, self.line)
         self.cache.put(place, address, SHARED, ready, 1)
         self.generation += 1
@@ -253,88 +244,6 @@ cdef class InstructionFetch:
 
     cdef bint present(self, uint64_t line) noexcept nogil:
         return quick_find(self.cache, line) != ABSENT or self.buffered(line) != NULL
-
-    # Whether everything that a stream behind the target would ask for is there, or on its way.
-    cdef bint stream_present(self, uint64_t target) noexcept nogil:
-        cdef uint64_t number = target >> self.line_shift
-        cdef uint32_t place = <uint32_t>(number & (KNOWN_TARGETS - 1)), i
-        if self.known[place] == number and self.known_generation[place] == self.generation:
-            return 1
-        for i in range(1, self.stream_lines + 1):
-            if not self.present((number + i) << self.line_shift):
-                return 0
-        self.known[place] = number
-        self.known_generation[place] = self.generation
-        return 1
-
-    cdef void redirect(self, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil:
-        self.pump(notes, now)
-        self.stream.left, self.stream.active = 0, 0
-        if not many or not self.stream_lines:
-            return
-        if self.stream_present(target):
-            note(notes, Occurrence.L1I_PREFETCH, self.stream_lines)
-            note(notes, Occurrence.L1I_STREAM_PREFETCH, self.stream_lines)
-            return
-        self.stream.next = ((target >> self.line_shift) + 1) << self.line_shift
-        self.stream.left, self.stream.active = self.stream_lines, 1
-        self.stream.since = now + 1
-
-    # The first cycle from ``now`` on in which a prefetch may be sent: a demand fetch's entry stays free.
-    cdef int64_t prefetch_room(self, int64_t now) noexcept nogil:
-        cdef uint32_t most = self.requests.capacity - DEMAND_REQUESTS if self.requests.capacity > DEMAND_REQUESTS else 1
-        settle_queue(&self.requests, now)
-        if self.requests.count < most:
-            return now
-        return self.requests.leaves[self.requests.count - most]
-
-    # What the stream asked for up to now, a line a cycle.
-    cdef void pump(self, Notes* notes, int64_t now) noexcept nogil:
-        cdef int64_t at
-        while self.stream.left and self.stream.since <= now:
-            at = self.stream.since
-            if not self.present(self.stream.next):
-                if quick_find(self.tlb1.tags, self.stream.next | self.thread) == ABSENT:
-                    self.stream.left, self.stream.active = 0, 0
-                    return
-                at = self.prefetch_room(at)
-                if at > now:
-                    return
-                if at > self.stream.since:
-                    note(notes, Occurrence.PREFETCH_STALL_STREAM, <uint32_t>(at - self.stream.since))
-                send_prefetch(self, notes, self.stream.next, at)
-            note(notes, Occurrence.L1I_PREFETCH, 1)
-            note(notes, Occurrence.L1I_STREAM_PREFETCH, 1)
-            self.stream.next += self.line
-            self.stream.left -= 1
-            self.stream.since = at + 1
-
-    cdef void hint(self, Notes* notes, uint64_t target, int64_t now) noexcept nogil:
-        cdef uint64_t line = target >> self.line_shift << self.line_shift
-        cdef int64_t at
-        self.pump(notes, now)
-        if self.present(line):
-            note(notes, Occurrence.L1I_PREFETCH, 1)
-            return
-        if room_in_queue(&self.hints, now) > now:
-            note(notes, Occurrence.PVAB_OVERFLOW, 1)
-            return
-        at = now if now > self.prefetch_free else self.prefetch_free
-        note(notes, Occurrence.L1I_PREFETCH, 1)
-        if quick_find(self.tlb1.tags, target | self.thread) != ABSENT:
-            at = self.prefetch_room(at)
-            send_prefetch(self, notes, line, at)
-        if at > now:
-            note(notes, Occurrence.PREFETCH_STALL_HINT, <uint32_t>(at - now))
-            enter_queue(&self.hints, now, at)
-        self.prefetch_free = at + 1
-
-    cdef void drop_prefetches(self, int64_t now) noexcept nogil:
-        self.stream.left, self.stream.active = 0, 0
-        while self.hints.count and self.hints.leaves[self.hints.count - 1] > now:
-            self.hints.count -= 1
-        self.prefetch_free = now + 1
-        self.last_page = NO_LINE
 
     cdef void note_flush(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_SNOOPED, 1)
@@ -377,14 +286,14 @@ cdef class InstructionFetch:
         """A taken branch: occurrences."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
-        self.redirect(&notes, target, many, now)
+        redirect(self, &notes, target, many, now)
         return totals(&notes)
 
     def hint_at(self, target: int, now: int) -> dict[str, int]:
         """brp: occurrences."""
         cdef Notes notes
         notes.count, notes.context = 0, 0
-        self.hint(&notes, target, now)
+        hint(self, &notes, target, now)
         return totals(&notes)
 
     def finish_at(self, now: int) -> None:
@@ -420,26 +329,6 @@ cdef class InstructionFetch:
         almost = cycles.pop() if cycles else 0
         others = sum(cycles)
         return {"RAB_FULL": [others + almost, full], "RAB_ALMOST_FULL": [others, almost + full]}
-
-
-cdef void send_prefetch(InstructionFetch fetch, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
-    """A line is asked for ahead."""
-    cdef int64_t ready = fetch.ask(notes, line, REQUEST_FETCH_PREFETCH, now)
-    note(notes, Occurrence.L2_PREFETCH_SENT, 1)
-    keep_line(fetch, line, ready, now)
-
-
-cdef void keep_line(InstructionFetch fetch, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
-    """A line comes to the streaming buffer; its place is the oldest one whose line has come."""
-    cdef uint32_t i, place = fetch.buffer_next
-    for i in range(fetch.buffer_size):
-        place = (fetch.buffer_next + i) % fetch.buffer_size
-        if fetch.buffer[place].line == NO_LINE or fetch.buffer[place].ready <= now:
-            break
-    fetch.buffer[place].line = line
-    fetch.buffer[place].ready = ready
-    fetch.buffer_next = (place + 1) % fetch.buffer_size
-    fetch.generation += 1
 
 
 cdef dict totals(const Notes* notes):

@@ -13,6 +13,7 @@ from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.coherence cimport SnoopedCaches
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
+from pfmon.machine.prefetch cimport drop_prefetches
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.thread_switch cimport ThreadSwitch
 from pfmon.machine.thread_turns cimport come_back
@@ -241,7 +242,7 @@ cdef class Machine(Timing):
         self.order.ordered, self.order.l2_ordered = self.data.ordered, self.l2.ordered
         self.order.latest, self.order.latest_taken = self.l2.latest, self.l2.latest_taken
         self.predictor.exchange_returns(&self.returns)
-        self.fetch.drop_prefetches(now)
+        drop_prefetches(self.fetch, now)
 
     cdef void go_on(self, int64_t now) noexcept nogil:
         self.waits = False

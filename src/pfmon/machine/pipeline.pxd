@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from pfmon.machine.code cimport Plan, Step
 from pfmon.machine.frames cimport Frames
 from pfmon.machine.front_end cimport FrontEnd
+from pfmon.machine.loose_notes cimport LOOSE_PARTS, Loose
 from pfmon.machine.memory cimport DataMemory
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
@@ -21,15 +22,6 @@ from pfmon.machine.watch cimport Watch
 cdef enum:
     MOST_ACCESSES = 256          # of a block (stream/table.pxd, MOST_LENGTH)
 
-    LOOSE_PARTS = 512            # a power of two
-    LOOSE_NOTES = 5
-
-cdef struct Loose:               # a part of notes alone, as it was written down last: 64 bytes
-    uint64_t code                # Part.code
-    uint64_t items[LOOSE_NOTES]
-    uint32_t count               # 0: none
-    uint32_t part
-
 cdef class Pipeline:
     cdef DataMemory data
     cdef BranchPredictor predictor
@@ -42,7 +34,7 @@ cdef class Pipeline:
     cdef Watch watch             # None: nobody watches
     cdef ThreadSwitch switch     # None: the core runs one thread
     cdef Script script           # of the block at hand
-    cdef Loose loose[LOOSE_PARTS]    # by block
+    cdef Loose loose[LOOSE_PARTS]    # loose_notes.pyx
 
     cdef int64_t now             # cycle of the last issue
     cdef int64_t earliest        # next cycle in which something can issue
@@ -84,7 +76,6 @@ cdef class Pipeline:
     cdef uint32_t form(self, const Plan* plan, const Run* run, uint32_t first) noexcept nogil
     cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil
-    cdef void loose_notes(self, uint64_t number, uint32_t instruction) noexcept nogil
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
     cdef void fence(self, uint32_t number, int64_t issued) noexcept nogil
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
@@ -92,5 +83,3 @@ cdef class Pipeline:
     cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,
                         int64_t issued) noexcept nogil
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil
-    cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
-                  uint32_t cause) noexcept nogil

@@ -14,18 +14,17 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     AR_RSE, BR_FIRST, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.causes cimport (
-    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, RSE_OVERFLOW, XPN)
+    ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, XPN)
 from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport (
-    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
-    ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
+    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
+    ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport L1D_CHECK_READ
 from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
-from pfmon.machine.ranges cimport in_ranges
 from pfmon.machine.run cimport has_bit, served_as
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
@@ -145,52 +144,6 @@ cdef class Pipeline:
             self.records.add_bubbles(number, instruction, BUBBLE_BACK, KERNEL, cycles)
         self.earliest += cycles + flush
         self.front_end.stop(cycles + flush)
-
-    cdef void rse(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
-                  uint32_t cause) noexcept nogil:
-        """The register stack engine stored or loaded ``registers`` registers, the lowest at ``address``."""
-        cdef bint store = cause == RSE_OVERFLOW
-        cdef uint32_t i
-        cdef Served served
-        cdef int64_t cycles = (registers + self.rse_rate - 1) // self.rse_rate
-        self.stall(number, instruction, cause, cycles)
-        for i in range(registers):
-            while address & 0x1F8 == 0x1F8:          # a NaT collection
-                address += 8
-            self.notes.context = (<uint64_t>instruction << NOTE_INSTRUCTION
-                                  | in_ranges(&self.ranges, address) << NOTE_RANGED)
-            self.data.access(&self.notes, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0, self.earliest, &served)
-            if self.watch is not None:
-                self.show(number, instruction, address, &served, True)
-            address += 8
-            if i & 63 == 63:
-                self.loose_notes(number, instruction)
-        self.loose_notes(number, instruction)
-        if store:
-            self.frames.dirty -= registers
-            if self.frames.dirty < 0:
-                self.frames.dirty = 0
-        else:
-            self.frames.dirty += registers
-
-    cdef void loose_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
-        """Notes that belong to no cycle with an issue: a part without instructions. The same ones come again and again."""
-        cdef Notes* notes = &self.notes
-        cdef uint64_t code = number | <uint64_t>1 << 32 | <uint64_t>instruction << 48
-        cdef Loose* known = &self.loose[number & (LOOSE_PARTS - 1)]
-        cdef uint32_t i, count = notes.count
-        cdef bint same = known.code == code and known.count == count
-        if count == 0:
-            return
-        for i in range(count if same else 0):
-            same &= known.items[i] == notes.items[i]
-        if not same:
-            known.code, known.count = code, count if count <= LOOSE_NOTES else 0
-            for i in range(known.count):
-                known.items[i] = notes.items[i]
-            known.part = self.records.part(code, 0, 0, 0, self.records.note_list(notes))
-        notes.count = 0
-        self.records.add_cycle(known.part)
 
     # --- dispersal
 

@@ -6,6 +6,9 @@ from pfmon.machine.evictions cimport Evictions
 from pfmon.machine.replacement cimport (
     RECENCY_BIT, RECENCY_NONE, RECENCY_STAMP, Recency, ReplacementPolicy, bit_of, word_of)
 
+cdef extern from *:
+    const uint64_t NO_NUMBER "UINT64_MAX"
+
 cdef enum:
     ABSENT = -1
 

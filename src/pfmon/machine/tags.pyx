@@ -4,7 +4,6 @@ from libc.stdlib cimport calloc, free
 
 from pfmon.machine.replacements import replacement_policy
 
-cdef uint64_t NO_NUMBER = <uint64_t>-1
 cdef enum:
     HINTS_A_PLACE = 4
     LEAST_HINTS = 1024
@@ -94,7 +93,7 @@ cdef class TagStore:
     cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil:
         cdef uint64_t number = address >> self.shift
         if self.evictions is not None:
-            self.evictions.replaced(number, self.numbers[place], NO_NUMBER, self.shift)
+            self.evictions.replaced(number, self.numbers[place], self.shift)
         self.clear(place)
         self.filled[<uint64_t>place >> self.way_shift] += 1
         self.numbers[place] = number

@@ -20,9 +20,11 @@ from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport NODE_LATE_STORES
 from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
+from pfmon.machine.prefetch cimport hint, redirect
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.run cimport MOST_SERVED, Told, begin_run, set_bit
 from pfmon.machine.script cimport begin_script
+from pfmon.machine.stack_engine cimport move_registers
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
@@ -270,11 +272,11 @@ cdef class Timing(Repeating):
                         self.fetch.note_flush(&self.pipeline.notes)
                 else:
                     self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, step.effect == EFFECT_IMPORTANT_HINT)
-                    self.fetch.hint(&self.pipeline.notes, <uint64_t>step.imm, self.now)
+                    hint(self.fetch, &self.pipeline.notes, <uint64_t>step.imm, self.now)
                 self.leave_notes(run.number, i)
         if run.taken:
             self.pipeline.notes.context = <uint64_t>(plan.length - 1) << NOTE_INSTRUCTION
-            self.fetch.redirect(&self.pipeline.notes, next_ip, plan.branch.many, self.now)
+            redirect(self.fetch, &self.pipeline.notes, next_ip, plan.branch.many, self.now)
             self.leave_notes(run.number, plan.length - 1)
 
     # --- marks
@@ -325,7 +327,7 @@ cdef class Timing(Repeating):
                 cause = RSE_OVERFLOW if kind == Mark.SPILL else RSE_UNDERFLOW
                 if kind == Mark.FILL and instruction < plan.length and plan.steps[instruction].effect == EFFECT_LOADRS:
                     cause = RSE_LOADRS
-                self.pipeline.rse(number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
+                move_registers(self.pipeline, number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.THREAD:
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
                 self.pipeline.enter_kernel(number, 0, self.pipeline.system_call if kind == Mark.SYSTEM_CALL

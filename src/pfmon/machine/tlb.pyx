@@ -3,12 +3,12 @@
 from libc.stdlib cimport calloc, free
 
 from pfmon.machine.address_bits cimport thread_of
+from pfmon.machine.tags cimport NO_NUMBER
 
 cdef enum:
     FIRST_PAGES = 1024
     HASH_SHIFT = 20
 
-cdef uint64_t NO_NUMBER = <uint64_t>-1
 cdef uint64_t HASH = 0x9E3779B97F4A7C15
 
 

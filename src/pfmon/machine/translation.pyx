@@ -16,14 +16,13 @@ from pfmon.machine.l2 cimport REQUEST_WALK
 from pfmon.machine.notes cimport note
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.served cimport stand_still
-from pfmon.machine.tags cimport ABSENT, quick_find, use
-from pfmon.machine.tlb cimport insert, lookup, room_in
+from pfmon.machine.tags cimport ABSENT, NO_NUMBER, quick_find, use
+from pfmon.machine.tlb cimport lookup, room_in
 from pfmon.machine.watch cimport TlbLevel
 
 cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(uint64_t) nogil
 
-cdef uint64_t NO_NUMBER = <uint64_t>-1
 
 
 cdef class DataTranslation:

@@ -10,6 +10,7 @@ from libc.string cimport memset
 from pfmon.engine.ia64.encodings.faults cimport FAULT_BREAK, vector_of
 from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.code cimport Reach, Step
+from pfmon.machine.loose_notes cimport write_loose_notes
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport NOTHING_HAPPENED
@@ -30,8 +31,7 @@ cdef class Watched(SwitchedThread):
 
     cdef void leave_notes(self, uint64_t number, uint32_t instruction) noexcept nogil:
         """Notes that belong to no cycle with an issue."""
-        if self.pipeline.notes.count:
-            self.pipeline.loose_notes(number, instruction)
+        write_loose_notes(self.pipeline.loose, &self.pipeline.notes, self.records, number, instruction)
 
     cdef int set_watch(self, Watch watch) except -1:
         """From the next instruction on this one is told."""

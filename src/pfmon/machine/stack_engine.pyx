@@ -1,0 +1,41 @@
+"""The register stack engine: what its stores and loads take of a pipeline's time, and of the memory."""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from pfmon.machine.causes cimport RSE_OVERFLOW
+from pfmon.machine.loose_notes cimport write_loose_notes
+from pfmon.machine.memory cimport ACCESS_FILL, ACCESS_SPILL
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
+from pfmon.machine.ranges cimport in_ranges
+from pfmon.machine.served cimport Served
+
+cdef enum:
+    COLLECTION = 0x1F8           # of an address: bits 3 to 8, all ones where the NaT bits of 63 registers are stored
+    REGISTERS_A_PART = 64        # whose notes are written down together
+
+
+cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
+                         uint32_t cause) noexcept nogil:
+    cdef bint store = cause == RSE_OVERFLOW
+    cdef uint32_t i
+    cdef Served served
+    pipeline.stall(number, instruction, cause, (registers + pipeline.rse_rate - 1) // pipeline.rse_rate)
+    for i in range(registers):
+        while address & COLLECTION == COLLECTION:
+            address += 8
+        pipeline.notes.context = (<uint64_t>instruction << NOTE_INSTRUCTION
+                                  | in_ranges(&pipeline.ranges, address) << NOTE_RANGED)
+        pipeline.data.access(&pipeline.notes, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0, pipeline.earliest,
+                             &served)
+        if pipeline.watch is not None:
+            pipeline.show(number, instruction, address, &served, True)
+        address += 8
+        if (i + 1) % REGISTERS_A_PART == 0:
+            write_loose_notes(pipeline.loose, &pipeline.notes, pipeline.records, number, instruction)
+    write_loose_notes(pipeline.loose, &pipeline.notes, pipeline.records, number, instruction)
+    if store:
+        pipeline.frames.dirty -= registers
+        if pipeline.frames.dirty < 0:
+            pipeline.frames.dirty = 0
+    else:
+        pipeline.frames.dirty += registers
