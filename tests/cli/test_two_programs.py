@@ -224,6 +224,17 @@ def test_what_does_not_go_with_two_programs_is_refused(words: str) -> None:
     assert MISTAKES[words] in said
 
 
+def test_two_cores_are_montecitos() -> None:
+    assert "itanium2 has one core" in refused("--cores=2", "--pmu=itanium2", "--beside", HASHMAP, *EVENTS, *SORT)
+
+
+def test_how_long_answers_take_is_not_modelled() -> None:
+    for name in ("self", "either", "any"):
+        for words in (["--smt-threads"], ["--beside", HASHMAP]):
+            said = refused("--cores=2", *words, "-e", f"bus_snoop_stall_cycles_{name}", *SORT)
+            assert f"BUS_SNOOP_STALL_CYCLES_{name.upper()} is not modelled for two cores" in said
+
+
 @pytest.mark.parametrize("option", ["--smt-output=x", "--no-smt-rules"])
 def test_options_of_two_programs_are_nothing_for_one(option: str) -> None:
     assert "give --smt" in refused(option, *EVENTS, *SORT)

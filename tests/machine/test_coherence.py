@@ -1,6 +1,7 @@
 """Two cores whose programs share memory: MESI between their caches (Montecito manual 2.5), against a plain model."""
 
 import random
+from collections import Counter
 from itertools import count
 
 import pytest
@@ -17,6 +18,10 @@ from pfmon.stream.table import BlockTable, InstructionSet
 
 READ, WRITE, FETCH = members(RequestKind, "REQUEST", "READ WRITE FETCH")
 LINE, START = 128, 1 << 20
+SAME_SET = 1 << 20
+"""Bytes between lines that go to the same set of L2D (256 sets) and of L3 (8192)."""
+ANSWERS = ("SNOOPED_MISS", "SNOOPED_HIT", "SNOOPED_HITM", "SNOOPED_CODE")
+NONE_OF_CODE_AND_QUEUES = {"SNOOPED_L2I_HIT": 0, "SNOOPED_WRITE": 0, "SNOOPED_CASTOUT": 0}
 
 
 class PlainMesi:
@@ -25,11 +30,14 @@ class PlainMesi:
     def __init__(self) -> None:
         self.states = ["I", "I"]
         self.answers = {"hit": 0, "hitm": 0, "own hitm": 0, "invalidate hitm": 0}
+        self.asked = [Counter[str](), Counter[str]()]
+        """Answers of each core, by the state that it had the line in."""
 
     def read(self, core: int) -> None:
         its = self.states[1 - core]
         if self.states[core] != "I":
             return
+        self.asked[1 - core][its] += 1
         if its == "I":
             self.states[core] = "E"
             return
@@ -38,6 +46,8 @@ class PlainMesi:
 
     def write(self, core: int) -> None:
         its = self.states[1 - core]
+        if self.states[core] in "IS":
+            self.asked[1 - core][its] += 1
         if its == "M":
             self.answers["own hitm"] += 1
         self.states[core], self.states[1 - core] = "M", "I"
@@ -74,6 +84,10 @@ def test_states_are_those_of_a_plain_model(seed: int) -> None:
         "invalidate hitm": Occurrence.BUS_INVALIDATE_HITM,
     }.items():
         assert noted.get(int(occurrence), 0) == sum(model.answers[name] for model in lines.values()), name
+    for core, machine in enumerate(machines):
+        asked = sum((model.asked[core] for model in lines.values()), Counter[str]())
+        answers = [asked["I"], asked["S"] + asked["E"], asked["M"], asked.total()]
+        assert machine.answers() == {**dict(zip(ANSWERS, answers, strict=True)), **NONE_OF_CODE_AND_QUEUES}
 
 
 def test_a_request_takes_the_line_from_the_others_instruction_caches() -> None:
@@ -87,6 +101,51 @@ def test_a_request_takes_the_line_from_the_others_instruction_caches() -> None:
     machines[0].l2.request_at(START + LINE, READ, 5000)
     assert code[1].probe(START + LINE) is None
     assert all(one.probe(START) for one in code)
+    answers = machines[1].answers()
+    assert (answers["SNOOPED_CODE"], answers["SNOOPED_L2I_HIT"]) == (1, 1)  # the read; fetches ask for no code
+    assert answers["SNOOPED_HIT"] + answers["SNOOPED_MISS"] == 2
+
+
+WRITE_BACK = int(Occurrence.BUS_WRITE_BACK)
+
+
+@pytest.mark.parametrize(("later", "met"), [(1, 1), (100_000, 0)])
+def test_a_request_meets_a_line_that_waits_to_be_written(later: int, met: int) -> None:
+    """Figure 2-3's write address queue: lines of one set of L2 and L3, written until one has to go to memory."""
+    machines = two_machines()
+    own, its = machines
+    stores = own.l2.stores()
+    for number, now in enumerate(count(1000, 1000)):
+        *_, notes = own.l2.request_at(START + number * SAME_SET, WRITE, now)
+        if WRITE_BACK in dict(notes):
+            break
+    written = [START + k * SAME_SET for k in range(number + 1)]
+    (gone,) = [one for one in written if not stores["data"].probe(one) and not stores["l3"].probe(one)]
+    its.l2.request_at(gone, READ, now + later)
+    its.l2.request_at(START - LINE, READ, now + later + 10)
+    assert own.answers()["SNOOPED_WRITE"] == met
+
+
+def test_a_core_notes_what_it_answered_as_long_as_it_runs() -> None:
+    """The core that ran longer was asked whatever the other one asked."""
+    both = assembled([loop(["st8 [r20]=r0"], 3000), loop(["st8 [r21]=r0"], 12000)], kind=shared_memory)
+    first, second = (happened(one) for one in both.threads)
+    asked = sum(first[name] for name in ("BUS_READ_DATA", "BUS_READ_FETCH", "BUS_READ_OWN", "BUS_INVALIDATE"))
+    assert asked == sum(second[name] for name in ANSWERS[:3]) > 20
+    assert second["SNOOPED_HITM"] == sum(first[name] for name in (*TAKEN, "BUS_INVALIDATE_HITM")) > 10
+    levels = both.threads[1].levels()["SNOOPQ"]
+    assert sum(entries * cycles for entries, cycles in enumerate(levels)) == asked * load("montecito")["bus.in_order"]
+
+
+def happened(machine: Machine) -> Counter[str]:
+    """How often what happened."""
+    found: Counter[str] = Counter()
+    for (_, _, what, _), times in machine.occurrences().items():
+        found[Occurrence(what).name] += times
+    return found
+
+
+TAKEN = ("BUS_READ_OWN_HITM", "BUS_READ_HITM")
 
 
 def shared_memory(figures: MachineFigures) -> TwoCores:
@@ -95,11 +154,7 @@ def shared_memory(figures: MachineFigures) -> TwoCores:
 
 def times(both: Both, *names: str) -> int:
     """How often something happened on both cores."""
-    wanted = {int(Occurrence[name]) for name in names}
-    return sum(count for one in both.threads for (_, _, what, _), count in one.occurrences().items() if what in wanted)
-
-
-TAKEN = ("BUS_READ_OWN_HITM", "BUS_READ_HITM")
+    return sum(happened(one)[name] for one in both.threads for name in names)
 
 
 def test_a_line_that_both_write_goes_to_and_fro() -> None:
@@ -122,6 +177,9 @@ def test_a_line_that_both_read_is_shared() -> None:
 
 
 def test_programs_that_share_nothing_do_not_see_each_other() -> None:
-    """Two programs at the same addresses are at different places of memory."""
+    """Two programs at the same addresses are at different places of memory: each is asked, and misses."""
     mine = loop(["st8 [r20]=r0"], 3000)
-    assert times(assembled([mine, mine], kind=TwoCores), *TAKEN) == 0
+    both = assembled([mine, loop(["st8 [r20]=r0"], 6000)], kind=TwoCores)
+    assert times(both, *TAKEN, "SNOOPED_HIT", "SNOOPED_HITM") == 0
+    first, second = (happened(one) for one in both.threads)
+    assert second["SNOOPED_MISS"] == first["BUS_READ_DATA"] + first["BUS_READ_FETCH"] + first["BUS_READ_OWN"] > 2

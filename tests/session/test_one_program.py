@@ -6,6 +6,7 @@ import pytest
 from ia64_tasks import counting, number
 
 import pfmon
+from pfmon.machine.config import load
 
 EVENTS = ["cpu_op_cycles_all", "ia64_inst_retired", "loads_retired", "nops_retired"]
 EXACT = EVENTS[1:]
@@ -84,6 +85,38 @@ def test_two_cores_take_lines_from_each_other(tmp_path: Path) -> None:
     assert [run.counts["bus_hitm_either"].value for run in two.threads] == [sum(own)] * 2
     one = pfmon.smt_threads(path, events=events, quantum=100, capture=True)
     assert [run.counts["bus_hitm_self"].value for run in one.threads] == [0, 0]
+
+
+IN_ORDER = int(load("montecito")["bus.in_order"])
+ANSWERS = ["si_scb_inserts_all_self", "si_scb_inserts_hit_self", "si_scb_inserts_hitm_self", "si_scb_inserts_miss_self"]
+
+
+def test_events_of_who_is_asked_are_those_of_who_asks(tmp_path: Path) -> None:
+    """An answer takes bus.in_order cycles. What a core is asked while it sleeps is not counted; what is on the bus when
+    it wakes up is in its queue all the same."""
+    path, _ = counting(tmp_path / "counting", 2, 300)
+    names = [*ANSWERS, "bus_mem_read_all_self", "bus_hitm_self", "si_scb_inserts_all_either", "si_scb_signoffs_all",
+             "l1i_snoop", "l2i_snoop_hits", "si_scb_live_req_lo_self", "er_snoopq_req_lo"]  # fmt: skip
+    both = pfmon.smt_threads(path, events=names, quantum=100, capture=True, cores=2, unlimited=True)
+    first, second = ({one.name.lower(): one.value for one in run.counts} for run in both.threads)
+    for core in (first, second):
+        assert core["si_scb_inserts_all_self"] == sum(core[name] for name in ANSWERS[1:])
+        assert core["si_scb_inserts_all_either"] == first[ANSWERS[0]] + second[ANSWERS[0]]
+        assert core["si_scb_signoffs_all"] == core["si_scb_inserts_all_either"]
+        assert core["si_scb_live_req_lo_self"] == core["er_snoopq_req_lo"]
+        assert 0 <= core["er_snoopq_req_lo"] - IN_ORDER * core[ANSWERS[0]] < 3 * IN_ORDER
+        assert 0 < core["l1i_snoop"] <= core[ANSWERS[0]]
+    assert first["si_scb_inserts_hitm_self"] > 10 < second["si_scb_inserts_hitm_self"]
+    assert second["si_scb_inserts_all_self"] < first["bus_mem_read_all_self"]
+
+
+def test_samples_of_answers_are_as_many_as_there_are(tmp_path: Path) -> None:
+    path, _ = counting(tmp_path / "counting", 2, 300)
+    event = "si_scb_inserts_hitm_self"
+    whole = pfmon.smt_threads(path, events=[event], quantum=100, capture=True, cores=2)
+    sampled = pfmon.smt_threads(path, events=[event], long_smpl_periods=[5], quantum=100, capture=True, cores=2)
+    for one, other in zip(whole.threads, sampled.threads, strict=True):
+        assert len(other.samples or ()) == one.counts[event].value // 5 > 2
 
 
 def test_what_stands_in_registers_while_a_thread_sleeps_is_not_counted_and_nothing_else_is_lost(tmp_path: Path) -> None:

@@ -11,27 +11,26 @@ if TYPE_CHECKING:
     from pfmon.machine.config import MachineFigures
 
 MONTECITO = "montecito"
-"""Whose cores have two hardware threads (Montecito manual 2.4)."""
+"""Which has two cores with two hardware threads each (Montecito manual 2.4, 2.5)."""
 
 NOT_WITH_TWO = "{}: not with two programs on one core"
 
-NO_AGENT = "no other bus agent"
-"""Of the reasons why events are 0 on one core."""
+SNOOP_STALLS = "BUS_SNOOP_STALL_CYCLES"
 
 
 def check_two_programs(options: Options) -> None:
     """PfmonError: the options cannot be in force for two programs on one core."""
-    if options.cores == 1:
-        montecito_has_two_threads(options)
+    montecito_has_two_threads(options)
     the_core_is_not_stopped(options)
-    answers_of_other_caches_are_modelled(options)
+    delays_of_answers_are_modelled(options)
     samples_are_of_one_thread(options)
 
 
 def montecito_has_two_threads(options: Options) -> None:
-    """Montecito is the only Itanium whose cores have two hardware threads (Montecito manual 2.4)."""
+    """Montecito is the only Itanium with two cores, of two hardware threads each (Montecito manual 2.4, 2.5)."""
     if options.pmu_given and options.pmu != MONTECITO:
-        raise PfmonError(f"{options.pmu} has one hardware thread a core: two programs on one core need montecito's PMU")
+        one = "one hardware thread a core" if options.cores == 1 else "one core"
+        raise PfmonError(f"{options.pmu} has {one}: two programs at the same time need montecito's PMU")
 
 
 def the_core_is_not_stopped(options: Options) -> None:
@@ -54,24 +53,13 @@ def the_core_is_not_stopped(options: Options) -> None:
     )
 
 
-def answers_of_other_caches_are_modelled(options: Options) -> None:
-    """Two cores that share memory answer each other's requests; events of what is answered, and of the queues for it,
-    are not modelled."""
-    if not options.smt_threads or options.cores == 1:
+def delays_of_answers_are_modelled(options: Options) -> None:
+    """Two cores answer each other's requests in time: how long one may need is not published."""
+    if options.cores == 1:
         return
-    from pfmon.pmu import get  # as below: two cores of one program are rare
-    from pfmon.signals.zero import never_because
-
-    events = get(MONTECITO).events
     for name in options.events:
-        if (
-            name.upper() in events
-            and NO_AGENT in never_because(events[name.upper()].signal)
-            and "_IO" not in name.upper()
-        ):
-            raise PfmonError(
-                f"{name.upper()} is not modelled for two cores that share memory; BUS_HITM_SELF and its like are"
-            )
+        if name.upper().startswith(SNOOP_STALLS):
+            raise PfmonError(f"{name.upper()} is not modelled for two cores; SI_SCB_LIVE_REQ_LO_SELF is")
 
 
 def samples_are_of_one_thread(options: Options) -> None:

@@ -6,6 +6,7 @@ from pfmon.machine.arbiter cimport Arbiter, FrontSideBus
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.shares cimport Shares
+from pfmon.machine.waiting_lines cimport WaitingLines
 
 cdef enum Transaction:           # the order is that of the occurrences BUS_*
     BUS_LINE_OF_DATA = 0         # BRL
@@ -27,15 +28,20 @@ cdef class Bus:
     cdef Queue system            # requests before the bus
     cdef Queue writes            # lines before the bus, written
     cdef Queue castout           # ... and clean
+    cdef WaitingLines lines_written, lines_cast_out     # which these are
+    cdef Queue snoops            # requests of another core that this one is to answer
+    cdef int64_t asked           # cycle in which this core's latest request was on the bus
 
     # The bus is that of another core, too; ``shares`` watches its queues.
     cdef void share(self, Bus other, Arbiter arbiter, Shares shares)
     # The cycle in which a line from memory is there.
     cdef int64_t read(self, Notes* notes, Transaction transaction, int64_t now) noexcept nogil
     # A modified line goes to memory.
-    cdef void write(self, Notes* notes, int64_t now) noexcept nogil
+    cdef void write(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil
     # A clean line leaves the processor's caches.
-    cdef void cast_out(self, Notes* notes, int64_t now) noexcept nogil
+    cdef void cast_out(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil
+    # Another core's request is on the bus.
+    cdef void snooped(self, int64_t now) noexcept nogil
     # A line in state S is wanted alone; the cycle in which it may be written.
     cdef int64_t invalidate(self, Notes* notes, int64_t now) noexcept nogil
     cdef int64_t request(self, int64_t now) noexcept nogil

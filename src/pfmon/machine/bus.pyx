@@ -9,6 +9,7 @@ from pfmon.machine.notes cimport note
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.shares cimport Shares, watch_queue
+from pfmon.machine.waiting_lines cimport wait_here
 
 cdef enum:
     TRANSFERS_A_CLOCK = 2        # the bus moves data on both edges
@@ -33,6 +34,7 @@ cdef class Bus:
         start_queue(&self.system, config["bus.system_queue"])
         start_queue(&self.writes, config["bus.write_queue"])
         start_queue(&self.castout, config["bus.castout_queue"])
+        start_queue(&self.snoops, config["bus.queue"])
 
     cdef void share(self, Bus other, Arbiter arbiter, Shares shares):
         cdef FrontSideBus own = self.front
@@ -45,6 +47,7 @@ cdef class Bus:
         if start < self.front.requests_end:
             start = self.front.requests_end
         self.front.requests_end = start + self.request_cycles
+        self.asked = start
         enter_queue(&self.front.in_order, start, start + self.in_order_cycles)
         return start
 
@@ -74,23 +77,32 @@ cdef class Bus:
         enter_queue(&self.memory_reads, start, self.front.data_end)
         return ready
 
-    cdef void write(self, Notes* notes, int64_t now) noexcept nogil:
+    cdef void write(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
+        cdef int64_t leaves
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
         self.front.writes_due += self.line_cycles
         note(notes, Occurrence.BUS_WRITE_BACK, 1)
         note(notes, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
         now = room_in_queue(&self.writes, now)
-        enter_queue(&self.writes, now, self.request(now) + self.front.writes_due)
+        leaves = self.request(now) + self.front.writes_due
+        enter_queue(&self.writes, now, leaves)
+        wait_here(&self.lines_written, line, now, leaves)
 
-    cdef void cast_out(self, Notes* notes, int64_t now) noexcept nogil:
+    cdef void cast_out(self, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
+        cdef int64_t leaves
         if not self.castouts:
             return
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
         note(notes, Occurrence.BUS_CASTOUT, 1)
         now = room_in_queue(&self.castout, now)
-        enter_queue(&self.castout, now, self.request(now))
+        leaves = self.request(now)
+        enter_queue(&self.castout, now, leaves)
+        wait_here(&self.lines_cast_out, line, now, leaves)
+
+    cdef void snooped(self, int64_t now) noexcept nogil:
+        enter_queue(&self.snoops, now, now + self.in_order_cycles)     # answers come in the order of requests
 
     cdef int64_t invalidate(self, Notes* notes, int64_t now) noexcept nogil:
         cdef int64_t done
@@ -109,11 +121,12 @@ cdef class Bus:
         watch_queue(shares, &self.front.in_order)
         watch_queue(shares, &self.writes)
         watch_queue(shares, &self.castout)
+        watch_queue(shares, &self.snoops)
 
     cdef bint lost(self) noexcept nogil:
         """Whether a queue had too many entries."""
         return (self.requests.lost or self.memory_reads.lost or self.system.lost or self.front.in_order.lost
-                or self.writes.lost or self.castout.lost)
+                or self.writes.lost or self.castout.lost or self.snoops.lost)
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.requests, now)
@@ -122,6 +135,7 @@ cdef class Bus:
         finish_queue(&self.front.in_order, now)
         finish_queue(&self.writes, now)
         finish_queue(&self.castout, now)
+        finish_queue(&self.snoops, now)
 
     def levels(self) -> dict[str, list[int]]:
         """Cycles with 0, 1, ... entries in each queue."""
@@ -132,4 +146,5 @@ cdef class Bus:
             "IOQ": queue_levels(&self.front.in_order),
             "SI_WRITEQ": queue_levels(&self.writes),
             "SI_CCQ": queue_levels(&self.castout),
+            "SNOOPQ": queue_levels(&self.snoops),
         }

@@ -1,16 +1,36 @@
 """The caches of a core as others' requests find them: see coherence.pyx."""
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.l2 cimport L2
+from pfmon.machine.notes cimport Notes
 from pfmon.machine.snooper cimport Snooper
 from pfmon.machine.tags cimport TagStore
 
 
+cdef enum:                       # answers; the order is that of the occurrences SNOOPED_*
+    ANSWER_MISS = 0
+    ANSWER_HIT = 1
+    ANSWER_HITM = 2
+    ANSWER_CODE = 3
+    ANSWER_L2I_HIT = 4
+    ANSWER_WRITE = 5
+    ANSWER_CASTOUT = 6
+    ANSWERS = 7
+
 cdef class SnoopedCaches(Snooper):
     cdef L2 l2
     cdef InstructionFetch fetch
+    cdef bint same_memory
+    cdef uint32_t answers[ANSWERS]      # that are not noted yet
+    cdef bint answered           # whether there are any
 
+    # Note the answers.
+    cdef void note_answers(self, Notes* notes) noexcept nogil
+    # They are nobody's: the core sleeps.
+    cdef void forget_answers(self) noexcept nogil
+    cdef int take(self, uint64_t line, bint invalidate) noexcept nogil
     cdef int look(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil
+    cdef void meet_waiting(self, uint64_t line, int64_t now) noexcept nogil
     cdef void drop_code(self, uint64_t address) noexcept nogil

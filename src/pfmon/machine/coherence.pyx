@@ -5,21 +5,43 @@ from the other one. A coherence request takes the line from L1I and L2I; what as
 manual 2.3.3.2, 2.7.4). There is no way between the cores but the bus (2.5).
 """
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
-from pfmon.machine.tags cimport ABSENT, INVALID, SHARED, quick_find
+from pfmon.machine.notes cimport note
+from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.occurrences import Occurrence as PythonOccurrence
+from pfmon.machine.tags cimport ABSENT, INVALID, MODIFIED, SHARED, quick_find
+from pfmon.machine.waiting_lines cimport waits_here
 
 
 cdef class SnoopedCaches(Snooper):
-    """The caches of a core."""
+    """The caches of a core. What they answered is noted by that core, between two blocks of its own."""
 
-    def __cinit__(self, L2 l2, InstructionFetch fetch):
-        self.l2, self.fetch = l2, fetch
+    def __cinit__(self, L2 l2, InstructionFetch fetch, bint same_memory=True):
+        """``same_memory``: lines with the same address are the same ones; else the other core's are never here."""
+        self.l2, self.fetch, self.same_memory = l2, fetch, same_memory
 
-    cdef int snoop(self, uint64_t address, bint invalidate, bint fetches) noexcept nogil:
-        cdef int found = self.look(self.l2.l3.tags, address, invalidate)
-        cdef int inner = self.look(self.l2.data, address, invalidate)
-        cdef uint64_t line = address >> self.l2.data.shift << self.l2.data.shift, part = line
+    cdef int snoop(self, uint64_t address, bint invalidate, bint fetches, int64_t now) noexcept nogil:
+        cdef uint64_t line = address >> self.l2.data.shift << self.l2.data.shift
+        cdef int found = INVALID
+        if not fetches and self.l2.split:
+            self.answers[ANSWER_CODE] += 1
+        if self.same_memory:
+            found = self.take(line, invalidate)
+            self.meet_waiting(line, now)
+            if not fetches and self.l2.split:
+                self.drop_code(line)
+        self.answers[ANSWER_HITM if found == MODIFIED else ANSWER_HIT if found != INVALID else ANSWER_MISS] += 1
+        self.answered = True
+        self.l2.l3.bus.snooped(now)
+        return found
+
+    cdef int take(self, uint64_t line, bint invalidate) noexcept nogil:
+        """Take a line away from the caches of data, or leave it there for S: the state in which it was found."""
+        cdef int found = self.look(self.l2.l3.tags, line, invalidate)
+        cdef int inner = self.look(self.l2.data, line, invalidate)
+        cdef uint64_t part = line
         cdef int64_t place
         if inner != INVALID and invalidate and self.l2.first_level is not None:
             while part < line + (<uint64_t>1 << self.l2.data.shift):
@@ -27,9 +49,24 @@ cdef class SnoopedCaches(Snooper):
                 if place != ABSENT:
                     self.l2.first_level.clear(place)
                 part += <uint64_t>1 << self.l2.first_level.shift
-        if not fetches:
-            self.drop_code(line)
         return found if found > inner else inner
+
+    cdef void meet_waiting(self, uint64_t line, int64_t now) noexcept nogil:
+        """The request may be for a line that waits before the bus."""
+        self.answers[ANSWER_WRITE] += waits_here(&self.l2.l3.bus.lines_written, line, now)
+        self.answers[ANSWER_CASTOUT] += waits_here(&self.l2.l3.bus.lines_cast_out, line, now)
+
+    cdef void note_answers(self, Notes* notes) noexcept nogil:
+        cdef uint32_t answer
+        for answer in range(ANSWERS):
+            if self.answers[answer]:
+                note(notes, Occurrence.SNOOPED_MISS + answer, self.answers[answer])
+        self.forget_answers()
+
+    cdef void forget_answers(self) noexcept nogil:
+        memset(self.answers, 0, sizeof(self.answers))
+        self.answered = False
+
 
     cdef int look(self, TagStore store, uint64_t address, bint invalidate) noexcept nogil:
         """The state of a line in a cache, which it loses, or leaves for S."""
@@ -47,11 +84,17 @@ cdef class SnoopedCaches(Snooper):
     cdef void drop_code(self, uint64_t address) noexcept nogil:
         cdef int64_t place
         cdef uint64_t part = address
-        if not self.l2.split:
-            return
         place = quick_find(self.l2.code, address)
         if place != ABSENT:
+            self.answers[ANSWER_L2I_HIT] += 1
             self.l2.code.clear(place)
         while part < address + (<uint64_t>1 << self.l2.code.shift):
             self.fetch.drop(part)
             part += self.fetch.line
+
+    # For tests.
+
+    def by_name(self) -> dict[str, int]:
+        """Answers that are not noted yet, by the name of the occurrence."""
+        return {PythonOccurrence(<int>Occurrence.SNOOPED_MISS + answer).name: self.answers[answer]
+                for answer in range(ANSWERS)}

@@ -98,7 +98,7 @@ cdef class L3:
         return now
 
     cdef int ask_other(self, Notes* notes, uint64_t address, int wanted, uint32_t modified) noexcept nogil:
-        cdef int found = self.other.snoop(address, wanted == WANTED_OWNED, wanted >= WANTED_FETCH)
+        cdef int found = self.other.snoop(address, wanted == WANTED_OWNED, wanted >= WANTED_FETCH, self.bus.asked)
         if found == MODIFIED:
             note(notes, modified, 1)
         elif found != INVALID and wanted != WANTED_OWNED:
@@ -108,11 +108,12 @@ cdef class L3:
     cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil:
         cdef int64_t place = self.tags.victim(address)
         cdef int gone = self.tags.infos[place].state
+        cdef uint64_t line = self.tags.numbers[place] << self.tags.shift
         if gone != INVALID:
             note(notes, Occurrence.L3_REPLACED_S + gone - SHARED, 1)
             if gone == MODIFIED:
-                self.bus.write(notes, now)
+                self.bus.write(notes, line, now)
             else:
-                self.bus.cast_out(notes, now)
+                self.bus.cast_out(notes, line, now)
         note(notes, Occurrence.L3_INSERT_S + state - SHARED, 1)
         self.tags.put(place, address, state, ready, 1)

@@ -29,6 +29,7 @@ cdef class Machine(Timing):
     cdef ReturnStack returns     # ... meanwhile
     cdef bint due                # another one may be behind the block that is held
 
+    cdef snoop_each_other(self, Machine other, bint same_memory)
     cdef watch_evictions(self, ThreadSwitch switch)
     cdef void keep(self) noexcept nogil
     cdef void change_event_set(self) noexcept nogil

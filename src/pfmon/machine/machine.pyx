@@ -219,6 +219,8 @@ cdef class Machine(Timing):
     cdef void wake(self, int64_t now) noexcept nogil:
         if now < self.now:
             now = self.now
+        if self.snooped is not None:
+            self.snooped.forget_answers()
         self.levels_go_on(now)
         self.pipeline.now = self.now = now
         self.pipeline.earliest = now + 1
@@ -226,14 +228,25 @@ cdef class Machine(Timing):
 
     def share_memory(self, Machine other):
         """This machine and another one are cores whose programs share memory: requests of each are shown to the other."""
-        self.l2.l3.other = SnoopedCaches(other.l2, other.fetch)
-        other.l2.l3.other = SnoopedCaches(self.l2, self.fetch)
+        self.snoop_each_other(other, True)
         self.arbiter, other.arbiter = self.l2.l3.bus.arbiter, other.l2.l3.bus.arbiter
+
+    cdef snoop_each_other(self, Machine other, bint same_memory):
+        """Requests of each are shown to the other one's caches."""
+        self.snooped = SnoopedCaches(self.l2, self.fetch, same_memory)
+        other.snooped = SnoopedCaches(other.l2, other.fetch, same_memory)
+        self.l2.l3.other, other.l2.l3.other = other.snooped, self.snooped
 
     def share_bus(self, Arbiter arbiter, Machine other=None):
         """This machine is a core that shares the bus with another one's (None: with one that is still to be made)."""
         self.l2.l3.bus.share(self.l2.l3.bus if other is None else other.l2.l3.bus, arbiter, self.shares)
         self.together = True
+        if other is not None:
+            self.snoop_each_other(other, False)
+
+    def answers(self) -> dict[str, int]:
+        """What this core answered to the other one and did not record yet: occurrence -> times (for tests)."""
+        return self.snooped.by_name()
 
     cdef void hold(self, int64_t now) noexcept nogil:
         self.now = now
@@ -262,6 +275,8 @@ cdef class Machine(Timing):
         self.go_on_here()
         if self.pipeline.open:
             self.pipeline.close(0, NULL, 0)
+        if self.snooped is not None and self.last != BLOCK_MASK:
+            self.leave_answers(self.last)
         if self.pipeline.earliest - 1 > self.now:    # the register stack engine worked last
             self.now = self.pipeline.now = self.pipeline.earliest - 1
         if self.items is not None:

@@ -206,6 +206,14 @@ cpdef enum Occurrence:
     THREAD_SWITCH_STALL_1024
     THREAD_SWITCH_STALL_2048
     THREAD_SWITCH_STALL_4096     # or more
+    # answers to another core's requests (coherence.pxd)
+    SNOOPED_MISS                 # its caches did not have the line
+    SNOOPED_HIT
+    SNOOPED_HITM                 # ... they had it modified
+    SNOOPED_CODE                 # L1I and L2I were asked, too
+    SNOOPED_L2I_HIT
+    SNOOPED_WRITE                # the line waited before the bus, to be written
+    SNOOPED_CASTOUT              # ... clean
     # out-of-order cores (interval/tallies.pxd, Tally)
     CORE_L1D_READ_MISS
     CORE_L1D_WRITE_MISS

@@ -6,7 +6,7 @@ from pfmon.machine.levels cimport MOST_LEVEL, Level
 from pfmon.machine.queues cimport Queue
 
 cdef enum:
-    MOST_WATCHED = 32            # 16 are watched: two of the register stack, the queues of each `watch`
+    MOST_WATCHED = 32            # 17 are watched: two of the register stack, the queues of each `watch`
 
 cdef struct Watched:             # a level, and the queue whose entries it counts, if it is one
     Level* level

@@ -1,10 +1,10 @@
 """Whom requests on the bus are shown to. The base class has nothing."""
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from pfmon.machine.tags cimport INVALID
 
 
 cdef class Snooper:
-    cdef int snoop(self, uint64_t address, bint invalidate, bint fetches) noexcept nogil:
+    cdef int snoop(self, uint64_t address, bint invalidate, bint fetches, int64_t now) noexcept nogil:
         return INVALID

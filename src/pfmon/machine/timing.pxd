@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
 from pfmon.machine.branch_registers cimport BranchRegisters
 from pfmon.machine.code cimport MOST_CODE, Plan, Plans
+from pfmon.machine.coherence cimport SnoopedCaches
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.items cimport BlockItems, Items
 from pfmon.machine.levels cimport Level
@@ -34,9 +35,11 @@ cdef class Timing(Repeating):
     cdef BranchRegisters branch_registers
     cdef Level current_registers, dirty_registers
     cdef uint64_t last           # number of the block that ran last
+    cdef SnoopedCaches snooped   # this core's caches as another one finds them; None: nobody asks
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil
+    cdef void leave_answers(self, uint64_t number) noexcept nogil
     cdef void look_for_losses(self) noexcept nogil
     cdef void take_marks(self, const Plan* plan, Told* told) noexcept nogil
     cdef void show_items(self, uint32_t marks) noexcept nogil

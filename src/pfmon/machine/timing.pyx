@@ -150,6 +150,8 @@ cdef class Timing(Repeating):
             self.apply_marks(plan, run.number)
         if self.watch is not None:
             self.leave_captures()
+        if self.snooped is not None and self.snooped.answered:
+            self.leave_answers(run.number)
         self.last = run.number
         if self.items is not None:
             self.show_items(marks)
@@ -216,6 +218,13 @@ cdef class Timing(Repeating):
         cdef uint64_t k
         for k in range(self.block_count - 1):
             run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
+
+    cdef void leave_answers(self, uint64_t number) noexcept nogil:
+        """Record what the caches answered to another core, behind what was recorded of the block: the memo, which repeats
+        what a block did before, does not know of it."""
+        self.pipeline.notes.context = 0
+        self.snooped.note_answers(&self.pipeline.notes)
+        self.leave_notes(number, 0)
 
     # --- losses
 

@@ -205,6 +205,9 @@ class Core(Together):
         ]
 
 
+SIGN_OFFS = "SI_SCB_SIGNOFFS"
+
+
 class TwoCores(Together):
     """Two cores on one bus, each with the caches that it has alone (Montecito manual 2.5)."""
 
@@ -223,8 +226,10 @@ class TwoCores(Together):
         return made
 
     def counts_both(self, monitor: Monitor) -> bool:
-        """Events of the bus by agent: either core of the processor, or any agent (Montecito manual 4.11)."""
-        return monitor.event.name.endswith(("_EITHER", "_ANY"))
+        """Events of the bus by agent: either core of the processor, or any agent (Montecito manual 4.11). The processor
+        signs a snoop off once, whichever core answered (2.5)."""
+        name = monitor.event.name
+        return name.endswith(("_EITHER", "_ANY")) or name.startswith(SIGN_OFFS)
 
     def cycles(self) -> list[ThreadCycles]:
         """Each has a core of its own, until its program ends."""
