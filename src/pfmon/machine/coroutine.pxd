@@ -1,33 +1,49 @@
 """Two flows of control in one thread of the host: each has its stack, one runs, and hands over to the other.
 
-A machine's work is deep in its blocks when its hardware thread is switched out; it goes on where it stood.
+A machine's work is deep in its blocks when its hardware thread is switched out; it goes on where it stood. A context makes
+the second stack; from then on flows jump, as swapcontext asks the kernel for the signal mask each time.
 """
 
 from libc.stdint cimport uint32_t, uintptr_t
 
-cdef extern from "<ucontext.h>" nogil:
-    ctypedef struct stack_t:
-        void* ss_sp
-        size_t ss_size
-    ctypedef struct ucontext_t:
-        ucontext_t* uc_link
-        stack_t uc_stack
-    int getcontext(ucontext_t*)
-    int swapcontext(ucontext_t*, const ucontext_t*)
-    void makecontext(ucontext_t*, void (*)() noexcept nogil, int, ...)
+cdef extern from *:
+    """
+    #include <setjmp.h>
+    #include <ucontext.h>
+
+    struct pfmon_flow { jmp_buf state; };
+
+    /* As _longjmp, under a name of its own: where sources are fortified, the C library's header puts a check in its place
+       that takes another stack for a mistake. */
+    extern void pfmon_jump(jmp_buf, int) __asm__("_longjmp") __attribute__((noreturn));
+
+    static void pfmon_switch_flow(struct pfmon_flow *own, struct pfmon_flow *other)
+    {
+        if (_setjmp(own->state) == 0)
+            pfmon_jump(other->state, 1);
+    }
+
+    /* `other` begins with `entry` on a stack, which gets the halves of a pointer, as makecontext passes none; it may not
+       return. Returns when it switches to `own`. */
+    static void pfmon_begin_flow(struct pfmon_flow *own, void *stack, size_t size, void (*entry)(uint32_t, uint32_t),
+                                 void *what)
+    {
+        ucontext_t other;
+        getcontext(&other);
+        other.uc_stack.ss_sp = stack;
+        other.uc_stack.ss_size = size;
+        other.uc_link = NULL;
+        makecontext(&other, (void (*)(void))entry, 2, (uint32_t)(uintptr_t)what,
+                    (uint32_t)((uint64_t)(uintptr_t)what >> 32));
+        if (_setjmp(own->state) == 0)
+            setcontext(&other);
+    }
+    """
+    ctypedef struct Flow "struct pfmon_flow":
+        pass
+    void switch_flow "pfmon_switch_flow"(Flow* own, Flow* other) noexcept nogil
+    void begin_flow "pfmon_begin_flow"(Flow* own, void* stack, size_t size, void (*entry)(uint32_t, uint32_t) noexcept nogil,
+                                       void* what) noexcept nogil
 
 cdef enum:
     STACK_BYTES = 1 << 20        # of a flow
-
-
-ctypedef void (*Entry)() noexcept nogil
-
-
-cdef inline void prepare_flow(ucontext_t* flow, void* stack, void (*entry)(uint32_t, uint32_t) noexcept nogil,
-                              void* what, ucontext_t* behind) noexcept nogil:
-    """``flow`` begins with ``entry`` on a stack of STACK_BYTES, which gets the low and the high half of ``what``, as
-    makecontext passes no pointers; behind it ``behind`` goes on."""
-    getcontext(flow)
-    flow.uc_stack.ss_sp, flow.uc_stack.ss_size = stack, STACK_BYTES
-    flow.uc_link = behind
-    makecontext(flow, <Entry>entry, 2, <uint32_t><uintptr_t>what, <uint32_t>(<uintptr_t>what >> 32))

@@ -1,11 +1,10 @@
 """Who replaced what: see evictions.pyx."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 
 
 cdef class Evictions:
-    cdef uint64_t* numbers       # + 1, an open hash table of what was replaced by the other thread, once or now
-    cdef uint8_t* gone           # by place of it: it has not come back yet
+    cdef uint64_t* entries       # (number + 1) << 1 | GONE, an open hash table of what the other thread ever replaced
     cdef uint64_t mask, count
     cdef uint64_t missed[2]      # by thread
     cdef readonly bint lost      # sticky: there was no memory

@@ -198,9 +198,10 @@ cdef class TwoLevelPredictor(BranchPredictor):
         behind[0] = window[0]
 
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil:
-        cdef ReturnStack own = self.returns
-        self.returns, stack[0] = stack[0], own
-        self.returns.depth = own.depth       # of a thread that begins it is not set yet
+        cdef uint32_t i
+        self.returns.top, stack.top = stack.top, self.returns.top
+        for i in range(self.returns.depth):
+            self.returns.addresses[i], stack.addresses[i] = stack.addresses[i], self.returns.addresses[i]
 
     cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
         cdef uint64_t number

@@ -29,11 +29,15 @@ cdef class Tlb:
             return place
         for i in range(self.tags.ways):      # of the only set
             number = self.tags.numbers[i]
-            if number != NO_NUMBER and thread_of(number << self.tags.shift) != own:
-                others += 1
-            elif oldest == place or self.tags.stamps[i] < self.tags.stamps[oldest]:
-                oldest = i
-        return oldest if others <= self.reserved else place
+            others += number != NO_NUMBER and thread_of(number << self.tags.shift) != own
+            if others > self.reserved:
+                return place
+        for i in range(self.tags.ways):
+            number = self.tags.numbers[i]
+            if number == NO_NUMBER or thread_of(number << self.tags.shift) == own:
+                if oldest == place or self.tags.stamps[i] < self.tags.stamps[oldest]:
+                    oldest = i
+        return oldest
 
     def reserve(self, entries: int) -> None:
         """So many entries of each hardware thread are not for the other one. ValueError: it has several sets, or no order

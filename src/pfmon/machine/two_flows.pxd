@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t
 
-from pfmon.machine.coroutine cimport ucontext_t
+from pfmon.machine.coroutine cimport Flow
 from pfmon.stream.consumer cimport Consumer, EventSetConsumer
 from pfmon.stream.ring cimport Ring
 
@@ -30,7 +30,8 @@ cdef class TwoFlows:
     cdef SwitchedThread first, second
     cdef Consumer first_reader, second_reader
     cdef Ring first_ring, second_ring
-    cdef ucontext_t flows[FLOWS]
+    cdef Flow flows[FLOWS]
+    cdef bint begun              # the second has its stack
     cdef void* stack             # of the second
     cdef uint32_t running
     cdef bint ended[FLOWS]
@@ -40,6 +41,7 @@ cdef class TwoFlows:
 
     # The other flow runs; returns when it lets this one run again.
     cdef void let_other_run(self) noexcept nogil
+    cdef void leave(self, uint32_t own) noexcept nogil
     # The flow that runs begins its stream.
     cdef void begins(self, SwitchedThread thread) noexcept nogil
     # It has read it, and came to cycle ``now``; the other one may not have.

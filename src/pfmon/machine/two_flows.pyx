@@ -8,7 +8,7 @@ depends on nothing else.
 from libc.stdint cimport int64_t, uint32_t, uintptr_t
 from libc.stdlib cimport calloc, free
 
-from pfmon.machine.coroutine cimport STACK_BYTES, prepare_flow, swapcontext
+from pfmon.machine.coroutine cimport STACK_BYTES, begin_flow, switch_flow
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.ring cimport BUFFERS, Buffer, Ring, Shared, read_all
 from pfmon.stream.ring_pair cimport NOTHING_NOW, SLEEPS, THE_END, WAKES_OTHER, Taken
@@ -107,11 +107,18 @@ cdef class TwoFlows:
     cdef void let_other_run(self) noexcept nogil:
         cdef uint32_t own = self.running
         self.running = 1 - own
-        swapcontext(&self.flows[own], &self.flows[1 - own])
+        self.leave(own)
+
+    cdef void leave(self, uint32_t own) noexcept nogil:
+        if self.begun:
+            switch_flow(&self.flows[own], &self.flows[1 - own])
+        else:
+            self.begun = True
+            begin_flow(&self.flows[own], self.stack, STACK_BYTES, begin_second, <void*>self)
 
     cdef void run_flow(self, uint32_t number) noexcept nogil:
         if self.running != number:       # the second one is to begin
-            swapcontext(&self.flows[number], &self.flows[1 - number])
+            self.leave(number)
         if number:
             self.run_stream(self.second, self.second_reader, self.second_ring)
         else:
@@ -136,7 +143,6 @@ cdef class TwoFlows:
         self.first_reader, self.second_reader = readers
         self.first_ring, self.second_ring = rings
         with nogil:
-            prepare_flow(&self.flows[1], self.stack, begin_second, <void*>self, &self.flows[0])
             self.run_flow(0)
         self.first = self.second = None          # who has them may be in what they refer to
         self.first_reader = self.second_reader = None
