@@ -1,24 +1,24 @@
 """The instruction side of the memory: L1I, instruction TLBs, prefetch, streaming buffer."""
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.machine.l2 cimport L2
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.shares cimport Shares
+from pfmon.machine.streaming_buffer cimport StreamingBuffer
 from pfmon.machine.tags cimport TagStore
 from pfmon.machine.tlb cimport PageTable, Tlb
 
 cdef extern from *:
-    const uint64_t NO_LINE "UINT64_MAX"
     const uint64_t NO_PAGE "UINT64_MAX"
 
 cdef enum:
     WINDOW = 32                  # bytes that are fetched together: a pair of bundles
-    MOST_BUFFERED = 16
     KNOWN_TARGETS = 256
     RECENT_LINES = 256
+    PAGE_CLASSES = 256           # of pages, by low bits of their numbers
 
 cdef struct Fetched:
     int64_t ready                # cycle in which the window is there
@@ -29,10 +29,6 @@ cdef struct Fetched:
     uint32_t under_way           # it had been asked for before
     uint32_t level               # watch.TlbLevel: what served a miss of the first-level TLB
     int64_t kernel               # cycles of the wait in which the operating system ran
-
-cdef struct Buffered:            # a line in the streaming buffer, or on its way there
-    uint64_t line                # address; NO_LINE
-    int64_t ready
 
 cdef struct Recent:              # the line that was used last of those of some sets: in L1I, and the most recent
     uint64_t line                # number; NO_LINE
@@ -63,8 +59,8 @@ cdef class InstructionFetch:
     cdef Recent recent[RECENT_LINES]              # by low bits of the line's number
     cdef uint64_t recent_mask
     cdef uint64_t last_page      # number of the page that was used last: its entry is there, and the most recent
-    cdef Buffered buffer[MOST_BUFFERED]
-    cdef uint32_t buffer_size, buffer_next
+    cdef uint16_t page_lines[PAGE_CLASSES]        # lines in L1I of the pages of a class
+    cdef StreamingBuffer buffer
     cdef Queue requests          # RAB: lines under way
     cdef Queue hints             # PVAB: addresses of hints that wait for the prefetch pipeline
     cdef Stream stream
@@ -94,6 +90,8 @@ cdef class InstructionFetch:
     cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil
-    cdef Buffered* buffered(self, uint64_t line) noexcept nogil
+    cdef uint16_t* lines_of(self, uint64_t address) noexcept nogil
+    cdef bint in_cache(self, uint64_t line) noexcept nogil
+    cdef void drop_page(self, uint64_t page) noexcept nogil
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil
     cdef bint present(self, uint64_t line) noexcept nogil

@@ -13,10 +13,11 @@ from pfmon.machine.l2 cimport REQUEST_FETCH, REQUEST_WALK
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.occurrences import Occurrence as PythonOccurrence
-from pfmon.machine.prefetch cimport hint, keep_line, pump, redirect
+from pfmon.machine.prefetch cimport hint, is_due, keep_line, pump, redirect
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.shares cimport Shares, watch_queue
-from pfmon.machine.tags cimport ABSENT, NO_NUMBER, SHARED, quick_find, use
+from pfmon.machine.streaming_buffer cimport NO_LINE, Buffered, find_buffered, leave_buffer, start_buffer
+from pfmon.machine.tags cimport ABSENT, NO_NUMBER, SHARED, quick_find, set_of, use
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
 from pfmon.machine.watch cimport TlbLevel
@@ -49,7 +50,7 @@ cdef class InstructionFetch:
         data = "l2d" if level2 == "l2i" else "l2"
         self.walk_cycles = max(0, config["vhpt.walk"] - config[f"{data}.latency"])
         self.software_cycles = config["vhpt.software"]
-        self.buffer_size = config["l1i.streaming_buffer"]
+        start_buffer(&self.buffer, config["l1i.streaming_buffer"])
         self.stream_lines = config["l1i.stream"]
         start_queue(&self.requests, config["l1i.fills"])
         start_queue(&self.hints, config["l1i.hints"])
@@ -58,8 +59,6 @@ cdef class InstructionFetch:
         for i in range(RECENT_LINES):
             self.recent[i].line = NO_LINE
         self.generation = 1
-        for i in range(MOST_BUFFERED):
-            self.buffer[i].line = NO_LINE
 
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil:
         cdef uint64_t number = address >> self.line_shift
@@ -91,7 +90,8 @@ cdef class InstructionFetch:
 
     cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef int64_t translated, place
-        pump(self, notes, now)
+        if is_due(self, now):
+            pump(self, notes, now)
         note(notes, Occurrence.L1I_READ, 1)
         out.asked, out.under_way, out.level, out.kernel = -1, 0, TlbLevel.TLB_HIT, 0
         translated = self.translate(notes, address, now, out)
@@ -148,7 +148,7 @@ cdef class InstructionFetch:
     # of the same page: that is replaced, and the lines stay (Montecito manual 2.4.3.1.1).
     cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil:
         cdef int64_t place = ABSENT
-        cdef uint64_t gone, part
+        cdef uint64_t gone
         if self.shared:
             place = quick_find(self.tlb1.tags, (address | self.thread) ^ self.shared)
         if place == ABSENT:
@@ -156,18 +156,14 @@ cdef class InstructionFetch:
             gone = self.tlb1.tags.numbers[place]
             if self.prevalidated and gone != NO_NUMBER:
                 note(notes, Occurrence.L1I_PURGED, 1)
-                gone &= ~(self.shared >> self.tlb_shift)
-                part = gone << self.tlb_shift
-                while part >> self.tlb_shift == gone:
-                    self.drop(part)
-                    part += self.line
+                self.drop_page(gone & ~(self.shared >> self.tlb_shift))
         self.tlb1.tags.put(place, address | self.thread, 0, 0, 1)
 
     # A line that is not in L1I, or not yet: when it is there; `out`: what the front end waited for.
     cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t line = address >> self.line_shift << self.line_shift
         cdef int64_t place = quick_find(self.cache, address), ready
-        cdef Buffered* found = self.buffered(line)
+        cdef Buffered* found = find_buffered(&self.buffer, line)
         if place != ABSENT:
             note(notes, Occurrence.L1I_RAB_HIT, 1)
             out.second_cause = FrontCause.FRONT_FILL_RECIRC
@@ -188,7 +184,7 @@ cdef class InstructionFetch:
             note(notes, Occurrence.L1I_ISB_HIT, 1)
             ready = now
         if found != NULL:
-            found.line = NO_LINE
+            leave_buffer(&self.buffer, found)
             if self.stream.active:
                 self.stream.left += 1
                 if self.stream.left == 1 and self.stream.since <= now:
@@ -215,35 +211,60 @@ cdef class InstructionFetch:
         cdef int64_t place = self.cache.victim(address)
         cdef uint64_t gone = self.cache.numbers[place]
         note(notes, Occurrence.L1I_FILL, 1)
-        if gone != NO_NUMBER and self.predictor is not None:
-            self.predictor.line_left(gone << self.line_shift, self.line)
+        if gone != NO_NUMBER:
+            self.lines_of(gone << self.line_shift)[0] -= 1
+            if self.predictor is not None:
+                self.predictor.line_left(gone << self.line_shift, self.line)
+        self.lines_of(address)[0] += 1
         self.cache.put(place, address, SHARED, ready, 1)
         self.generation += 1
 
     # A line leaves L1I and the streaming buffer.
     cdef void drop(self, uint64_t address) noexcept nogil:
         cdef int64_t place = quick_find(self.cache, address)
-        cdef Buffered* found = self.buffered(address >> self.line_shift << self.line_shift)
+        cdef Buffered* found = find_buffered(&self.buffer, address >> self.line_shift << self.line_shift)
         if place != ABSENT:
+            self.lines_of(address)[0] -= 1
             self.cache.clear(place)
             if self.predictor is not None:
                 self.predictor.line_left(address >> self.line_shift << self.line_shift, self.line)
         if found != NULL:
-            found.line = NO_LINE
+            leave_buffer(&self.buffer, found)
         if place != ABSENT or found != NULL:
             self.generation += 1
         if self.recent[address >> self.line_shift & self.recent_mask].line == address >> self.line_shift:
             self.recent[address >> self.line_shift & self.recent_mask].line = NO_LINE
 
-    cdef Buffered* buffered(self, uint64_t line) noexcept nogil:
-        cdef uint32_t i
-        for i in range(self.buffer_size):
-            if self.buffer[i].line == line:
-                return &self.buffer[i]
-        return NULL
+    # The lines of a page leave L1I and the streaming buffer. Mostly few are there.
+    cdef void drop_page(self, uint64_t page) noexcept nogil:
+        cdef uint64_t line = page << self.tlb_shift
+        cdef uint32_t left = self.lines_of(line)[0], i
+        cdef bint buffered = False
+        for i in range(self.buffer.size):
+            buffered |= self.buffer.lines[i].line >> self.tlb_shift == page
+        while (left or buffered) and line >> self.tlb_shift == page:
+            if left and self.in_cache(line):
+                self.drop(line)
+                left -= 1
+            elif buffered:
+                self.drop(line)
+            line += self.line
+
+    # How many lines of the address' page, and of those of its class, L1I has.
+    cdef inline uint16_t* lines_of(self, uint64_t address) noexcept nogil:
+        return &self.page_lines[address >> self.tlb_shift & (PAGE_CLASSES - 1)]
+
+    # Whether L1I has a line; it need not be where it was found last.
+    cdef inline bint in_cache(self, uint64_t line) noexcept nogil:
+        cdef uint64_t number = line >> self.line_shift, place = set_of(self.cache, number) << self.cache.way_shift
+        cdef uint32_t way
+        for way in range(self.cache.ways):
+            if self.cache.numbers[place + way] == number:
+                return True
+        return False
 
     cdef bint present(self, uint64_t line) noexcept nogil:
-        return quick_find(self.cache, line) != ABSENT or self.buffered(line) != NULL
+        return quick_find(self.cache, line) != ABSENT or find_buffered(&self.buffer, line) != NULL
 
     cdef void note_flush(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_SNOOPED, 1)
@@ -319,8 +340,8 @@ cdef class InstructionFetch:
 
     def buffer_lines(self) -> dict[int, int]:
         """Lines in the streaming buffer and on their way to it -> the cycle in which they come."""
-        return {self.buffer[i].line: self.buffer[i].ready for i in range(self.buffer_size)
-                if self.buffer[i].line != NO_LINE}
+        return {self.buffer.lines[i].line: self.buffer.lines[i].ready for i in range(self.buffer.size)
+                if self.buffer.lines[i].line != NO_LINE}
 
     def levels(self) -> dict[str, list[int]]:
         """Cycles in which the request address buffer was not and was full, or had one free entry at most."""

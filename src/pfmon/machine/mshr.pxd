@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.occurrences cimport Occurrence
-from pfmon.machine.tags cimport TagStore
+from pfmon.machine.tags cimport TagStore, set_of
 
 cdef enum:
     MOST_MSHRS = 64              # a power of two
@@ -92,7 +92,7 @@ cdef inline bint missed_same_index(
             continue
         if (number ^ line.number) & tags.set_mask or line.asked_by != ASKED_BY_DATA or line.ready <= start:
             continue
-        if tags.set_of(line.number) == tags.set_of(number):
+        if set_of(tags, line.number) == set_of(tags, number):
             return 1
     return 0
 

@@ -10,6 +10,11 @@ from pfmon.machine.notes cimport Notes
 cdef void redirect(InstructionFetch fetch, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil
 # brp and move to branch register with a prefetch hint.
 cdef void hint(InstructionFetch fetch, Notes* notes, uint64_t target, int64_t now) noexcept nogil
+
+cdef inline bint is_due(InstructionFetch fetch, int64_t now) noexcept nogil:
+    """Whether there is something for `pump`."""
+    return fetch.stream.left != 0 and fetch.stream.since <= now
+
 # What the stream asked for up to now, a line a cycle.
 cdef void pump(InstructionFetch fetch, Notes* notes, int64_t now) noexcept nogil
 # A line comes to the streaming buffer.

@@ -7,11 +7,12 @@ walk: without a translation in the first-level TLB they are dropped (Montecito m
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.fetch cimport KNOWN_TARGETS, NO_LINE, NO_PAGE, InstructionFetch
+from pfmon.machine.fetch cimport KNOWN_TARGETS, NO_PAGE, InstructionFetch
 from pfmon.machine.l2 cimport REQUEST_FETCH_PREFETCH
 from pfmon.machine.notes cimport Notes, note
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, room_in_queue, settle_queue
+from pfmon.machine.streaming_buffer cimport enter_buffer
 from pfmon.machine.tags cimport ABSENT, quick_find
 
 cdef enum:
@@ -33,7 +34,8 @@ cdef bint stream_present(InstructionFetch fetch, uint64_t target) noexcept nogil
 
 
 cdef void redirect(InstructionFetch fetch, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil:
-    pump(fetch, notes, now)
+    if is_due(fetch, now):
+        pump(fetch, notes, now)
     fetch.stream.left, fetch.stream.active = 0, 0
     if not many or not fetch.stream_lines:
         return
@@ -80,7 +82,8 @@ cdef void pump(InstructionFetch fetch, Notes* notes, int64_t now) noexcept nogil
 cdef void hint(InstructionFetch fetch, Notes* notes, uint64_t target, int64_t now) noexcept nogil:
     cdef uint64_t line = target >> fetch.line_shift << fetch.line_shift
     cdef int64_t at
-    pump(fetch, notes, now)
+    if is_due(fetch, now):
+        pump(fetch, notes, now)
     if fetch.present(line):
         note(notes, Occurrence.L1I_PREFETCH, 1)
         return
@@ -114,13 +117,6 @@ cdef void send_prefetch(InstructionFetch fetch, Notes* notes, uint64_t line, int
 
 
 cdef void keep_line(InstructionFetch fetch, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
-    """A line comes to the streaming buffer; its place is the oldest one whose line has come."""
-    cdef uint32_t i, place = fetch.buffer_next
-    for i in range(fetch.buffer_size):
-        place = (fetch.buffer_next + i) % fetch.buffer_size
-        if fetch.buffer[place].line == NO_LINE or fetch.buffer[place].ready <= now:
-            break
-    fetch.buffer[place].line = line
-    fetch.buffer[place].ready = ready
-    fetch.buffer_next = (place + 1) % fetch.buffer_size
+    """A line comes to the streaming buffer."""
+    enter_buffer(&fetch.buffer, line, ready, now)
     fetch.generation += 1

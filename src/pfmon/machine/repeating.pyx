@@ -68,7 +68,7 @@ cdef class Repeating(Watched):
         self.repeated += 1
         return True
 
-    cdef bint may_switch(self, int64_t until) noexcept nogil:
+    cdef inline bint may_switch(self, int64_t until) noexcept nogil:
         """Whether the other hardware thread may get the core before a cycle: then the pipeline has to see the block."""
         if self.pipeline.switch is None or self.pipeline.switch.next_event >= until:
             return False

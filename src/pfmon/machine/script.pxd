@@ -65,8 +65,11 @@ cdef struct Script:
 cdef inline void begin_script(Script* script, bint on) noexcept nogil:
     script.on, script.lost, script.count, script.next = on, False, 0, 0
 
-# Whether there is room for one more event.
-cdef bint has_room(const Script* script) noexcept nogil
+
+cdef inline bint has_room(const Script* script) noexcept nogil:
+    """Whether there is room for one more event."""
+    return script.on and script.count < MOST_EVENTS and script.starts[script.count] + MOST_ANSWER <= MOST_WORDS
+
 
 # Ask memory, or take what it has answered; what is noted goes to ``notes``. ``event.at`` is worked out here from ``now``.
 cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event* event, uint64_t window, int64_t now,

@@ -1,7 +1,5 @@
 """What memory answered while a block ran: see script.pxd. An answer is a word, more for what it needs, then its notes."""
 
-from libc.string cimport memcpy
-
 from pfmon.machine.banks cimport read_bank
 from pfmon.machine.notes cimport MOST_NOTES
 from pfmon.machine.store_conflict cimport enter_store
@@ -10,29 +8,32 @@ cdef enum:
     LATEST = 1 << 30             # cycles that an event may be away from what it belongs to
 
 
-cdef bint has_room(const Script* script) noexcept nogil:
-    return script.on and script.count < MOST_EVENTS and script.starts[script.count] + MOST_ANSWER <= MOST_WORDS
+cdef inline void copy_words(uint64_t* to, const uint64_t* words, uint32_t count) noexcept nogil:
+    """Answers are a few words: a call would take longer."""
+    cdef uint32_t i
+    for i in range(count):
+        to[i] = words[i]
 
 
-cdef bint is_next(Script* script) noexcept nogil:
+cdef inline bint is_next(Script* script) noexcept nogil:
     """Whether the next event has its answer already."""
     return script.next < script.count
 
 
-cdef const uint64_t* answer(Script* script, Notes* notes, uint32_t heading) noexcept nogil:
+cdef inline const uint64_t* answer(Script* script, Notes* notes, uint32_t heading) noexcept nogil:
     """The next event's answer, of so many words before its notes, which are noted."""
     cdef const uint64_t* words = script.words + script.starts[script.next]
     cdef uint32_t count = script.starts[script.next + 1] - script.starts[script.next] - heading
     if notes.count + count > MOST_NOTES:
         notes.lost = True
     else:
-        memcpy(notes.items + notes.count, words + heading, count * sizeof(uint64_t))
+        copy_words(notes.items + notes.count, words + heading, count)
         notes.count += count
     script.next += 1
     return words
 
 
-cdef uint64_t* add(Script* script, Event* event, int64_t now, uint32_t words) noexcept nogil:
+cdef inline uint64_t* add(Script* script, Event* event, int64_t now, uint32_t words) noexcept nogil:
     """A new event at the script's end, for whose answer there are so many words; NULL: it is not kept."""
     cdef int64_t at = now - script.began
     cdef uint64_t* place
@@ -50,8 +51,8 @@ cdef uint64_t* add(Script* script, Event* event, int64_t now, uint32_t words) no
     return place
 
 
-cdef void add_notes(uint64_t* place, const Notes* notes, uint32_t before) noexcept nogil:
-    memcpy(place, notes.items + before, (notes.count - before) * sizeof(uint64_t))
+cdef inline void add_notes(uint64_t* place, const Notes* notes, uint32_t before) noexcept nogil:
+    copy_words(place, notes.items + before, notes.count - before)
 
 
 cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event* event, uint64_t window, int64_t now,

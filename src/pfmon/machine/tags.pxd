@@ -50,7 +50,12 @@ cdef class TagStore:
     cdef int64_t victim(self, uint64_t address) noexcept nogil
     cdef void put(self, int64_t place, uint64_t address, int state, int64_t ready, bint recent) noexcept nogil
     cdef void clear(self, int64_t place) noexcept nogil
-    cdef uint64_t set_of(self, uint64_t number) noexcept nogil
+
+
+cdef inline uint64_t set_of(TagStore store, uint64_t number) noexcept nogil:
+    if store.set_mask or store.sets == 1:
+        return number & store.set_mask
+    return number % store.sets
 
 
 cdef inline int64_t quick_find(TagStore store, uint64_t address) noexcept nogil:

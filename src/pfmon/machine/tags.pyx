@@ -56,17 +56,14 @@ cdef class TagStore:
         free(self.filled)
         free(self.counts)
 
-    cdef uint64_t set_of(self, uint64_t number) noexcept nogil:
-        if self.set_mask or self.sets == 1:
-            return number & self.set_mask
-        return number % self.sets
-
     cdef int64_t find(self, uint64_t address) noexcept nogil:
         return quick_find(self, address)
 
     cdef int64_t search(self, uint64_t number) noexcept nogil:
-        cdef uint64_t place = self.set_of(number) << self.way_shift
+        cdef uint64_t place = set_of(self, number) << self.way_shift
         cdef uint64_t end = place + self.ways
+        if self.ways == BLOCK and not in_block(&self.numbers[place], number):
+            return ABSENT
         if self.counts != NULL and self.counts[number & self.count_mask] == 0:
             return ABSENT
         while place + BLOCK <= end and not in_block(&self.numbers[place], number):
@@ -82,7 +79,7 @@ cdef class TagStore:
         self.policy.touch(<uint64_t>place)
 
     cdef int64_t victim(self, uint64_t address) noexcept nogil:
-        cdef uint64_t chosen_set = self.set_of(address >> self.shift)
+        cdef uint64_t chosen_set = set_of(self, address >> self.shift)
         cdef uint64_t place = chosen_set << self.way_shift
         if self.filled[chosen_set] == self.ways:
             return <int64_t>(place + self.policy.victim(chosen_set))

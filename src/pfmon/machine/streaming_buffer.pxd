@@ -1,0 +1,64 @@
+"""The streaming buffer in front of L1I: lines that were asked for ahead, or came with others, and are not fetched yet."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+cdef extern from *:
+    const uint64_t NO_LINE "UINT64_MAX"
+
+cdef enum:
+    MOST_BUFFERED = 16
+    LINE_CLASSES = 64            # of lines, by low bits
+    CLASS_SHIFT = 5              # ... of their addresses, behind those within the shortest line
+
+cdef struct Buffered:            # a line in the buffer, or on its way there
+    uint64_t line                # address; NO_LINE
+    int64_t ready
+
+cdef struct StreamingBuffer:
+    uint32_t size, next
+    Buffered lines[MOST_BUFFERED]
+    uint8_t counts[LINE_CLASSES] # how many of a class there are: mostly none
+
+
+cdef inline uint32_t line_class(uint64_t line) noexcept nogil:
+    return <uint32_t>(line >> CLASS_SHIFT) & (LINE_CLASSES - 1)
+
+
+cdef inline void start_buffer(StreamingBuffer* buffer, uint32_t size) noexcept nogil:
+    """Nothing is there. ``size``: up to MOST_BUFFERED (figures.csv)."""
+    cdef uint32_t i
+    buffer.size = size
+    for i in range(MOST_BUFFERED):
+        buffer.lines[i].line = NO_LINE
+
+
+cdef inline Buffered* find_buffered(StreamingBuffer* buffer, uint64_t line) noexcept nogil:
+    """A line's entry; NULL: it has none."""
+    cdef uint32_t i
+    if buffer.counts[line_class(line)] == 0:
+        return NULL
+    for i in range(buffer.size):
+        if buffer.lines[i].line == line:
+            return &buffer.lines[i]
+    return NULL
+
+
+cdef inline void leave_buffer(StreamingBuffer* buffer, Buffered* entry) noexcept nogil:
+    """The entry's line is not there any more."""
+    buffer.counts[line_class(entry.line)] -= 1
+    entry.line = NO_LINE
+
+
+cdef inline void enter_buffer(StreamingBuffer* buffer, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
+    """A line comes; its place is the oldest one whose line has come."""
+    cdef uint32_t i, place = buffer.next
+    for i in range(buffer.size):
+        place = (buffer.next + i) % buffer.size
+        if buffer.lines[place].line == NO_LINE or buffer.lines[place].ready <= now:
+            break
+    if buffer.lines[place].line != NO_LINE:
+        leave_buffer(buffer, &buffer.lines[place])
+    buffer.lines[place].line = line
+    buffer.lines[place].ready = ready
+    buffer.counts[line_class(line)] += 1
+    buffer.next = (place + 1) % buffer.size
