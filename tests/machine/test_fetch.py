@@ -130,6 +130,28 @@ def test_lines_leave_with_the_tlb_entry_of_their_page() -> None:
     assert "L1I_DEMAND_MISS" in fetch.fetch_at(0x4FF0 // 32 * 32, now)[2]
 
 
+@pytest.mark.parametrize("apart", [1, 3, 256, 257])
+@pytest.mark.parametrize(("entries", "least"), [(32, 50), (4, 3)])
+def test_no_line_stays_without_the_entry_of_its_page(apart: int, entries: int, least: int) -> None:
+    """... whatever pages these are; lines that were asked for ahead neither, which few entries show."""
+    chance, fetch, now = (
+        random.Random(apart),
+        machine("itanium2", f"itlb1.entries={entries}", f"itlb1.ways={entries}"),
+        0,
+    )
+    stores = fetch.stores()
+    for _ in range(1500):
+        page = chance.randrange(48) * apart
+        now = fetch.fetch_at(0x100000 + page * 4096 + chance.randrange(128) * 32, now)[0] + chance.choice([1, LATER])
+        if chance.random() < 0.2:
+            fetch.redirect_at(0x100000 + page * 4096 + chance.randrange(128) * 32, True, now)
+        pages = {one for row in stores["itlb1"].contents() for one in row}
+        assert {line // 4096 for line in fetch.buffer_lines()} <= pages
+    lines = [one * 64 for row in stores["l1i"].contents() for one in row if one is not None]
+    assert len(lines) > least
+    assert {line // 4096 for line in lines} <= pages
+
+
 def test_l1i_holds_its_size_and_not_a_line_more() -> None:
     fetch = machine()
     now = touched(fetch, 0x4000, 16384)
