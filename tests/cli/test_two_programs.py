@@ -225,7 +225,8 @@ def test_what_does_not_go_with_two_programs_is_refused(words: str) -> None:
 
 
 def test_two_cores_are_montecitos() -> None:
-    assert "itanium2 has one core" in refused("--cores=2", "--pmu=itanium2", "--beside", HASHMAP, *EVENTS, *SORT)
+    for option, said in {"--pmu": "itanium2 has one core", "--machine": "has one core; montecito has two"}.items():
+        assert said in refused("--cores=2", f"{option}=itanium2", "--beside", HASHMAP, *EVENTS, *SORT)
 
 
 def test_how_long_answers_take_is_not_modelled() -> None:

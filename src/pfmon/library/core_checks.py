@@ -20,17 +20,17 @@ SNOOP_STALLS = "BUS_SNOOP_STALL_CYCLES"
 
 def check_two_programs(options: Options) -> None:
     """PfmonError: the options cannot be in force for two programs on one core."""
-    montecito_has_two_threads(options)
+    is_montecito(options)
     the_core_is_not_stopped(options)
     delays_of_answers_are_modelled(options)
     samples_are_of_one_thread(options)
 
 
-def montecito_has_two_threads(options: Options) -> None:
+def is_montecito(options: Options) -> None:
     """Montecito is the only Itanium with two cores, of two hardware threads each (Montecito manual 2.4, 2.5)."""
     if options.pmu_given and options.pmu != MONTECITO:
-        one = "one hardware thread a core" if options.cores == 1 else "one core"
-        raise PfmonError(f"{options.pmu} has {one}: two programs at the same time need montecito's PMU")
+        one = "hardware thread a core" if options.cores == 1 else "core"
+        raise PfmonError(f"{options.pmu} has one {one}: two programs at the same time need montecito's PMU")
 
 
 def the_core_is_not_stopped(options: Options) -> None:
@@ -76,7 +76,8 @@ def number_of_cores(option: str, text: str) -> int:
     return whole_number(option, text, 1, 2)
 
 
-def core_has_two_threads(figures: MachineFigures) -> None:
-    """PfmonError: the machine has no second hardware thread."""
+def is_montecitos(figures: MachineFigures, cores: int) -> None:
+    """PfmonError: the machine has no second hardware thread, and is no core of two."""
     if "smt.policy" not in figures:
-        raise PfmonError(f"{figures['machine.name']} has one hardware thread a core; montecito has two")
+        one = "hardware thread a core" if cores == 1 else "core"
+        raise PfmonError(f"{figures['machine.name']} has one {one}; montecito has two")
