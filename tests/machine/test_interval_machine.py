@@ -4,6 +4,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from guests import SMALL
@@ -13,6 +14,7 @@ from pfmon.machine.causes import Cause
 from pfmon.machine.config import MachineFigures, load
 from pfmon.machine.interval.interval_machine import IntervalMachine
 from pfmon.machine.occurrences import Occurrence
+from pfmon.stream.blocks import BlockRecord
 from pfmon.stream.recorder import Recorder
 from pfmon.stream.table import AccessKind, BlockTable, BranchKind
 from pfmon.stream.tee import Tee
@@ -158,26 +160,40 @@ class Caches:
                 self.l1i.fill(line)
 
 
+class Touched(NamedTuple):
+    """A block's first byte and its last, and its accesses: the instruction, the kind, the bytes."""
+
+    first: int
+    last: int
+    made: list[tuple[int, int, int]]
+
+
+def touched(block: BlockRecord) -> Touched:
+    last = block.instructions[-1]
+    made = [
+        (i, kind, one.size) for i, one in enumerate(block.instructions) for kind in (one.access, one.second) if kind
+    ]
+    return Touched(block.ip, last.address + last.length - 1, made)
+
+
 def modelled(ran: Ran) -> Counter[str]:
     """What the plain caches make of the words."""
-    caches, at = Caches(ran.figures), 0
+    caches, at, blocks = Caches(ran.figures), 0, {}
     while at < len(ran.words):
         word = ran.words[at]
         at += 1
         if word >> 63:
             continue
-        block = ran.table.block(word & 0xFFFFFFFF)
-        last = block.instructions[-1]
-        caches.code(block.ip // caches.code_line, (last.address + last.length - 1) // caches.code_line)
-        made = [
-            (i, kind, one.size) for i, one in enumerate(block.instructions) for kind in (one.access, one.second) if kind
-        ]
-        marks = {}
-        for following in ran.words[at + len(made) :]:
-            if not following >> 63:
-                break
-            if following >> 56 & 0x7F == Mark.STRING:
-                marks[following >> 32 & 0xFF] = following & 0xFFFFFFFF
+        number = word & 0xFFFFFFFF
+        if number not in blocks:
+            blocks[number] = touched(ran.table.block(number))
+        first, last, made = blocks[number]
+        caches.code(first // caches.code_line, last // caches.code_line)
+        marks, behind = {}, at + len(made)
+        while behind < len(ran.words) and ran.words[behind] >> 63:
+            if ran.words[behind] >> 56 & 0x7F == Mark.STRING:
+                marks[ran.words[behind] >> 32 & 0xFF] = ran.words[behind] & 0xFFFFFFFF
+            behind += 1
         for number, (instruction, kind, size) in enumerate(made):
             caches.data(ran.words[at + number], max(size, 1) + marks.get(instruction, 0), kind)
         at += len(made)
