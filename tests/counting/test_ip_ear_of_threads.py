@@ -8,7 +8,7 @@ import pfmon
 
 from .test_ip_ear import Entry, entries_of
 
-MISSES = [example("chase"), "24000", "100"]
+MISSES = [example("chase"), "4800", "100"]
 SWITCH = 15
 """Cycles from the start of a switch to the first retirement (Montecito manual 2.4.1)."""
 

@@ -35,6 +35,7 @@ def steps() -> list[Step]:
     return found
 
 
+@cache
 def adds(event: str) -> list[int]:
     """What each instruction adds to an event."""
     return [SIGNALS[EVENTS[event]](step, lambda _: True) for step in steps()]
