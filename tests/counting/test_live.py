@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 from guests import EXAMPLES, guest, quiet
+from planned_sets import event_sets
 
 from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.counting.unit import MachineRecords
@@ -19,7 +20,6 @@ from pfmon.pmu import IA64, get
 from pfmon.pmu.file import RegisterFile
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
 from pfmon.session.counting import Counting, Seen
-from pfmon.session.event_sets import EventSets
 from pfmon.signals.zero import never_because
 from pfmon.stream.recorder import Recorder
 
@@ -29,7 +29,7 @@ TINY = {
     "sha256": ["1"], "sort": ["60"], "stream": ["1", "1"], "strings": ["30"],
 }  # fmt: skip
 PERIODS = (1, 2, 7, 100, 1000, 12345)
-MOST_OVERFLOWS = 300
+MOST_OVERFLOWS = 100
 """Of a counter: each calls Python."""
 
 
@@ -64,23 +64,6 @@ def requests(pmu: str) -> tuple[EventRequest, ...]:
                 continue
             found.append(request)
     return tuple(found)
-
-
-@cache
-def together(pmu: str) -> tuple[tuple[EventRequest, ...], ...]:
-    """All of them, in event sets that a PMU counts at once: to find these takes as long as to count most examples."""
-    sets = EventSets(get(pmu), Request(requests(pmu)), unlimited=True).sets
-    return tuple(one.plan.events for one in sets)
-
-
-def event_sets(pmu: str, wanted: tuple[EventRequest, ...]) -> EventSets:
-    """Event sets of some events, or of all; programmed anew."""
-    if wanted != requests(pmu):
-        return EventSets(get(pmu), Request(wanted), unlimited=True)
-    group = EventSets(get(pmu), Request(()), unlimited=True)
-    group.sets = [Counting(get(pmu), Request(events)) for events in together(pmu)]
-    group.number(0)
-    return group
 
 
 class Handler:

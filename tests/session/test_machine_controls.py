@@ -9,6 +9,7 @@ from command import pfmon
 from guests import SMALL, guest, quiet
 from ia64_program import EXIT, write_program
 from monitored import monitored
+from planned_sets import event_sets
 
 from pfmon.errors import PfmonError
 from pfmon.machine.config import load
@@ -32,7 +33,7 @@ CASES = [
 
 
 @cache
-def requests(pmu: str) -> Request:
+def requests(pmu: str) -> tuple[EventRequest, ...]:
     """Every event that can be counted, and some with a threshold."""
     found = []
     for event in get(pmu).events:
@@ -43,11 +44,11 @@ def requests(pmu: str) -> Request:
             except PfmonError:
                 continue
             found.append(request)
-    return Request(tuple(found))
+    return tuple(found)
 
 
 def groups(pmu: str, count: int = 1) -> list[EventSets]:
-    return [EventSets(get(pmu), requests(pmu), unlimited=True) for _ in range(count)]
+    return [event_sets(pmu, requests(pmu)) for _ in range(count)]
 
 
 def run(
@@ -119,7 +120,7 @@ def test_what_triggers_let_count_and_what_they_do_not_are_the_whole(name: str, p
     inside, outside = between(first, second), between(second, first)
     (whole,), _ = run(name, pmu, Controls(), cuts=(first, second))
     assert added([before, inside, outside]) == whole
-    names = [event.name for event in requests(pmu).events]
+    names = [event.name for event in requests(pmu)]
     cycles = names.index("CPU_OP_CYCLES_ALL" if pmu == "montecito" else "CPU_CYCLES")
     assert all(part[cycles] for part in (before, inside, outside))
 
