@@ -7,12 +7,16 @@ from pathlib import Path
 
 import host_programs
 import pytest
+from hypothesis import settings
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Once for all workers: what the tests need of the host is installed, where that is allowed."""
     if not hasattr(config, "workerinput"):
         host_programs.install()
+    # How long an example takes says something of the machine that tests run on, and of what else it does.
+    settings.register_profile("pfmon", deadline=None)
+    settings.load_profile("pfmon")
 
 
 def pytest_report_header() -> list[str]:
