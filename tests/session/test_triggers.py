@@ -124,8 +124,8 @@ def test_random_triggers_count_as_the_recount(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_hundreds_of_random_triggers_count_as_the_recount(name: str) -> None:
-    assert check(name, 120, seed=2) > 30
+def test_many_random_triggers_count_as_the_recount(name: str) -> None:
+    assert check(name, 40, seed=2) > 10
 
 
 def test_without_triggers_everything_counts() -> None:
