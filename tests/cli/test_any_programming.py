@@ -1,5 +1,6 @@
 """Whatever options are put together: registers, or one line and exit status 2; never a traceback."""
 
+import pytest
 from answers import said
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,6 +62,7 @@ def options(draw: st.DrawFn) -> str:
     return f"--{option.long}={value}" if option.value else f"--{option.long}"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.sampled_from(pmu.names()), st.lists(EVENTS, min_size=1, max_size=4), st.lists(options(), max_size=4))
 def test_any_options_give_registers_or_one_line(name: str, events: list[str], chosen: list[str]) -> None:

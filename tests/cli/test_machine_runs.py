@@ -31,6 +31,7 @@ def test_counts_do_not_depend_on_what_else_is_counted() -> None:
     assert alone["CPU_OP_CYCLES_ALL"] == together["CPU_OP_CYCLES_ALL"] == watched["CPU_OP_CYCLES_ALL"]
 
 
+@pytest.mark.slow
 def test_every_event_that_is_modelled_can_be_counted_in_one_run() -> None:
     found = counts("fib", "--pmu=montecito", "--unlimited", "-e", "all")
     assert len(found) > 350

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import pytest
 from command import example
 
 import pfmon
@@ -22,6 +23,7 @@ def samples(delay: int, event: str, period: int) -> list[list[Entry]]:
     return [entries_of(dict(sample.pmds)) for sample in taken]
 
 
+@pytest.mark.slow
 def test_a_switch_is_an_entry_and_what_follows_is_behind_a_flush() -> None:
     found = [entries for entries in samples(8, "ia64_inst_retired", 997) if any(one.early for one in entries[:-1])]
     behind = [entries[place + 1] for entries in found for place, one in enumerate(entries[:-1]) if one.early and place]

@@ -79,6 +79,7 @@ def test_what_is_no_count_makes_no_baseline(value: str, tmp_path: Path) -> None:
     assert "this is no baseline" in refusal(path)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.sampled_from(Baseline._fields), JSON)
 def test_any_value_of_a_key_is_read_or_one_line(name: str, value: object) -> None:

@@ -84,6 +84,7 @@ def test_small_programs_leave_each_other_alone() -> None:
         assert sum(one.evicted.values()) < 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figures", [(), ("vhpt.page=4K",), ("vhpt.page=4K", "vhpt.format=long")])
 def test_entries_of_the_vhpt_are_of_whose_translation_is_there(figures: tuple[str, ...]) -> None:
     """A thread keeps 16 entries of the second data TLB, which a small program does not exceed: what a large one beside

@@ -181,6 +181,7 @@ def test_a_name_cannot_end_the_data(tmp_path: Path) -> None:
     assert data_of(page)["command"] == list(words)
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_ten_thousand_functions_open_in_two_seconds(tmp_path: Path) -> None:
     run = library.run(HASHMAP, report="html", capture=True)

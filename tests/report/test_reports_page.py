@@ -23,6 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_run(folder: Path) -> None:
     pytest.importorskip("pyarrow")
     files = [text for kind, text in BLOCKS if kind == "toml"]

@@ -68,6 +68,7 @@ def test_lines_and_inlined_functions_are_those_of_addr2line(version: int, listed
     assert {functions for _, _, functions in wanted} >= {("inner", "middle"), ("inner",), ()}
 
 
+@pytest.mark.slow
 @QEMU
 @ASSEMBLER
 def test_text_of_lines_stands_before_their_instructions(tmp_path: Path) -> None:

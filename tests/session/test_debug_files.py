@@ -58,6 +58,7 @@ def hidden(program: Path, **options: object) -> list[str]:
     return [Path(row.object).name for row in done.functions or () if row.name == "hidden"]
 
 
+@pytest.mark.slow
 def test_debug_files_are_found_by_build_id(stripped: Path, tmp_path: Path) -> None:
     program = write_caller(tmp_path, stripped, f"-Wl,-rpath,{tmp_path}")
     assert hidden(program) == []

@@ -75,6 +75,7 @@ def test_replays_have_the_same_names(command: list[str], tmp_path: Path) -> None
     assert replayed.stdout == direct.stdout and "work [two.so]" in direct.stdout
 
 
+@pytest.mark.slow
 def test_functions_of_objects_are_listed_and_begin_counting(tmp_path: Path) -> None:
     shared = write_object(tmp_path, "libwork", "own")
     program = str(write_caller(tmp_path, shared, f"-Wl,-rpath,{tmp_path}"))
@@ -122,6 +123,7 @@ def test_functions_of_loaded_objects_are_listed_when_the_program_has_run(command
     assert "--annotate=three.so:work: unknown shared object 'three.so'" in done.stderr
 
 
+@pytest.mark.slow
 def test_linker_of_the_program_gets_its_variables_and_not_that_of_qemu(tmp_path: Path) -> None:
     shared = write_object(tmp_path, "libwork", "own", "-Wl,-soname,libwork.so")
     program = str(write_caller(tmp_path, shared))
@@ -195,6 +197,7 @@ def test_replay_knows_objects_that_are_gone_by_their_files(command: list[str], t
     assert {row.name for row in run.functions or () if row.object.endswith("two.so")} == {"[no symbol]"}
 
 
+@pytest.mark.slow
 def test_samples_and_exports_have_them_too(command: list[str], tmp_path: Path) -> None:
     words = ("-e", EVENT, "--long-smpl-periods=50")
     stacks, costs = tmp_path / "stacks", tmp_path / "costs"

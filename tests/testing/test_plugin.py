@@ -67,6 +67,7 @@ def test_modules():
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_without_qemu_marked_tests_are_skipped_with_a_reason(tmp_path: Path) -> None:
     text = MARKED + PROGRAM + "\ndef test_other(): pass\n"
     done = run_pytest(project(tmp_path, text), "--pfmon", "-rs", path="/nowhere")
@@ -90,6 +91,7 @@ def test_a_file_that_holds_no_baselines_is_one_line(content: str, tmp_path: Path
     assert done.stderr.startswith("ERROR: --pfmon-baseline=") and done.stderr.strip().count("\n") == 0
 
 
+@pytest.mark.slow
 @QEMU
 def test_a_program_of_a_test_is_saved_and_compared(tmp_path: Path) -> None:
     project(tmp_path, PROGRAM)
