@@ -109,6 +109,15 @@ def programmed(name: str, events: str, *words: str) -> tuple[Programming, list[s
     return made, effects(model, asked, [made])
 
 
+@cache
+def base(name: str, events: str, words: tuple[str, ...]) -> Programming | None:
+    """What options are compared with; None where it is refused."""
+    try:
+        return programmed(name, events, *words)[0]
+    except PfmonError:
+        return None
+
+
 def seen_by(model: PmuModel, made: Programming, place: int) -> Any:
     """Everything in the registers that decides what one event counts."""
     monitor = made.monitors[place]
@@ -133,18 +142,17 @@ def dropped(name: str, events: Sequence[str], tried: Tried) -> Iterator[str]:
     except PfmonError as error:
         assert error.rule or isinstance(error, UnknownNameError) or "beside one" in error.message, error
         return
-    try:
-        base, _ = programmed(name, text, *tried.without)
-    except PfmonError:
-        base = None  # the option makes possible what is refused without it: it does something
+    plain = base(name, text, tried.without)
     for place, event in enumerate(monitor.event.name for monitor in made.monitors):
-        if base is None or any(event in line or "instruction sets" in line for line in lines):
+        if plain is None:  # the option makes possible what is refused without it: it does something
+            continue
+        if any(event in line or "instruction sets" in line for line in lines):
             continue
         if tried.shows == ALL:
-            changed = made.writes != base.writes
+            changed = made.writes != plain.writes
         else:
             obeys = callable(tried.shows) and tried.shows(made.monitors[place])
-            changed = obeys or seen_by(model, made, place) != seen_by(model, base, place)
+            changed = obeys or seen_by(model, made, place) != seen_by(model, plain, place)
         if not changed:
             yield f"{name} {' '.join(tried.words)} -e {text}: {event}"
 
