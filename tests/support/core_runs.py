@@ -62,7 +62,10 @@ def examples(
         machine_and_guest(name, "montecito", arguments=words)[1]
         for name, words in zip((first, second), arguments, strict=True)
     ]
-    return Both([(guest.table, guest.run) for guest in guests], figures, memo, kind)
+    both = Both([(guest.table, guest.run) for guest in guests], figures, memo, kind)
+    for guest in guests:
+        guest.close()
+    return both
 
 
 def assembled(

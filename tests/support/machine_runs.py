@@ -57,6 +57,7 @@ def run_with_guest(
     with Pipe(found, threaded=False) as pipe:
         guest.run(pipe)
     found.finish()
+    guest.close()
     return found, guest
 
 
