@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 TABLES = join(dirname(__file__), "events")
+CODE_MASK = 0xFFFF
+"""Of an event code: the unit mask is in bits 19:16."""
 
 
 class Event(NamedTuple):
@@ -149,7 +151,7 @@ class EventTable:
 
     def with_code(self, code: int) -> list[Event]:
         """The events that an event code selects: code alone, or code with the umask in bits 19:16."""
-        return [e for e in self if code in (e.code, e.code | e.umask << 16)]
+        return [e for e in self._of_code(code & CODE_MASK) if code in (e.code, e.code | e.umask << 16)]
 
 
 @cache

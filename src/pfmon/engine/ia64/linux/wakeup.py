@@ -25,3 +25,6 @@ class Wakeup:
             descriptor, self.descriptor = self.descriptor, -1
             if descriptor >= 0:
                 os.close(descriptor)
+
+    def __del__(self) -> None:
+        self.close()  # of a process that nobody closed

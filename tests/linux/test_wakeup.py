@@ -1,0 +1,22 @@
+"""What ends the waits of a process from outside goes with the process."""
+
+import gc
+import os
+
+from guests import guest, quiet
+
+from pfmon.stream.recorder import Recorder
+
+
+def files() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+def test_a_guest_that_nobody_closes_leaves_no_file_behind() -> None:
+    gc.collect()
+    before = files()
+    for _ in range(3):
+        with quiet():
+            guest("fib", ["5"]).run(Recorder())
+    gc.collect()
+    assert files() <= before
