@@ -1,15 +1,15 @@
 """What ends the waits of a process from outside goes with the process."""
 
 import gc
-import os
+from pathlib import Path
 
 from guests import guest, quiet
 
 from pfmon.stream.recorder import Recorder
 
 
-def files() -> set[str]:
-    return set(os.listdir("/proc/self/fd"))
+def files() -> set[Path]:
+    return {*Path("/proc/self/fd").iterdir()}
 
 
 def test_a_guest_that_nobody_closes_leaves_no_file_behind() -> None:
