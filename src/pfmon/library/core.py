@@ -7,7 +7,7 @@ from functools import partial
 from threading import Thread
 
 from pfmon.errors import PfmonError
-from pfmon.library.core_checks import MONTECITO, check_two_programs, is_montecitos
+from pfmon.library.core_checks import MONTECITO, check_two_programs, machine_is_montecitos
 from pfmon.library.machines import machine_of
 from pfmon.library.prepared import Prepared
 from pfmon.session.core import THREADS, Core, TwoCores, all_cycles
@@ -94,7 +94,7 @@ class PreparedCore:
             check_two_programs(options)
             own = [_options(options, number, replay) for number, replay in enumerate(replays)]
             figures = machine_of(own[0], False)
-            is_montecitos(figures, options.cores)
+            machine_is_montecitos(figures, options.cores)
             self.core = _together(options, figures)
             self.core.on_failure = self.stop
             for number, (command, its) in enumerate(zip(commands, files, strict=True)):

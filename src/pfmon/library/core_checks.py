@@ -20,16 +20,16 @@ SNOOP_STALLS = "BUS_SNOOP_STALL_CYCLES"
 
 def check_two_programs(options: Options) -> None:
     """PfmonError: the options cannot be in force for two programs on one core."""
-    is_montecito(options)
+    pmu_is_montecitos(options)
     the_core_is_not_stopped(options)
     delays_of_answers_are_modelled(options)
     samples_are_of_one_thread(options)
 
 
-def is_montecito(options: Options) -> None:
+def pmu_is_montecitos(options: Options) -> None:
     """Montecito is the only Itanium with two cores, of two hardware threads each (Montecito manual 2.4, 2.5)."""
     if options.pmu_given and options.pmu != MONTECITO:
-        one = "hardware thread a core" if options.cores == 1 else "core"
+        one = there_is_one(options.cores)
         raise PfmonError(f"{options.pmu} has one {one}: two programs at the same time need montecito's PMU")
 
 
@@ -76,8 +76,12 @@ def number_of_cores(option: str, text: str) -> int:
     return whole_number(option, text, 1, 2)
 
 
-def is_montecitos(figures: MachineFigures, cores: int) -> None:
+def machine_is_montecitos(figures: MachineFigures, cores: int) -> None:
     """PfmonError: the machine has no second hardware thread, and is no core of two."""
     if "smt.policy" not in figures:
-        one = "hardware thread a core" if cores == 1 else "core"
-        raise PfmonError(f"{figures['machine.name']} has one {one}; montecito has two")
+        raise PfmonError(f"{figures['machine.name']} has one {there_is_one(cores)}; montecito has two")
+
+
+def there_is_one(cores: int) -> str:
+    """What other processors have one of, where so many cores run two programs."""
+    return "hardware thread a core" if cores == 1 else "core"

@@ -24,13 +24,13 @@ cdef class SnoopedCaches(Snooper):
 
     cdef int snoop(self, uint64_t address, bint invalidate, bint fetches, int64_t now) noexcept nogil:
         cdef uint64_t line = address >> self.l2.data.shift << self.l2.data.shift
+        cdef bint asks_code = not fetches and self.l2.split
         cdef int found = INVALID
-        if not fetches and self.l2.split:
-            self.answers[ANSWER_CODE] += 1
+        self.answers[ANSWER_CODE] += asks_code
         if self.same_memory:
             found = self.take(line, invalidate)
             self.meet_waiting(line, now)
-            if not fetches and self.l2.split:
+            if asks_code:
                 self.drop_code(line)
         self.answers[ANSWER_HITM if found == MODIFIED else ANSWER_HIT if found != INVALID else ANSWER_MISS] += 1
         self.answered = True

@@ -91,7 +91,6 @@ cdef class InstructionFetch:
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil
     cdef uint16_t* lines_of(self, uint64_t address) noexcept nogil
-    cdef bint in_cache(self, uint64_t line) noexcept nogil
     cdef void drop_page(self, uint64_t page) noexcept nogil
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil
     cdef bint present(self, uint64_t line) noexcept nogil

@@ -17,7 +17,7 @@ from pfmon.machine.prefetch cimport hint, is_due, keep_line, pump, redirect
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.streaming_buffer cimport NO_LINE, Buffered, find_buffered, leave_buffer, start_buffer
-from pfmon.machine.tags cimport ABSENT, NO_NUMBER, SHARED, quick_find, set_of, use
+from pfmon.machine.tags cimport ABSENT, NO_NUMBER, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.tlb cimport insert, lookup
 from pfmon.machine.watch cimport TlbLevel
@@ -243,7 +243,7 @@ cdef class InstructionFetch:
         for i in range(self.buffer.size):
             buffered |= self.buffer.lines[i].line >> self.tlb_shift == page
         while (left or buffered) and line >> self.tlb_shift == page:
-            if left and self.in_cache(line):
+            if left and self.cache.search(line >> self.line_shift) != ABSENT:
                 self.drop(line)
                 left -= 1
             elif buffered:
@@ -253,15 +253,6 @@ cdef class InstructionFetch:
     # How many lines of the address' page, and of those of its class, L1I has.
     cdef inline uint16_t* lines_of(self, uint64_t address) noexcept nogil:
         return &self.page_lines[address >> self.tlb_shift & (PAGE_CLASSES - 1)]
-
-    # Whether L1I has a line; it need not be where it was found last.
-    cdef inline bint in_cache(self, uint64_t line) noexcept nogil:
-        cdef uint64_t number = line >> self.line_shift, place = set_of(self.cache, number) << self.cache.way_shift
-        cdef uint32_t way
-        for way in range(self.cache.ways):
-            if self.cache.numbers[place + way] == number:
-                return True
-        return False
 
     cdef bint present(self, uint64_t line) noexcept nogil:
         return quick_find(self.cache, line) != ABSENT or find_buffered(&self.buffer, line) != NULL

@@ -162,16 +162,14 @@ cdef class TwoLevelPredictor(BranchPredictor):
         cdef uint64_t number = (address >> 4) * 3 + (address & 3)
         return &self.counters[(number << self.history_bits | history) & self.counter_mask]
 
-    cdef inline Window* _find(self, uint64_t number) noexcept nogil:
-        """The window's entry in the first store; from the second one it is brought back."""
+    cdef Window* _find(self, uint64_t number) noexcept nogil:
+        """The window's entry in the first store; from the second one it is brought back, without its trigger."""
         cdef Window* window = find_in(&self.first, number)
-        return window if window else self._bring_back(number)
-
-    cdef Window* _bring_back(self, uint64_t number) noexcept nogil:
-        """A window's entry, without its trigger."""
-        cdef Window* window
-        cdef Window* behind = find_in(&self.second, number)
+        cdef Window* behind
         cdef Window known
+        if window:
+            return window
+        behind = find_in(&self.second, number)
         if not behind:
             return NULL
         known = behind[0]            # what is replaced may take its place

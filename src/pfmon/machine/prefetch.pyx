@@ -60,7 +60,7 @@ cdef int64_t prefetch_room(InstructionFetch fetch, int64_t now) noexcept nogil:
 cdef void pump(InstructionFetch fetch, Notes* notes, int64_t now) noexcept nogil:
     """What the stream asked for up to now, a line a cycle."""
     cdef int64_t at
-    while fetch.stream.left and fetch.stream.since <= now:
+    while is_due(fetch, now):
         at = fetch.stream.since
         if not fetch.present(fetch.stream.next):
             if quick_find(fetch.tlb1.tags, fetch.stream.next | fetch.thread) == ABSENT:

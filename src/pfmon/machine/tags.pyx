@@ -62,8 +62,6 @@ cdef class TagStore:
     cdef int64_t search(self, uint64_t number) noexcept nogil:
         cdef uint64_t place = set_of(self, number) << self.way_shift
         cdef uint64_t end = place + self.ways
-        if self.ways == BLOCK and not in_block(&self.numbers[place], number):
-            return ABSENT
         if self.counts != NULL and self.counts[number & self.count_mask] == 0:
             return ABSENT
         while place + BLOCK <= end and not in_block(&self.numbers[place], number):

@@ -125,8 +125,7 @@ cdef class Timing(Repeating):
             self.find_ranged(plan, &run)
         run.quick = self.survey(plan, &run)
         survey = survey_code(plan, &run)
-        known = self.memoize and survey != SURVEY_LOST and (run.quick or self.watch is None) \
-            and (not (self.mark_count or self.pipeline.ranges.count) or is_repeatable(&run)) \
+        known = self.memoize and is_repeatable(&run) and survey != SURVEY_LOST and (run.quick or self.watch is None) \
             and not (plan.pauses and self.pipeline.switch is not None)
         outcome |= survey << SURVEY_SHIFT
         begin_script(&self.pipeline.script, known and not run.quick)
