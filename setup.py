@@ -1,4 +1,4 @@
-"""Compiles every .pyx file below src/pfmon, and makes the decoder's tables.
+"""Compiles every .pyx file below src/pfmon, and makes files of what a run need not work out.
 
 All modules are in one extension file: a process loads one library instead of fifty (pfmon/compiled.py).
 """
@@ -26,6 +26,9 @@ PLUGIN_SOURCES = ["accesses.c", "announce.c", "plugin.c", "settle.c", "totals.c"
 PLUGIN_SOURCES += ["ppc.c", "x86.c", "x86_length.c", "x86_slots.c"]
 PLUGIN_SOURCES += ["calls.c", "child.c", "execute.c", "follow.c", "mapped.c"]
 PLUGIN_ARGS = ["-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
+
+# What a run need not make of other files: module that makes it -> name of its file beside the module.
+SNAPSHOTS = {"pfmon.engine.ia64.encodings.snapshot": "tables.bin", "pfmon.machine.machines": "machines.bin"}
 
 # The manual page, which pyproject.toml names.
 MANUAL = Path("build", "man", "pfmon.1")
@@ -93,7 +96,7 @@ def generated(force: bool) -> list[str]:
 
 
 class BuildExtensions(build_ext):
-    """Compiles what has changed, links all, lists the modules, and has the decoder's tables made."""
+    """Compiles what has changed, links all, lists the modules, and has snapshots made."""
 
     def build_extension(self, ext: Extension) -> None:
         sources = generated(self.force)
@@ -138,8 +141,8 @@ class BuildExtensions(build_ext):
         root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
         self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
         (root / "pfmon" / "compiled.txt").write_text("".join(f"{module_name(path)}\n" for path in PATHS))
-        snapshot = "pfmon.engine.ia64.encodings.snapshot"
-        run_module(root, snapshot, root.joinpath(*snapshot.split(".")[:-1], "tables.bin"))
+        for snapshot, name in SNAPSHOTS.items():
+            run_module(root, snapshot, root.joinpath(*snapshot.split(".")[:-1], name))
         MANUAL.parent.mkdir(parents=True, exist_ok=True)
         run_module(root, "pfmon.cli.manual", MANUAL)
 

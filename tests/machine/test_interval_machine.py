@@ -11,8 +11,9 @@ from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
 
 from pfmon.machine.causes import Cause
-from pfmon.machine.config import MachineFigures, load
+from pfmon.machine.config import load
 from pfmon.machine.interval.interval_machine import IntervalMachine
+from pfmon.machine.machine_figures import MachineFigures
 from pfmon.machine.occurrences import Occurrence
 from pfmon.stream.blocks import BlockRecord
 from pfmon.stream.recorder import Recorder

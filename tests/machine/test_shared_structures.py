@@ -6,8 +6,9 @@ import pytest
 from core_runs import assembled, examples
 from machine_runs import run_machine
 
-from pfmon.machine.config import MachineFigures, load
+from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_figures import MachineFigures
 from pfmon.machine.occurrences import Occurrence
 from pfmon.machine.tags import TagStore
 from pfmon.machine.thread_switch import ThreadSwitch

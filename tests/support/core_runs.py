@@ -10,8 +10,9 @@ from ia64_machine import Machine as Assembled
 from machine_code import FPSR, FRAME
 from machine_runs import machine_and_guest
 
-from pfmon.machine.config import MachineFigures, load
+from pfmon.machine.config import load
 from pfmon.machine.machine import Machine
+from pfmon.machine.machine_figures import MachineFigures
 from pfmon.session.core import Core, Together
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.ring import Pipe

@@ -111,7 +111,7 @@ class LiveUnit:
         if records is None or self._skid:
             return Live
         from pfmon.counting.live_in_order import LiveInOrder
-        from pfmon.machine.figures import OUT_OF_ORDER
+        from pfmon.machine.names import OUT_OF_ORDER
 
         if records.figures.core != OUT_OF_ORDER:
             return Live

@@ -27,9 +27,9 @@ if TYPE_CHECKING:  # exact events alone need no machine
     from pfmon.counting.captures import Captures
     from pfmon.counting.cycle_conditions import CycleConditions
     from pfmon.counting.looks import Look
-    from pfmon.machine.config import MachineFigures
     from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.pmu.event import Event
     from pfmon.pmu.file import RegisterFile
     from pfmon.pmu.model import PmuModel

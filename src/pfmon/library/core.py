@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pfmon.library.files import Files
     from pfmon.library.options import Options
     from pfmon.library.run import Run
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.session.core import ThreadCycles, Together
     from pfmon.session.sampling import Sample
 

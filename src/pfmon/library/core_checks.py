@@ -8,7 +8,7 @@ from pfmon.library.values import whole_number
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.library.options import Options
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
 
 MONTECITO = "montecito"
 """Which has two cores with two hardware threads each (Montecito manual 2.4, 2.5)."""

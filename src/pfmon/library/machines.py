@@ -11,7 +11,7 @@ from pfmon.stream.table import InstructionSet
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.library.options import Options
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
 
 
 def take_pmu(options: Options, text: str) -> None:
@@ -50,6 +50,6 @@ def take_pmu_of_machine(options: Options) -> None:
 def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
     """The figures of the machine that the options ask for; ``ia32``: an Itanium's, for IA-32 code. PfmonError: what is
     wrong with them."""
-    from pfmon.machine.config import load  # only runs that need the machine read its file
+    from pfmon.machine.machines import load  # only runs that need the machine read its file
 
     return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)

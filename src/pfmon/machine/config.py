@@ -8,48 +8,26 @@ machine. ``[variants.NAME]`` are machines that differ in a few figures, given by
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from functools import cache
 from os.path import dirname, join
 from typing import Any
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
-from pfmon.machine.figures import IN_ORDER, OPTIONAL_TABLES, OUT_OF_ORDER, Value, figures
+from pfmon.machine.figures import OPTIONAL_TABLES, figures
 from pfmon.machine.geometry import cache_problems, problems
-from pfmon.machine.names import FILES, HOST
+from pfmon.machine.machine_figures import MachineFigures
+from pfmon.machine.names import FILES, HOST, IN_ORDER, OUT_OF_ORDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import TypeGuard
+
+    from pfmon.machine.machine_figures import Value
 
 COMMAND_LINE = "--set"
 
 Tree = dict[str, Any]
-
-
-class MachineFigures(Mapping[str, Value]):
-    """A machine's figures by full name (``l3.size``): ints in bytes, cycles, entries, MHz; bools; names of policies.
-
-    ``sources`` says where each is from, ``name`` how the machine was asked for, ``given`` which figures were changed
-    by hand, ``core`` of what kind its core is (figures.TABLES).
-    """
-
-    def __init__(self, name: str, values: dict[str, Value], sources: dict[str, str], given: Sequence[str]) -> None:
-        self.name = name
-        self.sources = sources
-        self.given = tuple(given)
-        self.core = str(values.get("machine.core", IN_ORDER))
-        self._values = values
-
-    def __getitem__(self, name: str) -> Value:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 class _Reading:
@@ -185,7 +163,7 @@ def _core(tree: Tree) -> str:
     if isinstance(own, dict) and "core" in own:
         return OUT_OF_ORDER if own["core"] == OUT_OF_ORDER else IN_ORDER
     base = tree.get("base")
-    return _core(_tree(base)) if is_known(base) and base != HOST else IN_ORDER
+    return _core(_tree(base)) if base is not None and is_known(base) and base != HOST else IN_ORDER
 
 
 def _read(reading: _Reading, machine: str, tree: Tree) -> str:

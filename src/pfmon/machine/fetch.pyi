@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 
-from pfmon.machine.figures import Value
 from pfmon.machine.l2 import L2
+from pfmon.machine.machine_figures import Value
 from pfmon.machine.predictor import BranchPredictor
 from pfmon.machine.tags import TagStore
 

@@ -13,8 +13,11 @@ from os.path import dirname, join
 
 from pfmon.errors import BadValueError
 from pfmon.light_typing import NamedTuple
+from pfmon.machine.names import IN_ORDER, OUT_OF_ORDER
 
-Value = int | str | bool
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.machine.machine_figures import Value
 
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 MEGAHERTZ = {"mhz": 1, "ghz": 1000}
@@ -113,9 +116,6 @@ READERS = {
     "text": _text,
 }
 """Type of a figure -> reader of its raw value (of TOML, or a text of the command line); None: not of that type."""
-
-IN_ORDER, OUT_OF_ORDER = "in_order", "out_of_order"
-"""The kinds of cores (``machine.core``): the Itaniums' (docs/machine.md), and others' (docs/out-of-order.md)."""
 
 TABLES = {IN_ORDER: "figures.csv", OUT_OF_ORDER: "interval.csv"}
 """Kind of core -> the table of its figures."""

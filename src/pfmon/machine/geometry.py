@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pfmon.machine.figures import Value
+    from pfmon.machine.machine_figures import Value
 
 CACHES = ("l1d", "l1i", "l2", "l2d", "l2i", "l3")
 PREDICTOR_TABLES = (

@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from enum import IntEnum
 
-from pfmon.machine.figures import Value
+from pfmon.machine.machine_figures import Value
 from pfmon.machine.tags import TagStore
 
 class RequestKind(IntEnum):

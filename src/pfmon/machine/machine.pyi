@@ -1,8 +1,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pfmon.machine.arbiter import Arbiter
-from pfmon.machine.figures import Value
 from pfmon.machine.items import Items
+from pfmon.machine.machine_figures import Value
 from pfmon.machine.memo import Memo
 from pfmon.machine.records import Part, Records
 from pfmon.machine.thread_switch import ThreadSwitch

@@ -8,6 +8,9 @@ ITANIUMS = ("itanium", "itanium2", "montecito")
 FILES = (*ITANIUMS, "core2", "nehalem", "ppc604e", "itanium_ia32", "itanium2_ia32")
 """The machines that come with the program: configs/NAME.toml."""
 
+IN_ORDER, OUT_OF_ORDER = "in_order", "out_of_order"
+"""The kinds of cores (``machine.core``): the Itaniums' (docs/machine.md), and others' (docs/out-of-order.md)."""
+
 HOST = "host"
 """The machine whose caches are those of the processor that pfmon runs on."""
 

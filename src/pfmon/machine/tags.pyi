@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 
-from pfmon.machine.figures import Value
+from pfmon.machine.machine_figures import Value
 
 class TagStore:
     """``sets`` x ``ways`` tags for addresses, ``shift`` bits of which are an offset; policy by name."""

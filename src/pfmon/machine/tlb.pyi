@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 
-from pfmon.machine.figures import Value
+from pfmon.machine.machine_figures import Value
 from pfmon.machine.tags import TagStore
 
 class Tlb:

@@ -6,7 +6,7 @@ from pfmon.machine.figures import figures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
 
 
 def machine_text(machine: MachineFigures) -> str:

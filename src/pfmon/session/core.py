@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pfmon.engine.api import Engine
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.machine.two_flows import TwoFlows
     from pfmon.pmu.programming import Monitor
     from pfmon.stream.ring import Ring

@@ -17,7 +17,7 @@ from pfmon.counting.totals import add_totals
 from pfmon.counting.unit import stack_rate
 from pfmon.counting.weighed import Filter, Weighed
 from pfmon.light_typing import NamedTuple
-from pfmon.machine.figures import IN_ORDER, OUT_OF_ORDER
+from pfmon.machine.names import IN_ORDER, OUT_OF_ORDER
 from pfmon.program.objects import shown_name
 from pfmon.session.frames import frame
 from pfmon.session.profile import NO_CODE, Function, FunctionNames
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.program.objects import Objects
     from pfmon.session.counting import Seen
 

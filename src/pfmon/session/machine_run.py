@@ -7,7 +7,7 @@ from itertools import pairwise
 from pfmon.counting.tally import Tally
 from pfmon.counting.unit import MachineRecords
 from pfmon.errors import PfmonError
-from pfmon.machine.figures import IN_ORDER, OUT_OF_ORDER
+from pfmon.machine.names import IN_ORDER, OUT_OF_ORDER
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring import Pipe
 from pfmon.stream.table import InstructionSet
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-    from pfmon.machine.config import MachineFigures
     from pfmon.machine.interval.cycle_watch import CycleWatch
     from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.session.core import Seat
     from pfmon.session.counting import Seen
     from pfmon.stream.consumer import Consumer

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pfmon.counting.tally import Tally
     from pfmon.counting.unit import MachineRecords
     from pfmon.engine.api import Engine
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.session.controls import Controls
     from pfmon.session.core import Seat
     from pfmon.session.counting import Count

@@ -11,7 +11,7 @@ from pfmon.session.monitoring import nothing_is_lost
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.api import Engine
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.program.objects import Objects
     from pfmon.session.core import Seat
     from pfmon.session.cpi import Cpi

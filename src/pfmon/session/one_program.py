@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.engine.api import Capabilities, Ending, Engine, PerformanceData
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.machine.two_flows import TwoFlows
     from pfmon.program.mapped import Mapped
     from pfmon.stream.consumer import Consumer

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pfmon.engine.api import Ending
     from pfmon.engine.settings import Settings
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.request import RangeRequest, Request
     from pfmon.program.image import DebugDirectories, Program
@@ -138,7 +138,7 @@ def event_groups(plan: Plan) -> list[EventSets]:
 
 def planned_machine(plan: Plan) -> MachineFigures:
     """The machine of a run. PfmonError: it cannot count as the controls want."""
-    from pfmon.machine.config import load  # exact events alone do not need it
+    from pfmon.machine.machines import load  # exact events alone do not need it
     from pfmon.machine.names import default_machine
 
     check_machine_counts(plan.slow)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pfmon.engine.api import Engine, PmuEvent
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.pmu.model import PmuModel
     from pfmon.session.machine_run import MachineRun
 

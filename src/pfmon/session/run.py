@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pfmon.counting.sample_listener import SampleListener
     from pfmon.engine.api import Ending, Engine, PerformanceData
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.program.objects import Objects
     from pfmon.session.counting import Count, Counting, Seen
     from pfmon.session.monitoring import Interval

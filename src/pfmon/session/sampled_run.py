@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pfmon.counting.gate import Gate
     from pfmon.engine.api import Engine
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.pmu.model import PmuModel
     from pfmon.session.controls import Controls
     from pfmon.session.core import Seat

@@ -11,7 +11,7 @@ from pfmon.counting.increments import Increments
 from pfmon.counting.tally import Tally
 from pfmon.counting.unit import stack_rate
 from pfmon.light_typing import NamedTuple
-from pfmon.machine.figures import IN_ORDER
+from pfmon.machine.names import IN_ORDER
 from pfmon.session.calls import call_rows
 from pfmon.session.counting import Seen
 from pfmon.session.cpi import NOTHING, breakdown, counted, part_looks
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pfmon.engine.api import Engine
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.program.objects import Objects
     from pfmon.session.calls import CallRow
     from pfmon.session.cpi import Cpi

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from pfmon.machine.config import MachineFigures
-    from pfmon.machine.figures import Value
+    from pfmon.machine.machine_figures import MachineFigures, Value
 
 OF_RUNS = ("sysroot", "environment", "seed", "quantum", "schedule_seed")
 """Options of a run that a program may have, with Python's values."""

@@ -1,8 +1,8 @@
 from collections.abc import Iterable, Mapping
 
-from pfmon.machine.figures import Value
 from pfmon.machine.interval.cycle_watch import CycleWatch
 from pfmon.machine.items import Items
+from pfmon.machine.machine_figures import Value
 from pfmon.machine.records import Records
 from pfmon.machine.watch import Watch
 from pfmon.stream.consumer import EventSetConsumer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pfmon.machine.config import MachineFigures
+    from pfmon.machine.machine_figures import MachineFigures
     from pfmon.pmu.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
 
 L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency")}
