@@ -9,6 +9,7 @@ import pytest
 from command import example, pfmon, refused
 from monitoring_program import FD, WORK, call, counted, counting_by_perf, sampled, self_counting, self_sampling
 from perf_calls import attribute
+from qemu_guests import QEMU
 
 import pfmon as library
 from pfmon.counting.countable import check_countable
@@ -218,6 +219,7 @@ def test_options_about_pfmons_counts_do_not_go_with_it(words: list[str], said: s
     assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
 
 
+@QEMU
 @pytest.mark.parametrize("program", ["x86_64", "ppc64"])
 def test_other_programs_cannot_ask_for_the_pmu(program: str) -> None:
     path = str(Path(example("fib")).parents[1] / program / "fib")
