@@ -6,12 +6,17 @@ All modules are in one extension file: a process loads one library instead of fi
 import os
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
+
+sys.path.insert(0, str(Path(__file__).parent))  # pip does not
+from direct_calls import write_rewritten
 
 SOURCE = Path("src")
 LIBRARY = "pfmon._compiled"
@@ -19,6 +24,11 @@ JOBS = os.cpu_count() or 1
 
 # Handlers of the IA-64 engine pass control on by sibling calls: -O2 turns these into jumps.
 COMPILE_ARGS = ["-O2", "-g0", "-fno-strict-aliasing", "-fno-plt", "-fno-stack-protector", "-w"]
+
+# A machine is many small mechanisms that ask each other for every block: they are compiled as one, with calls by name,
+# so that one can be put into another (docs/benchmarks.md says what that gains). These are the folders of such modules.
+ONE_UNIT = ("counting", "machine", "stream")
+ONE_UNIT_ARGS = ["-O3", "-flto", "--param=max-inline-insns-auto=150", "--param=early-inlining-insns=100"]
 
 # What qemu-user loads, compiled C of our own: qemu is not needed for it, and resolves its symbols.
 PLUGIN = SOURCE / "pfmon" / "engine" / "qemu"
@@ -80,6 +90,11 @@ if len(INITIAL) < len(PATHS):
     sys.exit("setup.py: two .pyx files have the same name, which names their modules' initial functions")
 
 
+def is_in_one_unit(source: str) -> bool:
+    """Whether a module's file is in a folder of ONE_UNIT."""
+    return Path(source).is_relative_to(SOURCE) and Path(source).relative_to(SOURCE / "pfmon").parts[0] in ONE_UNIT
+
+
 def generated(force: bool) -> list[str]:
     """The C files of all modules, made anew where something has changed."""
     modules = cythonize(
@@ -99,7 +114,9 @@ class BuildExtensions(build_ext):
     """Compiles what has changed, links all, lists the modules, and has snapshots made."""
 
     def build_extension(self, ext: Extension) -> None:
-        sources = generated(self.force)
+        apart, together = self.sources()
+        sources = apart + together
+        one_unit_args = self.one_unit_args()
         objects = self.compiler.object_filenames(sources, output_dir=self.build_temp)
         changed = [
             source
@@ -112,7 +129,7 @@ class BuildExtensions(build_ext):
                 [source],
                 output_dir=self.build_temp,
                 include_dirs=ext.include_dirs,
-                extra_postargs=ext.extra_compile_args,
+                extra_postargs=ext.extra_compile_args + (one_unit_args if source in together else []),
             )
 
         with ThreadPoolExecutor(JOBS) as pool:
@@ -122,9 +139,29 @@ class BuildExtensions(build_ext):
             self.get_ext_fullpath(ext.name),
             libraries=self.get_libraries(ext),
             library_dirs=ext.library_dirs,
-            extra_postargs=ext.extra_link_args,
+            extra_postargs=ext.extra_link_args + one_unit_args + ([f"-flto={JOBS}"] if one_unit_args else []),
             build_temp=self.build_temp,
         )
+
+    def sources(self) -> tuple[list[str], list[str]]:
+        """The C files of modules that are compiled each for itself, and of those that are compiled as one."""
+        sources = generated(self.force)
+        apart = [source for source in sources if not is_in_one_unit(source)]
+        together = [Path(source) for source in sources if is_in_one_unit(source)]
+        written = write_rewritten(together, [Path(source) for source in apart], Path(), Path(self.build_temp))
+        return apart, [str(path) for path in written]
+
+    def one_unit_args(self) -> list[str]:
+        """ONE_UNIT_ARGS, if the compiler knows them."""
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "probe.c"
+            source.write_text("int probe(void) { return 0; }\n")
+            try:
+                objects = self.compiler.compile([str(source)], output_dir="/", extra_postargs=ONE_UNIT_ARGS)
+                self.compiler.link_shared_object(objects, str(source.with_suffix(".so")), extra_postargs=ONE_UNIT_ARGS)
+            except (CompileError, LinkError):
+                return []
+        return ONE_UNIT_ARGS
 
     def build_plugin(self, path: Path) -> None:
         """Compile the plugin for qemu, which is no module of Python's."""
