@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.stream.consumer cimport Consumer
+from pfmon.stream.consumer cimport RunCounter
 from pfmon.stream.table cimport BANK_MASK, BANK_SHIFT, BANKS, BlockTable
 from pfmon.stream.words cimport BLOCK_MASK, MARK_SHIFT
 
@@ -36,7 +36,7 @@ cdef struct Site:                # marks of one kind that one instruction of one
     MarkTally inside             # those whose address is in the data ranges (DataTally)
 
 
-cdef class Tally(Consumer):
+cdef class Tally(RunCounter):
     """Totals of a stream; see tally.pyx."""
 
     cdef BlockTable table
@@ -51,9 +51,7 @@ cdef class Tally(Consumer):
     cdef uint64_t last           # number of the block that retired last
     cdef bint traced
 
-    cdef bint room(self) noexcept nogil
     cdef bint grow(self, uint32_t bank) noexcept nogil
-    cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil
     cdef void settle(self) noexcept nogil
     cdef bint grow_sites(self) noexcept nogil
     cdef Site* add_mark(self, uint64_t word, uint64_t block) noexcept nogil

@@ -1,8 +1,8 @@
-from pfmon.stream.consumer import Consumer
+from pfmon.stream.consumer import RunCounter
 from pfmon.stream.marks import MarkSite, MarkTotals
 from pfmon.stream.table import BlockTable
 
-class Tally(Consumer):
+class Tally(RunCounter):
     """Totals of a stream: how often each block ran, and how often each conditional instruction executed."""
 
     def __init__(self, table: BlockTable, traced: bool = False) -> None: ...

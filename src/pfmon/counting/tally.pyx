@@ -16,7 +16,7 @@ from pfmon.stream.words cimport MARK_KINDS, Mark, mark_kind, mark_value
 from pfmon.stream.marks import MarkSite, MarkTotals
 
 
-cdef class Tally(Consumer):
+cdef class Tally(RunCounter):
     """Totals of a stream. ``traced``: the stream has the addresses of memory accesses in it."""
 
     def __cinit__(self, BlockTable table, bint traced=False):
@@ -65,6 +65,9 @@ cdef class Tally(Consumer):
         tally_of(self, word & BLOCK_MASK).runs += runs
         if word >> 32:
             self.add_repeated(word & BLOCK_MASK, <uint32_t>(word >> 32), runs)
+
+    cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil:
+        self.add_mark(word, block)
 
     cdef void settle(self) noexcept nogil:
         """Everything is counted by block: what reads ``blocks`` calls this first."""

@@ -5,6 +5,13 @@ from libc.stdint cimport uint64_t
 cdef extern from "<stdlib.h>" nogil:
     void* aligned_alloc(size_t, size_t)
 
+cdef extern from * nogil:
+    """
+    #define pfmon_prefetch(place) __builtin_prefetch(place)
+    """
+    # The line of a place will be looked at soon; any place will do, there need be nothing.
+    void prefetch "pfmon_prefetch"(const void* place)
+
 cdef enum:
     HOST_LINE = 64               # bytes
 

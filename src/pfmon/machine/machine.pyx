@@ -11,6 +11,7 @@ from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.arbiter cimport Arbiter
 from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.coherence cimport SnoopedCaches
+from pfmon.machine.host_lines cimport prefetch
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
 from pfmon.machine.prefetch cimport drop_prefetches
@@ -19,11 +20,13 @@ from pfmon.machine.thread_switch cimport ThreadSwitch
 from pfmon.machine.thread_turns cimport come_back
 from pfmon.machine.timing cimport MOST_HELD, MOST_MARKS
 from pfmon.machine.watch cimport Watch
+from pfmon.stream.consumer cimport RunCounter
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport popcount
 from pfmon.stream.words cimport BLOCK_MASK
 
 cdef enum:
+    WORDS_AHEAD = 40             # that are asked for from the host's memory: those of ten blocks or more
     MOST_AHEAD = 64              # cycles that a core may be ahead of the one that it shares memory with, and a block
 
 
@@ -50,6 +53,8 @@ cdef class Machine(Timing):
         while i < count:
             word = words[i]
             if word >> 63:
+                if self.memo.counted is not None:
+                    self.memo.counted.add_marked(word, self.last if self.block == NULL else self.block[0] & BLOCK_MASK)
                 if self.mark_count == MOST_MARKS:
                     self.fail(Failure.TOO_MANY_MARKS)
                 else:
@@ -61,6 +66,9 @@ cdef class Machine(Timing):
             if plan == NULL:
                 self.fail(self.plans.failure)
                 return
+            prefetch(words + i + WORDS_AHEAD)
+            prefetch(&plan.branch)
+            prefetch(plan + 1)
             if self.block != NULL:
                 self.block_ran(plan.ip)
                 if self.arbiter is not None and self.now >= self.next_turn:
@@ -170,6 +178,10 @@ cdef class Machine(Timing):
     def show(self, Items items):
         """Show what is recorded to ``items`` when it is, block by block. Before the stream begins."""
         self.items = items
+
+    def count_runs(self, RunCounter counter):
+        """Tell a counter how often blocks ran, when that is written out, and of marks. Before the stream begins."""
+        self.memo.counted = counter
 
     def tell(self, Watch watch, uint32_t event_set=0):
         """Tell a watch (None: nobody) of misses and changes of flow while an event set is in force."""

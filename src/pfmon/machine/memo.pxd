@@ -7,6 +7,7 @@ from pfmon.machine.outcomes cimport Outcomes
 from pfmon.machine.records cimport Records
 from pfmon.machine.script cimport Event
 from pfmon.machine.state cimport State
+from pfmon.stream.consumer cimport RunCounter
 
 cdef enum NodeFlag:
     NODE_CYCLES = (1 << 30) - 1
@@ -38,6 +39,7 @@ cdef struct Shift:               # what `shifted` said
 cdef class Memo:
     cdef Records records
     cdef Outcomes outcomes
+    cdef RunCounter counted      # told how often blocks ran; None: nobody is
     cdef State** states          # in chunks that never move
     cdef uint32_t state_count, state_capacity
     cdef uint32_t* state_table
@@ -57,6 +59,8 @@ cdef class Memo:
     cdef readonly bint lost      # sticky: a state that has to be gone on from could not be kept
     cdef public uint32_t most_states     # tests lower it
 
+    # A node will be looked at soon.
+    cdef void expect(self, uint32_t number) noexcept nogil
     cdef void use(self, uint32_t event_set) noexcept nogil
     cdef void free_states(self) noexcept nogil
     cdef uint32_t state_place(self, const State* state) noexcept nogil

@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from pfmon.machine.host_lines cimport take_lines
+from pfmon.machine.host_lines cimport prefetch, take_lines
 from pfmon.machine.scoreboard cimport RING, RING_FIRST, Pending, rotated
 
 cdef enum:
@@ -70,6 +70,10 @@ cdef class Memo:
         free(self.nodes)
         free(self.node_table)
         free(self.logs)
+
+    cdef void expect(self, uint32_t number) noexcept nogil:
+        prefetch(&self.nodes[number])
+        prefetch(&self.times[number])
 
     cdef void use(self, uint32_t event_set) noexcept nogil:
         """What runs from here on is counted in this event set."""
@@ -278,10 +282,11 @@ cdef class Memo:
         return True
 
     cdef void write_out(self) noexcept nogil:
-        """Add to the records what the nodes' counts stand for."""
+        """Add to the records what the nodes' counts stand for, and tell whoever counts runs of blocks."""
         cdef uint32_t i, event_set, before = self.records.event_set
         cdef const Node* node
         cdef uint64_t* times
+        cdef bint counts = self.counted is not None and self.counted.room()
         for event_set in range(self.event_sets):
             times = self.times_of[event_set]
             if times == NULL:
@@ -291,6 +296,8 @@ cdef class Memo:
                 if times[i]:
                     node = &self.nodes[i]
                     self.records.replay(self.logs + node.log, node.log_count, times[i])
+                    if counts:
+                        self.counted.add_runs_of(node.word, times[i])
                     times[i] = 0
         self.records.use(before)
 

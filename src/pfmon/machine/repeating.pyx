@@ -128,6 +128,8 @@ cdef class Repeating(Watched):
         self.records.logging = self.items is not None
         self.now = self.pipeline.now
         self.simulated += 1
+        if self.memo.counted is not None and self.memo.counted.room():
+            self.memo.counted.add_runs_of(run.word, 1)
         if not remember or self.pipeline.script.lost or self.pipeline.switched:
             return
         if self.memo.full():

@@ -100,6 +100,8 @@ cdef class Timing(Repeating):
         cdef bint known
         cdef int64_t began = self.now
         cdef const Plan* plan = self.plan
+        if self.node:
+            self.memo.expect(self.memo.nodes[self.node].next)
         begin_run(&run, word, self.block + 1, plan.first_window)
         if self.items is not None:
             self.records.begin_log()

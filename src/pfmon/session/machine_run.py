@@ -81,17 +81,25 @@ class MachineRun:
     def forget_levels(self) -> None:
         """No monitor counts levels: two threads on a core switch more quickly without."""
         if self._seat:
-            from pfmon.machine.machine import Machine
+            self._in_order.forget_levels()
 
-            assert isinstance(self.machine, Machine)
-            self.machine.forget_levels()
+    @property
+    def _in_order(self) -> Machine:
+        from pfmon.machine.machine import Machine
+
+        assert isinstance(self.machine, Machine)
+        return self.machine
 
     def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
         """The pipe to ``reader``, which hands the stream on to the machine; None: to the machine itself. ``beside``
-        reads the stream in the engine's thread; an out-of-order machine that reads the stream itself tells a tally at
-        the end how often blocks ran."""
-        if reader is None and type(beside) is Tally and self._figures.core == OUT_OF_ORDER:
-            self._counted, beside = beside, None
+        reads the stream in the engine's thread; a machine that reads the stream itself tells a tally how often blocks ran,
+        an out-of-order one at the end, another one whenever what it recorded is brought up to date."""
+        if reader is None and type(beside) is Tally and not self._seat:
+            if self._figures.core == OUT_OF_ORDER:
+                self._counted = beside
+            else:
+                self._in_order.count_runs(beside)
+            beside = None
         self._pipe = Pipe(reader or self.machine, beside, self._threaded, self._seat.read if self._seat else None)
         return self._pipe
 

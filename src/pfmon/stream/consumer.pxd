@@ -20,3 +20,14 @@ cdef class EventSetConsumer(Consumer):
 
     # From the next instruction on this event set is in force.
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil
+
+
+cdef class RunCounter(Consumer):
+    """A reader that can be told what it would count in a stream: a machine does, which knows it anyway."""
+
+    # Room for every block that has been entered; first of all.
+    cdef bint room(self) noexcept nogil
+    # A block ran so often, and with the conditions of this word of the stream.
+    cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil
+    # A mark behind a block, whose number this is.
+    cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil

@@ -8,3 +8,6 @@ class Consumer:
 
 class EventSetConsumer(Consumer):
     """A reader that keeps what it records apart, by event set."""
+
+class RunCounter(Consumer):
+    """A reader that can be told how often blocks ran, instead of reading the stream."""

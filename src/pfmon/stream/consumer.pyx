@@ -22,3 +22,16 @@ cdef class EventSetConsumer(Consumer):
 
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
         pass
+
+
+cdef class RunCounter(Consumer):
+    """The base class counts nothing."""
+
+    cdef bint room(self) noexcept nogil:
+        return True
+
+    cdef void add_runs_of(self, uint64_t word, uint64_t runs) noexcept nogil:
+        pass
+
+    cdef void add_marked(self, uint64_t word, uint64_t block) noexcept nogil:
+        pass
