@@ -79,7 +79,9 @@ cdef class Machine(Timing):
             if self.due:
                 self.change_event_set()
             self.block, self.plan = words + i, plan
-            self.block_count = 1 + plan.accesses + popcount(word & plan.access_mask)
+            self.block_count = 1 + plan.accesses
+            if word & plan.access_mask:
+                self.block_count += popcount(word & plan.access_mask)
             i += self.block_count
             if self.thread_id and self.block_count > 1 and self.block_count <= MOST_HELD:
                 self.keep()

@@ -27,7 +27,15 @@ cdef struct Node:                # what a block does from a state: 64 bytes
     uint32_t point               # its first question to memory (outcomes.pyx), and what it leads to are other nodes; 0: none
     uint16_t ways                # such nodes that there are
     uint16_t entered             # it is in the table; what questions lead to is not
-    uint64_t spare
+    uint32_t other               # the one that came next before `next` did
+    uint32_t spare
+
+
+cdef inline bint is_node(const Node* node, uint32_t before, uint64_t word, uint64_t outcome,
+                         uint64_t served) noexcept nogil:
+    """Whether a node is that of a block from a state."""
+    return node.before == before and node.word == word and node.outcome == outcome and node.served == served
+
 
 cdef enum:
     SHIFTS = 1 << 12

@@ -186,8 +186,7 @@ cdef class Memo:
         cdef const Node* node
         while self.node_table[at]:
             node = &self.nodes[self.node_table[at]]
-            if node.before == before and node.word == word and node.outcome == outcome \
-                    and node.served == served:
+            if is_node(node, before, word, outcome, served):
                 return self.node_table[at]
             at = (at + 1) & (self.node_table_size - 1)
         return NONE
@@ -250,6 +249,7 @@ cdef class Memo:
             nodes = <Node*>take_lines(capacity * sizeof(Node))
             if nodes == NULL:
                 return False
+            memset(nodes, 0, sizeof(Node))       # node 0 is none, and like no other
             memcpy(nodes, self.nodes, self.node_capacity * sizeof(Node))
             free(self.nodes)
             self.nodes = nodes

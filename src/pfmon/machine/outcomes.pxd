@@ -20,6 +20,8 @@ cdef class Outcomes:
     cdef uint32_t point_count, point_capacity
     cdef uint64_t word_count, word_capacity
 
+    # The answers of a point will be looked at soon.
+    cdef void expect(self, uint32_t point) noexcept nogil
     # The edge that the script's event of this number took from a point; NULL: it is new.
     cdef const Edge* find(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil
     # A new point; 0 when there is no memory.

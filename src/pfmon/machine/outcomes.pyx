@@ -10,6 +10,8 @@ fast: Fast Out-Of-Order Processor Simulation Using Memoization, ASPLOS 1998).
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
+from pfmon.machine.host_lines cimport prefetch
+
 cdef enum:
     FIRST = 1 << 12
     HEAD = 2                     # words of an edge before its answer
@@ -36,6 +38,9 @@ cdef class Outcomes:
     def __dealloc__(self):
         free(self.points)
         free(self.words)
+
+    cdef void expect(self, uint32_t point) noexcept nogil:
+        prefetch(&self.words[self.points[point].edges])
 
     cdef const Edge* find(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil:
         cdef const uint64_t* words = script.words + script.starts[number]

@@ -14,6 +14,7 @@ cdef class Repeating(Watched):
     cdef readonly uint64_t repeated, simulated
     cdef bint is_known           # the memo knows the block at hand, and did not repeat it
 
+    cdef uint32_t following(self, const Run* run, uint64_t outcome) noexcept nogil
     cdef bint may_switch(self, int64_t until) noexcept nogil
     cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
     cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil

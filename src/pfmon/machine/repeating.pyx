@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.code cimport Reach
 from pfmon.machine.fetch cimport Fetched
-from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_STORES, NODE_WRONG_TARGET
+from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_STORES, NODE_WRONG_TARGET, is_node
 from pfmon.machine.memory cimport is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, Notes
 from pfmon.machine.outcomes cimport Edge
@@ -38,19 +38,10 @@ cdef class Repeating(Watched):
             self.node = 0
             if self.state == 0:
                 return False
-        number = self.memo.nodes[self.node].next if self.node else 0
-        if number:
-            node = &self.memo.nodes[number]
-            if node.before != self.state or node.word != run.word or node.outcome != outcome \
-                    or node.served != run.served:
-                number = 0
+        number = self.following(run, outcome)
         if number == 0:
-            number = self.memo.find(self.state, run.word, outcome, run.served)
-            if number == 0:
-                return False
-            if self.node:
-                self.memo.nodes[self.node].next = number
-            node = &self.memo.nodes[number]
+            return False
+        node = &self.memo.nodes[number]
         if node.point:
             number = self.ask_on(run, node.point)
             if number == 0:
@@ -60,6 +51,7 @@ cdef class Repeating(Watched):
             return False
         times = self.memo.times
         times[number] += 1
+        self.memo.expect(node.next)
         self.ran = node
         self.now += node.cycles & NODE_CYCLES
         self.state = node.after
@@ -67,6 +59,22 @@ cdef class Repeating(Watched):
         self.pipeline.wrong_target = node.cycles & NODE_WRONG_TARGET != 0
         self.repeated += 1
         return True
+
+    cdef inline uint32_t following(self, const Run* run, uint64_t outcome) noexcept nogil:
+        """The node of a block, which mostly is one of the two that came behind the last block's node before; 0: none."""
+        cdef Node* last = &self.memo.nodes[self.node]
+        cdef uint32_t number
+        if self.node == 0:
+            return self.memo.find(self.state, run.word, outcome, run.served)
+        if is_node(&self.memo.nodes[last.next], self.state, run.word, outcome, run.served):
+            return last.next
+        number = last.other
+        if not is_node(&self.memo.nodes[number], self.state, run.word, outcome, run.served):
+            number = self.memo.find(self.state, run.word, outcome, run.served)
+            if number == 0:
+                return 0
+        last.other, last.next = last.next, number
+        return number
 
     cdef inline bint may_switch(self, int64_t until) noexcept nogil:
         """Whether the other hardware thread may get the core before a cycle: then the pipeline has to see the block."""
@@ -84,6 +92,7 @@ cdef class Repeating(Watched):
         while edge == NULL or not edge.is_last:
             if not has_room(script) or self.may_switch(self.now + self.memo.outcomes.points[point].event.at):
                 return 0
+            self.memo.outcomes.expect(point)
             self.ask(run, &self.memo.outcomes.points[point].event)
             if script.lost:              # it was asked, and cannot be asked again
                 self.memo.lost = True

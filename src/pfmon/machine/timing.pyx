@@ -100,8 +100,6 @@ cdef class Timing(Repeating):
         cdef bint known
         cdef int64_t began = self.now
         cdef const Plan* plan = self.plan
-        if self.node:
-            self.memo.expect(self.memo.nodes[self.node].next)
         begin_run(&run, word, self.block + 1, plan.first_window)
         if self.items is not None:
             self.records.begin_log()
@@ -195,7 +193,7 @@ cdef class Timing(Repeating):
             if not self.fetch.quick(window, clock):
                 run.slow_window = window
                 return False
-            window += WINDOW
+            window = (window | self.fetch.line - 1) + 1      # windows of a line are there together
         run.slow_window = NO_WINDOW
         for i in range(plan.access_count):
             reach = &plan.reaches[i]

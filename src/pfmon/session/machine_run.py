@@ -92,8 +92,8 @@ class MachineRun:
 
     def feed(self, reader: Consumer | None = None, beside: Consumer | None = None) -> Pipe:
         """The pipe to ``reader``, which hands the stream on to the machine; None: to the machine itself. ``beside``
-        reads the stream in the engine's thread; a machine that reads the stream itself tells a tally how often blocks ran,
-        an out-of-order one at the end, another one whenever what it recorded is brought up to date."""
+        reads the stream in the engine's thread; a machine that reads the stream itself tells a tally how often blocks
+        ran, an out-of-order one at the end, another one whenever what it recorded is brought up to date."""
         if reader is None and type(beside) is Tally and not self._seat:
             if self._figures.core == OUT_OF_ORDER:
                 self._counted = beside
