@@ -83,7 +83,9 @@ cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
     uint8_t returns
     uint8_t steers               # it moves to branch registers (Step.steers)
     uint8_t pauses               # hint@pause
-    uint8_t spare[7]
+    uint8_t moves_frames         # alloc, a call, a return, a rotation
+    uint8_t easy                 # nothing is to be done behind it but for frames and hints, and its time is what it was
+    uint8_t spare[5]
     Branch branch                # its last instruction
     uint64_t end                 # address of the bundle (and slot) behind it
     int32_t sof, sol, sor        # of its last alloc

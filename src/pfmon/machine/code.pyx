@@ -14,7 +14,7 @@ from pfmon.machine.host_lines cimport take_lines
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_call, is_indirect
 from pfmon.machine.traits cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill_ports, port_of
 from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
-from pfmon.stream.table cimport ALWAYS, BlockInstruction
+from pfmon.stream.table cimport ALWAYS, BlockInstruction, Cut
 
 cdef enum:
     NOTHING = 0xFFFF             # a register that is not tracked: r0, f0, f1, p0
@@ -257,6 +257,8 @@ cdef class Plans:
         plan.first_window = plan.ip & ~<uint64_t>(WINDOW - 1)
         plan.more_windows = <uint8_t>((code.address - plan.first_window) // WINDOW)
         plan.taken_condition = code.condition if plan.branch.conditional else ALWAYS
+        plan.moves_frames = plan.has_alloc | plan.calls | plan.returns | plan.rotates
+        plan.easy = plan.plain and plan.cut != Cut.FAILED_CHECK and not plan.pauses
         step = &plan.steps[head.length - 1]
         plan.end = (code.address & ~<uint64_t>15) + 16 if step.ends else code.address + 1
         return plan

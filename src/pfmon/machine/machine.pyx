@@ -50,6 +50,7 @@ cdef class Machine(Timing):
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word
         cdef const Plan* plan
+        self.look_around()
         while i < count:
             word = words[i]
             if word >> 63:
@@ -91,6 +92,11 @@ cdef class Machine(Timing):
         if self.block != NULL and self.block != self.held:
             self.keep()
         self.look_for_losses()
+
+    cdef void look_around(self) noexcept nogil:
+        """Whether the machine is alone: before blocks run."""
+        self.alone = (self.memoize and self.items is None and self.watch is None and not self.watched
+                      and self.snooped is None and self.pipeline.switch is None and self.pipeline.ranges.count == 0)
 
     cdef void keep(self) noexcept nogil:
         """The words of the block that is held are copied, with addresses as the mechanisms see them."""
@@ -136,6 +142,7 @@ cdef class Machine(Timing):
 
     cdef void advance(self, uint64_t next_ip) noexcept nogil:
         """Nothing is held any more."""
+        self.look_around()
         if self.block != NULL:
             self.block_ran(next_ip)
             self.block = NULL
@@ -188,7 +195,7 @@ cdef class Machine(Timing):
     def tell(self, Watch watch, uint32_t event_set=0):
         """Tell a watch (None: nobody) of misses and changes of flow while an event set is in force."""
         self.watches[event_set] = watch
-        self.watched = True
+        self.watched = self.watched or watch is not None
         if event_set == self.event_set:
             self.set_watch(watch)
 

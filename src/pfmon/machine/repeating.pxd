@@ -12,6 +12,7 @@ from pfmon.machine.watched cimport Watched
 cdef class Repeating(Watched):
     cdef uint32_t node           # of the memo, that led to its state
     cdef readonly uint64_t repeated, simulated
+    cdef bint alone              # nobody looks at what happens to a block, and no other thread or core is there
     cdef bint is_known           # the memo knows the block at hand, and did not repeat it
 
     cdef uint32_t following(self, const Run* run, uint64_t outcome) noexcept nogil

@@ -47,7 +47,7 @@ cdef class Repeating(Watched):
             if number == 0:
                 return False
             node = &self.memo.nodes[number]
-        if self.may_switch(self.now + (node.cycles & NODE_CYCLES)):
+        if not self.alone and self.may_switch(self.now + (node.cycles & NODE_CYCLES)):
             return False
         times = self.memo.times
         times[number] += 1

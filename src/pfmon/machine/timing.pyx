@@ -91,32 +91,40 @@ cdef class Timing(Repeating):
 
     # --- a block
 
+    cdef void easy_block_ran(self, const Plan* plan, uint64_t next_ip) noexcept nogil:
+        """`block_ran` for a machine that is alone, and a block that is easy and has no marks: with the same effect."""
+        cdef Run run
+        cdef uint64_t outcome
+        begin_run(&run, self.block[0], self.block + 1, plan.first_window)
+        outcome = self.predict(plan, &run, next_ip)
+        run.quick = self.survey(plan, &run)
+        self.give_time(plan, &run, outcome, True)
+        if plan.moves_frames:
+            self.follow_frames(plan, &run)
+        if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.active)):
+            self.give_hints(plan, &run, next_ip)
+        self.last = run.number
+
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
         """The block that was held ran, and control went to ``next_ip``."""
         cdef Run run
         cdef Told told
-        cdef uint64_t word = self.block[0], outcome = 0, survey
+        cdef uint64_t outcome
         cdef uint32_t marks = 0
         cdef bint known
         cdef int64_t began = self.now
         cdef const Plan* plan = self.plan
-        begin_run(&run, word, self.block + 1, plan.first_window)
+        if self.alone and plan.easy and not self.mark_count:
+            self.easy_block_ran(plan, next_ip)
+            return
+        begin_run(&run, self.block[0], self.block + 1, plan.first_window)
         if self.items is not None:
             self.records.begin_log()
             self.ran = NULL
             marks = self.mark_count
         if self.watch is not None:
             self.watch.begin()
-        if plan.has_branch:
-            run.taken = executed(word, plan.taken_condition)
-            self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
-            if plan.steers or plan.branch.through:
-                self.follow_branch_registers(plan, &run, next_ip)
-            outcome = (run.prediction.code | <uint64_t>run.prediction.flags << 8
-                       | <uint64_t>run.prediction.bubbles << 16 | <uint64_t>run.taken << 32
-                       | <uint64_t>run.prediction.cause << 40)
-        elif plan.steers:
-            self.follow_branch_registers(plan, &run, next_ip)
+        outcome = self.predict(plan, &run, next_ip)
         if self.mark_count:
             memset(&told, 0, sizeof(told))
             run.told = &told
@@ -124,23 +132,15 @@ cdef class Timing(Repeating):
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
         run.quick = self.survey(plan, &run)
-        survey = survey_code(plan, &run)
-        known = self.memoize and is_repeatable(&run) and survey != SURVEY_LOST and (run.quick or self.watch is None) \
+        known = self.memoize and is_repeatable(&run) and (run.quick or self.watch is None) \
             and not (plan.pauses and self.pipeline.switch is not None)
-        outcome |= survey << SURVEY_SHIFT
-        begin_script(&self.pipeline.script, known and not run.quick)
-        if not (known and self.repeat(&run, outcome)):
-            self.simulate(plan, &run, outcome, known)
-        else:
-            if self.ran.cycles & NODE_LATE_STORES:
-                self.enter_late_stores(plan, &run, began)
-            if self.watch is not None and self.watch.loads and run.made:
-                self.show_repeated(plan, &run, self.memo.issued(self.node), began)
+        if self.give_time(plan, &run, outcome, known) and self.watch is not None and self.watch.loads and run.made:
+            self.show_repeated(plan, &run, self.memo.issued(self.node), began)
         if self.watch is not None and self.watch.flows:
             if self.pipeline.wrong_target:
                 run.prediction.code |= CODE_WRONG_TARGET
             self.show_branch(plan, &run, next_ip)
-        if plan.has_alloc or plan.calls or plan.returns or plan.rotates:
+        if plan.moves_frames:
             self.follow_frames(plan, &run)
         if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.active)):
             self.give_hints(plan, &run, next_ip)
@@ -155,6 +155,34 @@ cdef class Timing(Repeating):
         self.last = run.number
         if self.items is not None:
             self.show_items(marks)
+
+    cdef inline uint64_t predict(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
+        """Predict the block's branch; what came of it, as a part of a node's outcome."""
+        if not plan.has_branch:
+            if plan.steers:
+                self.follow_branch_registers(plan, run, next_ip)
+            return 0
+        run.taken = executed(run.word, plan.taken_condition)
+        self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
+        if plan.steers or plan.branch.through:
+            self.follow_branch_registers(plan, run, next_ip)
+        return (run.prediction.code | <uint64_t>run.prediction.flags << 8 | <uint64_t>run.prediction.bubbles << 16
+                | <uint64_t>run.taken << 32 | <uint64_t>run.prediction.cause << 40)
+
+    cdef inline bint give_time(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
+        """Have a block that was surveyed looked up, if the memo may know it, or simulated. Whether it was looked up."""
+        cdef uint64_t survey = survey_code(plan, run)
+        cdef int64_t began = self.now
+        if survey == SURVEY_LOST:
+            known = False
+        outcome |= survey << SURVEY_SHIFT
+        begin_script(&self.pipeline.script, known and not run.quick)
+        if not (known and self.repeat(run, outcome)):
+            self.simulate(plan, run, outcome, known)
+            return False
+        if self.ran.cycles & NODE_LATE_STORES:
+            self.enter_late_stores(plan, run, began)
+        return True
 
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
         """What the block writes into branch registers, and whether its branch would go elsewhere by what was there."""
