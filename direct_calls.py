@@ -23,6 +23,7 @@ FILLED = re.compile(r"^\s*__pyx_vtable_(\w+?)\.((?:__pyx_base\.)*)(\w+) = .*?(__
 EXPORTED = re.compile(r"\(void \(\*\)\(void\)\)&(__pyx_f_\w+)")
 IMPORTED = re.compile(r"^static (.+?)\(\*(__pyx_f_\w+)\)\((.*)\); /\*proto\*/$", re.MULTILINE)
 IMPORTED_PLACE = re.compile(r"\(void \(\*\*\)\(void\)\)&(__pyx_f_\w+)")
+INLINE = re.compile(r"^static CYTHON_INLINE .+?\b(__pyx_f_\w+)\(", re.MULTILINE)
 STATIC = re.compile(r"^static (?:CYTHON_INLINE )?(.+?)\b(__pyx_f_\w+)\((?=.*(?: \{|;(?: /\*.*\*/)?)$)", re.MULTILINE)
 CALL = re.compile(
     r"\(\(struct __pyx_vtabstruct_(\w+) \*\)(?:[^()]|\(\([^()]*\)[^()]*\))*?(?:->|\.)__pyx_vtab\)"
@@ -55,6 +56,8 @@ class Program:
         self.functions: dict[Method, set[str]] = defaultdict(set)
         self.public: dict[Path, set[str]] = {}
         """By file, the functions of it that other files may name."""
+        self.inline: dict[Path, set[str]] = {}
+        """By file, those that it keeps to itself, so that they are put where they are called."""
         everything = [*texts.values(), *others]
         for text in everything:
             self._read_tables(text)
@@ -63,7 +66,8 @@ class Program:
                 self.functions[method].add(function)
         for path, text in texts.items():
             candidates = {function for _, function in self._filled(text)} | set(EXPORTED.findall(text))
-            self.public[path] = candidates & {match[2] for match in STATIC.finditer(text)}
+            self.inline[path] = candidates & set(INLINE.findall(text))
+            self.public[path] = candidates & {match[2] for match in STATIC.finditer(text)} - self.inline[path]
         self.home = {function: path for path, functions in self.public.items() for function in functions}
 
     def _read_tables(self, text: str) -> None:
@@ -85,14 +89,14 @@ class Program:
             own = self.parents[own]
         return own
 
-    def function_of(self, own: str, path: str, name: str) -> tuple[Method, str] | None:
-        """What a call through a table comes to, if that can only be one function that may be named."""
+    def function_of(self, file: Path, own: str, path: str, name: str) -> tuple[Method, str] | None:
+        """What a call through a table comes to, if that can only be one function that the file may name."""
         method = Method(self._ancestor(own, path), name)
         functions = self.functions.get(method, set())
         if len(functions) != 1:
             return None
         (function,) = functions
-        return (method, function) if function in self.home else None
+        return (method, function) if function in self.home or function in self.inline[file] else None
 
 
 def rewritten(path: Path, text: str, program: Program) -> str:
@@ -111,7 +115,7 @@ def _calls_by_name(path: Path, text: str, program: Program) -> str:
     called: dict[str, Method] = {}
 
     def by_name(match: re.Match[str]) -> str:
-        found = program.function_of(match[1], match[2], match[3])
+        found = program.function_of(path, match[1], match[2], match[3])
         if found is None:
             return match[0]
         method, function = found
@@ -121,7 +125,7 @@ def _calls_by_name(path: Path, text: str, program: Program) -> str:
     text = CALL.sub(by_name, text)
     prototypes: dict[str, str] = defaultdict(str)  # by class: behind its table, where all types are known
     for function, method in sorted(called.items()):
-        if program.home[function] != path:
+        if program.home.get(function, path) != path:
             signature = program.signatures[method]
             prototypes[method.owner] += f"{HIDDEN}{signature.result}{function}({signature.arguments});\n"
     return TABLE.sub(lambda match: match[0] + prototypes.get(match[1], ""), text)

@@ -12,6 +12,14 @@ cdef struct Level:
     uint64_t cycles[MOST_LEVEL + 1]
 
 
+cdef inline void set_entries(Level* level, int64_t now, uint32_t value) noexcept nogil:
+    """`set_level` of a value that cannot be too large."""
+    if now > level.since:
+        level.cycles[level.value] += <uint64_t>(now - level.since)
+        level.since = now
+    level.value = value
+
+
 cdef inline void set_level(Level* level, int64_t now, uint32_t value) noexcept nogil:
     """``value`` from cycle ``now`` on; times may not go back (an earlier one counts as the latest)."""
     if now > level.since:

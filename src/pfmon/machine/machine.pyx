@@ -71,7 +71,10 @@ cdef class Machine(Timing):
             prefetch(&plan.branch)
             prefetch(plan + 1)
             if self.block != NULL:
-                self.block_ran(plan.ip)
+                if self.alone and self.plan.easy and not self.mark_count:
+                    self.easy_block_ran(self.plan, plan.ip)
+                else:
+                    self.block_ran(plan.ip)
                 if self.arbiter is not None and self.now >= self.next_turn:
                     self.arbiter.await_turn(self.now)
                     self.next_turn = self.now + MOST_AHEAD

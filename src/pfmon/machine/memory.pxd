@@ -9,9 +9,9 @@ from pfmon.engine.ia64.encodings.attributes cimport (
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.served cimport Served
-from pfmon.machine.store_conflict cimport StoreConflicts
+from pfmon.machine.store_conflict cimport StoreConflicts, conflicts
 from pfmon.machine.shares cimport Shares
-from pfmon.machine.tags cimport Info, Known, TagStore
+from pfmon.machine.tags cimport Info, Known, TagStore, touch_known
 from pfmon.machine.translation cimport DataTranslation
 
 cdef enum AccessFate:            # of a speculative load that delivered NaT, with the flags of ACCESS_*
@@ -80,3 +80,26 @@ cdef class DataMemory(DataTranslation):
     cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil
+
+
+cdef enum:
+    NOT_FAMILIAR = 2
+
+
+cdef inline bint is_familiar(const Familiar* familiar, TagStore lines, TagStore pages, uint64_t address,
+                             uint64_t physical) noexcept nogil:
+    """Whether both places still hold what this address needs, whose line is at the ``physical`` one."""
+    return (familiar.line.number[0] == physical >> lines.shift
+            and familiar.translation.number[0] == address >> pages.shift)
+
+
+cdef inline int familiar_load(DataMemory data, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
+    """`DataMemory.quick`, in line, of an integer load whose line and page are where they were found last; NOT_FAMILIAR:
+    they are not, and nothing was done."""
+    cdef const Familiar* familiar = &data.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
+    if now < data.ordered:
+        return 0
+    if (is_familiar(familiar, data.cache, data.pages1, address, address) and familiar.line.info.ready <= now
+            and touch_known(data.pages1, &familiar.translation) and touch_known(data.cache, &familiar.line)):
+        return not conflicts(&data.store_conflicts, address, size, now)
+    return NOT_FAMILIAR

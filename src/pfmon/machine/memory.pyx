@@ -53,14 +53,6 @@ cdef inline uint32_t request_flags(uint32_t flags) noexcept nogil:
     return told
 
 
-cdef inline bint is_familiar(
-    const Familiar* familiar, TagStore lines, TagStore pages, uint64_t address, uint64_t physical
-) noexcept nogil:
-    """Whether both places still hold what this address needs, whose line is at the ``physical`` one."""
-    return (familiar.line.number[0] == physical >> lines.shift
-            and familiar.translation.number[0] == address >> pages.shift)
-
-
 cdef class DataMemory:
     """The data side with the figures of ``config`` ([l1d], [dtlb1], [dtlb2], [vhpt]) in front of ``l2``."""
 
@@ -90,13 +82,14 @@ cdef class DataMemory:
 
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil:
         cdef Familiar* familiar
+        cdef int known
         if now < self.ordered:
             return 0
         if kind == ACCESS_LOAD or kind == ACCESS_FILL:
+            known = familiar_load(self, address, size, now)
+            if known != NOT_FAMILIAR:
+                return known
             familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
-            if is_familiar(familiar, self.cache, self.pages1, address, address) and familiar.line.info.ready <= now:
-                if touch_known(self.pages1, &familiar.translation) and touch_known(self.cache, &familiar.line):
-                    return not conflicts(&self.store_conflicts, address, size, now)
             return self.quick_load(address, now, familiar) and not conflicts(&self.store_conflicts, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
             familiar = &self.familiar[1][address >> FAMILIAR_SHIFT & FAMILIAR - 1]

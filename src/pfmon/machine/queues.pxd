@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t
 
-from pfmon.machine.levels cimport Level, set_level
+from pfmon.machine.levels cimport Level, set_entries
 
 cdef enum:
     MOST_ENTRIES = 64
@@ -17,14 +17,16 @@ cdef struct Queue:
 
 cdef inline void settle_queue(Queue* queue, int64_t now) noexcept nogil:
     """Entries whose cycle has come leave."""
-    cdef uint32_t gone = 0, i
+    cdef uint32_t gone, i
+    if queue.count == 0 or queue.leaves[0] > now:
+        return
+    gone = 0
     while gone < queue.count and queue.leaves[gone] <= now:
         gone += 1
-        set_level(&queue.level, queue.leaves[gone - 1], queue.count - gone)
-    if gone:
-        for i in range(queue.count - gone):
-            queue.leaves[i] = queue.leaves[i + gone]
-        queue.count -= gone
+        set_entries(&queue.level, queue.leaves[gone - 1], queue.count - gone)
+    queue.count -= gone
+    for i in range(queue.count):
+        queue.leaves[i] = queue.leaves[i + gone]
 
 
 cdef inline int64_t room_in_queue(Queue* queue, int64_t now) noexcept nogil:
@@ -48,7 +50,7 @@ cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept
         i -= 1
     queue.leaves[i] = leaves
     queue.count += 1
-    set_level(&queue.level, now, queue.count)
+    set_entries(&queue.level, now, queue.count)
 
 
 cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
@@ -60,7 +62,7 @@ cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
 cdef inline void finish_queue(Queue* queue, int64_t now) noexcept nogil:
     """The histogram is complete up to ``now``."""
     settle_queue(queue, now)
-    set_level(&queue.level, now, queue.count)
+    set_entries(&queue.level, now, queue.count)
 
 
 cdef inline list queue_levels(const Queue* queue):

@@ -64,6 +64,8 @@ cdef class TagStore:
         cdef uint64_t end = place + self.ways
         if self.counts != NULL and self.counts[number & self.count_mask] == 0:
             return ABSENT
+        if self.ways == BLOCK and not in_block(&self.numbers[place], number):
+            return ABSENT
         while place + BLOCK <= end and not in_block(&self.numbers[place], number):
             place += BLOCK
         while place < end:

@@ -18,7 +18,7 @@ from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport NODE_LATE_STORES
-from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD
+from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD, ACCESS_LOAD, NOT_FAMILIAR, familiar_load
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.prefetch cimport hint, redirect
 from pfmon.machine.ranges cimport in_ranges, set_ranges
@@ -114,9 +114,6 @@ cdef class Timing(Repeating):
         cdef bint known
         cdef int64_t began = self.now
         cdef const Plan* plan = self.plan
-        if self.alone and plan.easy and not self.mark_count:
-            self.easy_block_ran(plan, next_ip)
-            return
         begin_run(&run, self.block[0], self.block + 1, plan.first_window)
         if self.items is not None:
             self.records.begin_log()
@@ -207,12 +204,13 @@ cdef class Timing(Repeating):
             block.node_item_count = self.ran.log_count
         self.items.take(&block)
 
-    cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil:
+    cdef inline bint survey(self, const Plan* plan, Run* run) noexcept nogil:
         """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
         Whether all of them did, and nothing happened that the memo must not see."""
         cdef uint64_t window = plan.first_window, last_window = window + plan.more_windows * WINDOW
         cdef int64_t clock = self.now, at
         cdef uint32_t i, access = 0
+        cdef int known
         cdef const Reach* reach
         self.data.l2.banks.block += 1
         if self.mark_count or not plan.plain:
@@ -228,7 +226,15 @@ cdef class Timing(Repeating):
             if not executed(run.word, reach.condition):
                 continue
             at = clock + reach.group
-            if not reach.checks and not self.data.quick(run.addresses[access], reach.size, reach.kind, at):
+            if reach.checks:
+                known = 1
+            elif reach.kind == ACCESS_LOAD:
+                known = familiar_load(self.data, run.addresses[access], reach.size, at)
+                if known == NOT_FAMILIAR:
+                    known = self.data.quick(run.addresses[access], reach.size, reach.kind, at)
+            else:
+                known = self.data.quick(run.addresses[access], reach.size, reach.kind, at)
+            if not known:
                 if access >= MOST_SERVED or not self.data.plain(run.addresses[access], reach.size, reach.kind,
                                                                 plan.steps[reach.step].access_flags, at):
                     return False
