@@ -27,6 +27,7 @@ cdef enum:
     NO_TRIGGER = 255
     WINDOW_SHIFT = 5
     WINDOW_BRANCHES = 3
+    USUAL_WAYS = 4               # of L1I
 
 cdef struct Window:              # what is known of the branches of 32 bytes of code
     uint8_t count
@@ -78,15 +79,29 @@ cdef void free_store(Store* store) noexcept:
     free(store.entries)
 
 
+cdef inline bint is_in_set(const Entry* entries, uint32_t ways, uint64_t tag) noexcept nogil:
+    """Whether an entry of a set has a tag; mostly none has."""
+    cdef uint32_t way
+    if ways == USUAL_WAYS:
+        return (entries[0].tag == tag) | (entries[1].tag == tag) | (entries[2].tag == tag) | (entries[3].tag == tag)
+    for way in range(ways):
+        if entries[way].tag == tag:
+            return True
+    return False
+
+
 cdef inline Window* find_in(Store* store, uint64_t number) noexcept nogil:
-    cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), start = set * store.ways, way = store.latest[set]
-    if store.entries[start + way].tag == number + 1:
-        return &store.entries[start + way].window
-    for way in range(store.ways):
-        if store.entries[start + way].tag == number + 1:
-            use_way(store, set, way)
-            return &store.entries[start + way].window
-    return NULL
+    cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), way = store.latest[set]
+    cdef Entry* entries = &store.entries[set * store.ways]
+    if entries[way].tag == number + 1:
+        return &entries[way].window
+    if not is_in_set(entries, store.ways, number + 1):
+        return NULL
+    way = 0
+    while entries[way].tag != number + 1:
+        way += 1
+    use_way(store, set, way)
+    return &entries[way].window
 
 
 cdef inline void use_way(Store* store, uint32_t set, uint32_t way) noexcept nogil:
@@ -208,6 +223,8 @@ cdef class TwoLevelPredictor(BranchPredictor):
         cdef uint32_t start, i
         for number in range(address >> WINDOW_SHIFT, (address + bytes) >> WINDOW_SHIFT):
             start = <uint32_t>(number & (self.first.sets - 1)) * self.first.ways
+            if not is_in_set(&self.first.entries[start], self.first.ways, number + 1):
+                continue
             for i in range(start, start + self.first.ways):
                 if self.first.entries[i].tag == number + 1:
                     self._keep(number, &self.first.entries[i].window)

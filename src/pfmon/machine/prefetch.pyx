@@ -57,26 +57,35 @@ cdef int64_t prefetch_room(InstructionFetch fetch, int64_t now) noexcept nogil:
     return fetch.requests.leaves[fetch.requests.count - most]
 
 
+cdef inline bint is_translated(InstructionFetch fetch, uint64_t address) noexcept nogil:
+    """Whether the address' page has an entry in the first-level TLB: that of the page that was used last has."""
+    return (address >> fetch.tlb_shift == fetch.last_page
+            or quick_find(fetch.tlb1.tags, address | fetch.thread) != ABSENT)
+
+
 cdef void pump(InstructionFetch fetch, Notes* notes, int64_t now) noexcept nogil:
     """What the stream asked for up to now, a line a cycle."""
     cdef int64_t at
+    cdef uint32_t lines = 0
     while is_due(fetch, now):
         at = fetch.stream.since
         if not fetch.present(fetch.stream.next):
-            if quick_find(fetch.tlb1.tags, fetch.stream.next | fetch.thread) == ABSENT:
+            if not is_translated(fetch, fetch.stream.next):
                 fetch.stream.left, fetch.stream.active = 0, 0
-                return
+                break
             at = prefetch_room(fetch, at)
             if at > now:
-                return
+                break
             if at > fetch.stream.since:
                 note(notes, Occurrence.PREFETCH_STALL_STREAM, <uint32_t>(at - fetch.stream.since))
             send_prefetch(fetch, notes, fetch.stream.next, at)
-        note(notes, Occurrence.L1I_PREFETCH, 1)
-        note(notes, Occurrence.L1I_STREAM_PREFETCH, 1)
+        lines += 1
         fetch.stream.next += fetch.line
         fetch.stream.left -= 1
         fetch.stream.since = at + 1
+    if lines:
+        note(notes, Occurrence.L1I_PREFETCH, lines)
+        note(notes, Occurrence.L1I_STREAM_PREFETCH, lines)
 
 
 cdef void hint(InstructionFetch fetch, Notes* notes, uint64_t target, int64_t now) noexcept nogil:
