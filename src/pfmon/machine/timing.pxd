@@ -46,7 +46,6 @@ cdef class Timing(Repeating):
     cdef void look_for_losses(self) noexcept nogil
     cdef void take_marks(self, const Plan* plan, Told* told) noexcept nogil
     cdef void show_items(self, uint32_t marks) noexcept nogil
-    cdef bint survey(self, const Plan* plan, Run* run) noexcept nogil
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil

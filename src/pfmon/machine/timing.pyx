@@ -60,6 +60,50 @@ cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogi
     return windows | <uint64_t>run.made << 7 if windows < 128 else SURVEY_LOST
 
 
+cdef inline bint survey(Timing timing, const Plan* plan, Run* run) noexcept nogil:
+    """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
+    Whether all of them did, and nothing happened that the memo must not see."""
+    cdef uint64_t window = plan.first_window, last_window = window + plan.more_windows * WINDOW
+    cdef int64_t clock = timing.now, at
+    cdef uint32_t i, access = 0
+    cdef int known
+    cdef const Reach* reach
+    timing.data.l2.banks.block += 1
+    if timing.mark_count or not plan.plain:
+        return False
+    while window <= last_window:
+        if not timing.fetch.quick(window, clock):
+            run.slow_window = window
+            return False
+        window = (window | timing.fetch.line - 1) + 1      # windows of a line are there together
+    run.slow_window = NO_WINDOW
+    for i in range(plan.access_count):
+        reach = &plan.reaches[i]
+        if not executed(run.word, reach.condition):
+            continue
+        at = clock + reach.group
+        if reach.checks:
+            known = 1
+        elif reach.kind == ACCESS_LOAD:
+            known = familiar_load(timing.data, run.addresses[access], reach.size, at)
+            if known == NOT_FAMILIAR:
+                known = timing.data.quick(run.addresses[access], reach.size, reach.kind, at)
+        else:
+            known = timing.data.quick(run.addresses[access], reach.size, reach.kind, at)
+        if not known:
+            if access >= MOST_SERVED or not timing.data.plain(run.addresses[access], reach.size, reach.kind,
+                                                            plan.steps[reach.step].access_flags, at):
+                return False
+            run.served |= <uint64_t>1 << 2 * access
+        elif reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and timing.data.l2.banks.turn:
+            if access >= MOST_SERVED:
+                return False
+            run.served |= <uint64_t>timing.data.l2.banks.turn << 2 * access
+        access += 1
+        run.made = access
+    return True
+
+
 cdef class Timing(Repeating):
     """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
     simulated: slow, and the same results. ``event_sets``: how many the records keep apart. ``beside``: the machine of the
@@ -97,7 +141,7 @@ cdef class Timing(Repeating):
         cdef uint64_t outcome
         begin_run(&run, self.block[0], self.block + 1, plan.first_window)
         outcome = self.predict(plan, &run, next_ip)
-        run.quick = self.survey(plan, &run)
+        run.quick = survey(self, plan, &run)
         self.give_time(plan, &run, outcome, True)
         if plan.moves_frames:
             self.follow_frames(plan, &run)
@@ -128,7 +172,7 @@ cdef class Timing(Repeating):
             self.take_marks(plan, &told)
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
-        run.quick = self.survey(plan, &run)
+        run.quick = survey(self, plan, &run)
         known = self.memoize and is_repeatable(&run) and (run.quick or self.watch is None) \
             and not (plan.pauses and self.pipeline.switch is not None)
         if self.give_time(plan, &run, outcome, known) and self.watch is not None and self.watch.loads and run.made:
@@ -168,11 +212,11 @@ cdef class Timing(Repeating):
 
     cdef inline bint give_time(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
         """Have a block that was surveyed looked up, if the memo may know it, or simulated. Whether it was looked up."""
-        cdef uint64_t survey = survey_code(plan, run)
+        cdef uint64_t code = survey_code(plan, run)
         cdef int64_t began = self.now
-        if survey == SURVEY_LOST:
+        if code == SURVEY_LOST:
             known = False
-        outcome |= survey << SURVEY_SHIFT
+        outcome |= code << SURVEY_SHIFT
         begin_script(&self.pipeline.script, known and not run.quick)
         if not (known and self.repeat(run, outcome)):
             self.simulate(plan, run, outcome, known)
@@ -203,49 +247,6 @@ cdef class Timing(Repeating):
             block.node, block.node_items = <uint32_t>(self.ran - self.memo.nodes), self.memo.logs + self.ran.log
             block.node_item_count = self.ran.log_count
         self.items.take(&block)
-
-    cdef inline bint survey(self, const Plan* plan, Run* run) noexcept nogil:
-        """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
-        Whether all of them did, and nothing happened that the memo must not see."""
-        cdef uint64_t window = plan.first_window, last_window = window + plan.more_windows * WINDOW
-        cdef int64_t clock = self.now, at
-        cdef uint32_t i, access = 0
-        cdef int known
-        cdef const Reach* reach
-        self.data.l2.banks.block += 1
-        if self.mark_count or not plan.plain:
-            return False
-        while window <= last_window:
-            if not self.fetch.quick(window, clock):
-                run.slow_window = window
-                return False
-            window = (window | self.fetch.line - 1) + 1      # windows of a line are there together
-        run.slow_window = NO_WINDOW
-        for i in range(plan.access_count):
-            reach = &plan.reaches[i]
-            if not executed(run.word, reach.condition):
-                continue
-            at = clock + reach.group
-            if reach.checks:
-                known = 1
-            elif reach.kind == ACCESS_LOAD:
-                known = familiar_load(self.data, run.addresses[access], reach.size, at)
-                if known == NOT_FAMILIAR:
-                    known = self.data.quick(run.addresses[access], reach.size, reach.kind, at)
-            else:
-                known = self.data.quick(run.addresses[access], reach.size, reach.kind, at)
-            if not known:
-                if access >= MOST_SERVED or not self.data.plain(run.addresses[access], reach.size, reach.kind,
-                                                                plan.steps[reach.step].access_flags, at):
-                    return False
-                run.served |= <uint64_t>1 << 2 * access
-            elif reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and self.data.l2.banks.turn:
-                if access >= MOST_SERVED:
-                    return False
-                run.served |= <uint64_t>self.data.l2.banks.turn << 2 * access
-            access += 1
-            run.made = access
-        return True
 
     cdef void find_ranged(self, const Plan* plan, Run* run) noexcept nogil:
         """Which accesses are in the data ranges."""

@@ -93,18 +93,27 @@ def expanded(signal: str) -> tuple[str, ...]:
 
 def select(signal: str, names: Mapping[str, int]) -> frozenset[int]:
     """The numbers of the recorded names that a signal's terms stand for. ValueError: a term that stands for none."""
-    from fnmatch import fnmatchcase  # takes long to load
-
     kind = meanings()[signal].kind
     found: set[int] = set()
     for term in expanded(signal):
         if term in NAMED.get(kind, ()):
             continue
-        matching = [number for name, number in names.items() if fnmatchcase(name, term)]
+        matching = _matching(term, names)
         if not matching:
             raise ValueError(f"{signal}: {term} is nothing that is recorded")
         found.update(matching)
     return frozenset(found)
+
+
+def _matching(term: str, names: Mapping[str, int]) -> list[int]:
+    """The numbers of the names that a term stands for: mostly it is one of them."""
+    if not any(letter in term for letter in "*?["):
+        return [names[term]] if term in names else []
+    if term.endswith("*") and term[:-1].replace("_", "").isalnum():
+        return [number for name, number in names.items() if name.startswith(term[:-1])]
+    from fnmatch import fnmatchcase  # takes long to load
+
+    return [number for name, number in names.items() if fnmatchcase(name, term)]
 
 
 def named(signal: str) -> Sequence[str]:
