@@ -4,6 +4,7 @@ All modules are in one extension file: a process loads one library instead of fi
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, LinkError
 
 sys.path.insert(0, str(Path(__file__).parent))  # pip does not
+from build_profile import train
 from direct_calls import write_rewritten
 
 SOURCE = Path("src")
@@ -38,6 +40,9 @@ INLINING = {
 }
 """What gcc may put where it is called: more than it would, as far as that still takes instructions away."""
 ONE_UNIT_ARGS = ["-O3", "-flto", *(f"--param={name}={value}" for name, value in INLINING.items())]
+
+# What is run to learn from.
+EXAMPLES = Path("examples", "ia64")
 
 # What qemu-user loads, compiled C of our own: qemu is not needed for it, and resolves its symbols.
 PLUGIN = SOURCE / "pfmon" / "engine" / "qemu"
@@ -94,6 +99,8 @@ def module_name(path: Path) -> str:
 
 
 PATHS = sorted(SOURCE.rglob("*.pyx"))
+MODULES = "".join(f"{module_name(path)}\n" for path in PATHS)
+"""What is in the extension file: compiled.txt."""
 INITIAL = {module_name(path).rpartition(".")[2] for path in PATHS}
 if len(INITIAL) < len(PATHS):
     sys.exit("setup.py: two .pyx files have the same name, which names their modules' initial functions")
@@ -124,13 +131,19 @@ class BuildExtensions(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         apart, together = self.sources()
-        sources = apart + together
-        one_unit_args = self.one_unit_args()
+        args = self.one_unit_args()
+        self.compile_files(ext, apart, [], self.force)
+        trained = self.trained_args(ext, apart + together, together, args) if args and self.is_trained() else []
+        self.compile_files(ext, together, args + trained, self.force or bool(trained))
+        self.link(ext, apart + together, args + trained, self.get_ext_fullpath(ext.name))
+
+    def compile_files(self, ext: Extension, sources: list[str], args: list[str], force: bool) -> None:
+        """Compile C files, those that have changed or all."""
         objects = self.compiler.object_filenames(sources, output_dir=self.build_temp)
         changed = [
             source
             for source, made in zip(sources, objects, strict=True)
-            if self.force or not Path(made).exists() or Path(made).stat().st_mtime < Path(source).stat().st_mtime
+            if force or not Path(made).exists() or Path(made).stat().st_mtime < Path(source).stat().st_mtime
         ]
 
         def compile_one(source: str) -> None:
@@ -138,19 +151,43 @@ class BuildExtensions(build_ext):
                 [source],
                 output_dir=self.build_temp,
                 include_dirs=ext.include_dirs,
-                extra_postargs=ext.extra_compile_args + (one_unit_args if source in together else []),
+                extra_postargs=ext.extra_compile_args + args,
             )
 
         with ThreadPoolExecutor(JOBS) as pool:
             list(pool.map(compile_one, changed))
+
+    def link(self, ext: Extension, sources: list[str], args: list[str], path: str) -> None:
+        """Link the objects of C files."""
         self.compiler.link_shared_object(
-            objects,
-            self.get_ext_fullpath(ext.name),
+            self.compiler.object_filenames(sources, output_dir=self.build_temp),
+            path,
             libraries=self.get_libraries(ext),
             library_dirs=ext.library_dirs,
-            extra_postargs=ext.extra_link_args + one_unit_args + ([f"-flto={JOBS}"] if one_unit_args else []),
+            extra_postargs=ext.extra_link_args + args + ([f"-flto={JOBS}"] if args else []),
             build_temp=self.build_temp,
         )
+
+    def is_trained(self) -> bool:
+        """Whether the compiler learns from runs: it takes a minute, which a build in place does not spend."""
+        return not self.in_place and os.environ.get("PFMON_TRAIN", "1") != "0"
+
+    def trained_args(self, ext: Extension, sources: list[str], together: list[str], args: list[str]) -> list[str]:
+        """What tells the compiler of runs of a build that counts; nothing, if there can be none."""
+        counts = Path(self.build_temp, "counts").resolve()
+        shutil.rmtree(counts, ignore_errors=True)
+        library = Path(self.build_temp, "counting", Path(self.get_ext_fullpath(ext.name)).name)
+        counting = [*args, f"-fprofile-generate={counts}", "-fprofile-update=prefer-atomic"]
+        try:
+            self.compile_files(ext, together, counting, True)
+            self.link(ext, sources, counting, str(library))
+            train(SOURCE / "pfmon", library, MODULES, EXAMPLES)
+        except (CompileError, LinkError, OSError, subprocess.SubprocessError) as error:
+            print(f"pfmon is built without runs that the compiler learns from: {error}", file=sys.stderr)
+            shutil.rmtree(counts, ignore_errors=True)
+        if not any(counts.rglob("*.gcda")):
+            return []
+        return [f"-fprofile-use={counts}", "-fprofile-partial-training"]
 
     def sources(self) -> tuple[list[str], list[str]]:
         """The C files of modules that are compiled each for itself, and of those that are compiled as one."""
@@ -183,10 +220,11 @@ class BuildExtensions(build_ext):
         self.compiler.link_shared_object(objects, str(path), libraries=["pthread"], build_temp=self.build_temp)
 
     def run(self) -> None:
+        self.in_place = bool(self.inplace) and not getattr(self, "editable_mode", False)
         super().run()
         root = SOURCE if self.inplace or getattr(self, "editable_mode", False) else Path(self.build_lib)
         self.build_plugin(root / "pfmon" / "engine" / "qemu" / "plugin.so")
-        (root / "pfmon" / "compiled.txt").write_text("".join(f"{module_name(path)}\n" for path in PATHS))
+        (root / "pfmon" / "compiled.txt").write_text(MODULES)
         for snapshot, name in SNAPSHOTS.items():
             run_module(root, snapshot, root.joinpath(*snapshot.split(".")[:-1], name))
         MANUAL.parent.mkdir(parents=True, exist_ok=True)
