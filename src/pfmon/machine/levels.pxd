@@ -13,7 +13,7 @@ cdef struct Level:
 
 
 cdef inline void set_entries(Level* level, int64_t now, uint32_t value) noexcept nogil:
-    """`set_level` of a value that cannot be too large."""
+    """`set_level` of a value that cannot be too large: a queue has no more entries than MOST_LEVEL."""
     if now > level.since:
         level.cycles[level.value] += <uint64_t>(now - level.since)
         level.since = now
@@ -22,10 +22,7 @@ cdef inline void set_entries(Level* level, int64_t now, uint32_t value) noexcept
 
 cdef inline void set_level(Level* level, int64_t now, uint32_t value) noexcept nogil:
     """``value`` from cycle ``now`` on; times may not go back (an earlier one counts as the latest)."""
-    if now > level.since:
-        level.cycles[level.value] += <uint64_t>(now - level.since)
-        level.since = now
     if value > MOST_LEVEL:
         level.lost = 1
         value = MOST_LEVEL
-    level.value = value
+    set_entries(level, now, value)

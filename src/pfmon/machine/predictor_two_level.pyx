@@ -28,6 +28,7 @@ cdef enum:
     WINDOW_SHIFT = 5
     WINDOW_BRANCHES = 3
     USUAL_WAYS = 4               # of L1I
+    NO_WAY = -1
 
 cdef struct Window:              # what is known of the branches of 32 bytes of code
     uint8_t count
@@ -90,17 +91,26 @@ cdef inline bint is_in_set(const Entry* entries, uint32_t ways, uint64_t tag) no
     return False
 
 
+cdef inline int way_in_set(const Entry* entries, uint32_t ways, uint64_t tag) noexcept nogil:
+    """The way that has a tag; NO_WAY: none has."""
+    cdef int way = 0
+    if not is_in_set(entries, ways, tag):
+        return NO_WAY
+    while entries[way].tag != tag:
+        way += 1
+    return way
+
+
 cdef inline Window* find_in(Store* store, uint64_t number) noexcept nogil:
-    cdef uint32_t set = <uint32_t>(number & (store.sets - 1)), way = store.latest[set]
+    cdef uint32_t set = <uint32_t>(number & (store.sets - 1))
     cdef Entry* entries = &store.entries[set * store.ways]
+    cdef int way = store.latest[set]
     if entries[way].tag == number + 1:
         return &entries[way].window
-    if not is_in_set(entries, store.ways, number + 1):
+    way = way_in_set(entries, store.ways, number + 1)
+    if way == NO_WAY:
         return NULL
-    way = 0
-    while entries[way].tag != number + 1:
-        way += 1
-    use_way(store, set, way)
+    use_way(store, set, <uint32_t>way)
     return &entries[way].window
 
 
@@ -220,16 +230,15 @@ cdef class TwoLevelPredictor(BranchPredictor):
 
     cdef void line_left(self, uint64_t address, uint32_t bytes) noexcept nogil:
         cdef uint64_t number
-        cdef uint32_t start, i
+        cdef uint32_t start
+        cdef int way
         for number in range(address >> WINDOW_SHIFT, (address + bytes) >> WINDOW_SHIFT):
             start = <uint32_t>(number & (self.first.sets - 1)) * self.first.ways
-            if not is_in_set(&self.first.entries[start], self.first.ways, number + 1):
-                continue
-            for i in range(start, start + self.first.ways):
-                if self.first.entries[i].tag == number + 1:
-                    self._keep(number, &self.first.entries[i].window)
-                    self.first.entries[i].tag = 0
-                    self.first.used[i] = 0
+            way = way_in_set(&self.first.entries[start], self.first.ways, number + 1)
+            if way != NO_WAY:
+                self._keep(number, &self.first.entries[start + way].window)
+                self.first.entries[start + way].tag = 0
+                self.first.used[start + way] = 0
 
     cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil:
         cdef uint64_t number = branch.address >> WINDOW_SHIFT, predicted_target
