@@ -1,6 +1,9 @@
 """Looking at a run while it runs changes nothing of it, and what is seen is part of what it comes to."""
 
+from __future__ import annotations
+
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 import pytest
 from command import EXAMPLES, example
@@ -13,6 +16,11 @@ from pfmon.library.prepared import Prepared
 from pfmon.library.watching import Watch
 from pfmon.report.so_far import SoFar
 
+if TYPE_CHECKING:
+    from pfmon.engine.api import PerformanceData
+    from pfmon.session.run import Session
+    from pfmon.stream.consumer import Consumer
+
 HASHMAP = [example("hashmap"), "30000"]
 EVENTS = {
     "exact": ["ia64_inst_retired", "loads_retired"],
@@ -22,26 +30,35 @@ EVENTS = {
 MONTECITO = {"cpu_cycles": "cpu_op_cycles_all", "l2_misses": "l2d_misses"}
 
 
-def watched(command: list[str], functions: bool = False, every: float = 0.002, **options: object) -> tuple:
-    """A run, what was seen of it, and the watch."""
+class Eager(Watch):
+    """Looks at every buffer that there is to look at, so that what is seen does not depend on the host's time."""
+
+    def __init__(self, session: Session, functions: bool) -> None:
+        super().__init__(session, functions)
+        self.seen: list[SoFar] = []
+
+    def began(self, consumer: Consumer, data: PerformanceData | None) -> Consumer:
+        glance = super().began(consumer, data)
+        self.ask()
+        return glance
+
+    def _look(self) -> None:
+        super()._look()
+        self.seen.append(self.so_far)
+        self.ask()
+
+
+def watched(command: list[str], functions: bool = False, **options: object) -> tuple[pfmon.Run, list[SoFar]]:
+    """A run and what was seen of it, a buffer at a time."""
+    prepared = prepare(command, options)
+    watch = Eager(prepared.session, functions)
+    return prepared.run(), watch.seen
+
+
+def prepare(command: list[str], options: dict[str, object]) -> Prepared:
     wanted = options_of(options)
     wanted.watched = True
-    prepared = Prepared(wanted, command, Files(capture=True))
-    watch, ended, seen = Watch(prepared.session, functions), Event(), []
-
-    def look() -> None:
-        while not ended.wait(every):
-            watch.ask()
-            seen.append(watch.so_far)
-
-    thread = Thread(target=look)
-    thread.start()
-    try:
-        run = prepared.run()
-    finally:
-        ended.set()
-        thread.join()
-    return run, seen
+    return Prepared(wanted, command, Files(capture=True))
 
 
 def values(run: pfmon.Run) -> dict[str, object]:
@@ -57,6 +74,29 @@ def test_counts_are_those_of_a_run_that_nobody_looks_at(events: list[str], machi
     alone = pfmon.run(HASHMAP, events=events, machine=machine, capture=True)
     assert values(run) == values(alone) and run.retired == alone.retired
     assert len([one for one in seen if one.counts]) >= 3
+
+
+def test_another_thread_asks_while_the_program_runs() -> None:
+    prepared = prepare([example("noploop"), "100000000000"], {"events": EVENTS["exact"], "timeout": 60})
+    watch, ended, seen = Watch(prepared.session), Event(), []
+
+    def look() -> None:
+        while not ended.wait(0.002) and len(seen) < 3:
+            watch.ask()
+            if (one := watch.so_far).counts and one.counts not in seen:
+                seen.append(one.counts)
+        prepared.stop()
+
+    thread = Thread(target=look)
+    thread.start()
+    try:
+        run = prepared.run()
+    finally:
+        ended.set()
+        thread.join()
+    assert run.stopped == "stop" and len(seen) == 3
+    rows = [[value for _, value in counts] for counts in [*seen, tuple(values(run).items())]]
+    assert rows == sorted(rows)
 
 
 def test_what_is_seen_grows_up_to_what_the_run_comes_to() -> None:
@@ -108,9 +148,13 @@ def test_a_recording_and_intervals_are_seen(tmp_path: object) -> None:
 
 
 def test_an_error_of_a_look_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = []
+
     def fail(self: object) -> None:
+        failed.append(self)
         raise ValueError("a look that fails")
 
     monkeypatch.setattr(Watch, "_look", fail)
     run, seen = watched(HASHMAP, events=["ia64_inst_retired"])
-    assert run.status == 0 and not any(one.counts for one in seen)
+    assert run.status == 0 and not seen
+    assert len(failed) == 1  # nobody may look again
