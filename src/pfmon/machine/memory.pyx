@@ -97,8 +97,8 @@ cdef class DataMemory:
                 foresee_read(&self.l2.banks, address, now)
                 return 1
             return self.quick_l2(self.pages2, address, kind, now, familiar)
-        if now < self.filled or now < self.l2.latest:
-            return 0             # it may meet a fill of L1D, or be a release that waits
+        if now < self.l2.latest or (now < self.filled and self.is_coming(address, now)):
+            return 0             # it may be a release that waits, or meet a fill of L1D
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
             familiar = &self.familiar[2][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if familiar.line.info.state != MODIFIED or not self.again(self.pages1, address, now, familiar):
@@ -113,6 +113,11 @@ cdef class DataMemory:
             return 0
         enter_store(&self.store_conflicts, address, size, now)
         return 1
+
+    # Whether an address' line is on its way to L1D.
+    cdef bint is_coming(self, uint64_t address, int64_t now) noexcept nogil:
+        cdef int64_t place = quick_find(self.cache, address)
+        return place != ABSENT and self.cache.infos[place].ready > now
 
     # Whether what L2 serves is familiar and nothing in its way.
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil:
