@@ -58,7 +58,7 @@ cdef class FrontEnd:
             self.stand(run.number, number, FRONT_IBFULL, full)
             at += full
         notes.context = <uint64_t>number << NOTE_INSTRUCTION
-        if step.window < run.slow_window:
+        if step.window < run.slow_window or self.is_of_line_before(step, run):
             self.fetch.note_quick(notes)
         else:
             event = fetch_event(number, step.window - run.first_window)
@@ -78,6 +78,11 @@ cdef class FrontEnd:
             self.records.add_bubbles(run.number, number, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
         self.ready = at
         self.window = step.window
+
+    cdef bint is_of_line_before(self, const Step* step, const Run* run) noexcept nogil:
+        """Whether the block's window before this one is of the same line, which was waited for: this one is there, too."""
+        return (step.window > run.slow_window and step.window > run.first_window
+                and step.window & (self.fetch.line - 1) != 0)
 
     cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil:
         """Tell the watch what missed."""

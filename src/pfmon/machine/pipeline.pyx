@@ -25,7 +25,7 @@ from pfmon.machine.memory cimport (
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport L1D_CHECK_READ
 from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
-from pfmon.machine.run cimport has_bit, served_as
+from pfmon.machine.run cimport SERVED_BY_L2, has_bit, served_as, was_made
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
 from pfmon.machine.state cimport STEERED_SINCE
@@ -281,12 +281,12 @@ cdef class Pipeline:
             return self.now                          # the register has the value already
         if flags & ACCESS_SPILL_FILL:
             self.await_unat(step, run, number)
-        if self.access < run.made:
+        if was_made(run, self.access):
             self.issued[self.access] = <uint32_t>(self.now - self.began)
             if self.watch is not None and self.watch.loads:
                 self.show_made(step, run, number, self.access, self.now)
             turn = served_as(run, self.access)
-            if turn and step.access != ACCESS_FLOAT_LOAD + 1:
+            if turn == SERVED_BY_L2 and step.access != ACCESS_FLOAT_LOAD + 1:
                 self.data.note_plain(&self.notes)
                 event = access_event(EVENT_BANK, number, self.access, 0, 0, 0)
                 tell(&self.script, self.data, &event, address, self.now)
@@ -341,7 +341,7 @@ cdef class Pipeline:
             self.watch.load(run.number, number, address, issued,
                             self.data.quick_latency[<int>ACCESS_FLOAT_LOAD]
                             + self.data.l2.turn_cycles(served_as(run, access)), False)
-        elif served_as(run, access):
+        elif served_as(run, access) == SERVED_BY_L2:
             self.watch.load(run.number, number, address, issued, self.data.l2.latency, False)
 
     cdef void await_unat(self, const Step* step, const Run* run, uint32_t number) noexcept nogil:

@@ -18,13 +18,13 @@ from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
 from pfmon.machine.memo cimport NODE_LATE_STORES
-from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD, ACCESS_LOAD, NOT_FAMILIAR, familiar_load
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.prefetch cimport hint, redirect
 from pfmon.machine.ranges cimport in_ranges, set_ranges
-from pfmon.machine.run cimport MOST_SERVED, Told, begin_run, set_bit
+from pfmon.machine.run cimport NO_WINDOW, Told, begin_run, set_bit
 from pfmon.machine.script cimport begin_script
 from pfmon.machine.stack_engine cimport move_registers
+from pfmon.machine.survey cimport survey
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
@@ -37,7 +37,6 @@ cdef enum:
     MEMO_BYTES = 96 << 20
     SURVEY_SHIFT = 48            # of `survey_code` in an outcome
 
-cdef uint64_t NO_WINDOW = ~<uint64_t>0
 cdef uint64_t SURVEY_LOST = 1 << 16
 
 
@@ -58,50 +57,6 @@ cdef inline uint64_t survey_code(const Plan* plan, const Run* run) noexcept nogi
         return (1 if run.slow_window else 2) | <uint64_t>run.made << 7
     windows = 3 + (run.slow_window - plan.first_window) // WINDOW
     return windows | <uint64_t>run.made << 7 if windows < 128 else SURVEY_LOST
-
-
-cdef inline bint survey(Timing timing, const Plan* plan, Run* run) noexcept nogil:
-    """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
-    Whether all of them did, and nothing happened that the memo must not see."""
-    cdef uint64_t window = plan.first_window, last_window = window + plan.more_windows * WINDOW
-    cdef int64_t clock = timing.now, at
-    cdef uint32_t i, access = 0
-    cdef int known
-    cdef const Reach* reach
-    timing.data.l2.banks.block += 1
-    if timing.mark_count or not plan.plain:
-        return False
-    while window <= last_window:
-        if not timing.fetch.quick(window, clock):
-            run.slow_window = window
-            return False
-        window = (window | timing.fetch.line - 1) + 1      # windows of a line are there together
-    run.slow_window = NO_WINDOW
-    for i in range(plan.access_count):
-        reach = &plan.reaches[i]
-        if not executed(run.word, reach.condition):
-            continue
-        at = clock + reach.group
-        if reach.checks:
-            known = 1
-        elif reach.kind == ACCESS_LOAD:
-            known = familiar_load(timing.data, run.addresses[access], reach.size, at)
-            if known == NOT_FAMILIAR:
-                known = timing.data.quick(run.addresses[access], reach.size, reach.kind, at)
-        else:
-            known = timing.data.quick(run.addresses[access], reach.size, reach.kind, at)
-        if not known:
-            if access >= MOST_SERVED or not timing.data.plain(run.addresses[access], reach.size, reach.kind,
-                                                            plan.steps[reach.step].access_flags, at):
-                return False
-            run.served |= <uint64_t>1 << 2 * access
-        elif reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and timing.data.l2.banks.turn:
-            if access >= MOST_SERVED:
-                return False
-            run.served |= <uint64_t>timing.data.l2.banks.turn << 2 * access
-        access += 1
-        run.made = access
-    return True
 
 
 cdef class Timing(Repeating):
@@ -141,7 +96,7 @@ cdef class Timing(Repeating):
         cdef uint64_t outcome
         begin_run(&run, self.block[0], self.block + 1, plan.first_window)
         outcome = self.predict(plan, &run, next_ip)
-        run.quick = survey(self, plan, &run)
+        run.quick = survey(self.fetch, self.data, plan, &run, self.now, False)
         self.give_time(plan, &run, outcome, True)
         if plan.moves_frames:
             self.follow_frames(plan, &run)
@@ -172,7 +127,7 @@ cdef class Timing(Repeating):
             self.take_marks(plan, &told)
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run)
-        run.quick = survey(self, plan, &run)
+        run.quick = survey(self.fetch, self.data, plan, &run, self.now, self.mark_count != 0)
         known = self.memoize and is_repeatable(&run) and (run.quick or self.watch is None) \
             and not (plan.pauses and self.pipeline.switch is not None)
         if self.give_time(plan, &run, outcome, known) and self.watch is not None and self.watch.loads and run.made:

@@ -1,0 +1,63 @@
+"""The survey of a block: its fetches and accesses are made before its time is known, as long as they are quick."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.code cimport Plan, Reach
+from pfmon.machine.fetch cimport WINDOW, InstructionFetch
+from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD, ACCESS_LOAD, NOT_FAMILIAR, DataMemory, familiar_load
+from pfmon.machine.run cimport MOST_SERVED, NO_WINDOW, SERVED_BY_L2, Run
+from pfmon.stream.table cimport executed
+
+
+# The accesses from `Plan.reaches[first]` on, which is number ``access``, of a block that is not quick. ``in_turn``: that
+# is because of its fetches; otherwise because of this access.
+cdef void survey_rest(DataMemory data, const Plan* plan, Run* run, uint32_t first, uint32_t access, bint in_turn,
+                      int64_t clock) noexcept nogil
+
+
+cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* plan, Run* run,
+                        int64_t clock, bint marked) noexcept nogil:
+    """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
+    Whether all of them did, and nothing happened that the memo must not see: none does of a block with marks."""
+    cdef uint64_t window = plan.first_window, last_window = window + plan.more_windows * WINDOW
+    cdef int64_t at
+    cdef uint32_t i, access = 0
+    cdef int known
+    cdef const Reach* reach
+    data.l2.banks.block += 1
+    if marked or not plan.plain:
+        return False
+    while window <= last_window:
+        if not fetch.quick(window, clock):
+            run.slow_window = window
+            if plan.access_count:
+                survey_rest(data, plan, run, 0, 0, True, clock)
+            return False
+        window = (window | fetch.line - 1) + 1             # windows of a line are there together
+    run.slow_window = NO_WINDOW
+    for i in range(plan.access_count):
+        reach = &plan.reaches[i]
+        if not executed(run.word, reach.condition):
+            continue
+        at = clock + reach.group
+        if reach.checks:
+            known = 1
+        elif reach.kind == ACCESS_LOAD:
+            known = familiar_load(data, run.addresses[access], reach.size, at)
+            if known == NOT_FAMILIAR:
+                known = data.quick(run.addresses[access], reach.size, reach.kind, at)
+        else:
+            known = data.quick(run.addresses[access], reach.size, reach.kind, at)
+        if not known:
+            if access >= MOST_SERVED or not data.plain(run.addresses[access], reach.size, reach.kind,
+                                                       plan.steps[reach.step].access_flags, at):
+                survey_rest(data, plan, run, i, access, False, clock)
+                return False
+            run.served |= <uint64_t>SERVED_BY_L2 << 2 * access
+        elif reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and data.l2.banks.turn:
+            if access >= MOST_SERVED:
+                return False
+            run.served |= <uint64_t>data.l2.banks.turn << 2 * access
+        access += 1
+        run.made = access
+    return True

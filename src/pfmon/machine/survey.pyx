@@ -1,0 +1,54 @@
+"""What the survey makes of a block that is not quick: see survey.pxd.
+
+Integer loads that L1D has leave nothing to the simulation but their latency. They are made ahead of accesses that wait
+for it, unless these could change what they find: order is kept behind an acquire, and behind a store of the same bytes.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from pfmon.machine.code cimport Plan, Reach
+from pfmon.machine.memory cimport (
+    ACCESS_ACQUIRE, ACCESS_FLOAT_LOAD, ACCESS_SEMAPHORE, DataMemory, is_store,
+)
+from pfmon.machine.run cimport MOST_SERVED, SERVED_AHEAD, Run
+from pfmon.machine.store_conflict cimport GRANULE_SHIFT
+from pfmon.machine.translation cimport reads_first_level
+from pfmon.stream.table cimport executed
+
+
+cdef inline uint64_t granules(uint64_t address, uint32_t size) noexcept nogil:
+    """The eight bytes, or two times eight, that an access touches: a bit each, by their address."""
+    return (<uint64_t>1 << (address >> GRANULE_SHIFT & 63)
+            | <uint64_t>1 << (address + size - 1 >> GRANULE_SHIFT & 63))
+
+
+cdef void survey_rest(DataMemory data, const Plan* plan, Run* run, uint32_t first, uint32_t access, bint in_turn,
+                      int64_t clock) noexcept nogil:
+    cdef uint32_t i
+    cdef uint64_t address, stored = 0
+    cdef const Reach* reach
+    for i in range(first, plan.access_count):
+        reach = &plan.reaches[i]
+        if not executed(run.word, reach.condition):
+            continue
+        if access >= MOST_SERVED:
+            return
+        address = run.addresses[access]
+        if reach.checks:
+            pass
+        elif in_turn:
+            in_turn = data.quick(address, reach.size, reach.kind, clock + reach.group)
+            if in_turn and reach.kind == ACCESS_FLOAT_LOAD:
+                run.served |= <uint64_t>data.l2.banks.turn << 2 * access
+        elif (i != first and reads_first_level(reach.kind) and not stored & granules(address, reach.size)
+              and data.quick(address, reach.size, reach.kind, clock + reach.group)):
+            run.served |= <uint64_t>SERVED_AHEAD << 2 * access
+            access += 1
+            continue
+        if in_turn:
+            run.made = access + 1
+        elif is_store(reach.kind):
+            stored |= granules(address, reach.size)
+        elif reach.kind == ACCESS_SEMAPHORE or plan.steps[reach.step].access_flags & ACCESS_ACQUIRE:
+            return
+        access += 1
