@@ -119,6 +119,17 @@ def test_a_load_right_behind_a_quick_store_of_its_bytes_is_not_quick() -> None:
     assert not memory.quick_at(START + 4, LOAD, now + 1)  # its last bytes
 
 
+def test_a_store_is_quick_while_a_line_comes_to_l1d_that_is_not_its_own() -> None:
+    memory = machine("itanium2")
+    for number in (2, 4):
+        memory.access_at(START + 128 * number, FLOAT_STORE, 2 * LONG)  # L2 has it, L1D has not
+    now = 3 * LONG
+    assert memory.plain_at(START + 256, LOAD, now)
+    assert not memory.quick_at(START + 256, STORE, now + 4)
+    assert memory.quick_at(START + 512, STORE, now + 4)
+    assert memory.quick_at(START + 256, STORE, now + 5)
+
+
 def test_a_plain_load_is_one_of_a_line_that_l2_has_and_nothing_is_in_the_way_of() -> None:
     memory = machine("itanium2")
     memory.access_at(START + 64, FLOAT_LOAD, 2 * LONG)

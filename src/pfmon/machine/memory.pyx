@@ -210,6 +210,8 @@ cdef class DataMemory:
                 enter_store(&self.store_conflicts, address, size, start)
             out.ready = self.l2.request(notes, address & self.physical, size, REQUEST[kind], request_flags(flags), start)
             stand_still(out, Cause.L1D_L2BPRESS, start, self.l2.taken)
+            if flags & ACCESS_ACQUIRE:
+                self.ordered = out.ready
         for stall in range(out.stalls):
             self.stood += out.cycles[stall]
 
