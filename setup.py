@@ -80,12 +80,19 @@ BEGIN = '#pragma GCC push_options\n#pragma GCC optimize("Og")\n'
 END = "#pragma GCC pop_options\n"
 
 
-def leave_unoptimised(path: Path) -> None:
-    """Have the sections of UNHURRIED of a generated file compiled as they are; a compiler that does not know the
-    pragmas optimises them, too."""
+# How Cython asks for the module whose IntEnum an enumeration is made of -> how it asks for ours, which makes it sooner.
+# Where that is not found an enumeration is the usual one, with the same members.
+ENUM = "PyImport_Import(__pyx_mstate_global->__pyx_n_u_enum)"
+LIGHT_ENUM = 'PyImport_ImportModule("pfmon.light_enum")'
+
+
+def adapt(path: Path) -> None:
+    """Have a generated file make enumerations of light ones, and its sections of UNHURRIED compiled as they are; a
+    compiler that does not know the pragmas optimises them, too."""
     text = path.read_text()
     if BEGIN in text:
         return
+    text = text.replace(ENUM, LIGHT_ENUM)
     for section, following in UNHURRIED.items():
         first = text.index(f"/* #### Code section: {section} ### */")
         beyond = text.index(f"/* #### Code section: {following} ### */")
@@ -122,7 +129,7 @@ def generated(force: bool) -> list[str]:
     )
     sources = [source for module in modules for source in module.sources]
     for source in sources:
-        leave_unoptimised(Path(source))
+        adapt(Path(source))
     return sources
 
 

@@ -29,7 +29,8 @@ from functools import cache
 from os.path import dirname, join
 
 from pfmon.light_typing import NamedTuple
-from pfmon.tables import rows
+from pfmon.made_when_asked import MadeWhenAsked
+from pfmon.tables import fields, lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,13 +67,18 @@ class LevelFunction(NamedTuple):
 
 
 @cache
-def meanings() -> dict[str, Meaning]:
+def meanings() -> Mapping[str, Meaning]:
     """Every signal that the machine produces."""
     path = join(dirname(__file__), "machine.csv")
-    return {signal: _meaning(kind, terms) for signal, kind, terms in rows(path, ("signal", "kind", "terms"))}
+    texts = {}
+    for line in lines(path, ("signal", "kind", "terms")):
+        signal, text = line.split(",", 1)
+        texts[signal] = text
+    return MadeWhenAsked(texts, _meaning)
 
 
-def _meaning(kind: str, terms: str) -> Meaning:
+def _meaning(text: str) -> Meaning:
+    kind, terms = fields(text)
     return Meaning(kind, (terms,) if kind == "never" else tuple(terms.split(" + ")))
 
 

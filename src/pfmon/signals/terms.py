@@ -88,6 +88,7 @@ def never() -> dict[str, str]:
     return {signal: why for signal, source, why, _ in table if source == NEVER}
 
 
+@cache
 def available() -> frozenset[str]:
     """The signals that can be counted without a machine."""
     return frozenset(terms())

@@ -8,6 +8,7 @@ the L slot of an X-unit instruction counts as bits 41 to 81. Bits that no field 
 from __future__ import annotations
 
 from pfmon.light_typing import NamedTuple
+from pfmon.made_when_asked import MadeWhenAsked
 
 SLOT_BITS = 41
 
@@ -189,6 +190,6 @@ def _format(line: str) -> Format:
     return Format(name, name[0], fields)
 
 
-FORMATS: dict[str, Format] = {
-    layout.name: layout for layout in (_format(line) for line in _LAYOUTS.splitlines() if line.strip())
-}
+FORMATS: MadeWhenAsked[Format] = MadeWhenAsked(
+    {line.split(maxsplit=1)[0]: line for line in _LAYOUTS.splitlines() if line.strip()}, _format
+)

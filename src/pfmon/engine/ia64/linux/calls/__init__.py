@@ -1,25 +1,7 @@
-"""The system calls, by subject. A new module is added to one of these lists."""
+"""The system calls, by subject: a module for each, loaded when a program makes the first of its calls."""
 
 from __future__ import annotations
 
-from pfmon.engine.ia64.linux.calls import (
-    control,
-    descriptors,
-    directories,
-    identity,
-    io,
-    limits,
-    memory,
-    metadata,
-    monitoring,
-    processes,
-    signals,
-    terminal,
-    threads,
-    time,
-    tracing,
-    waiting,
-)
 from pfmon.engine.ia64.linux.calls.registry import HANDLERS
 from pfmon.engine.ia64.linux.numbers import NAMES
 
@@ -27,47 +9,71 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.calls.registry import Handler
 
-MODULES = (
-    control,
-    descriptors,
-    directories,
-    identity,
-    io,
-    limits,
-    memory,
-    metadata,
-    monitoring,
-    processes,
-    signals,
-    terminal,
-    threads,
-    time,
-    tracing,
-    waiting,
-)
-
-SELDOM = {
-    "events": ("epoll", "eventfd", "timerfd", "signalfd", "inotify"),
-    "locks": ("flock",),
-    "posix_timers": ("timer_",),
-    "sockets": (
-        *("socket", "bind", "connect", "listen", "accept", "getsock", "getpeer", "setsock", "shutdown"),
-        *("send", "recv"),
+CALLS = {
+    "control": "prctl personality reboot mount umount2 settimeofday clock_settime sethostname",
+    "descriptors": "open openat creat close close_range dup dup2 dup3 fcntl memfd_create",
+    "directories": (
+        "getdents64 getdents getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 "
+        "link linkat symlink symlinkat readlink readlinkat"
     ),
+    "events": (
+        "epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd eventfd2 timerfd_create "
+        "timerfd_settime timerfd_gettime signalfd signalfd4 inotify_init inotify_init1 inotify_add_watch "
+        "inotify_rm_watch"
+    ),
+    "identity": (
+        "getpid gettid getppid getuid geteuid getgid getegid getresuid getresgid getgroups setuid setreuid "
+        "setresuid setgid setregid setresgid setgroups getpgid getsid setpgid setsid uname sysinfo "
+        "sched_getaffinity sched_setaffinity getcpu old_getpagesize getrandom"
+    ),
+    "io": (
+        "read write pread64 pwrite64 readv writev preadv pwritev sendfile lseek ftruncate fallocate fsync "
+        "fdatasync sync fadvise64 readahead pipe pipe2"
+    ),
+    "limits": (
+        "getrlimit setrlimit prlimit64 getrusage getpriority setpriority sched_getscheduler "
+        "sched_get_priority_max sched_get_priority_min sched_setscheduler sched_getparam sched_setparam "
+        "sched_yield"
+    ),
+    "locks": "flock",
+    "memory": (
+        "brk mmap mmap2 munmap mprotect pkey_mprotect mremap madvise msync mincore mlock mlock2 munlock mlockall "
+        "munlockall"
+    ),
+    "metadata": (
+        "stat lstat fstat newfstatat statx access faccessat faccessat2 chmod fchmodat fchmod chown lchown "
+        "fchownat fchown utimensat utimes futimesat truncate mknod mknodat umask statfs fstatfs"
+    ),
+    "monitoring": "perfmonctl perf_event_open",
+    "posix_timers": "timer_create timer_settime timer_gettime timer_getoverrun timer_delete",
+    "processes": "clone2 clone execve execveat exit exit_group wait4 waitid",
+    "signals": (
+        "rt_sigaction rt_sigprocmask rt_sigpending rt_sigsuspend rt_sigtimedwait kill tkill tgkill "
+        "rt_sigqueueinfo rt_tgsigqueueinfo sigaltstack rt_sigreturn"
+    ),
+    "sockets": (
+        "socket socketpair bind connect listen accept accept4 getsockname getpeername shutdown setsockopt "
+        "getsockopt sendto send recvfrom recv sendmsg recvmsg sendmmsg recvmmsg"
+    ),
+    "terminal": "ioctl",
+    "threads": "set_tid_address set_robust_list get_robust_list futex membarrier rseq getunwind",
+    "time": "clock_gettime clock_getres gettimeofday times nanosleep clock_nanosleep getitimer setitimer",
+    "tracing": "ptrace",
+    "waiting": "poll ppoll select pselect6",
 }
-"""Modules that most programs do not need, and how the names of their calls begin: loaded when the first of them is
-made."""
+"""The modules of this package, and the names of the calls that each carries out."""
 
-__all__ = ["HANDLERS", "MODULES", "SELDOM", "handler"]
+MODULES = {name: module for module, names in CALLS.items() for name in names.split()}
+
+__all__ = ["CALLS", "HANDLERS", "handler", "load"]
 
 
 def handler(number: int) -> tuple[Handler | None, int]:
     """Who carries out a call, and how many arguments it takes; None: nobody does."""
     if number not in HANDLERS:
-        name = NAMES.get(number, "")
-        for module, beginnings in SELDOM.items():
-            if name.startswith(beginnings) and name != "sendfile":
-                load(module)
+        module = MODULES.get(NAMES.get(number, ""))
+        if module is not None:
+            load(module)
     return HANDLERS.get(number, (None, 0))
 
 

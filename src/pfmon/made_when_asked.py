@@ -1,0 +1,35 @@
+"""Tables of which a run needs a few entries: each is made of its text when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeVar
+
+    Value = TypeVar("Value")
+
+
+class MadeWhenAsked(Mapping[str, "Value"]):
+    """What ``make`` makes of texts, by the names of these."""
+
+    def __init__(self, texts: Mapping[str, str], make: Callable[[str], Value]) -> None:
+        self._texts = texts
+        self._make = make
+        self._made: dict[str, Value] = {}
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self._made:
+            self._made[name] = self._make(self._texts[name])
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
