@@ -44,7 +44,7 @@ class RegisterFile(ABC):
         self.interrupt = False
         self.configured = 0
         """Changes whenever a register is written that says what is counted: no counter, no status."""
-        self._held = {name: register.reset for name, register in registers.items()}
+        self._held = dict(registers.resets)
         self._limit = 1 << bank.width
 
     # What a family fills in.
@@ -122,7 +122,7 @@ class RegisterFile(ABC):
         """
         self.interrupt = False
         self.configured += 1
-        self._held = {name: register.reset for name, register in self.registers.items()}
+        self._held = dict(self.registers.resets)
 
     def field(self, name: str, field: str) -> int:
         """One field of a register."""

@@ -18,7 +18,7 @@ from pfmon.tables import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import ItemsView, Iterator
 
 TABLES = join(dirname(__file__), "registers")
 COLUMNS = ("registers", "field", "bits", "access", "reset", "meaning", "source")
@@ -118,6 +118,8 @@ class RegisterSet(Mapping[str, Register]):
     def __init__(self, pmu: str, registers: Mapping[str, Register]) -> None:
         self.pmu = pmu
         self._registers = dict(registers)
+        self.resets = {name: register.reset for name, register in registers.items()}
+        """What each holds in the reset state."""
 
     def __getitem__(self, name: str) -> Register:
         register = self._registers.get(name)
@@ -132,6 +134,10 @@ class RegisterSet(Mapping[str, Register]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._registers)
+
+    def items(self) -> ItemsView[str, Register]:
+        """As those of any mapping, without the search for a spelling."""
+        return self._registers.items()
 
     def __len__(self) -> int:
         return len(self._registers)

@@ -15,8 +15,10 @@ class RegisterValues:
     def __init__(self, registers: RegisterSet, values: Mapping[str, int]) -> None:
         """``values`` are by name, as they were written: bits that a register does not have are dropped."""
         self.registers = registers
-        self._held = {name: register.reset for name, register in registers.items()}
+        self._held = dict(registers.resets)
         for name, value in values.items():
+            if self._held.get(name) == value:
+                continue
             register = registers[name]
             self._held[register.name] = register.accept(value)
 
