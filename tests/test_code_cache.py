@@ -94,7 +94,7 @@ def test_a_module_that_is_gone_is_not_found(place: Path) -> None:
         look(place)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00", b"no file of ours", marshal.dumps(3), marshal.dumps((1, 2, 3))])
+@pytest.mark.parametrize("content", [b"", b"\x00", b"no file of ours", marshal.dumps(3), b"\xff" * 99, bytes(99)])
 def test_a_file_that_cannot_be_used_is_none(place: Path, content: bytes) -> None:
     look(place)
     file_of(place).write_bytes(content)
@@ -114,9 +114,12 @@ def test_a_cut_file_is_none(place: Path) -> None:
 @pytest.mark.parametrize("place_in_head", [0, 1])
 def test_a_file_of_another_python_or_place_is_none(place: Path, place_in_head: int) -> None:
     look(place)
-    head = list(marshal.loads(file_of(place).read_bytes()))
-    head[place_in_head] = "another"
-    file_of(place).write_bytes(marshal.dumps(tuple(head)))
+    whole = file_of(place).read_bytes()
+    size = int.from_bytes(whole[:8], "little")
+    values = list(marshal.loads(whole[8 : 8 + size]))
+    values[place_in_head] = "another"
+    head = marshal.dumps(tuple(values))
+    file_of(place).write_bytes(len(head).to_bytes(8, "little") + head + whole[8 + size :])
     assert look(place) == expected(place, 1, "SourceFileLoader")
 
 

@@ -3,6 +3,9 @@
 To find and read 170 files took a tenth of a short run. The file is written by a run that loaded something that was not
 in it, and belongs to one version of Python and one place of the package. A module whose source has changed since is
 left to Python's own finder; so is everything when there is no file, or one that cannot be used.
+
+The file: eight bytes, how long the head is; the head, marshalled: version, place, bytes behind it, entries; the codes,
+marshalled. They are read one by one: memory that the system has to clear first costs more than to ask for each.
 """
 
 from __future__ import annotations
@@ -17,9 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import CodeType, ModuleType
 
-    Entry = tuple[bool, int, int, bytes]
-    """Whether it is a package; its source's time of change (nanoseconds) and size; its code, marshalled."""
+    Entry = tuple[bool, int, int, int, int]
+    """Whether it is a package; its source's time of change (nanoseconds) and size; its code: where it begins behind the
+    head, and how long it is."""
+    Module = tuple[str, bool, int, int, bytes]
+    """A name, the first three of an entry, and the code, marshalled."""
 
+HEAD = 8
 PACKAGE = __name__.partition(".")[0]
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILE = os.path.join(
@@ -30,12 +37,12 @@ FILE = os.path.join(
 class Loader(SourceFileLoader):
     """Loads a module whose code is known."""
 
-    def __init__(self, name: str, path: str, code: bytes) -> None:
+    def __init__(self, name: str, path: str, cache: CodeCache) -> None:
         super().__init__(name, path)
-        self._code = code
+        self._cache = cache
 
     def get_code(self, fullname: str) -> CodeType:
-        code: CodeType = marshal.loads(self._code)
+        code: CodeType = marshal.loads(self._cache.code(fullname))
         return code
 
 
@@ -44,19 +51,29 @@ class CodeCache:
 
     def __init__(self, path: str = FILE) -> None:
         self._path = path
-        self._entries = _read(path)
+        self._entries: dict[str, Entry] = {}
+        try:
+            self._file = os.open(path, os.O_RDONLY)
+            self._start, self._entries = _head(self._file)
+        except (OSError, ValueError, EOFError, TypeError):
+            pass  # no such file, or none that can be used
+
+    def code(self, name: str) -> bytes:
+        """The code of a module, marshalled."""
+        *_, first, size = self._entries[name]
+        return os.pread(self._file, size, self._start + first)
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """As importlib.abc.MetaPathFinder has it."""
         entry = self._entries.get(name)
         if entry is None:
             return None
-        is_package, changed, size, code = entry
+        is_package, changed, size, *_ = entry
         source = _source(name, is_package)
         if _state(source) != (changed, size):
             del self._entries[name]
             return None
-        spec = ModuleSpec(name, Loader(name, source, code), origin=source, is_package=is_package)
+        spec = ModuleSpec(name, Loader(name, source, self), origin=source, is_package=is_package)
         spec.has_location = True
         spec.cached = self._path
         if is_package:
@@ -67,19 +84,30 @@ class CodeCache:
         """Write the file, if modules were loaded that it does not have and Python may write such files."""
         if sys.dont_write_bytecode or sys.pycache_prefix or not os.access(os.path.dirname(self._path), os.W_OK):
             return
-        fresh = dict(_loaded(self._entries))
+        fresh = list(_loaded(self._entries))
         if fresh:
-            _write(self._path, marshal.dumps((sys.version, ROOT, self._entries | fresh)))
+            known = [(name, *entry[:3], self.code(name)) for name, entry in self._entries.items()]
+            _write(self._path, _content(known + fresh))
 
 
-def _read(path: str) -> dict[str, Entry]:
-    """The entries of a file; none if it is of another Python or place, or no such file."""
-    try:
-        with open(path, "rb") as file:
-            version, root, entries = marshal.loads(file.read())
-    except (OSError, ValueError, EOFError, TypeError):
-        return {}
-    return entries if (version, root) == (sys.version, ROOT) else {}
+def _head(file: int) -> tuple[int, dict[str, Entry]]:
+    """Where the codes begin in a file, and its entries. ValueError: it is cut, or of another Python or place."""
+    size = int.from_bytes(os.pread(file, HEAD, 0), "little")
+    version, root, behind, entries = marshal.loads(os.pread(file, min(size, os.fstat(file).st_size), HEAD))
+    if (version, root) != (sys.version, ROOT) or os.fstat(file).st_size != HEAD + size + behind:
+        raise ValueError("a file that cannot be used")
+    return HEAD + size, entries
+
+
+def _content(modules: Sequence[Module]) -> bytes:
+    """The file with these modules."""
+    entries: dict[str, Entry] = {}
+    behind = 0
+    for name, is_package, changed, size, code in modules:
+        entries[name] = is_package, changed, size, behind, len(code)
+        behind += len(code)
+    head = marshal.dumps((sys.version, ROOT, behind, entries))
+    return b"".join([len(head).to_bytes(HEAD, "little"), head, *(code for *_, code in modules)])
 
 
 def _write(path: str, content: bytes) -> None:
@@ -108,8 +136,8 @@ def _state(source: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _loaded(known: dict[str, Entry]) -> Iterator[tuple[str, Entry]]:
-    """Entries of the modules of this package that are loaded and not known."""
+def _loaded(known: dict[str, Entry]) -> Iterator[Module]:
+    """The modules of this package that are loaded and not known."""
     for name, module in list(sys.modules.items()):
         if name in known or name.partition(".")[0] != PACKAGE or module.__spec__ is None:
             continue
@@ -118,7 +146,7 @@ def _loaded(known: dict[str, Entry]) -> Iterator[tuple[str, Entry]]:
         state = _state(_source(name, is_package))
         if isinstance(spec.loader, SourceFileLoader) and state is not None:
             code = spec.loader.get_code(name)
-            yield name, (is_package, *state, marshal.dumps(code))
+            yield name, is_package, *state, marshal.dumps(code)
 
 
 def install() -> CodeCache:
