@@ -4,8 +4,7 @@ The tables (tables.pxd) are made from the rows when pfmon is built, and read whe
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from pfmon.engine.ia64.core.cpu cimport Handler
 from pfmon.engine.ia64.encodings.attributes cimport Attributes
@@ -17,6 +16,7 @@ from pfmon.engine.ia64.encodings.unit_modules import MODULES
 
 UNIT_LETTERS = unit_letters()
 
+cdef bytearray _tables
 cdef Row* _rows
 cdef Node* _nodes
 cdef uint32_t* _links
@@ -114,19 +114,15 @@ cdef inline void _place(Handler* handler, size_t start) noexcept:
         handler[0] = <Handler>(<size_t>handler[0] + start)
 
 
-cdef int _load(bytes tables) except -1:
+cdef int _load(bytearray tables) except -1:
     """Take tables as tables.computed() makes them, with this process's handlers; they live as long as the process."""
-    global _rows, _nodes, _links, _pairs, _seconds, _count
-    cdef const char* source = tables
-    cdef TableSizes sizes
+    global _tables, _rows, _nodes, _links, _pairs, _seconds, _count
+    cdef char* start_of_tables = tables
+    cdef TableSizes sizes = (<TableSizes*>start_of_tables)[0]
     cdef uint32_t i
     cdef size_t start = origin(MODULES[0])
-    cdef char* copy = <char*>malloc(len(tables))
-    if copy == NULL:
-        raise MemoryError
-    memcpy(copy, source, len(tables))
-    sizes = (<TableSizes*>copy)[0]
-    _rows = <Row*>(copy + sizeof(TableSizes))
+    _tables = tables
+    _rows = <Row*>(start_of_tables + sizeof(TableSizes))
     _nodes = <Node*>&_rows[sizes.rows]
     _links = <uint32_t*>&_nodes[sizes.nodes]
     _pairs = <Handler*>&_links[sizes.links + (sizes.links & 1)]

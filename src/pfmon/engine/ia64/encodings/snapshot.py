@@ -7,6 +7,7 @@ longer.
 
 from __future__ import annotations
 
+import os
 import sys
 from os.path import dirname, join
 
@@ -49,23 +50,26 @@ def identity(row_size: int) -> bytes:
     return b"".join(parts)
 
 
-def stored(row_size: int, path: str = FILE) -> bytes | None:
+def stored(row_size: int, path: str = FILE) -> bytearray | None:
     """The tables in a snapshot, or None when there is none that fits."""
     mark = identity(row_size)
     try:
-        with open(path, "rb") as file:
-            return file.read() if file.read(len(mark)) == mark else None
+        with open(path, "rb", buffering=0) as file:
+            if file.read(len(mark)) != mark:
+                return None
+            tables = bytearray(os.fstat(file.fileno()).st_size - len(mark))
+            return tables if file.readinto(tables) == len(tables) else None
     except OSError:
         return None
 
 
-def table_bytes(row_size: int) -> bytes:
+def table_bytes(row_size: int) -> bytearray:
     """The decoder's tables (tables.pxd)."""
     found = stored(row_size)
     if found is None:
         from pfmon.engine.ia64.encodings.tables import computed
 
-        found = computed()
+        found = bytearray(computed())
     return found
 
 
