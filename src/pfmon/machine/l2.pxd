@@ -62,8 +62,11 @@ cdef class L2:
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
     # How much longer than its latency a hit takes that is served so many turns later: the queue issues it again.
     cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil
-    # Whether a read in cycle `now` would be a hit in L2 that takes its latency and no more; without any effect.
-    cdef bint is_plain(self, uint64_t address, int64_t now) noexcept nogil
+    # The place of a line that a read in cycle `now` would find, if it took L2's latency and no more, or ABSENT; without
+    # any effect.
+    cdef int64_t plain_place(self, uint64_t address, int64_t now) noexcept nogil
+    # `request` of a read of that place, without its notes (`note_quick`).
+    cdef int64_t read_plain(self, int64_t place, uint64_t address, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil
     # A fence in cycle `now`: the cycle in which everything before it is done, and before which nothing behind it is.
     cdef int64_t fence(self, int64_t now) noexcept nogil

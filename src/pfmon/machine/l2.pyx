@@ -346,12 +346,18 @@ cdef class L2:
         use(self.data, place)
         return 1
 
-    cdef bint is_plain(self, uint64_t address, int64_t now) noexcept nogil:
+    cdef int64_t plain_place(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place
         if now < self.busy_until or now < self.last_taken or now < self.ordered or room_in_queue(&self.ozq, now) > now:
-            return 0
+            return ABSENT
         place = quick_find(self.data, address)
-        return place != ABSENT and self.data.infos[place].ready <= now
+        return place if place != ABSENT and self.data.infos[place].ready <= now else ABSENT
+
+    cdef int64_t read_plain(self, int64_t place, uint64_t address, int64_t now) noexcept nogil:
+        self.last_taken = self.taken = now
+        use(self.data, place)
+        read_bank(&self.banks, address, now)
+        return now + self.latency
 
     cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil:
         return max(<int64_t>turn, self.queued_latency - self.latency) if turn else 0

@@ -75,6 +75,7 @@ cdef class DataMemory(DataTranslation):
                        Served* out) noexcept nogil
     cdef void leave_to_other(self, uint64_t address) noexcept nogil
     cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
+    cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil
     cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil
     cdef bint is_coming(self, uint64_t address, int64_t now) noexcept nogil
     cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil

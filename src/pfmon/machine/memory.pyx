@@ -148,9 +148,8 @@ cdef class DataMemory:
         return 1
 
     cdef bint plain(self, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now) noexcept nogil:
-        cdef Notes notes         # known beforehand: note_plain
-        cdef Served served
-        cdef int64_t page
+        cdef uint64_t physical = address & self.physical
+        cdef int64_t page, line
         if kind != ACCESS_LOAD or flags & PECULIAR or now < self.ordered or room_in_queue(&self.fills, now) > now:
             return 0
         page = quick_find(self.pages1, address)
@@ -158,15 +157,14 @@ cdef class DataMemory:
             return 0
         if conflicts(&self.store_conflicts, address, size, now):
             return 0
-        if not self.l2.is_plain(address & self.physical, now):
+        line = self.l2.plain_place(physical, now)
+        if line == ABSENT:
             return 0
-        notes.count, notes.context = 0, 0
-        served.stalls = 0
         foresee_read(&self.l2.banks, address, now)
         if self.l2.banks.turn:
             return 0
         use(self.pages1, page)
-        self.load(&notes, address, size, kind, flags, now, &served)
+        self.put_line(address, now, self.l2.read_plain(line, physical, now))
         return 1
 
     cdef void note_plain(self, Notes* notes) noexcept nogil:
@@ -247,8 +245,11 @@ cdef class DataMemory:
 
     # A line comes to L1D, if a fill buffer is free and its hint lets it.
     cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil:
-        if flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA) or room_in_queue(&self.fills, now) > now:
-            return
+        if not flags & (ACCESS_NT1 | ACCESS_NT2 | ACCESS_NTA) and room_in_queue(&self.fills, now) <= now:
+            self.put_line(address, now, ready)
+
+    # A line comes to L1D; a fill buffer is free.
+    cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil:
         enter_queue(&self.fills, now, ready)
         line_came(self, address)
         if ~self.physical:
