@@ -52,9 +52,9 @@ cdef class DataMemory(DataTranslation):
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil
     # `turn`: of a read of L2, as quick() left it in L2's banks.
     cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil
-    # An integer load that misses L1D and hits L2 with nothing in the way takes L2's latency and no other: whether this
-    # is one. Then it is made. `now` as for quick().
-    cdef bint plain(self, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now) noexcept nogil
+    # Of an integer load that is not familiar (familiar_load): QUICK; PLAIN: it misses L1D, hits L2 with nothing in the
+    # way, and takes L2's latency and no other; SLOW. What is not slow is made. `now` as for quick().
+    cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
     cdef void note_plain(self, Notes* notes) noexcept nogil
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil
@@ -78,14 +78,18 @@ cdef class DataMemory(DataTranslation):
     cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil
     cdef int64_t in_order(self, uint32_t flags, int64_t now, Served* out) noexcept nogil
     cdef bint is_coming(self, uint64_t address, int64_t now) noexcept nogil
-    cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil
+    cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size, int64_t now) noexcept nogil
+    cdef bint read_l2(self, int64_t page, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil
     cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil
 
 
-cdef enum:
-    NOT_FAMILIAR = 2
+cdef enum:                       # what is said of an integer load
+    SLOW = 0
+    QUICK = 1
+    PLAIN = 2
+    NOT_FAMILIAR = 3
 
 
 cdef inline bint is_familiar(const Familiar* familiar, TagStore lines, TagStore pages, uint64_t address,

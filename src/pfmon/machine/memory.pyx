@@ -82,6 +82,7 @@ cdef class DataMemory:
 
     cdef bint quick(self, uint64_t address, uint32_t size, int kind, int64_t now) noexcept nogil:
         cdef Familiar* familiar
+        cdef int64_t page, place
         cdef int known
         if now < self.ordered:
             return 0
@@ -89,8 +90,8 @@ cdef class DataMemory:
             known = familiar_load(self, address, size, now)
             if known != NOT_FAMILIAR:
                 return known
-            familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
-            return self.quick_load(address, now, familiar) and not conflicts(&self.store_conflicts, address, size, now)
+            page, place = quick_find(self.pages1, address), quick_find(self.cache, address)
+            return page != ABSENT and place != ABSENT and self.quick_load(page, place, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
             familiar = &self.familiar[1][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
             if self.again(self.pages2, address, now, familiar):
@@ -125,17 +126,6 @@ cdef class DataMemory:
                 and familiar.line.info.ready <= now
                 and touch_known(pages, &familiar.translation) and touch_known(self.lines2, &familiar.line))
 
-    # `quick` of an integer load but for conflicts with stores.
-    cdef bint quick_load(self, uint64_t address, int64_t now, Familiar* familiar) noexcept nogil:
-        cdef int64_t page = quick_find(self.pages1, address), place = quick_find(self.cache, address)
-        if page == ABSENT or place == ABSENT or self.cache.infos[place].ready > now:
-            return 0
-        use(self.pages1, page)
-        use(self.cache, place)
-        know(self.pages1, page, &familiar.translation)
-        know(self.cache, place, &familiar.line)
-        return 1
-
     # `quick` of what L2 serves, but for remembering a store.
     cdef bint quick_l2(self, TagStore pages, uint64_t address, int kind, int64_t now,
                           Familiar* familiar) noexcept nogil:
@@ -147,15 +137,30 @@ cdef class DataMemory:
         know(self.lines2, quick_find(self.lines2, address & self.physical), &familiar.line)
         return 1
 
-    cdef bint plain(self, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now) noexcept nogil:
+    cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
+        cdef int64_t page = quick_find(self.pages1, address), place = quick_find(self.cache, address)
+        if page == ABSENT:
+            return SLOW
+        if place == ABSENT:
+            return PLAIN if self.read_l2(page, address, size, flags, now) else SLOW
+        return self.quick_load(page, place, address, size, now)
+
+    # `quick` of an integer load whose page and line are there.
+    cdef bint quick_load(self, int64_t page, int64_t place, uint64_t address, uint32_t size, int64_t now) noexcept nogil:
+        cdef Familiar* familiar = &self.familiar[0][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
+        if self.cache.infos[place].ready > now:
+            return 0
+        use(self.pages1, page)
+        use(self.cache, place)
+        know(self.pages1, page, &familiar.translation)
+        know(self.cache, place, &familiar.line)
+        return not conflicts(&self.store_conflicts, address, size, now)
+
+    # `plain` of an integer load whose page is there and its line is not.
+    cdef bint read_l2(self, int64_t page, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
         cdef uint64_t physical = address & self.physical
-        cdef int64_t page, line
-        if kind != ACCESS_LOAD or flags & PECULIAR or now < self.ordered or room_in_queue(&self.fills, now) > now:
-            return 0
-        page = quick_find(self.pages1, address)
-        if page == ABSENT or quick_find(self.cache, address) != ABSENT:
-            return 0
-        if conflicts(&self.store_conflicts, address, size, now):
+        cdef int64_t line
+        if flags & PECULIAR or room_in_queue(&self.fills, now) > now or conflicts(&self.store_conflicts, address, size, now):
             return 0
         line = self.l2.plain_place(physical, now)
         if line == ABSENT:
@@ -333,8 +338,8 @@ cdef class DataMemory:
         return said
 
     def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool:
-        """What plain() says of an access."""
-        return self.plain(address, size, kind, flags, now)
+        """Whether an access that is not quick is a plain load; then it is made."""
+        return kind == ACCESS_LOAD and now >= self.ordered and self.other_load(address, size, flags, now) == PLAIN
 
     def plain_notes(self) -> list[tuple[int, int]]:
         """The occurrences that a plain access stands for."""

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.code cimport Plan, Reach
 from pfmon.machine.fetch cimport WINDOW, InstructionFetch
-from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD, ACCESS_LOAD, NOT_FAMILIAR, DataMemory, familiar_load
+from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD, ACCESS_LOAD, NOT_FAMILIAR, PLAIN, DataMemory, familiar_load
 from pfmon.machine.run cimport MOST_SERVED, NO_WINDOW, SERVED_BY_L2, Run
 from pfmon.stream.table cimport executed
 
@@ -44,17 +44,18 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
             known = 1
         elif reach.kind == ACCESS_LOAD:
             known = familiar_load(data, run.addresses[access], reach.size, at)
-            if known == NOT_FAMILIAR:
+            if known == NOT_FAMILIAR and access < MOST_SERVED:
+                known = data.other_load(run.addresses[access], reach.size, plan.steps[reach.step].access_flags, at)
+                if known == PLAIN:
+                    run.served |= <uint64_t>SERVED_BY_L2 << 2 * access
+            elif known == NOT_FAMILIAR:
                 known = data.quick(run.addresses[access], reach.size, reach.kind, at)
         else:
             known = data.quick(run.addresses[access], reach.size, reach.kind, at)
         if not known:
-            if access >= MOST_SERVED or not data.plain(run.addresses[access], reach.size, reach.kind,
-                                                       plan.steps[reach.step].access_flags, at):
-                survey_rest(data, plan, run, i, access, False, clock)
-                return False
-            run.served |= <uint64_t>SERVED_BY_L2 << 2 * access
-        elif reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and data.l2.banks.turn:
+            survey_rest(data, plan, run, i, access, False, clock)
+            return False
+        if reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and data.l2.banks.turn:
             if access >= MOST_SERVED:
                 return False
             run.served |= <uint64_t>data.l2.banks.turn << 2 * access
