@@ -87,7 +87,7 @@ cdef class InstructionFetch:
     cdef int64_t translate(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef int64_t walk(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef void insert_first(self, Notes* notes, uint64_t address) noexcept nogil
-    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
+    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t place, int64_t now, Fetched* out) noexcept nogil
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil
     cdef uint16_t* lines_of(self, uint64_t address) noexcept nogil

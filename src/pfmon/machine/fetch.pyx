@@ -103,7 +103,7 @@ cdef class InstructionFetch:
             self.cache.touch(place)
             out.ready = translated
         else:
-            out.ready = self.bring(notes, address, translated, out)
+            out.ready = self.bring(notes, address, place, translated, out)
             if translated > now:
                 out.second_cycles = <uint32_t>(out.ready - translated)
             else:
@@ -159,17 +159,18 @@ cdef class InstructionFetch:
                 self.drop_page(gone & ~(self.shared >> self.tlb_shift))
         self.tlb1.tags.put(place, address | self.thread, 0, 0, 1)
 
-    # A line that is not in L1I, or not yet: when it is there; `out`: what the front end waited for.
-    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
+    # A line that is not in L1I (`place` is ABSENT), or not yet: when it is there; `out`: what the front end waited for.
+    cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t place, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t line = address >> self.line_shift << self.line_shift
-        cdef int64_t place = quick_find(self.cache, address), ready
-        cdef Buffered* found = find_buffered(&self.buffer, line)
+        cdef Buffered* found
+        cdef int64_t ready
         if place != ABSENT:
             note(notes, Occurrence.L1I_RAB_HIT, 1)
             out.second_cause = FrontCause.FRONT_FILL_RECIRC
             out.asked, out.under_way = now, 1
             self.cache.touch(place)
             return self.cache.infos[place].ready
+        found = find_buffered(&self.buffer, line)
         if found == NULL:
             note(notes, Occurrence.L1I_DEMAND_MISS, 1)
             out.second_cause = FrontCause.FRONT_IMISS
