@@ -29,9 +29,9 @@ cdef class FrontEnd:
     cdef bint lost               # sticky: a wait found no place
     cdef int64_t buffer_windows
 
+    cdef bint is_of_line_before(self, const Step* step, const Run* run) noexcept nogil
     # ``earliest``: the next cycle in which the back end can take something; ``free``: the first in which the buffer
     # is empty.
-    cdef bint is_of_line_before(self, const Step* step, const Run* run) noexcept nogil
     cdef void deliver(self, Notes* notes, const Run* run, const Step* step, uint32_t number, int64_t earliest,
                       int64_t free) noexcept nogil
     cdef void show(self, const Run* run, const Step* step, uint32_t number, const Fetched* fetched) noexcept nogil

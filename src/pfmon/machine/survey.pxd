@@ -9,9 +9,8 @@ from pfmon.machine.run cimport MOST_SERVED, NO_WINDOW, SERVED_BY_L2, Run
 from pfmon.stream.table cimport executed
 
 
-# The accesses from `Plan.reaches[first]` on, which is number ``access``, of a block that is not quick. ``in_turn``: that
-# is because of its fetches; otherwise because of this access.
-cdef void survey_rest(DataMemory data, const Plan* plan, Run* run, uint32_t first, uint32_t access, bint in_turn,
+# The accesses behind `Plan.reaches[slow]`, which is number ``access`` and waits for the simulation.
+cdef void survey_rest(DataMemory data, const Plan* plan, Run* run, uint32_t slow, uint32_t access,
                       int64_t clock) noexcept nogil
 
 
@@ -27,14 +26,12 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
     data.l2.banks.block += 1
     if marked or not plan.plain:
         return False
+    run.slow_window = NO_WINDOW
     while window <= last_window:
         if not fetch.quick(window, clock):
             run.slow_window = window
-            if plan.access_count:
-                survey_rest(data, plan, run, 0, 0, True, clock)
-            return False
+            break
         window = (window | fetch.line - 1) + 1             # windows of a line are there together
-    run.slow_window = NO_WINDOW
     for i in range(plan.access_count):
         reach = &plan.reaches[i]
         if not executed(run.word, reach.condition):
@@ -44,7 +41,7 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
             known = 1
         elif reach.kind == ACCESS_LOAD:
             known = familiar_load(data, run.addresses[access], reach.size, at)
-            if known == NOT_FAMILIAR and access < MOST_SERVED:
+            if known == NOT_FAMILIAR and access < MOST_SERVED and run.slow_window == NO_WINDOW:
                 known = data.other_load(run.addresses[access], reach.size, plan.steps[reach.step].access_flags, at)
                 if known == PLAIN:
                     run.served |= <uint64_t>SERVED_BY_L2 << 2 * access
@@ -53,7 +50,7 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
         else:
             known = data.quick(run.addresses[access], reach.size, reach.kind, at)
         if not known:
-            survey_rest(data, plan, run, i, access, False, clock)
+            survey_rest(data, plan, run, i, access, clock)
             return False
         if reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and data.l2.banks.turn:
             if access >= MOST_SERVED:
@@ -61,4 +58,4 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
             run.served |= <uint64_t>data.l2.banks.turn << 2 * access
         access += 1
         run.made = access
-    return True
+    return run.slow_window == NO_WINDOW

@@ -7,9 +7,7 @@ for it, unless these could change what they find: order is kept behind an acquir
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.code cimport Plan, Reach
-from pfmon.machine.memory cimport (
-    ACCESS_ACQUIRE, ACCESS_FLOAT_LOAD, ACCESS_SEMAPHORE, DataMemory, is_store,
-)
+from pfmon.machine.memory cimport ACCESS_ACQUIRE, ACCESS_SEMAPHORE, DataMemory, is_store
 from pfmon.machine.run cimport MOST_SERVED, SERVED_AHEAD, Run
 from pfmon.machine.store_conflict cimport GRANULE_SHIFT
 from pfmon.machine.translation cimport reads_first_level
@@ -22,12 +20,12 @@ cdef inline uint64_t granules(uint64_t address, uint32_t size) noexcept nogil:
             | <uint64_t>1 << (address + size - 1 >> GRANULE_SHIFT & 63))
 
 
-cdef void survey_rest(DataMemory data, const Plan* plan, Run* run, uint32_t first, uint32_t access, bint in_turn,
+cdef void survey_rest(DataMemory data, const Plan* plan, Run* run, uint32_t slow, uint32_t access,
                       int64_t clock) noexcept nogil:
     cdef uint32_t i
     cdef uint64_t address, stored = 0
     cdef const Reach* reach
-    for i in range(first, plan.access_count):
+    for i in range(slow, plan.access_count):
         reach = &plan.reaches[i]
         if not executed(run.word, reach.condition):
             continue
@@ -36,17 +34,9 @@ cdef void survey_rest(DataMemory data, const Plan* plan, Run* run, uint32_t firs
         address = run.addresses[access]
         if reach.checks:
             pass
-        elif in_turn:
-            in_turn = data.quick(address, reach.size, reach.kind, clock + reach.group)
-            if in_turn and reach.kind == ACCESS_FLOAT_LOAD:
-                run.served |= <uint64_t>data.l2.banks.turn << 2 * access
-        elif (i != first and reads_first_level(reach.kind) and not stored & granules(address, reach.size)
+        elif (i != slow and reads_first_level(reach.kind) and not stored & granules(address, reach.size)
               and data.quick(address, reach.size, reach.kind, clock + reach.group)):
             run.served |= <uint64_t>SERVED_AHEAD << 2 * access
-            access += 1
-            continue
-        if in_turn:
-            run.made = access + 1
         elif is_store(reach.kind):
             stored |= granules(address, reach.size)
         elif reach.kind == ACCESS_SEMAPHORE or plan.steps[reach.step].access_flags & ACCESS_ACQUIRE:
