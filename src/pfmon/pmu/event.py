@@ -7,6 +7,7 @@ from os.path import dirname, exists, join
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
 from pfmon.light_typing import NamedTuple
+from pfmon.made_when_asked import MadeWhenAsked
 from pfmon.tables import fields, lines
 
 TYPE_CHECKING = False
@@ -99,22 +100,17 @@ class EventTable:
         self.pmu = pmu
         self._rows: dict[str, str] = {}
         self._names: dict[int, list[str]] = {}
-        self._events: dict[str, Event] = {}
+        self._events = MadeWhenAsked(self._rows, lambda row: _event(fields(row)))
         for row in rows:
             name, code, _ = row.split(",", 2)
             self._rows[name] = row
             self._names.setdefault(int(code, 16), []).append(name)
 
-    def _event(self, name: str) -> Event:
-        if name not in self._events:
-            self._events[name] = _event(fields(self._rows[name]))
-        return self._events[name]
-
     def _of_code(self, code: int) -> list[Event]:
-        return [self._event(name) for name in self._names.get(code, [])]
+        return [self._events[name] for name in self._names.get(code, [])]
 
     def __iter__(self) -> Iterator[Event]:
-        return map(self._event, self._rows)
+        return iter(self._events.values())
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -125,7 +121,7 @@ class EventTable:
     def __getitem__(self, name: str) -> Event:
         if name.upper() not in self._rows:
             raise UnknownNameError(f"{self.pmu} event", name, self._rows)
-        return self._event(name.upper())
+        return self._events[name.upper()]
 
     def umask_free(self, event: Event) -> bool:
         """Whether no unit mask tells variants of the event apart: it is the only one with its code
