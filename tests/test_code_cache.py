@@ -94,7 +94,16 @@ def test_a_module_that_is_gone_is_not_found(place: Path) -> None:
         look(place)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00", b"no file of ours", marshal.dumps(3), b"\xff" * 99, bytes(99)])
+OTHER = marshal.dumps((1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"\x00", b"no file of ours", marshal.dumps(3), OTHER),
+        *(len(OTHER).to_bytes(8, "little") + OTHER, b"\xff" * 99, bytes(99)),
+    ],
+)
 def test_a_file_that_cannot_be_used_is_none(place: Path, content: bytes) -> None:
     look(place)
     file_of(place).write_bytes(content)

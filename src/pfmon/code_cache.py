@@ -54,9 +54,12 @@ class CodeCache:
         self._entries: dict[str, Entry] = {}
         try:
             self._file = os.open(path, os.O_RDONLY)
+        except OSError:
+            return
+        try:
             self._start, self._entries = _head(self._file)
         except (OSError, ValueError, EOFError, TypeError):
-            pass  # no such file, or none that can be used
+            os.close(self._file)  # none that can be used
 
     def code(self, name: str) -> bytes:
         """The code of a module, marshalled."""
