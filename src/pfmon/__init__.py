@@ -11,9 +11,8 @@ named here is loaded when it is first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from pfmon import compiled
+from pfmon.light_importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

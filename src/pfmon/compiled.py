@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
+from _frozen_importlib import ModuleSpec
+from _frozen_importlib_external import ExtensionFileLoader
+from _imp import extension_suffixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FILE = os.path.join(HERE, f"_compiled{EXTENSION_SUFFIXES[0]}")
+FILE = os.path.join(HERE, f"_compiled{extension_suffixes()[0]}")
 LIST = os.path.join(HERE, "compiled.txt")
 """The names of the modules in it, a line each: written when pfmon is built."""
 

@@ -7,12 +7,14 @@ the .pyi files.
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
+
+
+_READ_ONLY: Any = type(type.__dict__)
+"""types.MappingProxyType, without importing types."""
 
 
 class EnumType(type):
@@ -66,7 +68,7 @@ class EnumType(type):
     def __members__(cls) -> Mapping[str, Any]:
         """Members by name, with the names that mean the same number as one before."""
         if cls._members is None:
-            cls._members = MappingProxyType({name: cls(number) for name, number in cls._numbers.items()})
+            cls._members = _READ_ONLY({name: cls(number) for name, number in cls._numbers.items()})
         return cls._members
 
     def __iter__(cls) -> Iterator[Any]:

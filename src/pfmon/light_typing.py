@@ -6,7 +6,7 @@ eighth: collections.namedtuple compiles a constructor for each. A type checker s
 
 from __future__ import annotations
 
-from operator import itemgetter
+from _operator import itemgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import signal
 import sys
-from contextlib import nullcontext
 
 from pfmon.cli.output import Results
 from pfmon.cli.stopping import stopping
 from pfmon.library.files import DEVNULL, Files
 from pfmon.library.prepared import Prepared
+from pfmon.light_contextlib import nullcontext
 from pfmon.report.counts import count_lines
 
 TYPE_CHECKING = False
@@ -160,6 +159,8 @@ def _interval_printer(config: Config, results: Results) -> Callable[[Interval], 
 
 def say_death(death: Ending, whose: str, crash_report: str) -> None:
     """Which signal killed a program, and where."""
+    import signal  # few programs die
+
     name = signal.Signals(death.signal).name if death.signal in list(signal.Signals) else ""
     where = f", at {death.where}" if death.where else ""
     say(f"{whose} was killed by signal {death.signal} ({name}): {death.text}{where}")

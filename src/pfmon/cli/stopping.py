@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-from contextlib import contextmanager
+from pfmon.light_contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable, Iterator
     from types import FrameType
+else:
+    import _signal as signal  # the other one makes enumerations, and imports what they need
 
 
 @contextmanager

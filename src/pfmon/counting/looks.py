@@ -6,12 +6,12 @@ A monitor with a threshold counts one in every cycle in which its event's increm
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
 
 from pfmon.counting.countable import FAILED_CHECKS, MOVED, needs_machine
 from pfmon.counting.cycles import Way
 from pfmon.errors import PfmonError
+from pfmon.light_functools import cache
 from pfmon.light_typing import NamedTuple
 from pfmon.machine.causes import Cause, Dispersal, FrontCause
 from pfmon.machine.occurrences import Occurrence

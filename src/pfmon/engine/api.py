@@ -6,8 +6,8 @@ A session uses engines through this module alone. Which engine runs a program fo
 from __future__ import annotations
 
 import os
-from importlib import import_module
 
+from pfmon.light_importlib import import_module
 from pfmon.light_typing import NamedTuple, Protocol
 from pfmon.program.machines import EM_386, EM_IA_64, EM_PPC, EM_PPC64, EM_X86_64
 from pfmon.stream.table import InstructionSet

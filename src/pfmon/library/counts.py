@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from _collections_abc import Sequence
 
 from pfmon.errors import UnknownNameError
 from pfmon.light_typing import overload

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.library.matchers import BRANCH_PMUS, MATCHERS
+from pfmon.light_contextlib import contextmanager
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.opcodes import parse_opcode_match
 from pfmon.pmu.options import branch_filters, event_options, parse_list, parse_range
@@ -222,10 +221,10 @@ def _opcodes(
     options: Options, model: PmuModel, said: list[str], warnings: list[str]
 ) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
     """The two opcode matchers."""
-    import re  # takes long to load
-
     found: list[OpcodeMatch | None] = [None, None]
     for option, text in options.opcode_matches.items():
+        import re  # takes long to load
+
         matcher = MATCHERS[option]
         same = [name for name, other in MATCHERS.items() if model.name in other.pmus]
         option_belongs_to_the_pmu(option, matcher.pmus, model, same)

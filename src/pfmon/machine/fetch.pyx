@@ -4,7 +4,7 @@ A fetch that misses L1I asks L2 for the line. Prefetched lines (prefetch.pyx) co
 L1I when they are fetched; until they have come they are in the request address buffer (RAB), where a fetch may find them.
 """
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from pfmon.machine.address_bits cimport LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
 from pfmon.machine.causes cimport FrontCause

@@ -1,6 +1,6 @@
 """Branch prediction: what all policies share. A policy is a subclass: predictor_two_level.pyx, predictor_merced.pyx."""
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from pfmon.machine.notes cimport Notes, note
 from pfmon.machine.occurrences cimport (

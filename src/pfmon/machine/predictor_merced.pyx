@@ -7,7 +7,7 @@ the address calculators, which decode the branch, obey its hint, and know how co
 Arora, Itanium Processor Microarchitecture, IEEE Micro 20(5), 2000, branch prediction.)
 """
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t

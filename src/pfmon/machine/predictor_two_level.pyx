@@ -7,7 +7,7 @@ branch register as it is when they are fetched, counted loops know their count. 
 Processor Microarchitecture, IEEE Micro 23(2), 2003, branch prediction.)
 """
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t

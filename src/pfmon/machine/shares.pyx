@@ -5,8 +5,6 @@ it has grown by since the border before is the event set's. Nothing of the level
 parts of all event sets add up to what one would have had.
 """
 
-from math import gcd
-
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -31,12 +29,20 @@ cdef void histogram_until(const Watched* one, int64_t border, uint64_t* cycles) 
         cycles[value] += <uint64_t>(border - since)
 
 
+cdef object common_divisor(a, b):
+    """The greatest one (math.gcd: the module is not loaded for it)."""
+    while b:
+        a, b = b, a % b
+    return a
+
+
 cdef class Shares:
     """``event_sets``: how many; ``config``: the frequencies."""
 
     def __cinit__(self, uint32_t event_sets, config):
         bus, core = int(config["bus.frequency"]), CLOCK_EDGES * int(config["machine.frequency"])
-        self.bus_rate, self.core_rate = bus // gcd(bus, core), core // gcd(bus, core)
+        divisor = common_divisor(bus, core)
+        self.bus_rate, self.core_rate = bus // divisor, core // divisor
         self.event_sets = event_sets
         self.levels = <uint64_t*>calloc(event_sets * MOST_WATCHED * (MOST_LEVEL + 1), sizeof(uint64_t))
         self.cycles = <uint64_t*>calloc(event_sets, sizeof(uint64_t))

@@ -11,13 +11,19 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 
 from pfmon.pmu.model import IA64, PmuModel, get, names
 from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.request import EventRequest
 
 __all__ = ["IA64", "EventRequest", "Monitor", "PmuModel", "Programming", "get", "names"]
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+else:
+    ModuleType = type(sys)
 
 
 class _CallableModule(ModuleType):

@@ -7,7 +7,7 @@ every choice of anchors that could make a difference and solves the matching tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from _collections_abc import Sequence
 
 from pfmon.errors import AssignmentError
 

@@ -7,10 +7,10 @@ states (`L3_READS_ALL_HIT:MESI`) and, in brackets, an instruction class that an 
 
 from __future__ import annotations
 
-from functools import cache
 from os.path import dirname, exists, join
 
 from pfmon.errors import PfmonError, RuleError, UnknownNameError
+from pfmon.light_functools import cache
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.request import EventRequest, OpcodeMatch
 from pfmon.tables import rows

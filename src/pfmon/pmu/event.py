@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from os.path import dirname, exists, join
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.light_functools import cache
 from pfmon.light_typing import NamedTuple
 from pfmon.made_when_asked import MadeWhenAsked
 from pfmon.tables import fields, lines

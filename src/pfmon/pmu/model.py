@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-
 from pfmon.errors import RuleError, UnknownNameError
+from pfmon.light_functools import cache
+from pfmon.light_importlib import import_module
 from pfmon.pmu.event import load_events
 from pfmon.pmu.file import CounterBank
 from pfmon.pmu.register import load_registers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from _collections_abc import Callable
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.pmu.request import BranchBufferRequest, EventRequest, instruction_set_mask, privilege_mask

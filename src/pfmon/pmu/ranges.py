@@ -7,7 +7,7 @@ section 7.1). In fine mode a pair holds the lower and another one the upper limi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from _collections_abc import Sequence
 
 from pfmon.errors import BadValueError, RuleError
 from pfmon.light_typing import NamedTuple

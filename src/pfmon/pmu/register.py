@@ -8,11 +8,11 @@ lowest `sxt` bit; `gp` must be written as zero (a one is a fault).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from _collections_abc import Mapping
 from os.path import dirname, exists, join
 
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.light_functools import cache
 from pfmon.light_typing import NamedTuple
 from pfmon.tables import rows
 

@@ -7,10 +7,9 @@ stretch of the run, they are asked for in one place, EventSets.totals.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 from pfmon.counting.data_tally import DataTally
 from pfmon.errors import LostError
+from pfmon.light_contextlib import nullcontext
 from pfmon.session.agenda import Alarm, Alarms
 from pfmon.session.counting import Estimate, Seen, Value
 from pfmon.session.gating import event_start, gate, move, unreached

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import resource
-import signal
 import time
-from contextlib import contextmanager, nullcontext
-from functools import partial
 
 from pfmon.engine import api
 from pfmon.engine.api import Start
 from pfmon.errors import PfmonError
+from pfmon.light_contextlib import contextmanager, nullcontext
 from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Monitoring
 from pfmon.session.plan import MACHINE, Outcome, Times, event_groups, planned_machine, planned_trigger
+from pfmon.session.processor_times import processor_times
 from pfmon.session.supported import (
     check_addresses,
     check_controls,
@@ -46,7 +44,8 @@ if TYPE_CHECKING:
     from pfmon.session.thread_counts import ThreadCounts
 
 TIMED_OUT = 124
-"""Exit status of a run that --session-timeout ended, as timeout(1) has it."""
+INTERRUPTED = 128 + 2
+"""Exit status of a run that --session-timeout ended, as timeout(1) has it, and of one that SIGINT ended, as a shell."""
 
 
 class Session:
@@ -122,7 +121,7 @@ class Session:
         from pfmon.session.tasks import Tasks  # most runs follow nothing
 
         assert self.plan.following
-        return Tasks(self.plan.following, partial(_monitor, self.plan, self._machine))
+        return Tasks(self.plan.following, lambda engine: _monitor(self.plan, self._machine, engine))
 
     def _mapped(self) -> None:
         """The program has mapped files: ranges and triggers may be in them. What is wrong with those ends the run."""
@@ -361,7 +360,7 @@ class Session:
             return ending.status & 0xFF
         if self._damage:
             return 0
-        return TIMED_OUT if self._stopped == "timeout" else 128 + signal.SIGINT
+        return TIMED_OUT if self._stopped == "timeout" else INTERRUPTED
 
     @property
     def _damage(self) -> str:
@@ -397,5 +396,4 @@ def _monitor(plan: Plan, machine: MachineFigures | None, engine: Engine) -> Moni
 
 
 def _now() -> tuple[float, float, float]:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return time.monotonic(), usage.ru_utime, usage.ru_stime
+    return time.monotonic(), *processor_times()

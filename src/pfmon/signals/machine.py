@@ -25,9 +25,9 @@ never       why it cannot happen in this machine or in a user program
 
 from __future__ import annotations
 
-from functools import cache
 from os.path import dirname, join
 
+from pfmon.light_functools import cache
 from pfmon.light_typing import NamedTuple
 from pfmon.made_when_asked import MadeWhenAsked
 from pfmon.tables import fields, lines

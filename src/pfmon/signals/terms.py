@@ -20,9 +20,9 @@ A number before what is added multiplies it.
 
 from __future__ import annotations
 
-from functools import cache
 from os.path import dirname, join
 
+from pfmon.light_functools import cache
 from pfmon.light_typing import NamedTuple
 from pfmon.stream.ia64 import Ia64Kind
 from pfmon.stream.kinds import Kind

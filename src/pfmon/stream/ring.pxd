@@ -51,6 +51,10 @@ cdef class RingWriter(Consumer):
     cdef Ring ring
 
 
+cdef class Reading:
+    cdef object over
+
+
 cdef class Pipe(Consumer):
     cdef RingWriter writer
     cdef Consumer reader

@@ -6,7 +6,7 @@ its results do not depend on them. What the words name is in the block table bef
 """
 
 import os
-from threading import Thread
+from _thread import allocate_lock, start_new_thread
 
 from pfmon.stream import failure as failures
 
@@ -151,6 +151,26 @@ cdef class RingWriter(Consumer):
         buffer.count += count
 
 
+cdef class Reading:
+    """A thread that reads a ring. The module threading is not loaded for it: every run has one."""
+
+    def __cinit__(self, Ring ring, Consumer reader):
+        self.over = allocate_lock()
+        self.over.acquire()
+        start_new_thread(self.read, (ring, reader))
+
+    def read(self, Ring ring, Consumer reader):
+        try:
+            ring.read_into(reader)
+        finally:
+            self.over.release()
+
+    def join(self):
+        """Wait until it has read everything."""
+        with self.over:
+            pass
+
+
 cdef class Pipe(Consumer):
     """Feeds ``reader``, and ``beside`` in the engine's own thread. Within ``with`` the reader's thread runs; behind it
     the reader has seen everything. Without ``threaded`` both read in the engine's thread. ``read``: has a ring read, and
@@ -167,8 +187,7 @@ cdef class Pipe(Consumer):
         if self.threaded and self.read:
             self.thread = self.read(self.writer.ring, self.reader)
         elif self.threaded:
-            self.thread = Thread(target=self.writer.ring.read_into, args=(self.reader,), name="pfmon reader", daemon=True)
-            self.thread.start()
+            self.thread = Reading(self.writer.ring, self.reader)
         return self
 
     def __exit__(self, *_):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 from pfmon.engine.api import Capabilities, Ending
 from pfmon.engine.ia64.core.identity import cpuid
 from pfmon.engine.ia64.core.processor import Processor
 from pfmon.engine.ia64.linux.interface import Death
 from pfmon.engine.ia64.memory.address_space import GuestMemoryFault
+from pfmon.light_contextlib import ExitStack
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.table import InstructionSet
 from pfmon.stream.words import Mark

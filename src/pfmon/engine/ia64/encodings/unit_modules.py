@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from pfmon.light_importlib import import_module
 
 NAMES = (
     "a",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from functools import cached_property
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.light_typing import NamedTuple
@@ -41,6 +40,7 @@ class OpenFile:
         self.references = 0
         self.entries: list[Entry] | None = None  # of a directory, since it was last rewound
         self.position = 0  # among the entries
+        self._may_wait: bool | None = None  # not asked yet
         self.on_release: Callable[[OpenFile], None] | None = None
         """Called before the last reference is given up, by who keeps locks."""
 
@@ -92,10 +92,12 @@ class OpenFile:
         """What ioctl does to such files alone; None: what it does to all."""
         return None
 
-    @cached_property
+    @property
     def may_wait(self) -> bool:
         """Whether reading and writing may wait for somebody: it is no regular file."""
-        return not stat.S_ISREG(os.fstat(self.host).st_mode)
+        if self._may_wait is None:
+            self._may_wait = not stat.S_ISREG(os.fstat(self.host).st_mode)
+        return self._may_wait
 
     def seekable(self) -> bool:
         """Whether the file has a position: it is no pipe, socket or terminal."""

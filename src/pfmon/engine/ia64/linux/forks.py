@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from copy import copy
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.family import Family
@@ -114,6 +113,8 @@ def fork(p: Process, lend: bool) -> Process:
     """A copy of a process with the thread that runs as its only one. ``lend``: memory is in common until it executes a
     program (vfork)."""
     assert p.system.host
+    from copy import copy  # few programs fork
+
     child = copy(p)
     child.family = Family(p.system.new_number(), p)
     child.begin_as_child(*p.system.host.forked(p, child, lend))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from copy import copy
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
@@ -37,6 +36,8 @@ class Paths:
 
     def fork(self, process_id: int) -> Paths:
         """For a child, which begins in the same directory."""
+        from copy import copy  # few programs fork
+
         other = copy(self)
         other._own = _own(process_id)
         other._directory = os.dup(self._directory)

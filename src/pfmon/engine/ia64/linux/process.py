@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 
-from pfmon.engine.ia64.linux import calls, delivery, exits, futexes, loader, open_flags, stopping
+from pfmon.engine.ia64.linux import calls, delivery, exits, futexes, host_files, loader, open_flags, stopping
 from pfmon.engine.ia64.linux.clock import Clock, Used
 from pfmon.engine.ia64.linux.errors import Restart, Terminated, ThreadEnded, error_number
 from pfmon.engine.ia64.linux.family import Family
@@ -350,7 +349,7 @@ class Process:
 
     def file_flags(self, file: OpenFile) -> int:
         """The flags of an open file as F_GETFL returns them to the program."""
-        return open_flags.to_guest(fcntl.fcntl(file.host, fcntl.F_GETFL))
+        return open_flags.to_guest(host_files.flags(file.host))
 
     def check_writable(self, address: int, length: int) -> None:
         """GuestMemoryFault unless the program could write to the whole range."""

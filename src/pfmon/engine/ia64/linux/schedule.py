@@ -6,15 +6,16 @@ have the same quantum, one after the other; any other one draws thread and quant
 
 from __future__ import annotations
 
-import select
-from collections import deque
-
 from pfmon.engine.ia64.linux.errors import Interrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections import deque
+
     from pfmon.engine.ia64.linux.system import System
     from pfmon.engine.ia64.linux.thread import Thread
+else:
+    from _collections import deque  # without the rest of collections
 
 MILLISECOND = 1_000_000
 SHORTEST = 2 * MILLISECOND
@@ -161,6 +162,8 @@ class Schedule:
 
     def _look_at_files(self, milliseconds: int | None) -> bool:
         """Wake those whose files are ready; whether there are any. Interrupted when the run is stopped."""
+        import select  # few programs wait
+
         poller = select.poll()
         poller.register(self._system.wakeup.descriptor, select.POLLIN)
         wanted: dict[int, int] = {}

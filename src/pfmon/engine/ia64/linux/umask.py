@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
-from contextlib import contextmanager
+
+from pfmon.light_contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

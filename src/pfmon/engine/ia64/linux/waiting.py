@@ -9,11 +9,10 @@ the run is stopped.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
-import select
 import stat
 
+from pfmon.engine.ia64.linux import host_files
 from pfmon.engine.ia64.linux.errors import Restart
 from pfmon.engine.ia64.linux.thread import Blocked, Wait
 
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.files import OpenFile
     from pfmon.engine.ia64.linux.process import Process
 
+POLLIN, POLLOUT = 1, 4
+PIPE_BUF = 4096
+"""Of poll(2) and pipe(7) on Linux."""
 BETWEEN_ATTEMPTS = 5_000_000
 """Nanoseconds after which a lock is tried again."""
 
@@ -79,26 +81,22 @@ def poll(process: Process, files: list[tuple[OpenFile, int]], nanoseconds: int |
 
 def _host_poll(wanted: dict[int, int]) -> dict[int, int]:
     """What has come by now."""
-    if not wanted:
-        return {}
-    poller = select.poll()
-    for host, events in wanted.items():
-        poller.register(host, events)
-    return dict(poller.poll(0))
+    found = {host: host_files.events(host, events) for host, events in wanted.items()}
+    return {host: events for host, events in found.items() if events}
 
 
 def _blocks(file: OpenFile, access: int) -> bool:
     """Whether reading (O_RDONLY) or writing (O_WRONLY) may have to wait for the other side of a file."""
     if not file.may_wait:
         return False
-    flags = fcntl.fcntl(file.host, fcntl.F_GETFL)
+    flags = host_files.flags(file.host)
     return not flags & os.O_NONBLOCK and flags & os.O_ACCMODE in (access, os.O_RDWR)
 
 
 def until_readable(process: Process, file: OpenFile) -> None:
     """Before a read that may block: let others run, and let the run be stopped."""
     if _blocks(file, os.O_RDONLY):
-        poll(process, [(file, select.POLLIN)], None)
+        poll(process, [(file, POLLIN)], None)
 
 
 def write(process: Process, file: OpenFile, data: bytes) -> int:
@@ -107,11 +105,11 @@ def write(process: Process, file: OpenFile, data: bytes) -> int:
     not wait."""
     if not _blocks(file, os.O_WRONLY):
         return file.write(data)
-    piece = select.PIPE_BUF if stat.S_ISFIFO(os.fstat(file.host).st_mode) else len(data)
+    piece = PIPE_BUF if stat.S_ISFIFO(os.fstat(file.host).st_mode) else len(data)
     done = 0
     try:
         while done < len(data):
-            poll(process, [(file, select.POLLOUT)], None)
+            poll(process, [(file, POLLOUT)], None)
             part = data[done : done + piece]
             written = file.write(part)
             done += written

@@ -14,3 +14,4 @@ cdef class AddressSpace:
     cdef attach(self, Cpu* cpu)
     cdef _publish(self)
     cdef _copy(self, uint64_t address, uint8_t* data, uint64_t length, uint32_t protection, bint write)
+    cdef _put(self, uint64_t start, uint8_t* data, uint64_t length, protection)

@@ -1,7 +1,8 @@
 """The memory of one guest process, for the loader and the system calls (see memory.pxd for what instructions do)."""
 
-from bisect import bisect_right
-
+# Buffers are asked for as C does: a typed memoryview brings classes of its own into the start of every run.
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
@@ -72,10 +73,21 @@ cdef class AddressSpace:
         if self.cpu != NULL:
             flush_tlb(self.cpu)
 
+    def _begun(self, address):
+        """How many regions begin at or below an address: they are in order."""
+        cdef Py_ssize_t low = 0, high = len(self.extents), middle
+        while low < high:
+            middle = (low + high) // 2
+            if _start(self.extents[middle]) <= address:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
     def _split(self, address):
         """Let no region reach across ``address``."""
         cdef Extent one
-        i = bisect_right(self.extents, address, key=_start) - 1
+        i = self._begun(address) - 1
         if i >= 0:
             one = self.extents[i]
             if one.start < address < one.end:
@@ -108,7 +120,7 @@ cdef class AddressSpace:
         if made is None:
             raise GuestMemoryLimit(f"the host has no {end - start} bytes of address space left")
         self.mapped += end - start
-        self.extents.insert(bisect_right(self.extents, start, key=_start), made)
+        self.extents.insert(self._begun(start), made)
         self._publish()
 
     def unmap(self, address: int, length: int) -> None:
@@ -243,11 +255,10 @@ cdef class AddressSpace:
     def read(self, address: int, length: int) -> bytes:
         """Bytes as the guest could read them; GuestMemoryFault names the first byte that it could not."""
         self._check(address, length, PROTECT_READ)
-        data = bytearray(length)
-        cdef uint8_t[:] view = data
+        data = PyBytes_FromStringAndSize(NULL, length)
         if length:
-            self._copy(address, &view[0], length, PROTECT_READ, False)
-        return bytes(data)
+            self._copy(address, <uint8_t*>PyBytes_AS_STRING(data), length, PROTECT_READ, False)
+        return data
 
     def _check(self, address, length, protection):
         """Refuse a transfer before it starts, so that nothing is allocated or written for an impossible one."""
@@ -274,14 +285,20 @@ cdef class AddressSpace:
         self._store(address, data, 0)
 
     def _store(self, address, data, protection):
-        cdef const uint8_t[:] view = data
-        cdef uint64_t start = address
-        if len(data):
-            self._copy(start, <uint8_t*>&view[0], len(data), protection, True)
-            if self.c.code_used and writes_code(&self.c, start, len(data)):
-                self.c.code_written = 1
-            if self.cpu != NULL and self.cpu.alat_used:
-                alat_overlap(self.cpu, start, len(data))
+        cdef Py_buffer bytes_of
+        PyObject_GetBuffer(data, &bytes_of, PyBUF_SIMPLE)
+        try:
+            if bytes_of.len:
+                self._put(address, <uint8_t*>bytes_of.buf, bytes_of.len, protection)
+        finally:
+            PyBuffer_Release(&bytes_of)
+
+    cdef _put(self, uint64_t start, uint8_t* data, uint64_t length, protection):
+        self._copy(start, data, length, protection, True)
+        if self.c.code_used and writes_code(&self.c, start, length):
+            self.c.code_written = 1
+        if self.cpu != NULL and self.cpu.alat_used:
+            alat_overlap(self.cpu, start, length)
 
     def detach(self):
         """The processor that used this memory is gone."""

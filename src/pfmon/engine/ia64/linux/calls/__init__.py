@@ -79,6 +79,6 @@ def handler(number: int) -> tuple[Handler | None, int]:
 
 def load(module: str) -> None:
     """Register the calls of a module."""
-    from importlib import import_module
+    from pfmon.light_importlib import import_module
 
     import_module(f"{__name__}.{module}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from _collections_abc import Callable
 
 from pfmon.engine.ia64.linux.numbers import NUMBERS
 
