@@ -1,5 +1,6 @@
 """Any number of events in one run: the same counts as one by one, each replica within the hardware's rules."""
 
+import random
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from pfmon.pmu import get
 from pfmon.pmu.request import EventRequest, RangeRequest, Request
 from pfmon.session.counting import Seen
 from pfmon.session.event_patterns import check_counters, expand
-from pfmon.session.event_sets import EventSets
+from pfmon.session.event_sets import EventSets, replicas
 
 PMUS = ("itanium", "itanium2", "montecito")
 
@@ -59,6 +60,32 @@ def test_events_of_different_sets_go_to_different_replicas() -> None:
     with pytest.raises(RuleError):
         EventSets(get("itanium2"), request)
     assert len(EventSets(get("itanium2"), request, unlimited=True).sets) == 2
+
+
+def one_by_one(pmu: str, names: list[str]) -> list[list[int]]:
+    """The places of the events on each PMU, when each event goes to the first one that takes it."""
+    sets: list[list[int]] = []
+    for place in range(len(names)):
+        for one in sets:
+            try:
+                EventSets(get(pmu), request_of([names[other] for other in [*one, place]]))
+            except PfmonError:
+                continue
+            one.append(place)
+            break
+        else:
+            EventSets(get(pmu), request_of([names[place]]))
+            sets.append([place])
+    return sets
+
+
+@pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito", "intel_v2", "ppc604e"])
+def test_each_event_goes_to_the_first_replica_that_takes_it(pmu: str) -> None:
+    draw = random.Random(pmu)
+    countable = expand(get(pmu), ["all"])
+    for _ in range(8):
+        names = draw.sample(countable, draw.randint(2, 9))
+        assert [places for _, places in replicas(get(pmu), request_of(names))] == one_by_one(pmu, names)
 
 
 def test_a_range_holds_in_every_replica() -> None:

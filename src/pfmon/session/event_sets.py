@@ -5,7 +5,7 @@ Every replica has the registers and obeys the rules of the hardware; a run feeds
 
 from __future__ import annotations
 
-from pfmon.errors import RuleError
+from pfmon.errors import PfmonError, RuleError
 from pfmon.session.captures import mixes_captures
 from pfmon.session.counting import Counting
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pfmon.counting.tally import Tally
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor
-    from pfmon.pmu.request import EventRequest, Request
+    from pfmon.pmu.request import Request
     from pfmon.session.counting import Count, Seen, Value
     from pfmon.session.plan import Placed
     from pfmon.stream.table import BlockTable
@@ -142,22 +142,42 @@ def replicas(model: PmuModel, request: Request) -> list[tuple[Counting, list[int
     """As many programmed PMUs as the events need, with the places of their events in the request: each event goes to
     the first one that has a counter for it and whose rules allow it beside the others."""
     made: list[tuple[Counting, list[int]]] = []
-    for place, event in enumerate(request.events):
-        for number, (_, places) in enumerate(made):
-            events = [request.events[other] for other in [*places, place]]
-            if len(places) < len(model.bank.numbers) and (fits := _program(model, request, events)):
-                made[number] = fits, [*places, place]
-                break
+    counters = len(model.bank.numbers)
+    place = 0
+    while place < len(request.events):
+        together = list(range(place, min(place + counters, len(request.events))))
+        if all(len(places) == counters for _, places in made) and (fits := _tried(model, request, together)):
+            made.append((fits, together))  # as they would have come to be there one by one
+            place += len(together)
         else:
-            made.append((Counting(model, request._replace(events=(event,))), [place]))
+            _add(made, model, request, place)
+            place += 1
     return made
 
 
-def _program(model: PmuModel, request: Request, events: Sequence[EventRequest]) -> Counting | None:
+def _add(made: list[tuple[Counting, list[int]]], model: PmuModel, request: Request, place: int) -> None:
+    """One more event, on the first PMU that takes it."""
+    for number, (_, places) in enumerate(made):
+        if len(places) < len(model.bank.numbers) and (fits := _program(model, request, [*places, place])):
+            made[number] = fits, [*places, place]
+            return
+    made.append((Counting(model, request._replace(events=(request.events[place],))), [place]))
+
+
+def _tried(model: PmuModel, request: Request, places: Sequence[int]) -> Counting | None:
+    """One PMU with these events; None when there is anything wrong with them."""
+    try:
+        return _program(model, request, places)
+    except PfmonError:
+        return None
+
+
+def _program(model: PmuModel, request: Request, places: Sequence[int]) -> Counting | None:
     """One PMU with these events; None when it does not take them."""
+    events = tuple(request.events[place] for place in places)
     if mixes_captures(model, [model.events[event.name] for event in events if event.name in model.events]):
         return None
     try:
-        return Counting(model, request._replace(events=tuple(events)))
+        return Counting(model, request._replace(events=events))
     except RuleError:
         return None
