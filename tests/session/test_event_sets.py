@@ -82,7 +82,7 @@ def one_by_one(pmu: str, names: list[str]) -> list[list[int]]:
 @pytest.mark.parametrize("pmu", ["itanium", "itanium2", "montecito", "intel_v2", "ppc604e"])
 def test_each_event_goes_to_the_first_replica_that_takes_it(pmu: str) -> None:
     draw = random.Random(pmu)
-    countable = [name.partition(":")[0] for name in expand(get(pmu), ["all"])]
+    countable = [name for name in expand(get(pmu), ["all"]) if ":" not in name]
     for _ in range(8):
         names = draw.choices(countable, k=draw.randint(2, 9))
         assert [places for _, places in replicas(get(pmu), request_of(names))] == one_by_one(pmu, names)
