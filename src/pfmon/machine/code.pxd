@@ -6,6 +6,7 @@ from pfmon.engine.ia64.encodings.attributes cimport MOST_SOURCES, MOST_TARGETS
 from pfmon.engine.ia64.encodings.decoder cimport Row
 from pfmon.machine.predictor cimport Branch
 from pfmon.machine.traits cimport PortTable
+from pfmon.stream.arena cimport Arena
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport BlockHead, BlockTable, executed
 
@@ -62,7 +63,7 @@ cdef struct Reach:               # a memory access of a block
     uint8_t checks               # it is made only if the ALAT has no entry
 
 # Blocks are many and the host's caches small: what every run looks at is in the first 64 bytes, or right behind the plan.
-cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
+cdef struct Plan:                # 128 bytes; then its accesses (`reaches`), then its `steps`
     uint64_t ip
     uint64_t first_window
     uint64_t access_mask         # bits of the block's word whose instructions access memory
@@ -109,6 +110,7 @@ cdef class Plans:
     cdef PortTable ports
     cdef BlockTable table
     cdef uint64_t thread_id
+    cdef Arena arena             # the plans themselves
     cdef Plan** plans[CHUNKS]
     cdef bint a_in_i_to_m, mmf_splits
     cdef Failure failure         # why there is no plan of a block

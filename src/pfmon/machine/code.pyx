@@ -10,9 +10,9 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     PR_FIRST, STACKED, Attributes, Operand)
 from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
 from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.host_lines cimport take_lines
 from pfmon.machine.predictor cimport BRANCH_RETURN, is_call, is_indirect
 from pfmon.machine.traits cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill_ports, port_of
+from pfmon.stream.arena cimport free_arena, take
 from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
 from pfmon.stream.table cimport ALWAYS, BlockInstruction, Cut
 
@@ -119,17 +119,10 @@ cdef class Plans:
         fill_ports(&self.ports, config)
 
     def __dealloc__(self):
-        cdef uint64_t chunk, number
-        cdef Plan* plan
+        cdef uint64_t chunk
         for chunk in range(CHUNKS):
-            if self.plans[chunk] == NULL:
-                continue
-            for number in range(CHUNK):
-                plan = self.plans[chunk][number]
-                if plan != NULL:
-                    free(plan.steps)
-                    free(plan)
             free(self.plans[chunk])
+        free_arena(&self.arena)
 
     cdef Plan* plan(self, uint64_t number) noexcept nogil:
         """The plan of a block; NULL when there can be none: `failure`."""
@@ -170,8 +163,9 @@ cdef class Plans:
 
     cdef Plan* make(self, uint64_t number) noexcept nogil:
         cdef const BlockHead* head = &self.table.c.heads[number]
-        cdef uint64_t bytes = sizeof(Plan) + head.length * sizeof(Reach)
-        cdef Plan* plan = <Plan*>take_lines(bytes)
+        cdef uint64_t reaches = (head.length * sizeof(Reach) + 7) & ~<uint64_t>7     # steps begin with words
+        cdef uint64_t bytes = sizeof(Plan) + reaches + head.length * sizeof(Step)
+        cdef Plan* plan
         cdef Code codes[MOST_CODE]
         cdef const Code* code
         cdef const Attributes* attributes
@@ -179,15 +173,12 @@ cdef class Plans:
         cdef uint32_t i
         cdef uint8_t groups = 0
         self.failure = Failure.BLOCK_TOO_LONG if head.length > MOST_CODE else Failure.OUT_OF_MEMORY
+        plan = <Plan*>take(&self.arena, bytes) if head.length <= MOST_CODE else NULL
         if plan == NULL:
             return NULL
         memset(plan, 0, bytes)
-        plan.steps = <Step*>calloc(head.length, sizeof(Step))
         plan.reaches = <Reach*>(plan + 1)
-        if plan.steps == NULL or head.length > MOST_CODE:
-            free(plan.steps)
-            free(plan)
-            return NULL
+        plan.steps = <Step*>(<char*>plan.reaches + reaches)
         self.decode_block(head, codes)
         plan.length, plan.cut = <uint8_t>head.length, <uint8_t>head.cut
         plan.accesses, plan.access_mask = <uint16_t>head.accesses, head.access_mask

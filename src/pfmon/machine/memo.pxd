@@ -7,6 +7,7 @@ from pfmon.machine.outcomes cimport Outcomes
 from pfmon.machine.records cimport Records
 from pfmon.machine.script cimport Event
 from pfmon.machine.state cimport State
+from pfmon.stream.arena cimport Arena
 from pfmon.stream.consumer cimport RunCounter
 
 cdef enum NodeFlag:
@@ -48,7 +49,8 @@ cdef class Memo:
     cdef Records records
     cdef Outcomes outcomes
     cdef RunCounter counted      # told how often blocks ran; None: nobody is
-    cdef State** states          # in chunks that never move
+    cdef Arena arena             # the states themselves
+    cdef State** states          # by number
     cdef uint32_t state_count, state_capacity
     cdef uint32_t* state_table
     cdef uint32_t state_table_size
@@ -70,7 +72,6 @@ cdef class Memo:
     # A node will be looked at soon.
     cdef void expect(self, uint32_t number) noexcept nogil
     cdef void use(self, uint32_t event_set) noexcept nogil
-    cdef void free_states(self) noexcept nogil
     cdef uint32_t state_place(self, const State* state) noexcept nogil
     cdef void enter(self, uint32_t number) noexcept nogil
     cdef bint room(self, uint32_t log_count) noexcept nogil

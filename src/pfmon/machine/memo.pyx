@@ -8,11 +8,12 @@ records, which `write_out` turns into records.
 """
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from pfmon.machine.host_lines cimport prefetch, take_lines
 from pfmon.machine.scoreboard cimport RING, RING_FIRST, Pending, rotated
+from pfmon.stream.arena cimport free_arena, take, take_back
 
 cdef enum:
     FIRST_TABLE = 1 << 14
@@ -30,10 +31,12 @@ cdef inline uint64_t state_bytes(const State* state) noexcept nogil:
 
 
 cdef uint64_t state_hash(const State* state) noexcept nogil:
-    cdef const uint32_t* words = <const uint32_t*>state
-    cdef uint64_t hash = 7, i
-    for i in range(state_bytes(state) // 4):
+    cdef const uint64_t* words = <const uint64_t*>state
+    cdef uint64_t hash = 7, bytes = state_bytes(state), i
+    for i in range(bytes // 8):
         hash = mix(hash, words[i])
+    if bytes & 4:
+        hash = mix(hash, (<const uint32_t*>state)[bytes // 4 - 1])
     return hash
 
 
@@ -64,7 +67,7 @@ cdef class Memo:
             for event_set in range(self.event_sets):
                 free(self.times_of[event_set])
         free(self.times_of)
-        self.free_states()
+        free_arena(&self.arena)
         free(self.states)
         free(self.state_table)
         free(self.nodes)
@@ -83,11 +86,6 @@ cdef class Memo:
                 self.records.lost = True
                 return
         self.times = self.times_of[event_set]
-
-    cdef void free_states(self) noexcept nogil:
-        cdef uint32_t i
-        for i in range(1, self.state_count):
-            free(self.states[i])
 
     # --- states
 
@@ -119,7 +117,7 @@ cdef class Memo:
                 return NONE
             self.states = fresh
             self.state_capacity = capacity
-        copy = <State*>malloc(state_bytes(state))
+        copy = <State*>take(&self.arena, state_bytes(state))
         if copy == NULL:
             return NONE
         memcpy(copy, state, state_bytes(state))
@@ -308,7 +306,7 @@ cdef class Memo:
     cdef void forget(self) noexcept nogil:
         """Begin anew, after `write_out`: node and state numbers of before mean nothing any more."""
         self.flushes += 1
-        self.free_states()
+        take_back(&self.arena)
         self.state_count = self.node_count = 1
         self.log_used = 0
         self.outcomes.forget()

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.engine.ia64.core.arena cimport Arena
+from pfmon.stream.arena cimport Arena
 from pfmon.engine.ia64.core.cpu cimport Block, Cpu, Instruction
 from pfmon.stream.table cimport Table
 

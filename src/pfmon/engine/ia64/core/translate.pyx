@@ -8,7 +8,7 @@ before it unless its handler tests the predicate, a traced memory access a trace
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.engine.ia64.core.arena cimport take
+from pfmon.stream.arena cimport take
 from pfmon.engine.ia64.core.blocks cimport Blocks, block_of, note_translation
 from pfmon.engine.ia64.core.control cimport enter
 from pfmon.engine.ia64.core.cpu cimport (

@@ -1,7 +1,7 @@
 """Memory that is given out piece by piece and taken back whole: pieces lie side by side in the order of their making.
 
 Blocks that were translated one after the other run one after the other, so they share lines and pages of the host's
-caches.
+caches. And many small pieces from malloc would cost a thread a system call for every page.
 """
 
 from libc.stdint cimport uint64_t
