@@ -17,6 +17,10 @@ _READ_ONLY: Any = type(type.__dict__)
 """types.MappingProxyType, without importing types."""
 
 
+_BASE = "__Pyx_FlexibleEnumBase"
+_bases: list[Any] = []
+
+
 class EnumType(type):
     """The class of enumerations, which are called for two things: an enumeration that has no members is called with a
     name and pairs of names and numbers, and gives a new one; others with a number, and give the member."""
@@ -27,6 +31,15 @@ class EnumType(type):
     _value2member_map_: dict[int, Any]
     """The members that were asked for."""
     _members: Mapping[str, Any] | None = None
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
+        """Each compiled module defines the same base of its enumerations: the first one stands for all."""
+        if name == _BASE and _bases:
+            return _bases[0]
+        made = super().__new__(cls, name, bases, body)
+        if name == _BASE:
+            _bases.append(made)
+        return made
 
     def __call__(cls, value: Any, names: Any = None, *, module: str | None = None) -> Any:
         if names is not None:

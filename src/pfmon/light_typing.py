@@ -6,13 +6,13 @@ eighth: collections.namedtuple compiles a constructor for each. A type checker s
 
 from __future__ import annotations
 
-from _operator import itemgetter
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, NamedTuple, Protocol, Self, overload
 else:
+    from _collections import _tuplegetter
+
     Protocol = object
 
     def overload(function: Any) -> Any:
@@ -27,7 +27,7 @@ else:
                 return super().__new__(cls, name, (tuple,), body)
             fields = tuple(body.get("__annotations__", ()))
             defaults = {field: body.pop(field) for field in fields if field in body}
-            body |= {field: property(itemgetter(place)) for place, field in enumerate(fields)}
+            body |= {field: _tuplegetter(place, None) for place, field in enumerate(fields)}
             body |= {"_fields": fields, "_field_defaults": defaults, "__match_args__": fields, "__slots__": ()}
             return super().__new__(cls, name, bases, body)
 

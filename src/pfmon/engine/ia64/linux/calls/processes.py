@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from pfmon.engine.ia64.linux import executing, exits, forks
+from pfmon.engine.ia64.linux import exits
 from pfmon.engine.ia64.linux.calls.registry import system_call
 from pfmon.engine.ia64.linux.clock import SECOND
 from pfmon.engine.ia64.linux.errors import Restart, Terminated, fail
@@ -31,12 +31,16 @@ STACK_OF_CLONE = 16
 
 @system_call("clone2")
 def clone2(p: Process, flags: int, base: int, size: int, parent_tid: int, child_tid: int, tls: int) -> int:
+    from pfmon.engine.ia64.linux import forks  # few programs begin others
+
     return forks.clone(p, flags, base, size, parent_tid, child_tid, tls)
 
 
 @system_call("clone")
 def clone(p: Process, flags: int, base: int, parent_tid: int, child_tid: int, tls: int) -> int:
     """As clone2, with the place of the stacks alone."""
+    from pfmon.engine.ia64.linux import forks  # as above
+
     return forks.clone(p, flags, base, STACK_OF_CLONE, parent_tid, child_tid, tls)
 
 
@@ -51,6 +55,8 @@ def execveat(p: Process, directory: int, path: int, arguments: int, environment:
 
 
 def _execute(p: Process, directory: int, path: int, arguments: int, environment: int, flags: int) -> None:
+    from pfmon.engine.ia64.linux import executing  # as above
+
     name = p.user.string(path)
     given, values = executing.vector(p, arguments), executing.vector(p, environment)
     if flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW):
