@@ -94,49 +94,6 @@ def test_a_module_that_is_gone_is_not_found(place: Path) -> None:
         look(place)
 
 
-SOME = """
-import sys
-from pfmon import code_cache
-cache = code_cache.install()
-for name in sys.argv[1]:
-    __import__(f"pfmon.part.{name}")
-cache.keep()
-"""
-
-
-def groups(place: Path) -> list[str]:
-    """Which of the modules with names of one letter are in a group."""
-    whole = file_of(place).read_bytes()
-    size = int.from_bytes(whole[:8], "little")
-    *_, behind, entries, found = marshal.loads(whole[8 : 8 + size])
-    assert sum(length for _, length in found) == behind == len(whole) - 8 - size
-    codes = [marshal.loads(whole[8 + size + first :][:length]) for first, length in found]
-    assert {name: number for number, group in enumerate(codes) for name in group} == {
-        name: group for name, (*_, group) in entries.items()
-    }
-    parts = ("".join(sorted(name[-1] for name in group if name[-2:-1] == ".")) for group in codes)
-    return sorted(filter(None, parts))
-
-
-def test_modules_that_every_run_loads_together_are_a_group(place: Path) -> None:
-    for name in "abcdef":
-        (place / "pfmon" / "part" / f"{name}.py").write_text(f"NAME = {name!r}\n")
-
-    def load(names: str) -> list[str]:
-        subprocess.run([sys.executable, "-c", SOME, names], env={"PYTHONPATH": str(place)}, check=True)
-        return groups(place)
-
-    assert load("abcd") == ["abcd"]
-    assert load("abcdef") == ["abcd", "ef"]
-    assert load("bae") == ["ab", "cd", "e", "f"]
-    assert load("f") == ["ab", "cd", "e", "f"]
-    written = file_of(place).stat().st_mtime_ns
-    assert load("efcdab") == load("ab") == load("f") == ["ab", "cd", "e", "f"]
-    assert file_of(place).stat().st_mtime_ns == written
-    (place / "pfmon" / "part" / "b.py").write_text("NAME = 'other'\n")
-    assert load("abcdef") == ["a", "b", "cd", "e", "f"]
-
-
 OTHER = marshal.dumps((1, 2, 3))
 
 

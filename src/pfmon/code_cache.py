@@ -4,12 +4,8 @@ To find and read 170 files took a tenth of a short run. The file is written by a
 in it, and belongs to one version of Python and one place of the package. A module whose source has changed since is
 left to Python's own finder; so is everything when there is no file, or one that cannot be used.
 
-Modules that all runs so far loaded together are one group, which is read at once: names that many of them use are in it
-once. A run that loads a part of a group splits it.
-
-The file: eight bytes, how long the head is; the head, marshalled: version, place, bytes behind it, entries, groups; the
-groups, each marshalled. They are read one by one: memory that the system has to clear first costs more than to ask for
-each.
+The file: eight bytes, how long the head is; the head, marshalled: version, place, bytes behind it, entries; the codes,
+marshalled. They are read one by one: memory that the system has to clear first costs more than to ask for each.
 """
 
 from __future__ import annotations
@@ -19,19 +15,17 @@ import os
 import sys
 from _frozen_importlib import ModuleSpec
 from _frozen_importlib_external import SourceFileLoader
-from itertools import accumulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence, Set
+    from collections.abc import Iterator, Sequence
     from types import CodeType, ModuleType
 
-    Entry = tuple[bool, int, int, int]
-    """Whether a module is a package; its source's time of change (nanoseconds) and size; the number of its group."""
-    Group = tuple[int, int]
-    """Where it begins behind the head, and how long it is."""
-    Module = tuple[str, bool, int, int, CodeType]
-    """A name, the first three of an entry, and the code."""
+    Entry = tuple[bool, int, int, int, int]
+    """Whether it is a package; its source's time of change (nanoseconds) and size; its code: where it begins behind the
+    head, and how long it is."""
+    Module = tuple[str, bool, int, int, bytes]
+    """A name, the first three of an entry, and the code, marshalled."""
 
 HEAD = 8
 PACKAGE = __name__.partition(".")[0]
@@ -49,7 +43,8 @@ class Loader(SourceFileLoader):
         self._cache = cache
 
     def get_code(self, fullname: str) -> CodeType:
-        return self._cache.code(fullname)
+        code: CodeType = marshal.loads(self._cache.code(fullname))
+        return code
 
 
 class CodeCache:
@@ -57,27 +52,20 @@ class CodeCache:
 
     def __init__(self, path: str = FILE) -> None:
         self._path = path
-        self._earlier = list(sys.modules)
-        """What is loaded without it."""
         self._entries: dict[str, Entry] = {}
-        self._groups: list[Group] = []
-        self._codes: dict[str, CodeType] = {}
-        """What was read with another module of its group, and not asked for yet."""
         try:
             self._file = os.open(path, os.O_RDONLY)
         except OSError:
             return
         try:
-            self._start, self._entries, self._groups = _head(self._file)
+            self._start, self._entries = _head(self._file)
         except (OSError, ValueError, EOFError, TypeError):
             os.close(self._file)  # none that can be used
 
-    def code(self, name: str) -> CodeType:
-        """The code of a module that has an entry."""
-        if name not in self._codes:
-            first, size = self._groups[self._entries[name][-1]]
-            self._codes |= marshal.loads(os.pread(self._file, size, self._start + first))
-        return self._codes.pop(name)
+    def code(self, name: str) -> bytes:
+        """The code of a module, marshalled."""
+        *_, first, size = self._entries[name]
+        return os.pread(self._file, size, self._start + first)
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """As importlib.abc.MetaPathFinder has it."""
@@ -97,44 +85,33 @@ class CodeCache:
         return spec
 
     def keep(self) -> None:
-        """Write the file, if modules were loaded that it does not have, or a part of a group, and Python may write such
-        files."""
+        """Write the file, if modules were loaded that it does not have and Python may write such files."""
         if sys.dont_write_bytecode or sys.pycache_prefix or not os.access(os.path.dirname(self._path), os.W_OK):
             return
-        fresh = list(_loaded({*self._entries, *self._earlier}))
-        parts = self._parts()
-        if fresh or len(parts) > len(self._groups):
-            known = [[(name, *self._entries[name][:3], self.code(name)) for name in part] for part in parts]
-            _write(self._path, _content([*known, fresh]))
-
-    def _parts(self) -> list[list[str]]:
-        """The groups, each split into what is loaded and what is not."""
-        parts: dict[tuple[int, bool], list[str]] = {}
-        for name, (*_, group) in self._entries.items():
-            parts.setdefault((group, name in sys.modules), []).append(name)
-        return list(parts.values())
+        fresh = list(_loaded(self._entries))
+        if fresh:
+            known = [(name, *entry[:3], self.code(name)) for name, entry in self._entries.items()]
+            _write(self._path, _content(known + fresh))
 
 
-def _head(file: int) -> tuple[int, dict[str, Entry], list[Group]]:
-    """Where the groups begin in a file, entries and groups. ValueError: it is cut, or of another Python or place."""
+def _head(file: int) -> tuple[int, dict[str, Entry]]:
+    """Where the codes begin in a file, and its entries. ValueError: it is cut, or of another Python or place."""
     size = int.from_bytes(os.pread(file, HEAD, 0), "little")
-    version, root, behind, entries, groups = marshal.loads(os.pread(file, min(size, os.fstat(file).st_size), HEAD))
+    version, root, behind, entries = marshal.loads(os.pread(file, min(size, os.fstat(file).st_size), HEAD))
     if (version, root) != (sys.version, ROOT) or os.fstat(file).st_size != HEAD + size + behind:
         raise ValueError("a file that cannot be used")
-    return HEAD + size, entries, groups
+    return HEAD + size, entries
 
 
-def _content(parts: Sequence[Sequence[Module]]) -> bytes:
-    """The file with these modules, each part of them a group."""
+def _content(modules: Sequence[Module]) -> bytes:
+    """The file with these modules."""
     entries: dict[str, Entry] = {}
-    codes: list[bytes] = []
-    for part in filter(None, parts):
-        entries |= {name: (is_package, changed, size, len(codes)) for name, is_package, changed, size, _ in part}
-        codes.append(marshal.dumps({name: code for name, *_, code in part}))
-    ends = list(accumulate(map(len, codes)))
-    groups = [(end - len(code), len(code)) for end, code in zip(ends, codes, strict=True)]
-    head = marshal.dumps((sys.version, ROOT, sum(map(len, codes)), entries, groups))
-    return b"".join([len(head).to_bytes(HEAD, "little"), head, *codes])
+    behind = 0
+    for name, is_package, changed, size, code in modules:
+        entries[name] = is_package, changed, size, behind, len(code)
+        behind += len(code)
+    head = marshal.dumps((sys.version, ROOT, behind, entries))
+    return b"".join([len(head).to_bytes(HEAD, "little"), head, *(code for *_, code in modules)])
 
 
 def _write(path: str, content: bytes) -> None:
@@ -163,7 +140,7 @@ def _state(source: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _loaded(known: Set[str]) -> Iterator[Module]:
+def _loaded(known: dict[str, Entry]) -> Iterator[Module]:
     """The modules of this package that are loaded and not known."""
     for name, module in list(sys.modules.items()):
         if name in known or name.partition(".")[0] != PACKAGE or module.__spec__ is None:
@@ -173,8 +150,7 @@ def _loaded(known: Set[str]) -> Iterator[Module]:
         state = _state(_source(name, is_package))
         if isinstance(spec.loader, SourceFileLoader) and state is not None:
             code = spec.loader.get_code(name)
-            if code is not None:
-                yield name, is_package, *state, code
+            yield name, is_package, *state, marshal.dumps(code)
 
 
 def install() -> CodeCache:
