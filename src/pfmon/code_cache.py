@@ -81,7 +81,7 @@ class CodeCache:
         spec.has_location = True
         spec.cached = self._path
         if is_package:
-            spec.submodule_search_locations = [os.path.dirname(source)]
+            spec.submodule_search_locations = [source.rpartition(os.sep)[0]]
         return spec
 
     def keep(self) -> None:
@@ -127,8 +127,8 @@ def _write(path: str, content: bytes) -> None:
 
 
 def _source(name: str, is_package: bool) -> str:
-    path = os.path.join(ROOT, *name.split("."))
-    return os.path.join(path, "__init__.py") if is_package else f"{path}.py"
+    path = f"{ROOT}{os.sep}{name.replace('.', os.sep)}"
+    return f"{path}{os.sep}__init__.py" if is_package else f"{path}.py"
 
 
 def _state(source: str) -> tuple[int, int] | None:
