@@ -1,4 +1,4 @@
-"""A run on a machine: the machine beside the engine, in a thread of its own."""
+"""A run on a machine: the machine beside the engine, in a thread of its own where that pays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pfmon.errors import PfmonError
 from pfmon.machine.names import IN_ORDER, OUT_OF_ORDER
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring import Pipe
+from pfmon.stream.second_thread import SecondThread
 from pfmon.stream.table import InstructionSet
 
 TYPE_CHECKING = False
@@ -57,8 +58,8 @@ class MachineRun:
         seat: Seat | None = None,
     ) -> None:
         """``memo``: take what blocks did before from memory (machine.pyx); without it all is simulated.
-        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own.
-        ``seat``: the hardware thread of a core that it shares with another run."""
+        ``event_sets``: in how many parts what it records can be told. ``threaded``: in a thread of its own, where that
+        pays. ``seat``: the hardware thread of a core that it shares with another run."""
         self._threaded = threaded
         self._seat = seat
         self.machine: Machine | IntervalMachine = (
@@ -100,7 +101,8 @@ class MachineRun:
             else:
                 self._in_order.count_runs(beside)
             beside = None
-        self._pipe = Pipe(reader or self.machine, beside, self._threaded, self._seat.read if self._seat else None)
+        read, second = (self._seat.read, None) if self._seat else (None, SecondThread())
+        self._pipe = Pipe(reader or self.machine, beside, self._threaded, read, second)
         return self._pipe
 
     def __enter__(self) -> MachineRun:

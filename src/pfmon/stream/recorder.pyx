@@ -46,4 +46,5 @@ cdef class Recorder(Consumer):
 
     def replay(self, Consumer consumer):
         """Give another reader everything so far, as the engine gave it."""
-        consumer.consume(self.kept, self.count)
+        with nogil:                      # as the engine: another thread may want the GIL
+            consumer.consume(self.kept, self.count)

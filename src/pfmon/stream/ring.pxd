@@ -4,6 +4,7 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.ring_pair cimport RingPair
+from pfmon.stream.second_thread cimport SecondThread
 
 cdef extern from "<semaphore.h>" nogil:
     ctypedef struct sem_t:
@@ -47,6 +48,10 @@ cdef class Ring:
 cdef void read_all(Ring ring, Consumer consumer) noexcept nogil
 
 
+# Wait until everything so far was read. By the writer.
+cdef void wait_until_read(Ring ring) noexcept nogil
+
+
 cdef class RingWriter(Consumer):
     cdef Ring ring
 
@@ -60,5 +65,10 @@ cdef class Pipe(Consumer):
     cdef Consumer reader
     cdef Consumer beside
     cdef bint threaded
+    cdef SecondThread second
     cdef object read
     cdef object thread
+    cdef bint begun              # the thread, by `choose`
+
+    cdef begin(self)
+    cdef void choose(self) noexcept nogil

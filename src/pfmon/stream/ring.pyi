@@ -5,6 +5,7 @@ from typing import Protocol, Self
 from pfmon.stream.consumer import Consumer
 from pfmon.stream.failure import Failure
 from pfmon.stream.ring_pair import RingPair
+from pfmon.stream.second_thread import SecondThread
 
 class HasJoin(Protocol):
     """What is waited for until a ring has been read."""
@@ -39,6 +40,7 @@ class Pipe(Consumer):
         beside: Consumer | None = None,
         threaded: bool = True,
         read: Callable[[Ring, Consumer], HasJoin] | None = None,
+        second: SecondThread | None = None,
     ) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(

@@ -13,6 +13,7 @@ from pfmon.stream import failure as failures
 from libc.string cimport memcmp, memcpy
 
 from pfmon.stream.failure cimport Failure
+from pfmon.stream.second_thread cimport SecondThread
 
 cdef extern from "<unistd.h>" nogil:
     int close(int)
@@ -102,14 +103,19 @@ cdef class Ring:
 
     def drain(self):
         """The writer's side: wait until the reader has read everything so far."""
-        cdef int i
         with nogil:
-            if self.shared.buffers[self.shared.filling % BUFFERS].count:
-                self.hand_over()
-            for i in range(BUFFERS - 1):
-                wait(&self.shared.empty)
-            for i in range(BUFFERS - 1):
-                sem_post(&self.shared.empty)
+            wait_until_read(self)
+
+
+cdef void wait_until_read(Ring ring) noexcept nogil:
+    cdef Shared* shared = ring.shared
+    cdef int i
+    if shared.buffers[shared.filling % BUFFERS].count:
+        ring.hand_over()
+    for i in range(BUFFERS - 1):
+        wait(&shared.empty)
+    for i in range(BUFFERS - 1):
+        sem_post(&shared.empty)
 
 
 cdef void read_all(Ring ring, Consumer consumer) noexcept nogil:
@@ -173,22 +179,27 @@ cdef class Reading:
 
 cdef class Pipe(Consumer):
     """Feeds ``reader``, and ``beside`` in the engine's own thread. Within ``with`` the reader's thread runs; behind it
-    the reader has seen everything. Without ``threaded`` both read in the engine's thread. ``read``: has a ring read, and
-    returns what can be joined when it is, instead of a thread of the pipe's own."""
+    the reader has seen everything. Without ``threaded`` both read in the engine's thread. ``second``: says when the
+    reader's thread is worth it, instead of having it always. ``read``: has a ring read, and returns what can be joined
+    when it is, instead of a thread of the pipe's own."""
 
-    def __cinit__(self, Consumer reader, Consumer beside=None, bint threaded=True, read=None):
+    def __cinit__(self, Consumer reader, Consumer beside=None, bint threaded=True, read=None, SecondThread second=None):
         self.read = read
         self.reader = reader
         self.beside = beside if beside is not None else Consumer()
-        self.threaded = threaded
         self.writer = RingWriter(Ring()) if threaded else None
+        self.second = second if threaded else None
+        self.threaded = threaded and second is None
 
     def __enter__(self):
-        if self.threaded and self.read:
-            self.thread = self.read(self.writer.ring, self.reader)
-        elif self.threaded:
-            self.thread = Reading(self.writer.ring, self.reader)
+        if self.threaded:
+            self.begin()
         return self
+
+    cdef begin(self):
+        """Have the ring read."""
+        read = self.read if self.read else Reading
+        self.thread = read(self.writer.ring, self.reader)
 
     def __exit__(self, *_):
         self.finish()
@@ -210,9 +221,25 @@ cdef class Pipe(Consumer):
         if count == 0:
             return
         self.beside.consume(words, count)
+        if self.second is not None and self.second.over(count):
+            self.choose()
         if not self.threaded:
             self.reader.consume(words, count)
             return
         self.writer.consume(words, count)
         if self.writer.failure:
             self.fail(self.writer.failure)
+
+    cdef void choose(self) noexcept nogil:
+        """The engine's thread or the second one, from here on."""
+        if self.threaded:
+            wait_until_read(self.writer.ring)
+        self.second.go_on()
+        self.threaded = self.second.on
+        if self.threaded and not self.begun:
+            self.begun = True
+            with gil:
+                try:
+                    self.begin()
+                except RuntimeError:     # the host has no thread left
+                    self.threaded, self.second = False, None
