@@ -28,7 +28,7 @@ cdef class SecondThread:
     """``trial_after``: seconds of the run before the first trial; ``turn_seconds``: how long each of its turns takes;
     ``holds``: how long its result holds."""
 
-    def __cinit__(self, double trial_after=0.3, double turn_seconds=0.1, double holds=10.0):
+    def __cinit__(self, double trial_after=0.3, double turn_seconds=0.05, double holds=10.0):
         self.trial_after, self.turn_seconds, self.holds = trial_after, turn_seconds, holds
         self.ends = now(CLOCK_MONOTONIC) + trial_after
 
