@@ -12,7 +12,6 @@ named here is loaded when it is first used.
 from __future__ import annotations
 
 from pfmon import compiled
-from pfmon.light_importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """A public name, loaded when it is first used."""
+    from pfmon.light_importlib import import_module
+
     if name == "pmu":
         return import_module("pfmon.pmu")
     for home, names in _HOMES.items():

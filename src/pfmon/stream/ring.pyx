@@ -221,8 +221,11 @@ cdef class Pipe(Consumer):
         if count == 0:
             return
         self.beside.consume(words, count)
-        if self.second is not None and self.second.over(count):
-            self.choose()
+        if self.second is not None:
+            if count > BUFFER_WORDS:     # the ring's failure, whether it is the ring's turn or not
+                self.fail(Failure.TOO_MANY_WORDS)
+            if self.second.over(count):
+                self.choose()
         if not self.threaded:
             self.reader.consume(words, count)
             return
