@@ -121,7 +121,8 @@ class Session:
         from pfmon.session.tasks import Tasks  # most runs follow nothing
 
         assert self.plan.following
-        return Tasks(self.plan.following, lambda engine: _monitor(self.plan, self._machine, engine))
+        plan, machine = self.plan, self._machine  # not the session, which has the tasks: that would be a circle
+        return Tasks(self.plan.following, lambda engine: _monitor(plan, machine, engine))
 
     def _mapped(self) -> None:
         """The program has mapped files: ranges and triggers may be in them. What is wrong with those ends the run."""
