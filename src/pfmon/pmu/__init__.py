@@ -16,14 +16,13 @@ from pfmon.pmu.model import IA64, PmuModel, get, names
 from pfmon.pmu.programming import Monitor, Programming
 from pfmon.pmu.request import EventRequest
 
-__all__ = ["IA64", "EventRequest", "Monitor", "PmuModel", "Programming", "get", "names"]
-
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 else:
     ModuleType = type(sys)
+
+__all__ = ["IA64", "EventRequest", "Monitor", "PmuModel", "Programming", "get", "names"]
 
 
 class _CallableModule(ModuleType):

@@ -68,7 +68,6 @@ cdef class Pipe(Consumer):
     cdef SecondThread second
     cdef object read
     cdef object thread
-    cdef bint begun              # the thread, by `choose`
 
     cdef begin(self)
     cdef void choose(self) noexcept nogil

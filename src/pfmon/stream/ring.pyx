@@ -239,8 +239,7 @@ cdef class Pipe(Consumer):
             wait_until_read(self.writer.ring)
         self.second.go_on()
         self.threaded = self.second.on
-        if self.threaded and not self.begun:
-            self.begun = True
+        if self.threaded and self.thread is None:
             with gil:
                 try:
                     self.begin()

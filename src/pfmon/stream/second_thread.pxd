@@ -15,7 +15,7 @@ cdef class SecondThread:
     cdef uint64_t words          # of this turn
     cdef uint64_t unseen         # words since the clock was looked at
     cdef Spent spent[2]          # by `on`
-    cdef double trial_after, turn_seconds, holds
+    cdef double turn_seconds, holds
 
     # Whether a turn is over, with so many more words.
     cdef bint over(self, uint64_t count) noexcept nogil

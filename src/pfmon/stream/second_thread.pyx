@@ -29,7 +29,7 @@ cdef class SecondThread:
     ``holds``: how long its result holds."""
 
     def __cinit__(self, double trial_after=0.3, double turn_seconds=0.05, double holds=10.0):
-        self.trial_after, self.turn_seconds, self.holds = trial_after, turn_seconds, holds
+        self.turn_seconds, self.holds = turn_seconds, holds
         self.ends = now(CLOCK_MONOTONIC) + trial_after
 
     cdef bint over(self, uint64_t count) noexcept nogil:

@@ -2,8 +2,8 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream.arena cimport Arena
 from pfmon.engine.ia64.core.cpu cimport Block, Cpu, Instruction
+from pfmon.stream.arena cimport Arena
 from pfmon.stream.table cimport Table
 
 cdef enum:

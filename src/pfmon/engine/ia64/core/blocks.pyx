@@ -4,9 +4,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from pfmon.stream.arena cimport free_arena, take, take_back
 from pfmon.engine.ia64.core.cpu cimport NO_CONDITION, Block, Cpu, Instruction
 from pfmon.engine.ia64.encodings.decoder cimport Row
+from pfmon.stream.arena cimport free_arena, take, take_back
 from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
 from pfmon.stream.kinds cimport Kind
 from pfmon.stream.table cimport (

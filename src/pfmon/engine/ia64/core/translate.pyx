@@ -8,7 +8,6 @@ before it unless its handler tests the predicate, a traced memory access a trace
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.stream.arena cimport take
 from pfmon.engine.ia64.core.blocks cimport Blocks, block_of, note_translation
 from pfmon.engine.ia64.core.control cimport enter
 from pfmon.engine.ia64.core.cpu cimport (
@@ -19,6 +18,7 @@ from pfmon.engine.ia64.encodings.decoder cimport (
     PREDICATED_NONE, PREDICATED_OWN, ROLE_BASE, ROLE_TARGET, UNIT_B, UNIT_X, Operands, RegisterOperand, Row, decode,
     operands, paired)
 from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
+from pfmon.stream.arena cimport take
 from pfmon.stream.ia64 cimport LOOP
 from pfmon.stream.kinds cimport NOP
 

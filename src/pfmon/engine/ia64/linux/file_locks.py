@@ -10,7 +10,7 @@ import errno
 import fcntl
 import os
 
-from pfmon.engine.ia64.linux import waiting
+from pfmon.engine.ia64.linux import host_files, waiting
 from pfmon.engine.ia64.linux.errors import Restart, fail
 from pfmon.engine.ia64.linux.files import OpenFile
 from pfmon.engine.ia64.linux.record_locks import BEYOND, F_RDLCK, F_UNLCK, F_WRLCK, Lock, RecordLocks
@@ -217,6 +217,6 @@ def _wanted(file: OpenFile, given: bytes, owner: Process | OpenFile) -> Lock:
 
 def _check_access(file: OpenFile, kind: int) -> None:
     """A lock for reading wants a file that is open for reading, one for writing for writing."""
-    access = fcntl.fcntl(file.host, fcntl.F_GETFL) & os.O_ACCMODE
+    access = host_files.flags(file.host) & os.O_ACCMODE
     if access == (os.O_RDONLY if kind == F_WRLCK else os.O_WRONLY):
         fail(errno.EBADF)

@@ -1,6 +1,7 @@
 """What the host says of an open file at once. The modules fcntl and select take longer to load than to write this."""
 
 from libc.errno cimport errno
+from libc.stdlib cimport free, malloc
 
 import os
 
@@ -25,10 +26,18 @@ def flags(int descriptor):
     return found
 
 
-def events(int descriptor, int wanted):
-    """Which of the wanted events have come by now, with errors and hang-ups (poll(2)). OSError: the host refuses."""
-    cdef pollfd file
-    file.fd, file.events, file.revents = descriptor, <short>wanted, 0
-    if poll(&file, 1, 0) < 0:
-        raise OSError(errno, os.strerror(errno))
-    return file.revents
+def events(wanted):
+    """What has come by now of the wanted events, by descriptor, with errors and hang-ups (poll(2)). OSError: the host
+    refuses."""
+    cdef unsigned long count = len(wanted), i
+    cdef pollfd* files = <pollfd*>malloc((count + 1) * sizeof(pollfd))
+    if files == NULL:
+        raise MemoryError
+    try:
+        for i, (descriptor, own) in enumerate(wanted.items()):
+            files[i].fd, files[i].events, files[i].revents = descriptor, <short><int>own, 0
+        if poll(files, count, 0) < 0:
+            raise OSError(errno, os.strerror(errno))
+        return {files[i].fd: files[i].revents for i in range(count) if files[i].revents}
+    finally:
+        free(files)

@@ -11,6 +11,7 @@ import fcntl
 import os
 from itertools import pairwise
 
+from pfmon.engine.ia64.linux import host_files
 from pfmon.engine.ia64.linux.structures import FLOCK
 from pfmon.light_typing import NamedTuple
 
@@ -139,7 +140,7 @@ def _packed(start: int, end: int, kind: int) -> bytes:
 def _opened_again(host: int) -> int:
     """An open file description of its own, for reading and writing if that is allowed; -1: the file cannot be opened
     again."""
-    own = fcntl.fcntl(host, fcntl.F_GETFL) & os.O_ACCMODE
+    own = host_files.flags(host) & os.O_ACCMODE
     for access in (os.O_RDWR, own):
         try:
             return os.open(f"/proc/self/fd/{host}", access | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)

@@ -68,7 +68,7 @@ def poll(process: Process, files: list[tuple[OpenFile, int]], nanoseconds: int |
         wanted[file.host] = wanted.get(file.host, 0) | events
     began, deadline = begun(process, nanoseconds)
     process.fire_timers()
-    ready = _host_poll(wanted)
+    ready = host_files.events(wanted)
     if ready or nanoseconds == 0:
         return ready
     if process.signals.interrupting():
@@ -77,12 +77,6 @@ def poll(process: Process, files: list[tuple[OpenFile, int]], nanoseconds: int |
         return {}
     outside = any(not file.inside for file, _ in files)
     raise Blocked(Wait("for a file", began=began, deadline=deadline, files=wanted, outside=outside))
-
-
-def _host_poll(wanted: dict[int, int]) -> dict[int, int]:
-    """What has come by now."""
-    found = {host: host_files.events(host, events) for host, events in wanted.items()}
-    return {host: events for host, events in found.items() if events}
 
 
 def _blocks(file: OpenFile, access: int) -> bool:
