@@ -73,6 +73,7 @@ cdef struct Plan:                # 128 bytes; then its accesses (`reaches`), the
     uint16_t access_count        # when all conditions hold
     uint8_t length
     uint8_t more_windows         # behind the first
+    uint8_t lines                # of L1I, that its windows are in
     uint8_t cut
     uint8_t taken_condition      # of its branch; ALWAYS: it is taken
     uint8_t has_branch
@@ -82,11 +83,12 @@ cdef struct Plan:                # 128 bytes; then its accesses (`reaches`), the
     uint8_t rotates
     uint8_t calls
     uint8_t returns
-    uint8_t steers               # it moves to branch registers (Step.steers)
+    uint8_t first_steer          # its first step that moves to a branch register (Step.steers)
+    uint8_t steers               # ... and the one behind the last; 0: none does
     uint8_t pauses               # hint@pause
     uint8_t moves_frames         # alloc, a call, a return, a rotation
     uint8_t easy                 # nothing is to be done behind it but for frames and hints, and its time is what it was
-    uint8_t spare[5]
+    uint8_t spare[3]
     Branch branch                # its last instruction
     uint64_t end                 # address of the bundle (and slot) behind it
     int32_t sof, sol, sor        # of its last alloc
@@ -113,6 +115,7 @@ cdef class Plans:
     cdef Arena arena             # the plans themselves
     cdef Plan** plans[CHUNKS]
     cdef bint a_in_i_to_m, mmf_splits
+    cdef uint32_t line           # bytes, of L1I
     cdef Failure failure         # why there is no plan of a block
 
     cdef Plan* plan(self, uint64_t number) noexcept nogil

@@ -10,7 +10,7 @@ from pfmon.engine.ia64.encodings.attributes cimport (
     PR_FIRST, STACKED, Attributes, Operand)
 from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
 from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.predictor cimport BRANCH_RETURN, is_call, is_indirect
+from pfmon.machine.predictor cimport BRANCH_RETURN, is_call, is_indirect, place_branch
 from pfmon.machine.traits cimport PORT_A, PORT_B, PORT_BRP, PORT_I, PORT_M, fill_ports, port_of
 from pfmon.stream.arena cimport free_arena, take
 from pfmon.stream.ia64 cimport Ia64Kind, Ia64Payload
@@ -107,6 +107,7 @@ cdef void take_branch(const Attributes* attributes, const Code* code, Branch* br
     branch.many = attributes.many
     branch.clear = attributes.clear
     branch.multiway = code.isa_kind & Ia64Kind.MULTIWAY != 0
+    place_branch(branch)
 
 
 cdef class Plans:
@@ -116,6 +117,7 @@ cdef class Plans:
         self.table, self.thread_id = table, thread_id
         self.a_in_i_to_m = config["pipeline.a_in_i_slot_to_m"]
         self.mmf_splits = config["pipeline.mmf_splits"]
+        self.line = config["l1i.line"]
         fill_ports(&self.ports, config)
 
     def __dealloc__(self):
@@ -240,13 +242,16 @@ cdef class Plans:
                     plan.branch.through = branch_register(step.source, step.sources)
             elif step.targets and step.operation[0] == OP_TO_BRANCH and step.target[0] > BR_FIRST:
                 step.steers = branch_register(step.target, 1) - 1
-                plan.steers = 1
+                if plan.steers == 0:
+                    plan.first_steer = <uint8_t>i
+                plan.steers = <uint8_t>(i + 1)
             mark_end_of_bundle(codes, i, step)
         if self.mmf_splits:
             mark_mmf(codes, head.length, plan.steps)
         code = &codes[head.length - 1]
         plan.first_window = plan.ip & ~<uint64_t>(WINDOW - 1)
         plan.more_windows = <uint8_t>((code.address - plan.first_window) // WINDOW)
+        plan.lines = <uint8_t>(code.address // self.line - plan.first_window // self.line + 1)
         plan.taken_condition = code.condition if plan.branch.conditional else ALWAYS
         plan.moves_frames = plan.has_alloc | plan.calls | plan.returns | plan.rotates
         plan.easy = plan.plain and plan.cut != Cut.FAILED_CHECK and not plan.pauses

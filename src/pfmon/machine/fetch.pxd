@@ -17,6 +17,8 @@ cdef extern from *:
 cdef enum:
     WINDOW = 32                  # bytes that are fetched together: a pair of bundles
     KNOWN_TARGETS = 256
+    LINE_GROUPS = 256            # of lines with numbers alike but for GROUP_SHIFT low bits, by low bits of the others
+    GROUP_SHIFT = 3
     RECENT_LINES = 256
     PAGE_CLASSES = 256           # of pages, by low bits of their numbers
 
@@ -55,6 +57,7 @@ cdef class InstructionFetch:
     cdef bint prevalidated       # lines of a page go with its entry in the first TLB
     cdef uint32_t brought        # bytes that a request brings from L2
     cdef uint32_t line, line_shift, tlb_shift, page_shift, entry_shift
+    cdef uint32_t page_lines_shift       # a line's number to its page's in the first-level TLB
     cdef int64_t transfer_cycles, walk_cycles, software_cycles
     cdef Recent recent[RECENT_LINES]              # by low bits of the line's number
     cdef uint64_t recent_mask
@@ -66,12 +69,14 @@ cdef class InstructionFetch:
     cdef Stream stream
     cdef uint32_t stream_lines
     cdef int64_t prefetch_free   # cycle from which the prefetch pipeline takes a hint
-    cdef uint64_t generation     # counts changes of what is in L1I and the streaming buffer
+    cdef uint64_t departures[LINE_GROUPS]         # lines that left L1I or the streaming buffer, by their group
     cdef uint64_t known[KNOWN_TARGETS]            # line number of a target whose stream was all there ...
-    cdef uint64_t known_generation[KNOWN_TARGETS] # ... in this generation
+    cdef uint64_t known_departures[KNOWN_TARGETS] # ... when so many lines of its groups had left
 
     # Whether the window's line is in L1I and its page in the first-level TLB: then it is there when it is asked for.
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil
+    # The same of all windows of a line, by its number.
+    cdef bint quick_line(self, uint64_t number, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes) noexcept nogil
     cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     # fc: its snoop. The line stays, as the stream does not say which it is.
@@ -90,6 +95,7 @@ cdef class InstructionFetch:
     cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t place, int64_t now, Fetched* out) noexcept nogil
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil
+    cdef void leaves(self, uint64_t number) noexcept nogil
     cdef uint16_t* lines_of(self, uint64_t address) noexcept nogil
     cdef void drop_page(self, uint64_t page) noexcept nogil
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil

@@ -45,6 +45,7 @@ cdef class InstructionFetch:
         self.brought = max(config["l1i.line"], config["l1i.brought"])
         self.line_shift = self.cache.shift
         self.tlb_shift = self.tlb1.tags.shift
+        self.page_lines_shift = self.tlb_shift - self.line_shift
         self.page_shift = config["vhpt.page"].bit_length() - 1
         self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
         data = "l2d" if level2 == "l2i" else "l2"
@@ -58,14 +59,17 @@ cdef class InstructionFetch:
         self.recent_mask = min(self.cache.sets, RECENT_LINES) - 1 if self.cache.set_mask else 0
         for i in range(RECENT_LINES):
             self.recent[i].line = NO_LINE
-        self.generation = 1
+        for i in range(LINE_GROUPS):
+            self.departures[i] = 1
 
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil:
-        cdef uint64_t number = address >> self.line_shift
-        cdef Recent* recent = &self.recent[number & self.recent_mask]
-        if recent.line == number and address >> self.tlb_shift == self.last_page:
+        return self.quick_line(address >> self.line_shift, now)
+
+    cdef inline bint quick_line(self, uint64_t number, int64_t now) noexcept nogil:
+        cdef const Recent* recent = &self.recent[number & self.recent_mask]
+        if recent.line == number and number >> self.page_lines_shift == self.last_page:
             return now >= recent.ready
-        return self.quick_otherwise(address, now)
+        return self.quick_otherwise(number << self.line_shift, now)
 
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place
@@ -216,9 +220,13 @@ cdef class InstructionFetch:
             self.lines_of(gone << self.line_shift)[0] -= 1
             if self.predictor is not None:
                 self.predictor.line_left(gone << self.line_shift, self.line)
+            self.leaves(gone)
         self.lines_of(address)[0] += 1
         self.cache.put(place, address, SHARED, ready, 1)
-        self.generation += 1
+
+    # A line, by its number, is not in L1I any more, or not in the streaming buffer.
+    cdef inline void leaves(self, uint64_t number) noexcept nogil:
+        self.departures[number >> GROUP_SHIFT & (LINE_GROUPS - 1)] += 1
 
     # A line leaves L1I and the streaming buffer.
     cdef void drop(self, uint64_t address) noexcept nogil:
@@ -232,7 +240,7 @@ cdef class InstructionFetch:
         if found != NULL:
             leave_buffer(&self.buffer, found)
         if place != ABSENT or found != NULL:
-            self.generation += 1
+            self.leaves(address >> self.line_shift)
         if self.recent[address >> self.line_shift & self.recent_mask].line == address >> self.line_shift:
             self.recent[address >> self.line_shift & self.recent_mask].line = NO_LINE
 

@@ -31,6 +31,7 @@ cdef class Machine(Timing):
 
     cdef snoop_each_other(self, Machine other, bint same_memory)
     cdef watch_evictions(self, ThreadSwitch switch)
+    cdef void go_on_to(self, uint64_t next_ip) noexcept nogil
     cdef void look_around(self) noexcept nogil
     cdef void keep(self) noexcept nogil
     cdef void change_event_set(self) noexcept nogil

@@ -50,7 +50,9 @@ cdef class Machine(Timing):
     cdef void consume(self, const uint64_t* words, uint64_t count) noexcept nogil:
         cdef uint64_t i = 0, word
         cdef const Plan* plan
+        cdef bint easy           # a block is held, and may be taken by the shorter way
         self.look_around()
+        easy = self.alone and self.block != NULL
         while i < count:
             word = words[i]
             if word >> 63:
@@ -70,16 +72,11 @@ cdef class Machine(Timing):
             prefetch(words + i + WORDS_AHEAD)
             prefetch(&plan.branch)
             prefetch(plan + 1)
-            if self.block != NULL:
-                if self.alone and self.plan.easy and not self.mark_count:
-                    self.easy_block_ran(self.plan, plan.ip)
-                else:
-                    self.block_ran(plan.ip)
-                if self.arbiter is not None and self.now >= self.next_turn:
-                    self.arbiter.await_turn(self.now)
-                    self.next_turn = self.now + MOST_AHEAD
-            elif self.mark_count:
-                self.late_marks()
+            if easy and self.plan.easy and not self.mark_count:
+                self.easy_block_ran(self.plan, plan.ip)
+            else:
+                self.go_on_to(plan.ip)
+                easy = self.alone
             if self.due:
                 self.change_event_set()
             self.block, self.plan = words + i, plan
@@ -87,7 +84,7 @@ cdef class Machine(Timing):
             if word & plan.access_mask:
                 self.block_count += popcount(word & plan.access_mask)
             i += self.block_count
-            if self.thread_id and self.block_count > 1 and self.block_count <= MOST_HELD:
+            if not self.alone and self.thread_id and self.block_count > 1 and self.block_count <= MOST_HELD:
                 self.keep()
         if self.block != NULL and self.block_count > MOST_HELD:
             self.fail(Failure.BLOCK_TOO_LONG)    # its words do not stay: it is left out
@@ -96,10 +93,21 @@ cdef class Machine(Timing):
             self.keep()
         self.look_for_losses()
 
+    cdef void go_on_to(self, uint64_t next_ip) noexcept nogil:
+        """What is held runs, a block with its marks or marks alone, and control goes to ``next_ip``."""
+        if self.block != NULL:
+            self.block_ran(next_ip)
+            if self.arbiter is not None and self.now >= self.next_turn:
+                self.arbiter.await_turn(self.now)
+                self.next_turn = self.now + MOST_AHEAD
+        elif self.mark_count:
+            self.late_marks()
+
     cdef void look_around(self) noexcept nogil:
         """Whether the machine is alone: before blocks run."""
-        self.alone = (self.memoize and self.items is None and self.watch is None and not self.watched
-                      and self.snooped is None and self.pipeline.switch is None and self.pipeline.ranges.count == 0)
+        self.alone = (self.memoize and self.thread_id == 0 and self.items is None and self.watch is None and not self.watched
+                      and self.snooped is None and self.arbiter is None and self.pipeline.switch is None
+                      and self.pipeline.ranges.count == 0)
 
     cdef void keep(self) noexcept nogil:
         """The words of the block that is held are copied, with addresses as the mechanisms see them."""

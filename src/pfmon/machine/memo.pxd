@@ -29,7 +29,7 @@ cdef struct Node:                # what a block does from a state: 64 bytes
     uint16_t ways                # such nodes that there are
     uint16_t entered             # it is in the table; what questions lead to is not
     uint32_t other               # the one that came next before `next` did
-    uint32_t spare
+    uint32_t times               # how often it ran, if there is one event set: at hand where its cycles are
 
 
 cdef inline bint is_node(const Node* node, uint32_t before, uint64_t word, uint64_t outcome,
@@ -40,6 +40,9 @@ cdef inline bint is_node(const Node* node, uint32_t before, uint64_t word, uint6
 
 cdef enum:
     SHIFTS = 1 << 12
+
+cdef extern from *:
+    const uint32_t MOST_TIMES "UINT32_MAX"
 
 cdef struct Shift:               # what `shifted` said
     uint64_t key                 # state, and how it was shifted
@@ -57,8 +60,8 @@ cdef class Memo:
     cdef Node* nodes
     cdef uint32_t node_count, node_capacity
     cdef uint32_t event_sets
-    cdef uint64_t** times_of     # by event set: how often each node ran
-    cdef uint64_t* times         # ... in the event set in force
+    cdef uint64_t** times_of     # by event set, if there are several: how often each node ran
+    cdef uint64_t* times         # ... in the event set in force; NULL: there is one (Node.times)
     cdef uint32_t* node_table
     cdef uint32_t node_table_size
     cdef uint32_t* logs
@@ -69,8 +72,8 @@ cdef class Memo:
     cdef readonly bint lost      # sticky: a state that has to be gone on from could not be kept
     cdef public uint32_t most_states     # tests lower it
 
-    # A node will be looked at soon.
-    cdef void expect(self, uint32_t number) noexcept nogil
+    # The node ran, and what it says comes next will be looked at soon.
+    cdef void count(self, uint32_t number, Node* node) noexcept nogil
     cdef void use(self, uint32_t event_set) noexcept nogil
     cdef uint32_t state_place(self, const State* state) noexcept nogil
     cdef void enter(self, uint32_t number) noexcept nogil
@@ -85,6 +88,8 @@ cdef class Memo:
     cdef const uint32_t* issued(self, uint32_t number) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
+    cdef bint more_times(self, uint32_t capacity) noexcept nogil
     cdef void write_out(self) noexcept nogil
+    cdef void write_out_node(self, const Node* node, uint64_t times, bint counts) noexcept nogil
     cdef bint full(self) noexcept nogil
     cdef void forget(self) noexcept nogil

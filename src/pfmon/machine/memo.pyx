@@ -74,12 +74,19 @@ cdef class Memo:
         free(self.node_table)
         free(self.logs)
 
-    cdef void expect(self, uint32_t number) noexcept nogil:
-        prefetch(&self.nodes[number])
-        prefetch(&self.times[number])
+    cdef inline void count(self, uint32_t number, Node* node) noexcept nogil:
+        prefetch(&self.nodes[node.next])
+        if self.times != NULL:
+            self.times[number] += 1
+            return
+        node.times += 1
+        if node.times == MOST_TIMES:
+            self.write_out()
 
     cdef void use(self, uint32_t event_set) noexcept nogil:
         """What runs from here on is counted in this event set."""
+        if self.event_sets == 1:
+            return
         if self.times_of[event_set] == NULL:     # the first time
             self.times_of[event_set] = <uint64_t*>calloc(self.node_capacity + 1, sizeof(uint64_t))
             if self.times_of[event_set] == NULL:
@@ -240,8 +247,7 @@ cdef class Memo:
         """Room for one more node with so long a log."""
         cdef Node* nodes
         cdef uint32_t* more
-        cdef uint32_t i, capacity, event_set
-        cdef uint64_t* times
+        cdef uint32_t i, capacity
         if self.node_count >= self.node_capacity:
             capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
             nodes = <Node*>take_lines(capacity * sizeof(Node))
@@ -251,15 +257,8 @@ cdef class Memo:
             memcpy(nodes, self.nodes, self.node_capacity * sizeof(Node))
             free(self.nodes)
             self.nodes = nodes
-            for event_set in range(self.event_sets):
-                if event_set != self.records.event_set and self.times_of[event_set] == NULL:
-                    continue
-                times = <uint64_t*>realloc(self.times_of[event_set], capacity * sizeof(uint64_t))
-                if times == NULL:
-                    return False
-                memset(times + self.node_capacity, 0, (capacity - self.node_capacity) * sizeof(uint64_t))
-                self.times_of[event_set] = times
-                self.use(self.records.event_set)
+            if not self.more_times(capacity):
+                return False
             self.node_capacity = capacity
         if self.log_used + log_count > self.log_capacity:
             more = <uint32_t*>realloc(self.logs, (self.log_capacity + log_count + FIRST_TABLE) * 2 * sizeof(uint32_t))
@@ -279,25 +278,48 @@ cdef class Memo:
                     self.enter(i)
         return True
 
+    cdef bint more_times(self, uint32_t capacity) noexcept nogil:
+        """Room for the counts of so many nodes, in the event sets that were in force, if there are several."""
+        cdef uint32_t event_set
+        cdef uint64_t* times
+        if self.event_sets == 1:
+            return True
+        for event_set in range(self.event_sets):
+            if event_set != self.records.event_set and self.times_of[event_set] == NULL:
+                continue
+            times = <uint64_t*>realloc(self.times_of[event_set], capacity * sizeof(uint64_t))
+            if times == NULL:
+                return False
+            memset(times + self.node_capacity, 0, (capacity - self.node_capacity) * sizeof(uint64_t))
+            self.times_of[event_set] = times
+        self.use(self.records.event_set)
+        return True
+
     cdef void write_out(self) noexcept nogil:
         """Add to the records what the nodes' counts stand for, and tell whoever counts runs of blocks."""
         cdef uint32_t i, event_set, before = self.records.event_set
-        cdef const Node* node
         cdef uint64_t* times
         cdef bint counts = self.counted is not None and self.counted.room()
+        if self.event_sets == 1:
+            for i in range(1, self.node_count):
+                self.write_out_node(&self.nodes[i], self.nodes[i].times, counts)
+                self.nodes[i].times = 0
+            return
         for event_set in range(self.event_sets):
             times = self.times_of[event_set]
             if times == NULL:
                 continue
             self.records.use(event_set)
             for i in range(1, self.node_count):
-                if times[i]:
-                    node = &self.nodes[i]
-                    self.records.replay(self.logs + node.log, node.log_count, times[i])
-                    if counts:
-                        self.counted.add_runs_of(node.word, times[i])
-                    times[i] = 0
+                self.write_out_node(&self.nodes[i], times[i], counts)
+                times[i] = 0
         self.records.use(before)
+
+    cdef inline void write_out_node(self, const Node* node, uint64_t times, bint counts) noexcept nogil:
+        if times:
+            self.records.replay(self.logs + node.log, node.log_count, times)
+            if counts:
+                self.counted.add_runs_of(node.word, times)
 
     cdef bint full(self) noexcept nogil:
         return (self.node_count * sizeof(Node) + self.log_used * sizeof(uint32_t) + self.outcomes.bytes_used()

@@ -11,7 +11,6 @@ from pfmon.machine.fetch cimport Fetched, WINDOW
 from pfmon.machine.machine cimport Machine
 from pfmon.machine.memory cimport Served
 from pfmon.machine.notes cimport Notes
-from pfmon.machine.predictor cimport Prediction
 from pfmon.machine.timing cimport Timing
 from pfmon.machine.tlb cimport insert, lookup
 from pfmon.stream.table cimport executed
@@ -38,7 +37,6 @@ cdef class Parts(Machine):
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
         cdef uint64_t word = self.block[0]
         cdef const Plan* plan = self.plan
-        cdef Prediction prediction
         if self.stage >= WHOLE:
             Timing.block_ran(self, next_ip)
             return
@@ -46,7 +44,7 @@ cdef class Parts(Machine):
         self.clock += plan.length
         if self.stage >= PREDICTOR and plan.has_branch:
             self.predictor.run(&plan.branch, not plan.branch.conditional
-                               or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1, next_ip, &prediction)
+                               or (word >> (32 + plan.steps[plan.length - 1].condition)) & 1, next_ip)
         if self.stage >= FETCH:
             self.fetch_windows(plan)
         if self.stage >= TLBS:

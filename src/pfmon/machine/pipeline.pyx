@@ -24,7 +24,8 @@ from pfmon.machine.memory cimport (
     ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport L1D_CHECK_READ
-from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET
+from pfmon.machine.predictor cimport (
+    CODE_WRONG_TARGET, EARLIER_TARGET, WRONG_PATH, WRONG_TARGET, bubble_cause_of, bubbles_of, code_of, flags_of)
 from pfmon.machine.run cimport SERVED_BY_L2, has_bit, served_as, was_made
 from pfmon.machine.records cimport (
     BUBBLE_BACK, BUBBLE_ENTRANCE, BUBBLE_IDEAL, BUBBLE_LOST)
@@ -117,9 +118,9 @@ cdef class Pipeline:
         if run.taken:
             if plan.steps[plan.length - 1].address & 16 == 0:    # left in its first half
                 self.records.add_bubbles(run.number, plan.length - 1, BUBBLE_ENTRANCE, FRONT_UNREACHED, 1)
-        if run.taken or run.prediction.bubbles:
-            self.front_end.redirect(run.prediction.bubbles, run.prediction.cause)
-        if plan.has_branch and (run.prediction.flags & (WRONG_PATH | WRONG_TARGET) or self.wrong_target):
+        if run.taken or bubbles_of(run.prediction):
+            self.front_end.redirect(bubbles_of(run.prediction), bubble_cause_of(run.prediction))
+        if plan.has_branch and (flags_of(run.prediction) & (WRONG_PATH | WRONG_TARGET) or self.wrong_target):
             self.flush(run.number, BRU, self.mispredict)
         self.front_end.fill_buffer(run.number, self.earliest)
 
@@ -257,10 +258,10 @@ cdef class Pipeline:
                                ready if step.operation[k] == OP_LOAD or step.operation[k] == OP_LOAD_FLOAT else issued)
         if beyond == plan.length and plan.has_branch:
             self.notes.context = <uint64_t>(beyond - 1) << NOTE_INSTRUCTION
-            self.wrong_target = (run.prediction.flags & EARLIER_TARGET
+            self.wrong_target = (flags_of(run.prediction) & EARLIER_TARGET
                                  and self.steered[plan.branch.through - 1] > self.front_end.ready)
             self.predictor.note_outcome(&self.notes, &plan.branch, run.taken,
-                                        run.prediction.code | (CODE_WRONG_TARGET if self.wrong_target else 0))
+                                        code_of(run.prediction) | (CODE_WRONG_TARGET if self.wrong_target else 0))
         self.part.code = run.number | <uint64_t>first << 32 | <uint64_t>(beyond - 1) << 40
         self.part.executed = executed
         self.part.notes = self.records.note_list(&self.notes)

@@ -20,10 +20,14 @@ cdef struct Branch:              # what is known of a branch before it runs
     uint8_t clear                # deallocation hint: .clr
     uint8_t multiway             # its bundle holds more than one branch
     uint8_t through              # of an indirect one: number of its branch register + 1
+    # from these (place_branch):
+    uint8_t usual                # of the most frequent kind: IP-relative, and foretold by its history
+    uint8_t slot                 # 0-5: in its window of 32 bytes, bundle * 3 + slot
+    uint32_t number              # of its syllable, from the beginning of the address space
 
 cdef enum PredictionFlag:
     PREDICTED_TAKEN = 1
-    WRONG_PATH = 2               # mispredicted direction
+    WRONG_PATH = 2               # mispredicted direction; this one and the next two: PredictionCode, shifted by one
     WRONG_TARGET = 4             # rightly predicted taken, to a wrong target
     UNKNOWN_PATH = 8             # an earlier branch of its bundle was predicted taken: never looked up
     EARLIER_TARGET = 16          # its branch register led elsewhere before it was written: WRONG_TARGET if fetch saw that
@@ -36,11 +40,48 @@ cdef enum PredictionCode:        # what `Prediction.code` consists of
     CODE_FIRST_STAGE = 16        # the stage of Itanium's predictor that decided, if it was not the second
     CODE_THIRD_STAGE = 32
 
-cdef struct Prediction:
-    uint32_t flags
-    uint32_t bubbles             # cycles that the front end loses to a right prediction that comes late
-    uint32_t cause               # of these: causes.pxd, FrontCause
-    uint32_t code                # flags and what the records tell apart besides (predictor stage ...): < 256, 0 most often
+# What came of a branch, in one word, as the memo's nodes go by it: code (PredictionCode), flags (PredictionFlag), bubbles
+# (cycles that the front end loses to a right prediction that comes late), whether it was taken, cause of the bubbles
+# (causes.pxd, FrontCause). 0: there was no branch.
+ctypedef uint64_t Prediction
+
+cdef enum:
+    FLAGS_SHIFT = 8
+    BUBBLES_SHIFT = 16
+    TAKEN_SHIFT = 32
+    CAUSE_SHIFT = 40
+    PREDICTION_BITS = 48
+
+
+cdef inline Prediction prediction(uint32_t code, bint predicted, bint taken, uint32_t bubbles, uint32_t cause) noexcept nogil:
+    """``predicted``: as taken."""
+    cdef uint64_t flags = predicted * PREDICTED_TAKEN | (code & (CODE_WRONG_PATH | CODE_WRONG_TARGET | CODE_UNKNOWN_PATH)) << 1
+    return (code | flags << FLAGS_SHIFT | <uint64_t>bubbles << BUBBLES_SHIFT | <uint64_t>taken << TAKEN_SHIFT
+            | <uint64_t>cause << CAUSE_SHIFT)
+
+
+cdef inline uint32_t code_of(Prediction prediction) noexcept nogil:
+    return prediction & 0xFF
+
+
+cdef inline uint32_t flags_of(Prediction prediction) noexcept nogil:
+    return prediction >> FLAGS_SHIFT & 0xFF
+
+
+cdef inline uint32_t bubbles_of(Prediction prediction) noexcept nogil:
+    return prediction >> BUBBLES_SHIFT & 0xFFFF
+
+
+cdef inline uint32_t bubble_cause_of(Prediction prediction) noexcept nogil:
+    return prediction >> CAUSE_SHIFT & 0xFF
+
+
+cdef inline void place_branch(Branch* branch) noexcept nogil:
+    """Fill in what follows from the branch's address, kind and hint."""
+    branch.usual = branch.kind == BRANCH_RELATIVE and branch.whether >= DYNAMIC_TAKEN
+    branch.slot = <uint8_t>((branch.address >> 4 & 1) * 3 + (branch.address & 3))
+    branch.number = <uint32_t>((branch.address >> 4) * 3 + (branch.address & 3))
+
 
 cdef enum Outcome:               # order of the occurrences PREDICTED_*
     CORRECT_NOT_TAKEN = 0
@@ -81,7 +122,7 @@ cdef class BranchPredictor:
     cdef bint reads_registers    # indirect branches are foretold to go where their branch register says: else by policy
 
     # The branch ran: predict it, compare, learn. ``target``: where it went if it was taken.
-    cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil
+    cdef Prediction run(self, const Branch* branch, bint taken, uint64_t target) noexcept nogil
     # The occurrences that a branch with this outcome stands for.
     cdef void note_outcome(self, Notes* notes, const Branch* branch, bint taken, uint32_t code) noexcept nogil
     # brp or a move to a branch register said where the branch in the bundle at ``address`` will go.

@@ -27,8 +27,8 @@ cdef class BranchPredictor:
     def __cinit__(self, config: Mapping):
         pass
 
-    cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil:
-        pass
+    cdef Prediction run(self, const Branch* branch, bint taken, uint64_t target) noexcept nogil:
+        return 0
 
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil:
         pass
@@ -66,11 +66,11 @@ cdef class BranchPredictor:
         ``whether``: 0 sptk, 1 spnt, 2 dptk, 3 dpnt; ``kind``: enum BranchKind of predictor.pxd.
         """
         cdef Branch branch
-        cdef Prediction out
+        cdef Prediction found
         self._describe(&branch, address, target if taken else relative, kind, whether, fall_through, clear, multiway,
                        conditional)
-        self.run(&branch, taken, target, &out)
-        return out.flags, out.bubbles, out.code
+        found = self.run(&branch, taken, target)
+        return flags_of(found), bubbles_of(found), code_of(found)
 
     def occurrences(self, taken: bool, code: int, *, kind: int = 0, multiway: bool = False) -> dict[Occurrence, int]:
         """What a branch of this kind and outcome is counted as."""
@@ -94,13 +94,11 @@ cdef class BranchPredictor:
     def repeat(self, address: int, target: int, times: int) -> int:
         """Mispredictions of a loop branch that is taken ``times`` times (for measurements of speed)."""
         cdef Branch branch
-        cdef Prediction out
         cdef long i, count = times, wrong = 0
         self._describe(&branch, address, target, BRANCH_RELATIVE, DYNAMIC_TAKEN, address + 16, False, False, True)
         with nogil:
             for i in range(count):
-                self.run(&branch, True, branch.target, &out)
-                wrong += out.flags & WRONG_PATH
+                wrong += flags_of(self.run(&branch, True, branch.target)) & WRONG_PATH
         return wrong
 
     cdef void _describe(self, Branch* branch, uint64_t address, uint64_t target, uint8_t kind, uint8_t whether,
@@ -115,3 +113,4 @@ cdef class BranchPredictor:
         branch.clear = clear
         branch.multiway = multiway
         branch.through = 0
+        place_branch(branch)

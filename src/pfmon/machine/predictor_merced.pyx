@@ -21,8 +21,8 @@ from pfmon.machine.causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PL
 from pfmon.machine.patterns cimport fresh_counter, longer_history, train
 from pfmon.machine.predictor cimport (
     BRANCH_RETURN, CODE_FIRST_STAGE, CODE_THIRD_STAGE, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET,
-    DYNAMIC_NOT_TAKEN, DYNAMIC_TAKEN, PREDICTED_TAKEN, STATIC_NOT_TAKEN, STATIC_TAKEN, UNKNOWN_PATH, WRONG_PATH,
-    WRONG_TARGET, Branch, BranchPredictor, Prediction, is_call, is_counted, is_indirect, outcome,
+    DYNAMIC_NOT_TAKEN, DYNAMIC_TAKEN, STATIC_NOT_TAKEN, STATIC_TAKEN, Branch, BranchPredictor, Prediction, is_call,
+    is_counted, is_indirect, outcome, prediction,
 )
 from pfmon.machine.return_stack cimport MOST_RETURNS, ReturnStack, pop_return, push_return
 
@@ -193,7 +193,7 @@ cdef class MercedPredictor(BranchPredictor):
     cdef inline uint32_t _calculator_bubbles(self, const Branch* branch) noexcept nogil:
         return self.rotate_bubbles if branch.address & 3 == 2 else self.expand_bubbles
 
-    cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil:
+    cdef Prediction run(self, const Branch* branch, bint taken, uint64_t target) noexcept nogil:
         cdef uint64_t bundle = branch.address >> 4, predicted_target = 0
         cdef uint64_t key = bundle << 2 | (branch.address & 3)
         cdef uint32_t code = 0, shift = 0, bubbles = 0
@@ -246,11 +246,9 @@ cdef class MercedPredictor(BranchPredictor):
             code |= CODE_WRONG_TARGET
         self._learn(branch, entry, shift, counters, taken, target)
         self.forced = branch.address if (predicted or unknown) and not taken else 0
-        out.cause = FRONT_PLP if counted and not taken else late_cause(branch, code)
-        out.bubbles = 0 if code & (CODE_WRONG_PATH | CODE_WRONG_TARGET) else bubbles
-        out.code = code
-        out.flags = ((PREDICTED_TAKEN if predicted else 0) | (WRONG_PATH if code & CODE_WRONG_PATH else 0)
-                     | (WRONG_TARGET if code & CODE_WRONG_TARGET else 0) | (UNKNOWN_PATH if unknown else 0))
+        if code & (CODE_WRONG_PATH | CODE_WRONG_TARGET):
+            bubbles = 0
+        return prediction(code, predicted, taken, bubbles, FRONT_PLP if counted and not taken else late_cause(branch, code))
 
     cdef void _learn(self, const Branch* branch, uint64_t* entry, uint32_t shift, uint8_t* counters, bint taken,
                      uint64_t target) noexcept nogil:

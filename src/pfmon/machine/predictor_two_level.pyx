@@ -16,10 +16,8 @@ from libc.stdlib cimport calloc, free
 from pfmon.machine.causes cimport FRONT_BI, FRONT_BRANCH, FRONT_BUBBLE, FRONT_PLP
 from pfmon.machine.patterns cimport fresh_counter, longer_history, train
 from pfmon.machine.predictor cimport (
-    BRANCH_RELATIVE,
     BRANCH_RETURN, CODE_OVERSUBSCRIBED, CODE_UNKNOWN_PATH, CODE_WRONG_PATH, CODE_WRONG_TARGET, DYNAMIC_TAKEN,
-    PREDICTED_TAKEN, STATIC_NOT_TAKEN, STATIC_TAKEN, UNKNOWN_PATH, WRONG_PATH, WRONG_TARGET, Branch,
-    BranchPredictor, Prediction, is_call, is_counted, is_indirect,
+    STATIC_NOT_TAKEN, STATIC_TAKEN, Branch, BranchPredictor, Prediction, is_call, is_counted, is_indirect, prediction,
 )
 from pfmon.machine.return_stack cimport MOST_RETURNS, ReturnStack, pop_return, push_return
 
@@ -28,6 +26,7 @@ cdef enum:
     WINDOW_SHIFT = 5
     WINDOW_BRANCHES = 3
     USUAL_WAYS = 4               # of L1I
+    ABSENT_WINDOWS = 256         # a power of two
     NO_WAY = -1
 
 cdef struct Window:              # what is known of the branches of 32 bytes of code
@@ -44,13 +43,9 @@ cdef struct Store:               # a set-associative store of windows, least rec
     uint32_t sets
     uint32_t ways
     uint64_t clock
-    uint8_t* latest              # by set: the way that was used last
+    Entry** latest               # by set: the entry that was used last
     uint64_t* used
     Entry* entries
-
-
-cdef inline uint32_t slot_in_window(uint64_t address) noexcept nogil:
-    return <uint32_t>((address >> 4 & 1) * 3 + (address & 3))
 
 
 cdef inline int position_of(const Window* window, uint32_t slot) noexcept nogil:
@@ -62,15 +57,18 @@ cdef inline int position_of(const Window* window, uint32_t slot) noexcept nogil:
 
 
 cdef int make_store(Store* store, uint32_t entries, uint32_t ways) except -1:
+    cdef uint32_t i
     store.sets = 1
     while store.sets * 2 * ways <= entries:
         store.sets *= 2
     store.ways = ways
-    store.latest = <uint8_t*>calloc(store.sets, 1)
+    store.latest = <Entry**>calloc(store.sets, sizeof(Entry*))
     store.used = <uint64_t*>calloc(entries, sizeof(uint64_t))
     store.entries = <Entry*>calloc(entries, sizeof(Entry))
     if not store.latest or not store.used or not store.entries:
         raise MemoryError("no memory for the branch predictor")
+    for i in range(store.sets):
+        store.latest[i] = &store.entries[i * ways]
     return 0
 
 
@@ -101,23 +99,27 @@ cdef inline int way_in_set(const Entry* entries, uint32_t ways, uint64_t tag) no
     return way
 
 
+cdef inline Window* find_latest(Store* store, uint64_t number) noexcept nogil:
+    """The window that was used last of its set, if it is this one."""
+    cdef Entry* entry = store.latest[number & (store.sets - 1)]
+    return &entry.window if entry.tag == number + 1 else NULL
+
+
 cdef inline Window* find_in(Store* store, uint64_t number) noexcept nogil:
     cdef uint32_t set = <uint32_t>(number & (store.sets - 1))
     cdef Entry* entries = &store.entries[set * store.ways]
-    cdef int way = store.latest[set]
-    if entries[way].tag == number + 1:
-        return &entries[way].window
-    way = way_in_set(entries, store.ways, number + 1)
+    cdef int way = way_in_set(entries, store.ways, number + 1)
     if way == NO_WAY:
         return NULL
-    use_way(store, set, <uint32_t>way)
+    if store.latest[set] != &entries[way]:
+        use_way(store, set, <uint32_t>way)
     return &entries[way].window
 
 
 cdef inline void use_way(Store* store, uint32_t set, uint32_t way) noexcept nogil:
     store.clock += 1
     store.used[set * store.ways + way] = store.clock
-    store.latest[set] = <uint8_t>way
+    store.latest[set] = &store.entries[set * store.ways + way]
 
 
 cdef Window* room_in(Store* store, uint64_t number, Window* replaced, uint64_t* replaced_tag) noexcept nogil:
@@ -145,11 +147,13 @@ cdef class TwoLevelPredictor(BranchPredictor):
     cdef Store first             # in step with L1I
     cdef Store second
     cdef ReturnStack returns
+    cdef uint64_t absent[ABSENT_WINDOWS]         # by low bits of its number: number + 1 of a window that neither store has
     cdef uint8_t* counters
     cdef uint32_t counter_mask
     cdef uint32_t history_bits
     cdef uint32_t capacity       # branches of a window that are kept
     cdef uint32_t taken_bubbles, late_bubbles, static_bubbles, return_bubbles, indirect_bubbles
+    cdef Prediction foretold[2], foretold_late   # what comes of a usual branch: not taken, taken; taken, its target comes late
     cdef bint perfect_loops
     cdef uint64_t forced         # this branch was wrongly predicted as taken: later ones of its bundle are unknown
 
@@ -163,6 +167,9 @@ cdef class TwoLevelPredictor(BranchPredictor):
         self.static_bubbles = config["predictor.static_bubbles"] + fetch
         self.return_bubbles = config["predictor.return_bubbles"] + fetch
         self.indirect_bubbles = config["predictor.indirect_bubbles"] + fetch
+        self.foretold[0] = prediction(0, False, False, 0, FRONT_BUBBLE)
+        self.foretold[1] = prediction(0, True, True, self.taken_bubbles, FRONT_BUBBLE)
+        self.foretold_late = prediction(0, True, True, self.late_bubbles, FRONT_BUBBLE)
         self.perfect_loops = config["predictor.loop"] == "perfect"
         self.reads_registers = True
         self.returns.depth = config["predictor.return_stack"]
@@ -183,19 +190,22 @@ cdef class TwoLevelPredictor(BranchPredictor):
         free_store(&self.second)
         free(self.counters)
 
-    cdef inline uint8_t* _counter(self, uint64_t address, uint32_t history) noexcept nogil:
-        cdef uint64_t number = (address >> 4) * 3 + (address & 3)
-        return &self.counters[(number << self.history_bits | history) & self.counter_mask]
+    cdef inline uint8_t* _counter(self, const Branch* branch, uint32_t history) noexcept nogil:
+        return &self.counters[(branch.number << self.history_bits | history) & self.counter_mask]
 
     cdef Window* _find(self, uint64_t number) noexcept nogil:
         """The window's entry in the first store; from the second one it is brought back, without its trigger."""
-        cdef Window* window = find_in(&self.first, number)
+        cdef Window* window = find_latest(&self.first, number)
         cdef Window* behind
         cdef Window known
+        if window or self.absent[number & (ABSENT_WINDOWS - 1)] == number + 1:
+            return window
+        window = find_in(&self.first, number)
         if window:
             return window
         behind = find_in(&self.second, number)
         if not behind:
+            self.absent[number & (ABSENT_WINDOWS - 1)] = number + 1
             return NULL
         known = behind[0]            # what is replaced may take its place
         window = self._allocate(number)
@@ -209,6 +219,8 @@ cdef class TwoLevelPredictor(BranchPredictor):
         cdef Window* window = room_in(&self.first, number, &replaced, &tag)
         window.count = 0
         window.trigger = NO_TRIGGER
+        if self.absent[number & (ABSENT_WINDOWS - 1)] == number + 1:
+            self.absent[number & (ABSENT_WINDOWS - 1)] = 0
         if tag and replaced.count:
             self._keep(tag - 1, &replaced)
         return window
@@ -240,16 +252,37 @@ cdef class TwoLevelPredictor(BranchPredictor):
                 self.first.entries[start + way].tag = 0
                 self.first.used[start + way] = 0
 
-    cdef void run(self, const Branch* branch, bint taken, uint64_t target, Prediction* out) noexcept nogil:
-        cdef uint64_t number = branch.address >> WINDOW_SHIFT, predicted_target
-        cdef uint32_t slot = slot_in_window(branch.address), code = 0
-        cdef Window* window = self._find(number)
-        cdef int position = position_of(window, slot) if window else -1
-        cdef bint unknown = branch.address - self.forced - 1 < 2, predicted
-        out.bubbles = 0
-        out.cause = FRONT_BUBBLE
-        if position >= 0 and not unknown and self._as_usual(window, position, branch, taken, out):
-            return
+    cdef Prediction run(self, const Branch* branch, bint taken, uint64_t target) noexcept nogil:
+        cdef Window* window = self._find(branch.address >> WINDOW_SHIFT)
+        cdef int position = position_of(window, branch.slot) if window else -1
+        cdef bint unknown = branch.address - self.forced - 1 < 2
+        cdef uint8_t* counter
+        if position >= 0 and branch.usual and not unknown:
+            counter = self._counter(branch, window.history[position])
+            if (counter[0] >= 2) == taken:
+                return self._as_foretold(window, position, counter, taken)
+        return self._otherwise(window, position, branch, unknown, taken, target)
+
+    cdef inline Prediction _as_foretold(self, Window* window, int position, uint8_t* counter, bint taken) noexcept nogil:
+        """The most frequent case, with the same effect as the general one: a usual branch goes as its history says."""
+        cdef uint32_t history = window.history[position]
+        cdef Prediction found = self.foretold[taken]
+        if taken and window.trigger != window.slot[position]:
+            found = self.foretold_late
+            window.trigger = window.slot[position]
+        if counter[0] == 1 or counter[0] == 2:
+            train(counter, taken)
+        if history != longer_history(history, self.history_bits, taken):
+            window.history[position] = longer_history(history, self.history_bits, taken)
+        self.forced = 0
+        return found
+
+    cdef Prediction _otherwise(self, Window* window, int position, const Branch* branch, bint unknown, bint taken,
+                               uint64_t target) noexcept nogil:
+        """The general case; ``unknown``: an earlier branch of its bundle was wrongly predicted as taken."""
+        cdef uint32_t code = 0, bubbles = 0, cause = FRONT_BUBBLE
+        cdef uint64_t predicted_target
+        cdef bint predicted
         if unknown:
             predicted = False
             code = CODE_UNKNOWN_PATH
@@ -258,16 +291,13 @@ cdef class TwoLevelPredictor(BranchPredictor):
         if predicted != taken:
             code |= CODE_WRONG_PATH
         elif taken and branch.kind == BRANCH_RETURN:
-            out.bubbles = self.return_bubbles
-            out.cause = FRONT_BRANCH
+            bubbles, cause = self.return_bubbles, FRONT_BRANCH
         elif taken and is_indirect(branch.kind):
-            out.bubbles = self.indirect_bubbles
-            out.cause = FRONT_BRANCH
+            bubbles, cause = self.indirect_bubbles, FRONT_BRANCH
         elif taken and position < 0:
-            out.bubbles = self.static_bubbles
-            out.cause = FRONT_PLP if is_counted(branch.kind) else FRONT_BI
+            bubbles, cause = self.static_bubbles, FRONT_PLP if is_counted(branch.kind) else FRONT_BI
         elif taken:
-            out.bubbles = self.taken_bubbles if window.trigger == slot else self.late_bubbles
+            bubbles = self.taken_bubbles if window.trigger == branch.slot else self.late_bubbles
         if taken:
             if branch.kind == BRANCH_RETURN:
                 predicted_target = pop_return(&self.returns)
@@ -281,37 +311,11 @@ cdef class TwoLevelPredictor(BranchPredictor):
             if window and window.count == self.capacity:
                 code |= CODE_OVERSUBSCRIBED
             else:
-                self._begin(window if window else self._allocate(number), slot, branch, taken)
+                self._begin(window if window else self._allocate(branch.address >> WINDOW_SHIFT), branch, taken)
         self.forced = branch.address if (predicted or unknown) and not taken else 0
         if code & (CODE_WRONG_PATH | CODE_WRONG_TARGET):
-            out.bubbles = 0          # the flush hides them
-        out.code = code
-        out.flags = ((PREDICTED_TAKEN if predicted else 0) | (WRONG_PATH if code & CODE_WRONG_PATH else 0)
-                     | (WRONG_TARGET if code & CODE_WRONG_TARGET else 0) | (UNKNOWN_PATH if unknown else 0))
-
-    cdef inline bint _as_usual(self, Window* window, int position, const Branch* branch, bint taken,
-                               Prediction* out) noexcept nogil:
-        """The most frequent case, with the same effect as the general one: br.cond that goes as its history says."""
-        cdef uint32_t history = window.history[position]
-        cdef uint8_t* counter
-        if branch.kind != BRANCH_RELATIVE or branch.whether < DYNAMIC_TAKEN:
-            return False
-        counter = self._counter(branch.address, history)
-        if (counter[0] >= 2) != taken:
-            return False
-        if taken:
-            out.bubbles = self.taken_bubbles
-            if window.trigger != window.slot[position]:
-                out.bubbles = self.late_bubbles
-                window.trigger = window.slot[position]
-        if counter[0] == 1 or counter[0] == 2:
-            train(counter, taken)
-        if history != longer_history(history, self.history_bits, taken):
-            window.history[position] = longer_history(history, self.history_bits, taken)
-        self.forced = 0
-        out.code = 0
-        out.flags = PREDICTED_TAKEN if taken else 0
-        return True
+            bubbles = 0              # the flush hides them
+        return prediction(code, predicted, taken, bubbles, cause)
 
     cdef inline bint _direction(self, const Window* window, int position, const Branch* branch,
                                 bint taken) noexcept nogil:
@@ -323,7 +327,7 @@ cdef class TwoLevelPredictor(BranchPredictor):
             return False
         if position < 0:
             return branch.whether == DYNAMIC_TAKEN
-        return self._counter(branch.address, window.history[position])[0] >= 2
+        return self._counter(branch, window.history[position])[0] >= 2
 
     cdef inline bint _worth_keeping(self, const Branch* branch, bint taken) noexcept nogil:
         """Static hints ask for no history; a taken branch has a target worth keeping, unless a stack or register has it."""
@@ -333,10 +337,10 @@ cdef class TwoLevelPredictor(BranchPredictor):
             return taken and branch.kind != BRANCH_RETURN and not is_indirect(branch.kind)
         return True
 
-    cdef void _begin(self, Window* window, uint32_t slot, const Branch* branch, bint taken) noexcept nogil:
+    cdef void _begin(self, Window* window, const Branch* branch, bint taken) noexcept nogil:
         cdef uint32_t position = window.count
         window.count += 1
-        window.slot[position] = slot
+        window.slot[position] = branch.slot
         window.history[position] = (1 << self.history_bits) - 1 if branch.whether == DYNAMIC_TAKEN else 0
         self._learn(window, position, branch, taken)
 
@@ -345,5 +349,5 @@ cdef class TwoLevelPredictor(BranchPredictor):
         if taken and branch.kind != BRANCH_RETURN and not is_indirect(branch.kind):
             window.trigger = window.slot[position]
         if branch.whether >= DYNAMIC_TAKEN:
-            train(self._counter(branch.address, history), taken)
+            train(self._counter(branch, history), taken)
             window.history[position] = longer_history(history, self.history_bits, taken)

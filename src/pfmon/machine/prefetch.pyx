@@ -7,29 +7,38 @@ walk: without a translation in the first-level TLB they are dropped (Montecito m
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.fetch cimport KNOWN_TARGETS, NO_PAGE, InstructionFetch
+from pfmon.machine.fetch cimport GROUP_SHIFT, KNOWN_TARGETS, LINE_GROUPS, NO_PAGE, InstructionFetch
 from pfmon.machine.l2 cimport REQUEST_FETCH_PREFETCH
 from pfmon.machine.notes cimport Notes, note
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.queues cimport enter_queue, room_in_queue, settle_queue
-from pfmon.machine.streaming_buffer cimport enter_buffer
+from pfmon.machine.streaming_buffer cimport NO_LINE, enter_buffer
 from pfmon.machine.tags cimport ABSENT, quick_find
 
 cdef enum:
     DEMAND_REQUESTS = 1          # of the RAB's entries: prefetches leave them free (Montecito manual, table 2-9)
 
 
+cdef inline uint64_t departures_behind(InstructionFetch fetch, uint64_t number) noexcept nogil:
+    """How many lines have left of the groups that a stream behind a line asks for: as many as before, if none left."""
+    cdef uint64_t group, left = 0
+    for group in range(number + 1 >> GROUP_SHIFT, (number + fetch.stream_lines >> GROUP_SHIFT) + 1):
+        left += fetch.departures[group & (LINE_GROUPS - 1)]
+    return left
+
+
 cdef bint stream_present(InstructionFetch fetch, uint64_t target) noexcept nogil:
     """Whether everything that a stream behind the target would ask for is there, or on its way."""
     cdef uint64_t number = target >> fetch.line_shift
     cdef uint32_t place = <uint32_t>(number & (KNOWN_TARGETS - 1)), i
-    if fetch.known[place] == number and fetch.known_generation[place] == fetch.generation:
+    cdef uint64_t left = departures_behind(fetch, number)
+    if fetch.known[place] == number and fetch.known_departures[place] == left:
         return 1
     for i in range(1, fetch.stream_lines + 1):
         if not fetch.present((number + i) << fetch.line_shift):
             return 0
     fetch.known[place] = number
-    fetch.known_generation[place] = fetch.generation
+    fetch.known_departures[place] = left
     return 1
 
 
@@ -127,5 +136,6 @@ cdef void send_prefetch(InstructionFetch fetch, Notes* notes, uint64_t line, int
 
 cdef void keep_line(InstructionFetch fetch, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
     """A line comes to the streaming buffer."""
-    enter_buffer(&fetch.buffer, line, ready, now)
-    fetch.generation += 1
+    cdef uint64_t gone = enter_buffer(&fetch.buffer, line, ready, now)
+    if gone != NO_LINE:
+        fetch.leaves(gone >> fetch.line_shift)

@@ -29,7 +29,6 @@ cdef class Repeating(Watched):
         """Do what the block did before from this state; False: it never did. What memory was asked is in the script."""
         cdef State state
         cdef Node* node
-        cdef uint64_t* times
         cdef uint32_t number
         if self.state == 0:
             if not self.pipeline.save(&state):
@@ -49,14 +48,11 @@ cdef class Repeating(Watched):
             node = &self.memo.nodes[number]
         if not self.alone and self.may_switch(self.now + (node.cycles & NODE_CYCLES)):
             return False
-        times = self.memo.times
-        times[number] += 1
-        self.memo.expect(node.next)
+        self.memo.count(number, node)
         self.ran = node
         self.now += node.cycles & NODE_CYCLES
         self.state = node.after
         self.node = number
-        self.pipeline.wrong_target = node.cycles & NODE_WRONG_TARGET != 0
         self.repeated += 1
         return True
 

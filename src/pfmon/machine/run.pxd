@@ -42,7 +42,7 @@ cdef inline void begin_run(Run* run, uint64_t word, const uint64_t* addresses,
     """A block ran; of what else there is to be said nothing is known yet."""
     run.number, run.word, run.addresses, run.told = word & BLOCK_MASK, word, addresses, NULL
     run.ranged[0] = run.ranged[1] = 0
-    run.prediction.flags = run.prediction.bubbles = run.prediction.cause = run.prediction.code = 0
+    run.prediction = 0
     run.taken = run.quick = run.made = 0
     run.served, run.slow_window, run.first_window = 0, 0, first_window
 

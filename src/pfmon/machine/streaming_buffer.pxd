@@ -49,16 +49,19 @@ cdef inline void leave_buffer(StreamingBuffer* buffer, Buffered* entry) noexcept
     entry.line = NO_LINE
 
 
-cdef inline void enter_buffer(StreamingBuffer* buffer, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
-    """A line comes; its place is the oldest one whose line has come."""
+cdef inline uint64_t enter_buffer(StreamingBuffer* buffer, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
+    """A line comes; its place is the oldest one whose line has come. The line that made room, or NO_LINE."""
     cdef uint32_t i, place = buffer.next
+    cdef uint64_t gone
     for i in range(buffer.size):
         place = (buffer.next + i) % buffer.size
         if buffer.lines[place].line == NO_LINE or buffer.lines[place].ready <= now:
             break
-    if buffer.lines[place].line != NO_LINE:
+    gone = buffer.lines[place].line
+    if gone != NO_LINE:
         leave_buffer(buffer, &buffer.lines[place])
     buffer.lines[place].line = line
     buffer.lines[place].ready = ready
     buffer.counts[line_class(line)] += 1
     buffer.next = (place + 1) % buffer.size
+    return gone

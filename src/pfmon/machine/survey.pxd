@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.code cimport Plan, Reach
-from pfmon.machine.fetch cimport WINDOW, InstructionFetch
+from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD, ACCESS_LOAD, NOT_FAMILIAR, PLAIN, DataMemory, familiar_load
 from pfmon.machine.run cimport MOST_SERVED, NO_WINDOW, SERVED_BY_L2, Run
 from pfmon.stream.table cimport executed
@@ -18,7 +18,7 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
                         int64_t clock, bint marked) noexcept nogil:
     """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
     Whether all of them did, and nothing happened that the memo must not see: none does of a block with marks."""
-    cdef uint64_t window = plan.first_window, last_window = window + plan.more_windows * WINDOW
+    cdef uint64_t line
     cdef int64_t at
     cdef uint32_t i, access = 0
     cdef int known
@@ -27,11 +27,10 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
     if marked or not plan.plain:
         return False
     run.slow_window = NO_WINDOW
-    while window <= last_window:
-        if not fetch.quick(window, clock):
-            run.slow_window = window
+    for line in range(plan.first_window >> fetch.line_shift, (plan.first_window >> fetch.line_shift) + plan.lines):
+        if not fetch.quick_line(line, clock):              # windows of a line are there together
+            run.slow_window = max(line << fetch.line_shift, plan.first_window)
             break
-        window = (window | fetch.line - 1) + 1             # windows of a line are there together
     for i in range(plan.access_count):
         reach = &plan.reaches[i]
         if not executed(run.word, reach.condition):

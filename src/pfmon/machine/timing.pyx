@@ -17,7 +17,7 @@ from pfmon.machine.code cimport Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
 from pfmon.machine.levels cimport set_level
-from pfmon.machine.memo cimport NODE_LATE_STORES
+from pfmon.machine.memo cimport NODE_LATE_STORES, NODE_WRONG_TARGET
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.prefetch cimport hint, redirect
 from pfmon.machine.ranges cimport in_ranges, set_ranges
@@ -30,12 +30,13 @@ from pfmon.stream.table cimport Cut, executed
 from pfmon.stream.words cimport BLOCK_MASK, INDEX_SHIFT, Deferral, Mark, mark_kind, mark_value, unpacked_address
 
 from pfmon.machine.branch_registers cimport branch_register_written, goes_elsewhere, start_branch_registers
-from pfmon.machine.predictor cimport CODE_WRONG_TARGET, EARLIER_TARGET, UNKNOWN_PATH, WRONG_PATH
+from pfmon.machine.predictor cimport (
+    CODE_WRONG_TARGET, EARLIER_TARGET, FLAGS_SHIFT, PREDICTION_BITS, UNKNOWN_PATH, WRONG_PATH, flags_of)
 from pfmon.machine.predictors import branch_predictor
 
 cdef enum:
     MEMO_BYTES = 96 << 20
-    SURVEY_SHIFT = 48            # of `survey_code` in an outcome
+    SURVEY_SHIFT = PREDICTION_BITS       # of `survey_code` in an outcome
 
 cdef uint64_t SURVEY_LOST = 1 << 16
 
@@ -110,7 +111,7 @@ cdef class Timing(Repeating):
         cdef Told told
         cdef uint64_t outcome
         cdef uint32_t marks = 0
-        cdef bint known
+        cdef bint known, looked_up
         cdef int64_t began = self.now
         cdef const Plan* plan = self.plan
         begin_run(&run, self.block[0], self.block + 1, plan.first_window)
@@ -130,11 +131,12 @@ cdef class Timing(Repeating):
         run.quick = survey(self.fetch, self.data, plan, &run, self.now, self.mark_count != 0)
         known = self.memoize and is_repeatable(&run) and (run.quick or self.watch is None) \
             and not (plan.pauses and self.pipeline.switch is not None)
-        if self.give_time(plan, &run, outcome, known) and self.watch is not None and self.watch.loads and run.made:
+        looked_up = self.give_time(plan, &run, outcome, known)
+        if looked_up and self.watch is not None and self.watch.loads and run.made:
             self.show_repeated(plan, &run, self.memo.issued(self.node), began)
         if self.watch is not None and self.watch.flows:
-            if self.pipeline.wrong_target:
-                run.prediction.code |= CODE_WRONG_TARGET
+            if (self.ran.cycles & NODE_WRONG_TARGET) != 0 if looked_up else self.pipeline.wrong_target:
+                run.prediction |= CODE_WRONG_TARGET
             self.show_branch(plan, &run, next_ip)
         if plan.moves_frames:
             self.follow_frames(plan, &run)
@@ -159,11 +161,10 @@ cdef class Timing(Repeating):
                 self.follow_branch_registers(plan, run, next_ip)
             return 0
         run.taken = executed(run.word, plan.taken_condition)
-        self.predictor.run(&plan.branch, run.taken, next_ip, &run.prediction)
+        run.prediction = self.predictor.run(&plan.branch, run.taken, next_ip)
         if plan.steers or plan.branch.through:
             self.follow_branch_registers(plan, run, next_ip)
-        return (run.prediction.code | <uint64_t>run.prediction.flags << 8 | <uint64_t>run.prediction.bubbles << 16
-                | <uint64_t>run.taken << 32 | <uint64_t>run.prediction.cause << 40)
+        return run.prediction
 
     cdef inline bint give_time(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
         """Have a block that was surveyed looked up, if the memo may know it, or simulated. Whether it was looked up."""
@@ -172,8 +173,11 @@ cdef class Timing(Repeating):
         if code == SURVEY_LOST:
             known = False
         outcome |= code << SURVEY_SHIFT
-        begin_script(&self.pipeline.script, known and not run.quick)
+        if not run.quick:
+            begin_script(&self.pipeline.script, known)
         if not (known and self.repeat(run, outcome)):
+            if run.quick:
+                begin_script(&self.pipeline.script, False)
             self.simulate(plan, run, outcome, known)
             return False
         if self.ran.cycles & NODE_LATE_STORES:
@@ -183,13 +187,13 @@ cdef class Timing(Repeating):
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
         """What the block writes into branch registers, and whether its branch would go elsewhere by what was there."""
         cdef uint32_t i
-        for i in range(plan.length if plan.steers else 0):
+        for i in range(plan.first_steer, plan.steers):
             if plan.steps[i].steers and executes(&plan.steps[i], run.word):
                 branch_register_written(&self.branch_registers, plan.steps[i].steers)
         if plan.branch.through and run.taken:
             if goes_elsewhere(&self.branch_registers, plan.branch.through - 1, next_ip) \
-                    and self.predictor.reads_registers and not run.prediction.flags & (WRONG_PATH | UNKNOWN_PATH):
-                run.prediction.flags |= EARLIER_TARGET
+                    and self.predictor.reads_registers and not flags_of(run.prediction) & (WRONG_PATH | UNKNOWN_PATH):
+                run.prediction |= EARLIER_TARGET << FLAGS_SHIFT
 
     cdef void show_items(self, uint32_t marks) noexcept nogil:
         """Show what was recorded of the block that is held, or of none."""

@@ -14,7 +14,7 @@ from pfmon.machine.loose_notes cimport write_loose_notes
 from pfmon.machine.memory cimport ACCESS_CHECK
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport NOTHING_HAPPENED
-from pfmon.machine.predictor cimport BRANCH_RETURN, is_indirect
+from pfmon.machine.predictor cimport BRANCH_RETURN, code_of, is_indirect
 from pfmon.machine.records cimport BUBBLE_FLAG, Part
 from pfmon.machine.state cimport State
 from pfmon.machine.two_flows cimport SwitchedThread
@@ -65,7 +65,7 @@ cdef class Watched(SwitchedThread):
         flow.taken, flow.prediction, flow.cycle = True, 0, self.now
         flow.kind = FlowKind.FLOW_CHECK
         if plan.has_branch:
-            flow.taken, flow.prediction = run.taken, run.prediction.code
+            flow.taken, flow.prediction = run.taken, code_of(run.prediction)
             if not is_indirect(plan.branch.kind) and plan.branch.kind != BRANCH_RETURN:
                 flow.target = plan.branch.target & ~THREAD_ID    # also if nothing there retired
             flow.kind = FlowKind.FLOW_RETURN if plan.branch.kind == BRANCH_RETURN else \
