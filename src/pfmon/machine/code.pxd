@@ -63,7 +63,7 @@ cdef struct Reach:               # a memory access of a block
     uint8_t checks               # it is made only if the ALAT has no entry
 
 # Blocks are many and the host's caches small: what every run looks at is in the first 64 bytes, or right behind the plan.
-cdef struct Plan:                # 128 bytes; then its accesses (`reaches`), then its `steps`
+cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
     uint64_t ip
     uint64_t first_window
     uint64_t access_mask         # bits of the block's word whose instructions access memory
@@ -73,7 +73,7 @@ cdef struct Plan:                # 128 bytes; then its accesses (`reaches`), the
     uint16_t access_count        # when all conditions hold
     uint8_t length
     uint8_t more_windows         # behind the first
-    uint8_t lines                # of L1I, that its windows are in
+    uint8_t more_lines           # of L1I, that its windows are in, behind the first
     uint8_t cut
     uint8_t taken_condition      # of its branch; ALWAYS: it is taken
     uint8_t has_branch
@@ -112,7 +112,8 @@ cdef class Plans:
     cdef PortTable ports
     cdef BlockTable table
     cdef uint64_t thread_id
-    cdef Arena arena             # the plans themselves
+    cdef Arena arena             # the plans themselves, and their accesses
+    cdef Arena steps             # ... their steps, which only simulation looks at: so all that is looked up is dense
     cdef Plan** plans[CHUNKS]
     cdef bint a_in_i_to_m, mmf_splits
     cdef uint32_t line           # bytes, of L1I

@@ -125,6 +125,7 @@ cdef class Plans:
         for chunk in range(CHUNKS):
             free(self.plans[chunk])
         free_arena(&self.arena)
+        free_arena(&self.steps)
 
     cdef Plan* plan(self, uint64_t number) noexcept nogil:
         """The plan of a block; NULL when there can be none: `failure`."""
@@ -165,8 +166,7 @@ cdef class Plans:
 
     cdef Plan* make(self, uint64_t number) noexcept nogil:
         cdef const BlockHead* head = &self.table.c.heads[number]
-        cdef uint64_t reaches = (head.length * sizeof(Reach) + 7) & ~<uint64_t>7     # steps begin with words
-        cdef uint64_t bytes = sizeof(Plan) + reaches + head.length * sizeof(Step)
+        cdef uint64_t bytes = sizeof(Plan) + head.length * sizeof(Reach)
         cdef Plan* plan
         cdef Code codes[MOST_CODE]
         cdef const Code* code
@@ -176,11 +176,13 @@ cdef class Plans:
         cdef uint8_t groups = 0
         self.failure = Failure.BLOCK_TOO_LONG if head.length > MOST_CODE else Failure.OUT_OF_MEMORY
         plan = <Plan*>take(&self.arena, bytes) if head.length <= MOST_CODE else NULL
-        if plan == NULL:
+        step = <Step*>take(&self.steps, head.length * sizeof(Step)) if plan != NULL else NULL
+        if step == NULL:
             return NULL
         memset(plan, 0, bytes)
+        memset(step, 0, head.length * sizeof(Step))
         plan.reaches = <Reach*>(plan + 1)
-        plan.steps = <Step*>(<char*>plan.reaches + reaches)
+        plan.steps = step
         self.decode_block(head, codes)
         plan.length, plan.cut = <uint8_t>head.length, <uint8_t>head.cut
         plan.accesses, plan.access_mask = <uint16_t>head.accesses, head.access_mask
@@ -251,7 +253,7 @@ cdef class Plans:
         code = &codes[head.length - 1]
         plan.first_window = plan.ip & ~<uint64_t>(WINDOW - 1)
         plan.more_windows = <uint8_t>((code.address - plan.first_window) // WINDOW)
-        plan.lines = <uint8_t>(code.address // self.line - plan.first_window // self.line + 1)
+        plan.more_lines = <uint8_t>(code.address // self.line - plan.first_window // self.line)
         plan.taken_condition = code.condition if plan.branch.conditional else ALWAYS
         plan.moves_frames = plan.has_alloc | plan.calls | plan.returns | plan.rotates
         plan.easy = plan.plain and plan.cut != Cut.FAILED_CHECK and not plan.pauses

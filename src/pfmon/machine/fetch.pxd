@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from pfmon.machine.l2 cimport L2
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.predictor cimport BranchPredictor
+from pfmon.machine.present_lines cimport LINE_GROUPS, LineGroup
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.shares cimport Shares
 from pfmon.machine.streaming_buffer cimport StreamingBuffer
@@ -16,9 +17,6 @@ cdef extern from *:
 
 cdef enum:
     WINDOW = 32                  # bytes that are fetched together: a pair of bundles
-    KNOWN_TARGETS = 256
-    LINE_GROUPS = 256            # of lines with numbers alike but for GROUP_SHIFT low bits, by low bits of the others
-    GROUP_SHIFT = 3
     RECENT_LINES = 256
     PAGE_CLASSES = 256           # of pages, by low bits of their numbers
 
@@ -69,9 +67,7 @@ cdef class InstructionFetch:
     cdef Stream stream
     cdef uint32_t stream_lines
     cdef int64_t prefetch_free   # cycle from which the prefetch pipeline takes a hint
-    cdef uint64_t departures[LINE_GROUPS]         # lines that left L1I or the streaming buffer, by their group
-    cdef uint64_t known[KNOWN_TARGETS]            # line number of a target whose stream was all there ...
-    cdef uint64_t known_departures[KNOWN_TARGETS] # ... when so many lines of its groups had left
+    cdef LineGroup groups[LINE_GROUPS]            # what is in L1I and the streaming buffer
 
     # Whether the window's line is in L1I and its page in the first-level TLB: then it is there when it is asked for.
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil
@@ -95,8 +91,11 @@ cdef class InstructionFetch:
     cdef int64_t bring(self, Notes* notes, uint64_t address, int64_t place, int64_t now, Fetched* out) noexcept nogil
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil
     cdef void drop(self, uint64_t address) noexcept nogil
-    cdef void leaves(self, uint64_t number) noexcept nogil
     cdef uint16_t* lines_of(self, uint64_t address) noexcept nogil
     cdef void drop_page(self, uint64_t page) noexcept nogil
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil
+    # So many lines were asked for.
+    cdef void note_lines(self, Notes* notes, uint32_t asked) noexcept nogil
+    cdef LineGroup* group_of(self, uint64_t number) noexcept nogil
+    cdef void find_lines(self, LineGroup* group, uint64_t number) noexcept nogil
     cdef bint present(self, uint64_t line) noexcept nogil

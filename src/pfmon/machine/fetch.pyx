@@ -14,6 +14,7 @@ from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.occurrences import Occurrence as PythonOccurrence
 from pfmon.machine.prefetch cimport hint, is_due, keep_line, pump, redirect
+from pfmon.machine.present_lines cimport GROUP_SHIFT, line_arrives, line_leaves, place_of_group, start_groups
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.streaming_buffer cimport NO_LINE, Buffered, find_buffered, leave_buffer, start_buffer
@@ -59,8 +60,7 @@ cdef class InstructionFetch:
         self.recent_mask = min(self.cache.sets, RECENT_LINES) - 1 if self.cache.set_mask else 0
         for i in range(RECENT_LINES):
             self.recent[i].line = NO_LINE
-        for i in range(LINE_GROUPS):
-            self.departures[i] = 1
+        start_groups(self.groups)
 
     cdef bint quick(self, uint64_t address, int64_t now) noexcept nogil:
         return self.quick_line(address >> self.line_shift, now)
@@ -180,6 +180,7 @@ cdef class InstructionFetch:
             out.second_cause = FrontCause.FRONT_IMISS
             out.asked = now
             ready = self.ask(notes, line, REQUEST_FETCH, now)
+            self.note_lines(notes, 1)
         elif found.ready > now:
             note(notes, Occurrence.L1I_RAB_HIT, 1)
             out.second_cause = FrontCause.FRONT_FILL_RECIRC
@@ -197,20 +198,22 @@ cdef class InstructionFetch:
         self.fill(notes, line, ready)
         return ready
 
-    # L2 is asked for a line; when it comes.
+    # L2 is asked for a line (see note_lines); when it comes.
     cdef int64_t ask(self, Notes* notes, uint64_t line, int kind, int64_t now) noexcept nogil:
         cdef int64_t at = room_in_queue(&self.requests, now), ready
         cdef uint64_t part
         ready = self.l2.request(notes, line, self.line, kind, 0, at)
         enter_queue(&self.requests, at, ready)
-        note(notes, Occurrence.ISB_LINE_IN, 1)
-        note(notes, Occurrence.ISB_PAIR_IN, self.brought // WINDOW)
         part = line & ~<uint64_t>(self.brought - 1)
         while part < (line & ~<uint64_t>(self.brought - 1)) + self.brought:
             if part != line and not self.present(part):
                 keep_line(self, part, ready, at)
             part += self.line
         return ready
+
+    cdef void note_lines(self, Notes* notes, uint32_t asked) noexcept nogil:
+        note(notes, Occurrence.ISB_LINE_IN, asked)
+        note(notes, Occurrence.ISB_PAIR_IN, asked * (self.brought // WINDOW))
 
     cdef void fill(self, Notes* notes, uint64_t address, int64_t ready) noexcept nogil:
         cdef int64_t place = self.cache.victim(address)
@@ -220,13 +223,10 @@ cdef class InstructionFetch:
             self.lines_of(gone << self.line_shift)[0] -= 1
             if self.predictor is not None:
                 self.predictor.line_left(gone << self.line_shift, self.line)
-            self.leaves(gone)
+            line_leaves(self.groups, gone)
         self.lines_of(address)[0] += 1
         self.cache.put(place, address, SHARED, ready, 1)
-
-    # A line, by its number, is not in L1I any more, or not in the streaming buffer.
-    cdef inline void leaves(self, uint64_t number) noexcept nogil:
-        self.departures[number >> GROUP_SHIFT & (LINE_GROUPS - 1)] += 1
+        line_arrives(self.groups, address >> self.line_shift)
 
     # A line leaves L1I and the streaming buffer.
     cdef void drop(self, uint64_t address) noexcept nogil:
@@ -239,8 +239,7 @@ cdef class InstructionFetch:
                 self.predictor.line_left(address >> self.line_shift << self.line_shift, self.line)
         if found != NULL:
             leave_buffer(&self.buffer, found)
-        if place != ABSENT or found != NULL:
-            self.leaves(address >> self.line_shift)
+        line_leaves(self.groups, address >> self.line_shift)
         if self.recent[address >> self.line_shift & self.recent_mask].line == address >> self.line_shift:
             self.recent[address >> self.line_shift & self.recent_mask].line = NO_LINE
 
@@ -263,8 +262,24 @@ cdef class InstructionFetch:
     cdef inline uint16_t* lines_of(self, uint64_t address) noexcept nogil:
         return &self.page_lines[address >> self.tlb_shift & (PAGE_CLASSES - 1)]
 
+    # The group of a line, by its number: its lines are right.
+    cdef inline LineGroup* group_of(self, uint64_t number) noexcept nogil:
+        cdef LineGroup* group = place_of_group(self.groups, number)
+        if group.number != number >> GROUP_SHIFT:
+            self.find_lines(group, number >> GROUP_SHIFT)
+        return group
+
+    cdef void find_lines(self, LineGroup* group, uint64_t number) noexcept nogil:
+        cdef uint64_t line = number << (GROUP_SHIFT + self.line_shift), bit = 1
+        group.number, group.lines = number, 0
+        while bit:
+            if (self.lines_of(line)[0] and quick_find(self.cache, line) != ABSENT) or find_buffered(&self.buffer, line) != NULL:
+                group.lines |= bit
+            line += self.line
+            bit <<= 1
+
     cdef bint present(self, uint64_t line) noexcept nogil:
-        return quick_find(self.cache, line) != ABSENT or find_buffered(&self.buffer, line) != NULL
+        return self.group_of(line >> self.line_shift).lines >> (line >> self.line_shift & 63) & 1
 
     cdef void note_flush(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_SNOOPED, 1)

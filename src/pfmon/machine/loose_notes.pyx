@@ -2,15 +2,20 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
+cdef uint64_t SPREAD = 0x9E3779B97F4A7C15
 
 cdef void write_loose_notes(Loose* loose, Notes* notes, Records records, uint64_t number,
                             uint32_t instruction) noexcept nogil:
-    cdef uint64_t code = number | <uint64_t>1 << 32 | <uint64_t>instruction << 48
-    cdef Loose* known = &loose[number & (LOOSE_PARTS - 1)]
+    cdef uint64_t code = number | <uint64_t>1 << 32 | <uint64_t>instruction << 48, sum = code
+    cdef Loose* known
     cdef uint32_t i, count = notes.count
-    cdef bint same = known.code == code and known.count == count
+    cdef bint same
     if count == 0:
         return
+    for i in range(count):
+        sum += notes.items[i] << i
+    known = &loose[sum * SPREAD >> (64 - LOOSE_SHIFT)]
+    same = known.code == code and known.count == count
     for i in range(count if same else 0):
         same &= known.items[i] == notes.items[i]
     if not same:

@@ -11,6 +11,7 @@ from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.arbiter cimport Arbiter
 from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.coherence cimport SnoopedCaches
+from pfmon.machine.easy_block cimport easy_block_ran
 from pfmon.machine.host_lines cimport prefetch
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
@@ -73,7 +74,7 @@ cdef class Machine(Timing):
             prefetch(&plan.branch)
             prefetch(plan + 1)
             if easy and self.plan.easy and not self.mark_count:
-                self.easy_block_ran(self.plan, plan.ip)
+                easy_block_ran(self, self.plan, plan.ip)
             else:
                 self.go_on_to(plan.ip)
                 easy = self.alone

@@ -73,7 +73,7 @@ cdef class Memo:
     cdef public uint32_t most_states     # tests lower it
 
     # The node ran, and what it says comes next will be looked at soon.
-    cdef void count(self, uint32_t number, Node* node) noexcept nogil
+    cdef void count(self, Node* node) noexcept nogil
     cdef void use(self, uint32_t event_set) noexcept nogil
     cdef uint32_t state_place(self, const State* state) noexcept nogil
     cdef void enter(self, uint32_t number) noexcept nogil
@@ -85,7 +85,7 @@ cdef class Memo:
                       uint32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil
     cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served,
                            const Event* event) noexcept nogil
-    cdef const uint32_t* issued(self, uint32_t number) noexcept nogil
+    cdef const uint32_t* issued(self, const Node* node) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef bint more_times(self, uint32_t capacity) noexcept nogil

@@ -74,10 +74,10 @@ cdef class Memo:
         free(self.node_table)
         free(self.logs)
 
-    cdef inline void count(self, uint32_t number, Node* node) noexcept nogil:
+    cdef inline void count(self, Node* node) noexcept nogil:
         prefetch(&self.nodes[node.next])
         if self.times != NULL:
-            self.times[number] += 1
+            self.times[node - self.nodes] += 1
             return
         node.times += 1
         if node.times == MOST_TIMES:
@@ -231,9 +231,9 @@ cdef class Memo:
             self.nodes[number].point = point
         return number
 
-    cdef const uint32_t* issued(self, uint32_t number) noexcept nogil:
+    cdef const uint32_t* issued(self, const Node* node) noexcept nogil:
         """By access of a node's block: cycles until it issued."""
-        return self.logs + self.nodes[number].log + self.nodes[number].log_count
+        return self.logs + node.log + node.log_count
 
     cdef void enter(self, uint32_t number) noexcept nogil:
         cdef const Node* node = &self.nodes[number]

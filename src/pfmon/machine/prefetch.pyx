@@ -7,10 +7,11 @@ walk: without a translation in the first-level TLB they are dropped (Montecito m
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from pfmon.machine.fetch cimport GROUP_SHIFT, KNOWN_TARGETS, LINE_GROUPS, NO_PAGE, InstructionFetch
+from pfmon.machine.fetch cimport NO_PAGE, InstructionFetch
 from pfmon.machine.l2 cimport REQUEST_FETCH_PREFETCH
 from pfmon.machine.notes cimport Notes, note
 from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.present_lines cimport line_arrives, line_leaves, lines_in_row
 from pfmon.machine.queues cimport enter_queue, room_in_queue, settle_queue
 from pfmon.machine.streaming_buffer cimport NO_LINE, enter_buffer
 from pfmon.machine.tags cimport ABSENT, quick_find
@@ -19,27 +20,23 @@ cdef enum:
     DEMAND_REQUESTS = 1          # of the RAB's entries: prefetches leave them free (Montecito manual, table 2-9)
 
 
-cdef inline uint64_t departures_behind(InstructionFetch fetch, uint64_t number) noexcept nogil:
-    """How many lines have left of the groups that a stream behind a line asks for: as many as before, if none left."""
-    cdef uint64_t group, left = 0
-    for group in range(number + 1 >> GROUP_SHIFT, (number + fetch.stream_lines >> GROUP_SHIFT) + 1):
-        left += fetch.departures[group & (LINE_GROUPS - 1)]
-    return left
+cdef inline uint32_t present_in_row(InstructionFetch fetch, uint64_t number, uint64_t most) noexcept nogil:
+    """How many lines are there, or on their way, from one on, by its number: one after the other, at most so many. Behind
+    the end of a group of lines it has to be asked again."""
+    return <uint32_t>min(lines_in_row(fetch.group_of(number), number), most)
 
 
-cdef bint stream_present(InstructionFetch fetch, uint64_t target) noexcept nogil:
+cdef inline bint stream_present(InstructionFetch fetch, uint64_t target) noexcept nogil:
     """Whether everything that a stream behind the target would ask for is there, or on its way."""
-    cdef uint64_t number = target >> fetch.line_shift
-    cdef uint32_t place = <uint32_t>(number & (KNOWN_TARGETS - 1)), i
-    cdef uint64_t left = departures_behind(fetch, number)
-    if fetch.known[place] == number and fetch.known_departures[place] == left:
-        return 1
-    for i in range(1, fetch.stream_lines + 1):
-        if not fetch.present((number + i) << fetch.line_shift):
-            return 0
-    fetch.known[place] = number
-    fetch.known_departures[place] = left
-    return 1
+    cdef uint64_t number = (target >> fetch.line_shift) + 1
+    cdef uint32_t left = fetch.stream_lines, found
+    while left:
+        found = present_in_row(fetch, number, left)
+        if found == 0:
+            return False
+        number += found
+        left -= found
+    return True
 
 
 cdef void redirect(InstructionFetch fetch, Notes* notes, uint64_t target, bint many, int64_t now) noexcept nogil:
@@ -75,10 +72,13 @@ cdef inline bint is_translated(InstructionFetch fetch, uint64_t address) noexcep
 cdef void pump(InstructionFetch fetch, Notes* notes, int64_t now) noexcept nogil:
     """What the stream asked for up to now, a line a cycle."""
     cdef int64_t at
-    cdef uint32_t lines = 0
+    cdef uint32_t lines = 0, sent = 0, there
     while is_due(fetch, now):
         at = fetch.stream.since
-        if not fetch.present(fetch.stream.next):
+        there = present_in_row(fetch, fetch.stream.next >> fetch.line_shift,
+                               min(<uint64_t>(now - at + 1), <uint64_t>fetch.stream.left))
+        if there == 0:
+            there = 1
             if not is_translated(fetch, fetch.stream.next):
                 fetch.stream.left, fetch.stream.active = 0, 0
                 break
@@ -88,10 +88,13 @@ cdef void pump(InstructionFetch fetch, Notes* notes, int64_t now) noexcept nogil
             if at > fetch.stream.since:
                 note(notes, Occurrence.PREFETCH_STALL_STREAM, <uint32_t>(at - fetch.stream.since))
             send_prefetch(fetch, notes, fetch.stream.next, at)
-        lines += 1
-        fetch.stream.next += fetch.line
-        fetch.stream.left -= 1
-        fetch.stream.since = at + 1
+            sent += 1
+        lines += there
+        fetch.stream.next += there * fetch.line
+        fetch.stream.left -= there
+        fetch.stream.since = at + there
+    if sent:
+        note_sent(fetch, notes, sent)
     if lines:
         note(notes, Occurrence.L1I_PREFETCH, lines)
         note(notes, Occurrence.L1I_STREAM_PREFETCH, lines)
@@ -113,6 +116,7 @@ cdef void hint(InstructionFetch fetch, Notes* notes, uint64_t target, int64_t no
     if quick_find(fetch.tlb1.tags, target | fetch.thread) != ABSENT:
         at = prefetch_room(fetch, at)
         send_prefetch(fetch, notes, line, at)
+        note_sent(fetch, notes, 1)
     if at > now:
         note(notes, Occurrence.PREFETCH_STALL_HINT, <uint32_t>(at - now))
         enter_queue(&fetch.hints, now, at)
@@ -128,14 +132,19 @@ cdef void drop_prefetches(InstructionFetch fetch, int64_t now) noexcept nogil:
 
 
 cdef void send_prefetch(InstructionFetch fetch, Notes* notes, uint64_t line, int64_t now) noexcept nogil:
-    """A line is asked for ahead."""
-    cdef int64_t ready = fetch.ask(notes, line, REQUEST_FETCH_PREFETCH, now)
-    note(notes, Occurrence.L2_PREFETCH_SENT, 1)
-    keep_line(fetch, line, ready, now)
+    """A line is asked for ahead (see note_sent)."""
+    keep_line(fetch, line, fetch.ask(notes, line, REQUEST_FETCH_PREFETCH, now), now)
+
+
+cdef void note_sent(InstructionFetch fetch, Notes* notes, uint32_t lines) noexcept nogil:
+    """So many lines were asked for ahead: noted at once, as the same lists of notes then come again and again."""
+    fetch.note_lines(notes, lines)
+    note(notes, Occurrence.L2_PREFETCH_SENT, lines)
 
 
 cdef void keep_line(InstructionFetch fetch, uint64_t line, int64_t ready, int64_t now) noexcept nogil:
     """A line comes to the streaming buffer."""
     cdef uint64_t gone = enter_buffer(&fetch.buffer, line, ready, now)
     if gone != NO_LINE:
-        fetch.leaves(gone >> fetch.line_shift)
+        line_leaves(fetch.groups, gone >> fetch.line_shift)
+    line_arrives(fetch.groups, line >> fetch.line_shift)

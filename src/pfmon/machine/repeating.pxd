@@ -10,15 +10,15 @@ from pfmon.machine.watched cimport Watched
 
 
 cdef class Repeating(Watched):
-    cdef uint32_t node           # of the memo, that led to its state
+    cdef Node* node              # of the memo, that led to its state; NULL: none did
     cdef readonly uint64_t repeated, simulated
     cdef bint alone              # nobody looks at what happens to a block, and no other thread or core is there
     cdef bint is_known           # the memo knows the block at hand, and did not repeat it
 
-    cdef uint32_t following(self, const Run* run, uint64_t outcome) noexcept nogil
+    cdef Node* following(self, const Run* run, uint64_t outcome) noexcept nogil
     cdef bint may_switch(self, int64_t until) noexcept nogil
     cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
-    cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil
+    cdef Node* ask_on(self, const Run* run, uint32_t point) noexcept nogil
     cdef void ask(self, const Run* run, const Event* known) noexcept nogil
     cdef bint late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
     cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil

@@ -29,48 +29,47 @@ cdef class Repeating(Watched):
         """Do what the block did before from this state; False: it never did. What memory was asked is in the script."""
         cdef State state
         cdef Node* node
-        cdef uint32_t number
         if self.state == 0:
             if not self.pipeline.save(&state):
                 return False
             self.state = self.memo.state(&state)
-            self.node = 0
+            self.node = NULL
             if self.state == 0:
                 return False
-        number = self.following(run, outcome)
-        if number == 0:
+        node = self.following(run, outcome)
+        if node == NULL:
             return False
-        node = &self.memo.nodes[number]
         if node.point:
-            number = self.ask_on(run, node.point)
-            if number == 0:
+            node = self.ask_on(run, node.point)
+            if node == NULL:
                 return False
-            node = &self.memo.nodes[number]
         if not self.alone and self.may_switch(self.now + (node.cycles & NODE_CYCLES)):
             return False
-        self.memo.count(number, node)
-        self.ran = node
+        self.memo.count(node)
+        self.ran = self.node = node
         self.now += node.cycles & NODE_CYCLES
         self.state = node.after
-        self.node = number
         self.repeated += 1
         return True
 
-    cdef inline uint32_t following(self, const Run* run, uint64_t outcome) noexcept nogil:
-        """The node of a block, which mostly is one of the two that came behind the last block's node before; 0: none."""
-        cdef Node* last = &self.memo.nodes[self.node]
+    cdef inline Node* following(self, const Run* run, uint64_t outcome) noexcept nogil:
+        """The node of a block, which mostly is one of the two that came behind the last block's node before; NULL: none."""
+        cdef Node* last = self.node
+        cdef Node* node
         cdef uint32_t number
-        if self.node == 0:
-            return self.memo.find(self.state, run.word, outcome, run.served)
-        if is_node(&self.memo.nodes[last.next], self.state, run.word, outcome, run.served):
-            return last.next
+        if last == NULL:
+            number = self.memo.find(self.state, run.word, outcome, run.served)
+            return &self.memo.nodes[number] if number else NULL
+        node = &self.memo.nodes[last.next]
+        if is_node(node, self.state, run.word, outcome, run.served):
+            return node
         number = last.other
         if not is_node(&self.memo.nodes[number], self.state, run.word, outcome, run.served):
             number = self.memo.find(self.state, run.word, outcome, run.served)
             if number == 0:
-                return 0
+                return NULL
         last.other, last.next = last.next, number
-        return number
+        return &self.memo.nodes[number]
 
     cdef inline bint may_switch(self, int64_t until) noexcept nogil:
         """Whether the other hardware thread may get the core before a cycle: then the pipeline has to see the block."""
@@ -79,25 +78,25 @@ cdef class Repeating(Watched):
         self.is_known = True
         return True
 
-    cdef uint32_t ask_on(self, const Run* run, uint32_t point) noexcept nogil:
+    cdef Node* ask_on(self, const Run* run, uint32_t point) noexcept nogil:
         """Ask memory what the block asked before, as long as it answers what it answered then: the node that this led to,
-        or 0."""
+        or NULL."""
         cdef Script* script = &self.pipeline.script
         cdef const Edge* edge = NULL
         script.began = self.now
         while edge == NULL or not edge.is_last:
             if not has_room(script) or self.may_switch(self.now + self.memo.outcomes.points[point].event.at):
-                return 0
+                return NULL
             self.memo.outcomes.expect(point)
             self.ask(run, &self.memo.outcomes.points[point].event)
             if script.lost:              # it was asked, and cannot be asked again
                 self.memo.lost = True
-                return 0
+                return NULL
             edge = self.memo.outcomes.find(point, script, script.count - 1)
             if edge == NULL:
-                return 0
+                return NULL
             point = edge.to
-        return point
+        return &self.memo.nodes[point]
 
     cdef void ask(self, const Run* run, const Event* known) noexcept nogil:
         """Ask memory what an event asks, as the pipeline would."""
@@ -121,7 +120,7 @@ cdef class Repeating(Watched):
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
         """Let the pipeline do it, and tell the memo; ``known``: which may know it."""
         cdef State state
-        cdef uint32_t before = self.state, after
+        cdef uint32_t before = self.state, after, number
         cdef int64_t began
         cdef bint remember = before and known and not self.is_known
         self.is_known = False
@@ -144,8 +143,9 @@ cdef class Repeating(Watched):
         if self.pipeline.save(&state) and self.now - began < 1 << 30:
             after = self.memo.state(&state)
             if after:
-                self.node = self.learn(plan, run, before, outcome, after, self.now - began)
-                self.state = after if self.node else 0
+                number = self.learn(plan, run, before, outcome, after, self.now - began)
+                self.node = &self.memo.nodes[number]
+                self.state = after if number else 0
 
     cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
                         int64_t cycles) noexcept nogil:
@@ -204,4 +204,4 @@ cdef class Repeating(Watched):
             self.pipeline.now = self.now
             self.pipeline.restore(self.memo.state_at(self.state))
             self.state = 0
-            self.node = 0
+            self.node = NULL

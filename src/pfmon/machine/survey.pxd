@@ -18,22 +18,24 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
                         int64_t clock, bint marked) noexcept nogil:
     """Make the block's fetches and accesses in order, as long as they take the time that they take most often.
     Whether all of them did, and nothing happened that the memo must not see: none does of a block with marks."""
-    cdef uint64_t line
+    cdef uint64_t line = plan.first_window >> fetch.line_shift, last_line = line + plan.more_lines
     cdef int64_t at
-    cdef uint32_t i, access = 0
+    cdef uint32_t access = 0
     cdef int known
-    cdef const Reach* reach
+    cdef const Reach* reach = plan.reaches
+    cdef const Reach* beyond = reach + plan.access_count
     data.l2.banks.block += 1
     if marked or not plan.plain:
         return False
     run.slow_window = NO_WINDOW
-    for line in range(plan.first_window >> fetch.line_shift, (plan.first_window >> fetch.line_shift) + plan.lines):
+    while line <= last_line:
         if not fetch.quick_line(line, clock):              # windows of a line are there together
             run.slow_window = max(line << fetch.line_shift, plan.first_window)
             break
-    for i in range(plan.access_count):
-        reach = &plan.reaches[i]
+        line += 1
+    while reach < beyond:
         if not executed(run.word, reach.condition):
+            reach += 1
             continue
         at = clock + reach.group
         if reach.checks:
@@ -49,7 +51,7 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
         else:
             known = data.quick(run.addresses[access], reach.size, reach.kind, at)
         if not known:
-            survey_rest(data, plan, run, i, access, clock)
+            survey_rest(data, plan, run, <uint32_t>(reach - plan.reaches), access, clock)
             return False
         if reach.kind == ACCESS_FLOAT_LOAD and not reach.checks and data.l2.banks.turn:
             if access >= MOST_SERVED:
@@ -57,4 +59,5 @@ cdef inline bint survey(InstructionFetch fetch, DataMemory data, const Plan* pla
             run.served |= <uint64_t>data.l2.banks.turn << 2 * access
         access += 1
         run.made = access
+        reach += 1
     return run.slow_window == NO_WINDOW

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.machine.evictions cimport Evictions
 from pfmon.machine.replacement cimport (
-    RECENCY_BIT, RECENCY_NONE, RECENCY_STAMP, Recency, ReplacementPolicy, bit_of, word_of)
+    RECENCY_BIT, RECENCY_NONE, RECENCY_OTHER, RECENCY_STAMP, Recency, ReplacementPolicy, bit_of, word_of)
 
 cdef extern from *:
     const uint64_t NO_NUMBER "UINT64_MAX"
@@ -35,6 +35,7 @@ cdef class TagStore:
     cdef ReplacementPolicy policy
     cdef Recency recency         # of the policy
     cdef uint64_t* stamps        # ... its stamps
+    cdef uint64_t always         # RECENCY_NONE: a word whose bit is set
     cdef uint32_t ways
     cdef uint32_t way_shift      # a place: set << way_shift | way
     cdef readonly uint32_t shift
@@ -82,15 +83,20 @@ cdef inline void use(TagStore store, int64_t place) noexcept nogil:
 cdef struct Known:               # a place that was found before: what is looked at when it is used again
     uint64_t* number
     Info* info
-    uint64_t* word               # its stamp, or the word with its bit
-    uint64_t bit
+    uint64_t* word               # its stamp; or the word with its bit
+    uint64_t bit                 # that nothing is to be done if it is set; 0: the policy has to be asked
 
 
 cdef inline void know(TagStore store, int64_t place, Known* known) noexcept nogil:
     known.number = &store.numbers[place]
     known.info = &store.infos[place]
-    known.word = &store.stamps[place] if store.recency == RECENCY_STAMP else word_of(store.policy, place)
-    known.bit = bit_of(store.policy, place)
+    known.word, known.bit = &store.always, 1
+    if store.recency == RECENCY_STAMP:
+        known.word = &store.stamps[place]
+    elif store.recency == RECENCY_BIT:
+        known.word, known.bit = word_of(store.policy, place), bit_of(store.policy, place)
+    elif store.recency == RECENCY_OTHER:
+        known.bit = 0
 
 
 cdef inline bint touch_known(TagStore store, const Known* known) noexcept nogil:
@@ -99,4 +105,4 @@ cdef inline bint touch_known(TagStore store, const Known* known) noexcept nogil:
         store.policy.clock += 1
         known.word[0] = store.policy.clock
         return 1
-    return store.recency == RECENCY_NONE or (store.recency == RECENCY_BIT and known.word[0] & known.bit != 0)
+    return known.word[0] & known.bit != 0

@@ -32,6 +32,7 @@ cdef class TagStore:
         self.way_shift = (ways - 1).bit_length()
         self.policy = replacement_policy(policy, sets, ways)
         self.recency, self.stamps = self.policy.recency, self.policy.stamps
+        self.always = 1
         while hinted and hints < sets * ways * HINTS_A_PLACE:
             hints *= 2
         self.hint_mask = hints - 1

@@ -38,7 +38,6 @@ cdef class Timing(Repeating):
     cdef SnoopedCaches snooped   # this core's caches as another one finds them; None: nobody asks
 
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil
-    cdef void easy_block_ran(self, const Plan* plan, uint64_t next_ip) noexcept nogil
     cdef uint64_t predict(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil
     cdef bint give_time(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil

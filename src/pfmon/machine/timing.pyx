@@ -91,20 +91,6 @@ cdef class Timing(Repeating):
 
     # --- a block
 
-    cdef void easy_block_ran(self, const Plan* plan, uint64_t next_ip) noexcept nogil:
-        """`block_ran` for a machine that is alone, and a block that is easy and has no marks: with the same effect."""
-        cdef Run run
-        cdef uint64_t outcome
-        begin_run(&run, self.block[0], self.block + 1, plan.first_window)
-        outcome = self.predict(plan, &run, next_ip)
-        run.quick = survey(self.fetch, self.data, plan, &run, self.now, False)
-        self.give_time(plan, &run, outcome, True)
-        if plan.moves_frames:
-            self.follow_frames(plan, &run)
-        if plan.has_hints or (run.taken and (plan.branch.many or self.fetch.stream.active)):
-            self.give_hints(plan, &run, next_ip)
-        self.last = run.number
-
     cdef void block_ran(self, uint64_t next_ip) noexcept nogil:
         """The block that was held ran, and control went to ``next_ip``."""
         cdef Run run
