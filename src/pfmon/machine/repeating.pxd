@@ -19,7 +19,7 @@ cdef class Repeating(Watched):
     cdef bint may_switch(self, int64_t until) noexcept nogil
     cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
     cdef Node* ask_on(self, const Run* run, uint32_t point) noexcept nogil
-    cdef void ask(self, const Run* run, const Event* known) noexcept nogil
+    cdef void ask(self, const Run* run, const Event* event) noexcept nogil
     cdef bint late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
     cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil

@@ -98,9 +98,8 @@ cdef class Repeating(Watched):
             point = edge.to
         return &self.memo.nodes[point]
 
-    cdef void ask(self, const Run* run, const Event* known) noexcept nogil:
+    cdef void ask(self, const Run* run, const Event* event) noexcept nogil:
         """Ask memory what an event asks, as the pipeline would."""
-        cdef Event event = known[0]
         cdef Script* script = &self.pipeline.script
         cdef Notes* notes = &self.pipeline.notes
         cdef int64_t now = self.now + event.at
@@ -109,12 +108,12 @@ cdef class Repeating(Watched):
         cdef Served served
         notes.context = <uint64_t>event.instruction << NOTE_INSTRUCTION
         if event.kind == EventKind.EVENT_FETCH:
-            ask_fetch(script, self.fetch, notes, &event, run.first_window + event.window, now, &fetched)
+            ask_fetch(script, self.fetch, notes, event, run.first_window + event.window, now, &fetched)
         elif event.kind == EventKind.EVENT_ACCESS:
-            ask_access(script, self.data, notes, &event, run.addresses[event.access], now, &served)
+            ask_access(script, self.data, notes, event, run.addresses[event.access], now, &served)
         else:
             address = 0 if event.kind == EventKind.EVENT_FENCE else run.addresses[event.access]
-            tell(script, self.data, &event, address, now)
+            tell(script, self.data, event, address, now)
         notes.count = 0
 
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:

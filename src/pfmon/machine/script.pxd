@@ -71,10 +71,10 @@ cdef inline bint has_room(const Script* script) noexcept nogil:
     return script.on and script.count < MOST_EVENTS and script.starts[script.count] + MOST_ANSWER <= MOST_WORDS
 
 
-# Ask memory, or take what it has answered; what is noted goes to ``notes``. ``event.at`` is worked out here from ``now``.
-cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event* event, uint64_t window, int64_t now,
+# Ask memory, or take what it has answered; what is noted goes to ``notes``. `Event.at` is worked out here from ``now``.
+cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, const Event* event, uint64_t window, int64_t now,
                     Fetched* out) noexcept nogil
-cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address,
+cdef void ask_access(Script* script, DataMemory data, Notes* notes, const Event* event, uint64_t address,
                      int64_t now, Served* out) noexcept nogil
 # Tell it of what has no answer; ``address``: of a store or a read of a bank.
-cdef void tell(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil
+cdef void tell(Script* script, DataMemory data, const Event* event, uint64_t address, int64_t now) noexcept nogil

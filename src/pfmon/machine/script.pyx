@@ -33,7 +33,7 @@ cdef inline const uint64_t* answer(Script* script, Notes* notes, uint32_t headin
     return words
 
 
-cdef inline uint64_t* add(Script* script, Event* event, int64_t now, uint32_t words) noexcept nogil:
+cdef inline uint64_t* add(Script* script, const Event* event, int64_t now, uint32_t words) noexcept nogil:
     """A new event at the script's end, for whose answer there are so many words; NULL: it is not kept."""
     cdef int64_t at = now - script.began
     cdef uint64_t* place
@@ -42,9 +42,9 @@ cdef inline uint64_t* add(Script* script, Event* event, int64_t now, uint32_t wo
     if script.count == MOST_EVENTS or script.starts[script.count] + words > MOST_WORDS or at < -LATEST or at > LATEST:
         script.on, script.lost = False, True
         return NULL
-    event.at = <int32_t>at
     place = script.words + script.starts[script.count]
     script.events[script.count] = event[0]
+    script.events[script.count].at = <int32_t>at     # not before: the host waits long for what was written in pieces
     script.count += 1
     script.next = script.count
     script.starts[script.count] = script.starts[script.count - 1] + words
@@ -55,7 +55,7 @@ cdef inline void add_notes(uint64_t* place, const Notes* notes, uint32_t before)
     copy_words(place, notes.items + before, notes.count - before)
 
 
-cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event* event, uint64_t window, int64_t now,
+cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, const Event* event, uint64_t window, int64_t now,
                     Fetched* out) noexcept nogil:
     cdef uint32_t before = notes.count
     cdef const uint64_t* known
@@ -73,7 +73,7 @@ cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, Event*
         add_notes(place + 2, notes, before)
 
 
-cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event, uint64_t address,
+cdef void ask_access(Script* script, DataMemory data, Notes* notes, const Event* event, uint64_t address,
                      int64_t now, Served* out) noexcept nogil:
     cdef uint32_t before = notes.count, i
     cdef const uint64_t* known
@@ -94,7 +94,7 @@ cdef void ask_access(Script* script, DataMemory data, Notes* notes, Event* event
         add_notes(place + 1 + out.stalls, notes, before)
 
 
-cdef void tell(Script* script, DataMemory data, Event* event, uint64_t address, int64_t now) noexcept nogil:
+cdef void tell(Script* script, DataMemory data, const Event* event, uint64_t address, int64_t now) noexcept nogil:
     if is_next(script):
         script.next += 1
         return

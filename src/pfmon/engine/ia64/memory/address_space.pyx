@@ -12,9 +12,14 @@ from pfmon.engine.ia64.core.cpu cimport PAGE_SIZE, Cpu
 from pfmon.engine.ia64.memory.extents cimport Extent
 from pfmon.engine.ia64.memory.frames cimport drop_spare
 from pfmon.engine.ia64.memory.map cimport (
-    PROTECT_READ, PROTECT_WRITE, Region, copied_when_written, find_region, flush_tlb, host_piece, is_code, writes_code)
+    PROTECT_READ, PROTECT_WRITE, Region, copied_when_written, find_region, flush_tlb, give_pages, host_piece, is_code,
+    writes_code)
 
 from pfmon.engine.ia64.memory.extents import new_extent
+
+
+cdef enum:
+    MANY_BYTES = 4 * PAGE_SIZE   # that are copied into the space at once: its pages are asked of the host before
 
 
 class GuestMemoryFault(Exception):
@@ -69,7 +74,7 @@ cdef class AddressSpace:
         self.c.count = len(self.extents)
         self.c.last = 0
         for i, one in enumerate(self.extents):
-            fresh[i] = Region(one.start, one.end, one.host, one.pages, one.protection, one.shared)
+            fresh[i] = Region(one.start, one.end, one.host, one.pages, one.protection, one.shared, 0, 0)
         if self.cpu != NULL:
             flush_tlb(self.cpu)
 
@@ -247,6 +252,8 @@ cdef class AddressSpace:
                 flush_tlb(self.cpu)
             part = min(length - done, part)
             if write:
+                if part >= MANY_BYTES:
+                    give_pages(region, address + done, part)
                 memcpy(host, data + done, part)
             else:
                 memcpy(data + done, host, part)

@@ -25,6 +25,8 @@ cdef struct Region:
     Page* pages
     uint32_t protection
     uint32_t shared              # nobody copies its pages
+    uint64_t touched             # end of the pages that were written one after the other last; 0: none were
+    uint64_t ahead               # bytes that are asked of the host when that goes on
 
 cdef struct CodePage:            # which bundles of a page have been translated
     uint64_t page                # its address with bit 0 set; 0: free
@@ -45,6 +47,7 @@ cdef bint is_code(MemoryMap* memory, uint64_t page) noexcept nogil
 cdef Region* find_region(MemoryMap* memory, uint64_t address) noexcept nogil
 cdef uint8_t* host_piece(MemoryMap* memory, Region* region, uint64_t address, bint write,
                          uint64_t* length) noexcept nogil
+cdef void give_pages(Region* region, uint64_t start, uint64_t length) noexcept nogil
 cdef bint copied_when_written(Region* region, uint64_t address) noexcept nogil
 cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil
 cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil
