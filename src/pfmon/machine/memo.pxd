@@ -62,7 +62,7 @@ cdef class Memo:
     cdef uint32_t event_sets
     cdef uint64_t** times_of     # by event set, if there are several: how often each node ran
     cdef uint64_t* times         # ... in the event set in force; NULL: there is one (Node.times)
-    cdef uint32_t* node_table
+    cdef uint32_t* node_table    # by hash: see memo.pyx, NODE_BITS
     cdef uint32_t node_table_size
     cdef uint32_t* logs
     cdef uint64_t log_used, log_capacity

@@ -18,6 +18,9 @@ from pfmon.stream.arena cimport free_arena, take, take_back
 cdef enum:
     FIRST_TABLE = 1 << 14
     NONE = 0                     # no node; node 0 is not used, state 0 neither
+    NODE_BITS = 21               # of an entry of the table: a node's number; the others are bits of its hash, so that
+    MOST_NODES = 1 << NODE_BITS  # nodes that only share the place need not be looked at
+    TAG_SHIFT = 32 + NODE_BITS
 
 
 cdef inline uint64_t mix(uint64_t a, uint64_t b) noexcept nogil:
@@ -187,13 +190,14 @@ cdef class Memo:
 
     cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil:
         """The node of a block from a state, or NONE."""
-        cdef uint32_t at = <uint32_t>node_hash(before, word, outcome, served) & (self.node_table_size - 1)
-        cdef const Node* node
-        while self.node_table[at]:
-            node = &self.nodes[self.node_table[at]]
-            if is_node(node, before, word, outcome, served):
-                return self.node_table[at]
+        cdef uint64_t hash = node_hash(before, word, outcome, served)
+        cdef uint32_t at = <uint32_t>hash & (self.node_table_size - 1), entry = self.node_table[at]
+        while entry:
+            if entry >> NODE_BITS == hash >> TAG_SHIFT and is_node(
+                    &self.nodes[entry & (MOST_NODES - 1)], before, word, outcome, served):
+                return entry & (MOST_NODES - 1)
             at = (at + 1) & (self.node_table_size - 1)
+            entry = self.node_table[at]
         return NONE
 
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served, uint32_t after,
@@ -241,13 +245,15 @@ cdef class Memo:
         cdef uint32_t at = <uint32_t>hash & (self.node_table_size - 1)
         while self.node_table[at]:
             at = (at + 1) & (self.node_table_size - 1)
-        self.node_table[at] = number
+        self.node_table[at] = number | <uint32_t>(hash >> TAG_SHIFT) << NODE_BITS
 
     cdef bint room(self, uint32_t log_count) noexcept nogil:
         """Room for one more node with so long a log."""
         cdef Node* nodes
         cdef uint32_t* more
         cdef uint32_t i, capacity
+        if self.node_count == MOST_NODES:
+            return False
         if self.node_count >= self.node_capacity:
             capacity = self.node_capacity * 2 if self.node_capacity else FIRST_TABLE
             nodes = <Node*>take_lines(capacity * sizeof(Node))

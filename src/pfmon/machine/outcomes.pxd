@@ -4,9 +4,10 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from pfmon.machine.script cimport Event, Script
 
-cdef struct Point:               # a question to memory on the way through a block
+cdef struct Point:               # a question to memory on the way through a block: 24 bytes
     Event event
     uint32_t edges               # the answers that it got, the latest first; 0: none
+    uint32_t spare
 
 cdef struct Edge:                # an answer: then its words
     uint32_t other               # the point's next one; 0: it is the last
@@ -15,13 +16,12 @@ cdef struct Edge:                # an answer: then its words
     uint32_t is_last
 
 cdef class Outcomes:
-    cdef Point* points
-    cdef uint64_t* words         # the edges, one behind the other; an edge's number is where it stands
-    cdef uint32_t point_count, point_capacity
+    cdef uint64_t* words         # points and edges in the order of their making, which is that of a way through a block;
+                                 # the number of each is where it stands
     cdef uint64_t word_count, word_capacity
 
-    # The answers of a point will be looked at soon.
-    cdef void expect(self, uint32_t point) noexcept nogil
+    # The question of a point, whose answers will be looked at soon.
+    cdef const Event* question(self, uint32_t point) noexcept nogil
     # The edge that the script's event of this number took from a point; NULL: it is new.
     cdef const Edge* find(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil
     # A new point; 0 when there is no memory.
@@ -30,4 +30,7 @@ cdef class Outcomes:
     cdef bint learn(self, uint32_t point, const Script* script, uint32_t node) noexcept nogil
     cdef uint64_t bytes_used(self) noexcept nogil
     cdef void forget(self) noexcept nogil
-    cdef bint add_edge(self, uint32_t point, const Script* script, uint32_t number, uint32_t to) noexcept nogil
+    cdef Point* point_at(self, uint32_t point) noexcept nogil
+    cdef bint room(self, uint64_t words) noexcept nogil
+    cdef uint32_t new_point(self, const Event* event) noexcept nogil
+    cdef Edge* new_edge(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil

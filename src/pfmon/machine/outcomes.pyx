@@ -14,8 +14,9 @@ from pfmon.machine.host_lines cimport prefetch
 
 cdef enum:
     FIRST = 1 << 12
+    POINT_WORDS = 3
     HEAD = 2                     # words of an edge before its answer
-    MOST_EDGE_WORDS = 1 << 31    # numbers of edges have 32 bits
+    MOST_OUTCOME_WORDS = 1 << 31         # numbers have 32 bits
 
 
 cdef inline bint is_answer(const Edge* edge, const uint64_t* words, uint32_t count) noexcept nogil:
@@ -36,73 +37,81 @@ cdef class Outcomes:
         self.forget()
 
     def __dealloc__(self):
-        free(self.points)
         free(self.words)
 
-    cdef void expect(self, uint32_t point) noexcept nogil:
-        prefetch(&self.words[self.points[point].edges])
+    cdef inline Point* point_at(self, uint32_t point) noexcept nogil:
+        return <Point*>&self.words[point]
+
+    cdef inline const Event* question(self, uint32_t point) noexcept nogil:
+        prefetch(&self.words[self.point_at(point).edges])
+        return &self.point_at(point).event
 
     cdef const Edge* find(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil:
         cdef const uint64_t* words = script.words + script.starts[number]
-        cdef uint32_t count = script.starts[number + 1] - script.starts[number], edge = self.points[point].edges
+        cdef Point* asked = self.point_at(point)
+        cdef uint32_t count = script.starts[number + 1] - script.starts[number], edge = asked.edges
         cdef Edge* one
         cdef Edge* before = NULL
         while edge:
             one = <Edge*>&self.words[edge]
             if is_answer(one, words, count):
                 if before != NULL:       # what was met last stands first
-                    before.other, one.other = one.other, self.points[point].edges
-                    self.points[point].edges = edge
+                    before.other, one.other = one.other, asked.edges
+                    asked.edges = edge
                 return one
             before, edge = one, one.other
         return NULL
 
-    cdef uint32_t add_point(self, const Event* event) noexcept nogil:
+    cdef bint room(self, uint64_t words) noexcept nogil:
+        """Room for so many words more; False when there is no memory."""
         cdef void* fresh
-        if self.point_count >= self.point_capacity:
-            fresh = realloc(self.points, (self.point_capacity + FIRST) * 2 * sizeof(Point))
-            if fresh == NULL:
-                return 0
-            self.points, self.point_capacity = <Point*>fresh, (self.point_capacity + FIRST) * 2
-        self.points[self.point_count].event, self.points[self.point_count].edges = event[0], 0
-        self.point_count += 1
-        return self.point_count - 1
-
-    cdef bint add_edge(self, uint32_t point, const Script* script, uint32_t number, uint32_t to) noexcept nogil:
-        """The answer to an event of a script leads to a point, or after the last one to a node."""
-        cdef uint32_t count = script.starts[number + 1] - script.starts[number]
-        cdef void* fresh
-        cdef Edge* one
-        if self.word_count + HEAD + count > MOST_EDGE_WORDS:
+        if self.word_count + words > MOST_OUTCOME_WORDS:
             return False
-        if self.word_count + HEAD + count > self.word_capacity:
-            fresh = realloc(self.words, (self.word_capacity + HEAD + count + FIRST) * 2 * sizeof(uint64_t))
+        if self.word_count + words > self.word_capacity:
+            fresh = realloc(self.words, (self.word_capacity + words + FIRST) * 2 * sizeof(uint64_t))
             if fresh == NULL:
                 return False
-            self.words, self.word_capacity = <uint64_t*>fresh, (self.word_capacity + HEAD + count + FIRST) * 2
-        one = <Edge*>&self.words[self.word_count]
-        one.to, one.is_last, one.words, one.other = to, number + 1 == script.count, count, self.points[point].edges
-        memcpy(one + 1, script.words + script.starts[number], count * sizeof(uint64_t))
-        self.points[point].edges = <uint32_t>self.word_count
-        self.word_count += HEAD + count
+            self.words, self.word_capacity = <uint64_t*>fresh, (self.word_capacity + words + FIRST) * 2
         return True
+
+    cdef uint32_t new_point(self, const Event* event) noexcept nogil:
+        """For which there is room."""
+        cdef uint32_t number = <uint32_t>self.word_count
+        self.point_at(number).event, self.point_at(number).edges = event[0], 0
+        self.word_count += POINT_WORDS
+        return number
+
+    cdef uint32_t add_point(self, const Event* event) noexcept nogil:
+        return self.new_point(event) if self.room(POINT_WORDS) else 0
+
+    cdef Edge* new_edge(self, uint32_t point, const Script* script, uint32_t number) noexcept nogil:
+        """The answer to an event of a script, for which there is room. Where it leads is not known yet."""
+        cdef uint32_t count = script.starts[number + 1] - script.starts[number]
+        cdef Edge* one = <Edge*>&self.words[self.word_count]
+        one.is_last, one.words, one.other = number + 1 == script.count, count, self.point_at(point).edges
+        memcpy(one + 1, script.words + script.starts[number], count * sizeof(uint64_t))
+        self.point_at(point).edges = <uint32_t>self.word_count
+        self.word_count += HEAD + count
+        return one
 
     cdef bint learn(self, uint32_t point, const Script* script, uint32_t node) noexcept nogil:
         cdef const Edge* known
-        cdef uint32_t i, following
-        for i in range(script.count - 1):
-            known = self.find(point, script, i)
+        cdef Edge* fresh
+        cdef uint32_t i
+        for i in range(script.count):
+            known = self.find(point, script, i) if i + 1 < script.count else NULL
             if known != NULL:
                 point = known.to
                 continue
-            following = self.add_point(&script.events[i + 1])
-            if following == 0 or not self.add_edge(point, script, i, following):
+            if not self.room(HEAD + script.starts[i + 1] - script.starts[i] + POINT_WORDS):
                 return False
-            point = following
-        return self.add_edge(point, script, script.count - 1, node)
+            fresh = self.new_edge(point, script, i)
+            fresh.to = node if fresh.is_last else self.new_point(&script.events[i + 1])
+            point = fresh.to
+        return True
 
     cdef uint64_t bytes_used(self) noexcept nogil:
-        return self.point_count * sizeof(Point) + self.word_count * sizeof(uint64_t)
+        return self.word_count * sizeof(uint64_t)
 
     cdef void forget(self) noexcept nogil:
-        self.point_count = self.word_count = 1
+        self.word_count = 1

@@ -83,12 +83,13 @@ cdef class Repeating(Watched):
         or NULL."""
         cdef Script* script = &self.pipeline.script
         cdef const Edge* edge = NULL
+        cdef const Event* event
         script.began = self.now
         while edge == NULL or not edge.is_last:
-            if not has_room(script) or self.may_switch(self.now + self.memo.outcomes.points[point].event.at):
+            event = self.memo.outcomes.question(point)
+            if not has_room(script) or self.may_switch(self.now + event.at):
                 return NULL
-            self.memo.outcomes.expect(point)
-            self.ask(run, &self.memo.outcomes.points[point].event)
+            self.ask(run, event)
             if script.lost:              # it was asked, and cannot be asked again
                 self.memo.lost = True
                 return NULL

@@ -25,7 +25,7 @@ cdef struct Info:                # of a place: what is looked at once the number
 cdef class TagStore:
     cdef uint64_t* numbers       # address >> shift by place, a set's side by side; NO_NUMBER: free
     cdef Info* infos             # by place
-    cdef uint32_t* hints         # place where a number was found last, by its low bits; one for all if not hinted
+    cdef uint16_t* hints         # place where a number was found last, by its low bits; one for all if not hinted
     cdef uint16_t* filled        # places of a set that are not free
     cdef uint64_t hint_mask
     cdef uint16_t* counts        # places whose numbers have the same low bits, 0: there is none; NULL: ways are few

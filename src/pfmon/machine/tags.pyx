@@ -7,6 +7,7 @@ from pfmon.machine.replacements import replacement_policy
 cdef enum:
     HINTS_A_PLACE = 4
     LEAST_HINTS = 1024
+    MOST_HINTED = 1 << 16        # places: a hint has 16 bits
     BLOCK = 4
     MANY_WAYS = 32               # that it takes long to look through
     COUNTS_A_PLACE = 32
@@ -26,10 +27,12 @@ cdef class TagStore:
     """
 
     def __cinit__(self, sets: int, ways: int, shift: int, policy: str, hinted: bool = True):
-        cdef uint64_t hints = LEAST_HINTS if hinted else 1, place
+        cdef uint64_t hints, place
         self.sets, self.ways, self.shift = sets, ways, shift
         self.set_mask = 0 if sets & (sets - 1) else sets - 1
         self.way_shift = (ways - 1).bit_length()
+        hinted = hinted and sets << self.way_shift <= MOST_HINTED
+        hints = LEAST_HINTS if hinted else 1
         self.policy = replacement_policy(policy, sets, ways)
         self.recency, self.stamps = self.policy.recency, self.policy.stamps
         self.always = 1
@@ -38,7 +41,7 @@ cdef class TagStore:
         self.hint_mask = hints - 1
         self.numbers = <uint64_t*>calloc(sets << self.way_shift, sizeof(uint64_t))
         self.infos = <Info*>calloc(sets << self.way_shift, sizeof(Info))
-        self.hints = <uint32_t*>calloc(hints, sizeof(uint32_t))
+        self.hints = <uint16_t*>calloc(hints, sizeof(uint16_t))
         self.filled = <uint16_t*>calloc(sets, sizeof(uint16_t))
         if ways >= MANY_WAYS:
             self.count_mask = (1 << (sets * ways * COUNTS_A_PLACE - 1).bit_length()) - 1
@@ -71,7 +74,7 @@ cdef class TagStore:
             place += BLOCK
         while place < end:
             if self.numbers[place] == number:
-                self.hints[number & self.hint_mask] = <uint32_t>place
+                self.hints[number & self.hint_mask] = <uint16_t>place
                 return <int64_t>place
             place += 1
         return ABSENT
@@ -99,7 +102,7 @@ cdef class TagStore:
             self.counts[number & self.count_mask] += 1
         self.infos[place].state = <uint8_t>state
         self.infos[place].ready = ready
-        self.hints[number & self.hint_mask] = <uint32_t>place
+        self.hints[number & self.hint_mask] = <uint16_t>place
         if recent:
             self.touch(place)
         else:

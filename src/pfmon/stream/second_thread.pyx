@@ -2,8 +2,8 @@
 
 With two free cores a run whose machine has a thread of its own is over sooner, and takes as much processor time. Where
 two processors are threads of one core, as in most virtual machines, or have other work, it takes up to half more, and
-may even end later. A run begins in one thread: most are over before it matters. Then both ways take turns, and the second
-thread stays if a word of the stream costs no more processor time with it. Later that is tried again.
+may even end later. A run begins in one thread: what is over soon has nothing from a trial. Then both ways take turns, and
+the second thread stays if a word of the stream costs no more processor time with it. Later that is tried again.
 """
 
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, clockid_t, timespec
@@ -28,7 +28,7 @@ cdef class SecondThread:
     """``trial_after``: seconds of the run before the first trial; ``turn_seconds``: how long each of its turns takes;
     ``holds``: how long its result holds."""
 
-    def __cinit__(self, double trial_after=0.3, double turn_seconds=0.05, double holds=10.0):
+    def __cinit__(self, double trial_after=1.0, double turn_seconds=0.05, double holds=10.0):
         self.turn_seconds, self.holds = turn_seconds, holds
         self.ends = now(CLOCK_MONOTONIC) + trial_after
 
