@@ -2,8 +2,9 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
+from pfmon.machine.bits cimport trailing_zeros
+
 cdef extern from *:
-    int trailing_zeros "__builtin_ctzll"(uint64_t) nogil
     const uint64_t NO_GROUP "UINT64_MAX"
 
 cdef enum:

@@ -7,6 +7,7 @@ from pfmon.machine.replacement cimport RECENCY_STAMP, ReplacementPolicy
 
 cdef enum:
     OLDEST = 16
+    WAY_BITS = 12                # 4096 ways at most (figures.csv)
     MANY_WAYS = 24               # of a single set: from these on the oldest are remembered
 
 cdef struct Oldest:              # ways that were used longest ago, oldest first, as long as their stamps stay
@@ -31,13 +32,12 @@ cdef class LruPolicy(ReplacementPolicy):
 
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
         cdef const uint64_t* stamps = &self.stamps[chosen_set << self.way_shift]
-        cdef uint64_t way, best = 0
+        cdef uint64_t way, oldest = stamps[0] << WAY_BITS
         if self.sets == 1 and self.ways >= MANY_WAYS:
             return self.oldest_of_many()
-        for way in range(1, self.ways):
-            if stamps[way] < stamps[best]:
-                best = way
-        return best
+        for way in range(1, self.ways):      # with the way in the low bits: a minimum needs no branch
+            oldest = min(oldest, stamps[way] << WAY_BITS | way)
+        return oldest & ((1 << WAY_BITS) - 1)
 
     cdef void clear(self, uint64_t place) noexcept nogil:
         self.stamps[place] = 0

@@ -3,6 +3,7 @@
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
+from pfmon.machine.bits cimport trailing_zeros
 from pfmon.machine.replacement cimport RECENCY_BIT, WORD_SHIFT, ReplacementPolicy, bit_of, word_of
 
 cdef enum:
@@ -32,12 +33,13 @@ cdef class NruPolicy(ReplacementPolicy):
     cdef uint64_t victim(self, uint64_t chosen_set) noexcept nogil:
         """The first way whose bit is clear; the last one if none is."""
         cdef const uint64_t* words = &self.bits[chosen_set * self.words]
-        cdef uint64_t way = 0, last = self.ways - 1
-        while way < last and not ~words[way >> WORD_SHIFT]:
-            way += WORD_BITS
-        while way < last and words[way >> WORD_SHIFT] >> (way & (WORD_BITS - 1)) & 1:
-            way += 1
-        return way if way < last else last
+        cdef uint64_t last = self.ways - 1
+        cdef uint32_t word = 0
+        while word < self.words - 1 and not ~words[word]:
+            word += 1
+        if not ~words[word]:
+            return last
+        return min(last, <uint64_t>word * WORD_BITS + trailing_zeros(~words[word]))
 
     cdef void clear(self, uint64_t place) noexcept nogil:
         word_of(self, place)[0] &= ~bit_of(self, place)

@@ -11,6 +11,7 @@ from libc.stdlib cimport calloc, free
 
 from pfmon.engine.ia64.encodings.attributes cimport ACCESS_LFETCH
 from pfmon.machine.address_bits cimport ALONE, LONG_ENTRY_SHIFT, SHORT_ENTRY_SHIFT, vhpt_entry
+from pfmon.machine.bits cimport trailing_zeros
 from pfmon.machine.causes cimport Cause
 from pfmon.machine.l2 cimport REQUEST_WALK
 from pfmon.machine.notes cimport note
@@ -19,10 +20,6 @@ from pfmon.machine.served cimport stand_still
 from pfmon.machine.tags cimport ABSENT, NO_NUMBER, quick_find, use
 from pfmon.machine.tlb cimport lookup, room_in
 from pfmon.machine.watch cimport TlbLevel
-
-cdef extern from *:
-    int trailing_zeros "__builtin_ctzll"(uint64_t) nogil
-
 
 
 cdef class DataTranslation:
