@@ -349,15 +349,16 @@ def test_it_is_as_its_plain_model(name: str, steps: list[tuple[str, int, int, in
         assert +total == +plain.seen
 
 
+@pytest.mark.parametrize("apart", [1, 256], ids=["pages in a row", "pages that share a place of present_lines.pxd"])
 @pytest.mark.parametrize("name", MACHINES)
-def test_it_is_as_its_plain_model_for_long(name: str) -> None:
+def test_it_is_as_its_plain_model_for_long(name: str, apart: int) -> None:
     draw = random.Random(3)
     fetch, plain, now = machine(name), Plain(name), 0
     total = Counter[str]()
     address = place(0, 0, 0)
     for _ in range(8000):
         what = draw.choices("frmh", (80, 5, 5, 3))[0]
-        address = address + 32 if draw.random() < 0.8 else place(draw.randrange(48), draw.randrange(64), 0)
+        address = address + 32 if draw.random() < 0.8 else place(draw.randrange(48) * apart, draw.randrange(64), 0)
         now, seen = step(fetch, plain, what, address, now + draw.randrange(4))
         total.update(seen)
     assert +total == +plain.seen
