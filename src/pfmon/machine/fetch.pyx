@@ -14,7 +14,8 @@ from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.occurrences import Occurrence as PythonOccurrence
 from pfmon.machine.prefetch cimport hint, is_due, keep_line, pump, redirect
-from pfmon.machine.present_lines cimport GROUP_SHIFT, line_arrives, line_leaves, place_of_group, start_groups
+from pfmon.machine.present_lines cimport (
+    GROUP_LINES, GROUP_SHIFT, line_arrives, line_bit, line_leaves, place_of_group, start_groups)
 from pfmon.machine.queues cimport enter_queue, finish_queue, queue_levels, room_in_queue, start_queue
 from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.streaming_buffer cimport NO_LINE, Buffered, find_buffered, leave_buffer, start_buffer
@@ -270,16 +271,15 @@ cdef class InstructionFetch:
         return group
 
     cdef void find_lines(self, LineGroup* group, uint64_t number) noexcept nogil:
-        cdef uint64_t line = number << (GROUP_SHIFT + self.line_shift), bit = 1
+        cdef uint64_t first = number << GROUP_SHIFT, one, line
         group.number, group.lines = number, 0
-        while bit:
+        for one in range(first, first + GROUP_LINES):
+            line = one << self.line_shift
             if (self.lines_of(line)[0] and quick_find(self.cache, line) != ABSENT) or find_buffered(&self.buffer, line) != NULL:
-                group.lines |= bit
-            line += self.line
-            bit <<= 1
+                group.lines |= line_bit(one)
 
     cdef bint present(self, uint64_t line) noexcept nogil:
-        return self.group_of(line >> self.line_shift).lines >> (line >> self.line_shift & 63) & 1
+        return self.group_of(line >> self.line_shift).lines & line_bit(line >> self.line_shift) != 0
 
     cdef void note_flush(self, Notes* notes) noexcept nogil:
         note(notes, Occurrence.L1I_SNOOPED, 1)

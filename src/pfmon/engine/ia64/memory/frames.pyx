@@ -2,13 +2,10 @@
 
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
-from posix.mman cimport MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap, munmap
+from posix.mman cimport (
+    MADV_DONTNEED, MAP_ANONYMOUS, MAP_FAILED, MAP_NORESERVE, MAP_PRIVATE, PROT_READ, PROT_WRITE, madvise, mmap, munmap)
 
 from pfmon.engine.ia64.core.cpu cimport PAGE_SHIFT, PAGE_SIZE
-
-cdef extern from "sys/mman.h" nogil:
-    int madvise(void* address, size_t length, int advice)
-    int MADV_DONTNEED
 
 cdef enum:
     SPARE_PAGES = 64             # of a piece that copies are taken from: 1 MB

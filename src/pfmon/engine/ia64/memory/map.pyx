@@ -7,13 +7,11 @@ writes to translated code, faults) takes the functions ``*_slowly``.
 
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
+from posix.mman cimport madvise
 
 from pfmon.stream.words cimport Mark
 from pfmon.engine.ia64.core.cpu cimport mark
 from pfmon.engine.ia64.memory.frames cimport own_page, shares_of
-
-cdef extern from "sys/mman.h" nogil:
-    int madvise(void* address, size_t length, int advice)
 
 cdef enum:
     MADV_POPULATE_WRITE = 23     # not in the headers of every host
