@@ -80,6 +80,8 @@ REFUSED = [
     ("montecito", ["L3_READS_ALL_ALL"], {}, "mesi_mask_belongs_to_mesi_events"),
     ("montecito", ["NOPS_RETIRED:M"], {}, "mesi_mask_belongs_to_mesi_events"),
     ("montecito", [EventRequest("NOPS_RETIRED", all_threads=True)], {}, "all_threads_needs_capable_event"),
+    ("montecito", [EventRequest("L2D_OZQ_RELEASE", all_threads=True)], {}, "all_threads_needs_capable_event"),
+    ("montecito", [EventRequest("BUS_ALL_ANY", all_threads=True)], {}, "all_threads_needs_capable_event"),
     ("montecito", ["L1I_FILLS"], {"irange": SMALL}, "fetch_events_say_demand_or_prefetch"),
     (
         "montecito",

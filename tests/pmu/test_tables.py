@@ -134,6 +134,23 @@ def test_the_registers_that_manuals_list_are_there(name: str, present: list[str]
     assert have == set(present)
 
 
+NOT_FOR_ALL = {0xE1, 0xE3, 0xE5, 0xE8, 0xF0, 0xF1}
+"""L2D events that table 4-19 does not have as .all capable, whatever the unit mask."""
+
+
+def test_floating_events_can_be_counted_for_all_threads() -> None:
+    """Montecito manual section 4.2.1: floating events, and self-floating ones with .SELF; of the L2D events those of
+    table 4-19. Its example is ER_MEM_READ_OUT_LO."""
+    events = pmu.get("montecito").events
+    assert events["ER_MEM_READ_OUT_LO"].all and not events["CPU_OP_CYCLES_ALL"].all
+    for event in events:
+        if event.group != "L2D":
+            own = event.type == "self-floating" and event.name.endswith("_SELF")
+            assert event.all == (event.type == "floating" or own), event.name
+        elif event.code in NOT_FOR_ALL:
+            assert not event.all, event.name
+
+
 def test_montecito_agrees_with_the_tables_of_its_manual() -> None:
     """Tables 4-1 to 4-37: code, qualifiers, maximum increment of 161 events.
 

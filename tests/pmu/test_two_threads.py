@@ -67,10 +67,11 @@ def test_active_events_make_room_for_the_others() -> None:
 @pytest.mark.parametrize(
     ("event", "said"),
     [
-        ("L3_MISSES", "Type   : floating; with two threads on PMD 4-9 alone"),
+        ("L3_MISSES", "Type   : floating, all threads; with two threads on PMD 4-9 alone"),
         ("CPU_OP_CYCLES_ALL", "Type   : causal\n"),
         ("THREAD_SWITCH_EVENTS_ALL", "Type   : active\n"),
-        ("BUS_ALL_SELF", "Type   : self-floating\n"),
+        ("BUS_ALL_SELF", "Type   : self-floating, all threads\n"),
+        ("BUS_ALL_ANY", "Type   : self-floating\n"),
         ("L2D_REFERENCES_ALL", "Type   : floating, all threads"),
     ],
 )

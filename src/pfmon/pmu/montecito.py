@@ -13,6 +13,7 @@ from pfmon.pmu.constraints import (
     data_ear_excludes_branch_buffer,
     prefetch_events_use_ibr_pair_1,
 )
+from pfmon.pmu.file import MontecitoFile
 from pfmon.pmu.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, opcode_filter
 from pfmon.pmu.ia64 import IA64_FEATURES, Ia64Decoder, ear_mode_must_exist, mesi_mask
 from pfmon.pmu.itanium2 import DEAR_MODES, anchored, data_ear_mode
@@ -95,6 +96,7 @@ class MontecitoProgrammer(TaggedProgrammer):
     """Montecito manual chapter 3."""
 
     pmu = "montecito"
+    register_file = MontecitoFile
     counters = tuple(range(4, 16))
     width = 47
     qualification = MontecitoQualification
@@ -349,12 +351,15 @@ def mesi_mask_belongs_to_mesi_events(event: Event, states: str) -> None:
 
 
 def all_threads_needs_capable_event(event: Event, all_threads: bool) -> None:
-    """.all counts wrong for events that do not support it (Montecito manual section 4.8.4, table 4-19)."""
+    """.all is for floating events (Montecito manual section 4.2.1): a thread's own that happen while it is in the
+    background; self-floating ones with .SELF are such. L2D events count wrong where table 4-19 does not allow it."""
     if all_threads and not event.all:
+        l2d = event.group == "L2D"
         raise RuleError(
             "all_threads_needs_capable_event",
-            f"{event.name} cannot be counted for all threads",
-            "Montecito manual section 4.8.4",
+            f"{event.name} cannot be counted for all threads"
+            + ("" if l2d else ": only floating events and self-floating ones of a thread itself (_SELF) can"),
+            "Montecito manual section " + ("4.8.4" if l2d else "4.2.1"),
         )
 
 
