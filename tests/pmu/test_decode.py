@@ -117,6 +117,48 @@ def together(name: str, text: str) -> list[str]:
     return [line.strip() for line in lines[lines.index("together:") + 1 :]] if "together:" in lines else []
 
 
+IEAR_CYCLES = {0xFF: 4, 0xFE: 8, 0xFC: 16, 0xF8: 32, 0xF0: 128, 0xE0: 256, 0xC0: 1024, 0x80: 4096}
+"""Montecito manual table 3-16."""
+
+
+@pytest.mark.parametrize(
+    ("register", "umask", "words"),
+    [
+        # Montecito manual tables 3-21, 3-24: PMC40.umask 19:16, mode 8:7; table 3-16, 3-18: PMC37.umask 12:5, ct 13.
+        *(
+            (f"pmc40={umask << 16 | 8:#x}", umask, f"cache misses of {4 << umask} cycles or more")
+            for umask in range(11)
+        ),
+        ("pmc40=0xb0008", 0xB, "undefined"),
+        ("pmc40=0xc0088", 0xC, "TLB misses served by VHPT, FAULT"),
+        ("pmc40=0x0", 0, "cache misses of 4 cycles or more"),
+        ("pmc40=0x20108", 2, "ALAT misses"),
+        *(
+            (f"pmc37={1 << 13 | umask << 5 | 8:#x}", umask & 0x7F, f"cache misses of {cycles} cycles or more")
+            for umask, cycles in IEAR_CYCLES.items()
+        ),
+        (f"pmc37={1 << 13 | 0x40 << 5 | 8:#x}", 0x40, "every cache miss"),
+        (f"pmc37={1 << 13 | 8:#x}", 0, "RAB hits"),
+        (f"pmc37={0x5 << 5 | 8:#x}", 0x5, "TLB misses served by L2TLB, FAULT"),
+    ],
+)
+def test_thresholds_of_event_address_registers_are_in_cycles(register: str, umask: int, words: str) -> None:
+    text = decode_text(pmu.get("montecito"), register)
+    (line,) = [line for line in text.splitlines() if " umask " in line]
+    assert f"{umask:#x} " in line and words in line
+
+
+@pytest.mark.parametrize(("name", "register"), [("itanium2", "pmc11"), ("itanium", "pmc11")])
+def test_older_data_ears_have_thresholds_in_cycles_too(name: str, register: str) -> None:
+    """The unit mask of each event with a latency in its name, decoded from what programs it."""
+    model = pmu.get(name)
+    events = [event for event in model.events if event.ear == "dear_cache" and event.name[-1].isdecimal()]
+    assert len(events) > 5
+    for event in events:
+        text = decode_text(model, f"{register}={model.program([event.name]).writes[register]:#x}")
+        assert f"cache misses of {event.name.rpartition('_LAT')[2]} cycles or more" in text
+
+
 def test_dump_says_what_a_data_ear_captured() -> None:
     # Montecito manual tables 3-22 and 3-24; PMC40.mode 8:7, plm 3:0.
     pmds = "pmd32=0x600000000000d348 pmd33={:#x} pmd36=0x200000000000d5ed"

@@ -62,12 +62,12 @@ def code_passes(name: str, values: Mapping[str, int], channel: int, address: int
     }[name]
     if bit(values, config, 1 + 3 * channel) or (channel == 0 and bit(values, head, ignore)):
         return True
+    lower = channel & 1
+    pairs = (lower, lower + 2) if bit(values, config, 13) else (channel,)
+    if any(values[f"ibr{2 * n + 1}"] >> 63 for n in pairs):  # section 3.3.5.1: the range is not considered
+        return True
     if bit(values, config, 13):
-        lower = channel & 1
-        at_level = all(
-            values[f"ibr{2 * n + 1}"] >> 56 >> cpl & 1 and not values[f"ibr{2 * n + 1}"] >> 63
-            for n in (lower, lower + 2)
-        )
+        at_level = all(values[f"ibr{2 * n + 1}"] >> 56 >> cpl & 1 for n in pairs)
         inside = at_level and values[f"ibr{2 * lower}"] // 16 <= address // 16 <= values[f"ibr{2 * lower + 4}"] // 16
     else:
         inside = pair_matches(values, channel, address, cpl)
@@ -123,6 +123,21 @@ def test_code_filters_pass_what_the_registers_say(name: str) -> None:
 
     check()
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize(("name", "register"), [("itanium2", "pmc14"), ("montecito", "pmc38")])
+@pytest.mark.parametrize("fine", [False, True])
+def test_a_debuggers_breakpoint_pair_does_not_constrain(name: str, register: str, fine: bool) -> None:
+    """Montecito manual section 3.3.5.1: a range is considered if the ignore bits and the pair's x bit are all 0."""
+    head = {"itanium2": {"pmc8": 0}, "montecito": {"pmc32": 0}}[name]
+    level = 8 << 56
+    limits = {"ibr0": 0x1000, "ibr1": level | LOW_56 - 0xFFF, "ibr4": 0x1FF0, "ibr5": level | LOW_56 - 0xFFF}
+    values = head | limits | {register: 0xDB6 & ~0x82 | fine << 13}
+    debugged = "ibr5" if fine else "ibr1"
+    for written, passes in ((values, False), (values | {debugged: values[debugged] | 1 << 63}, True)):
+        qualifier = Qualifier(pmu.get(name), written)
+        assert qualifier.in_code_range(0, 0x1010)
+        assert qualifier.in_code_range(0, 0x5000) == passes
 
 
 @pytest.mark.slow

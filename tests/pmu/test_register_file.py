@@ -55,6 +55,23 @@ def test_reset_values_are_those_of_the_manual() -> None:
         assert file.field(f"pmc{n}", "oi") == file.field(f"pmc{n}", "ev") == 0
 
 
+def test_trace_extensions_have_two_bits_and_those_of_the_ip_ear_four() -> None:
+    """Montecito manual tables 3-29 and 3-33: in trace mode bits 3:2 of an entry read zero, and writes are ignored."""
+    file = pmu.get("montecito").register_file()
+    ones = (1 << 64) - 1
+    file.write("pmd39", ones)
+    assert file.read("pmd39") == file.read_data(39, cpl=3) == 0x3333333333333333
+    file.set_field("pmc42", "mode", 4)
+    assert file.read("pmd39") == 0x3333333333333333
+    file.write("pmd39", ones)
+    assert file.read("pmd39") == ones
+    file.set_field("pmc42", "mode", 0)
+    assert file.read("pmd39") == 0x3333333333333333
+    file.write("pmd39", 0)
+    file.set_field("pmc42", "mode", 4)
+    assert file.read("pmd39") == 0xCCCCCCCCCCCCCCCC
+
+
 @given(st.data(), WORDS, st.lists(st.integers(0, 1 << 50), max_size=5))
 def test_counter_adds_as_a_wide_integer_would(data: st.DataObject, start: int, steps: list[int]) -> None:
     name = data.draw(st.sampled_from(MODELS))

@@ -99,16 +99,22 @@ def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSett
         return NOTHING
     names = CONFIGURATIONS[model.name]
     values = RegisterValues(model.registers, contents)
-    reading = programmer.decoder(model.events, model.bank.numbers, values)
     ears: dict[str, EarSetting | None] = {}
     for kind, register in (("dear", names.data), ("iear", names.fetch)):
-        found = reading.ear_setting(kind)
-        on = found is not None and _enabled(values, register)
-        ears[kind] = _ear(model, kind, *found) if on and found else None
+        ears[kind] = ear_setting(model, kind, contents) if _enabled(values, register) else None
     ip_ear = _ip_ear(values) if model.name == "montecito" else None
     branches = None if ip_ear is not None else _branches(values, names.branches)
     windows = model.name != "itanium"
     return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, names.entries, GAP if windows else 0, windows)
+
+
+def ear_setting(model: PmuModel, kind: str, contents: Mapping[str, int]) -> EarSetting | None:
+    """What register contents make an event address register of an Itanium, ``dear`` or ``iear``, capture, at whatever
+    level; None: nothing."""
+    assert issubclass(model.programmer, Ia64Programmer)
+    values = RegisterValues(model.registers, contents)
+    found = model.programmer.decoder(model.events, model.bank.numbers, values).ear_setting(kind)
+    return _ear(model, kind, *found) if found else None
 
 
 def _enabled(values: RegisterValues, register: str) -> bool:

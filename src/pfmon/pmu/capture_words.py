@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from pfmon.pmu.branch_captures import BranchBuffer
+from pfmon.pmu.capture_setting import CONFIGURATIONS, NEVER, ear_setting
 from pfmon.pmu.captures import (
+    ALAT,
+    CACHE,
     DATA_EARS,
+    DATA_LEVELS,
+    INSTRUCTION_LEVELS,
     DataEar,
     InstructionEar,
     branch_buffer_registers,
@@ -18,7 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pfmon.pmu.branch_captures import BranchEntry, IpEar, IpEntry
+    from pfmon.pmu.capture_setting import EarSetting
     from pfmon.pmu.model import PmuModel
+
+
+EVERY_LEVEL = 0xF
+"""A configuration register's plm: what it captures is said also of one that is switched off."""
 
 
 def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
@@ -36,6 +46,38 @@ def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     if pmds.keys() & set(branch_buffer_registers(model)):
         lines += ip_words(made.ips, pmds) if made.ips else branch_words(made.branches or BranchBuffer(model), pmds)
     return lines
+
+
+def setting_words(model: PmuModel, name: str, value: int) -> str:
+    """What a configuration register has an event address register capture, "" for other registers."""
+    names = CONFIGURATIONS.get(model.name)
+    if names is None or name not in (names.data, names.fetch):
+        return ""
+    kind, levels = ("dear", DATA_LEVELS) if name == names.data else ("iear", INSTRUCTION_LEVELS)
+    setting = ear_setting(model, kind, {name: value | EVERY_LEVEL})
+    if setting is None:
+        return "nothing is captured"
+    if setting.mode == CACHE:
+        return _least_words(setting)
+    if setting.mode == ALAT:
+        return "ALAT misses are captured"
+    served = [
+        level
+        for number, level in enumerate(levels[model.name], 4 - len(levels[model.name]))
+        if level and setting.levels >> number & 1
+    ]
+    return f"TLB misses served by {', '.join(served)} are captured" if served else "no TLB miss is captured"
+
+
+def _least_words(setting: EarSetting) -> str:
+    """Which cache misses are captured."""
+    if setting.under_way:
+        return "fetches of lines on their way (RAB hits) are captured"
+    if setting.least == NEVER:
+        return "undefined: no cache miss is captured"
+    if setting.least == 1:
+        return "every cache miss is captured"
+    return f"cache misses of {setting.least} cycles or more are captured"
 
 
 def data_words(ear: DataEar, pmds: Mapping[int, int]) -> str:

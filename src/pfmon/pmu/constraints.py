@@ -140,10 +140,15 @@ class TaggedQualification(Qualification):
         return 1 if event.code in PREFETCH else 0
 
     def code_filter(self, channel: int, cpl: int) -> CodeFilter:
-        """The channel's IBR pair, or in fine mode two of them; channel 0 may be switched off or inverted."""
+        """The channel's IBR pair, or in fine mode two of them; channel 0 may be switched off or inverted. A pair that
+        is a debugger's does not constrain, as one that is switched off does not (Montecito manual section 3.3.5.1).
+        """
         head = self.values.fields(self.head_register)
         ranges = self.values.fields(self.range_register)
         if ranges[f"ig_ibrp{channel}"] or (channel == 0 and head["ig_ad"]):
+            return EVERY_BUNDLE
+        pairs = (channel % 2, channel % 2 + 2) if ranges["fine"] else (channel,)
+        if any(self.is_debuggers(pair) for pair in pairs):
             return EVERY_BUNDLE
         inverse = channel == 0 and bool(head["inv"])
         if ranges["fine"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pfmon.errors import BadValueError
-from pfmon.pmu.capture_words import capture_words
+from pfmon.pmu.capture_words import capture_words, setting_words
 from pfmon.pmu.intel import IntelDecoder
 from pfmon.pmu.model import OF_ARCHITECTURE
 from pfmon.pmu.monitors import read_counters
@@ -85,6 +85,8 @@ def register_text(model: PmuModel, name: str, value: int) -> str:
     for field in register.fields:
         content = field.get(value)
         words = field_words(model.events, register, field, content)
+        if field.name == "umask":
+            words = setting_words(model, register.name, value) or words
         lines.append(f"  {field.bits:>5} {field.name:<10} 0x{content:<6x} {words}")
     lines += lost_bits(register, value)
     return "\n".join(lines)

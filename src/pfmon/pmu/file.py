@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 
 from pfmon.errors import BadValueError
 from pfmon.light_typing import NamedTuple
+from pfmon.pmu.register import WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 MOST_KNOWN = 256
 """Settings of which it is remembered whether a counter counts under them."""
+
+
+TRACE_EXTENSIONS = 0x3333333333333333
+"""The bits of PMD39 that mean something in trace mode: b1 and bruflush of each entry (Montecito manual table 3-29)."""
 
 
 class CounterBank(NamedTuple):
@@ -339,3 +344,24 @@ class Ia64File(RegisterFile):
         self._held["pmc0"] = 0
         self.interrupt = False
         return [number for number in self.bank.numbers if status >> number & 1]
+
+
+class MontecitoFile(Ia64File):
+    """In trace mode bits 3:2 of each entry of PMD39 read zero, and writes of them are ignored (Montecito manual table
+    3-29)."""
+
+    def _defined(self, name: str) -> int:
+        """The bits of a register that mean something in the mode of the buffer: PMC42.mode of the IP-EAR is 1xx."""
+        traces = self.registers[name].name == "pmd39" and not self.field("pmc42", "mode") >> 2
+        return TRACE_EXTENSIONS if traces else WORD
+
+    def read(self, name: str, cpl: int = 0) -> int:
+        """As `Ia64File.read`."""
+        return super().read(name, cpl) & self._defined(name)
+
+    def write(self, name: str, value: int, cpl: int = 0) -> None:
+        """As `Ia64File.write`."""
+        defined = self._defined(name)
+        if defined != WORD and 0 <= value <= WORD:
+            value = (value & defined) | (self._held["pmd39"] & ~defined)
+        super().write(name, value, cpl)

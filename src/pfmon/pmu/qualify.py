@@ -56,13 +56,17 @@ class Qualification(ABC):
     def pair_block(self, pair: int, cpl: int) -> Blocks:
         """What an instruction breakpoint pair matches: equal where the mask has ones.
 
-        A pair with its x bit set belongs to a debugger, and one whose plm excludes the level matches nothing there
-        (Montecito manual section 3.3.5.1; IA-64 manual volume 2 table 7-1).
+        A pair that belongs to a debugger, and one whose plm excludes the level, matches nothing there (IA-64 manual
+        volume 2 table 7-1).
         """
         control = self.values[f"ibr{2 * pair + 1}"]
-        if control >> 63 or not control >> 56 + cpl & 1:
+        if self.is_debuggers(pair) or not control >> 56 + cpl & 1:
             return ()
         return ((self.values[f"ibr{2 * pair}"], control & LOW_56),)
+
+    def is_debuggers(self, pair: int) -> bool:
+        """Whether an instruction breakpoint pair has its x bit set: it is a debugger's."""
+        return bool(self.values[f"ibr{2 * pair + 1}"] >> 63)
 
     def data_pair(self, pair: int) -> tuple[int, int]:
         """What a data breakpoint pair matches, whatever its levels (Montecito manual section 3.3.7)."""
