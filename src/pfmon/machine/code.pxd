@@ -78,7 +78,7 @@ cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
     uint8_t taken_condition      # of its branch; ALWAYS: it is taken
     uint8_t has_branch
     uint8_t plain                # nothing that the memo must not see: no alloc, no rotation, no serialization ...
-    uint8_t has_alloc
+    uint8_t allocs               # how many
     uint8_t has_hints            # brp
     uint8_t rotates
     uint8_t calls
@@ -86,7 +86,7 @@ cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)
     uint8_t first_steer          # its first step that moves to a branch register (Step.steers)
     uint8_t steers               # ... and the one behind the last; 0: none does
     uint8_t pauses               # hint@pause
-    uint8_t moves_frames         # alloc, a call, a return, a rotation
+    uint8_t moves_frames         # a call, a return, a rotation
     uint8_t easy                 # nothing is to be done behind it but for frames and hints, and its time is what it was
     uint8_t spare[3]
     Branch branch                # its last instruction

@@ -223,7 +223,7 @@ cdef class Plans:
                     plan.reaches[plan.access_count].checks = attributes.access_flags & ACCESS_CHECK != 0
                     plan.access_count += 1
             if step.effect == EFFECT_ALLOC:
-                plan.has_alloc = 1
+                plan.allocs += 1
                 plan.sof, plan.sol, plan.sor = <int32_t>code.imm, <int32_t>code.y, code.x
             elif step.effect >= EFFECT_HINT:
                 plan.has_hints = 1
@@ -255,7 +255,7 @@ cdef class Plans:
         plan.more_windows = <uint8_t>((code.address - plan.first_window) // WINDOW)
         plan.more_lines = <uint8_t>(code.address // self.line - plan.first_window // self.line)
         plan.taken_condition = code.condition if plan.branch.conditional else ALWAYS
-        plan.moves_frames = plan.has_alloc | plan.calls | plan.returns | plan.rotates
+        plan.moves_frames = plan.calls | plan.returns | plan.rotates
         plan.easy = plan.plain and plan.cut != Cut.FAILED_CHECK and not plan.pauses
         step = &plan.steps[head.length - 1]
         plan.end = (code.address & ~<uint64_t>15) + 16 if step.ends else code.address + 1

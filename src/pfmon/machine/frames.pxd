@@ -6,6 +6,8 @@ The stream does not say how large frames are; alloc, calls and returns do (SDM v
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport realloc
 
+from pfmon.machine.levels cimport Level, set_level
+
 cdef enum:
     FIRST_FRAMES = 1024
     STACKED_REGISTERS = 96       # physical ones
@@ -23,6 +25,8 @@ cdef struct Frames:
     Frame* below
     bint lost                    # sticky: there was no memory for a frame
     int64_t dirty                # registers of frames below that the register stack engine has not stored
+    Level current_level          # registers of the current frame, over cycles
+    Level dirty_level            # dirty registers, over cycles
 
 
 cdef inline void grow_frames(Frames* frames) noexcept nogil:
@@ -65,7 +69,10 @@ cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
     return moved
 
 
-cdef inline uint32_t dirty_level(const Frames* frames) noexcept nogil:
-    """Dirty registers: no more than there are. What is followed may be more, where a program leaves frames without
-    returns (longjmp) or takes another backing store: the stream does not say so."""
-    return <uint32_t>(frames.dirty if frames.dirty < STACKED_REGISTERS else STACKED_REGISTERS)
+cdef inline void set_frame_levels(Frames* frames, int64_t now) noexcept nogil:
+    """The frame has its size from cycle ``now`` on. Dirty registers are no more than the physical ones that it leaves: the
+    others are stored for it. What is followed may be more still, where a program leaves frames without returns (longjmp)
+    or takes another backing store: the stream does not say so."""
+    cdef int64_t others = STACKED_REGISTERS - frames.now.sof
+    set_level(&frames.current_level, now, <uint32_t>frames.now.sof)
+    set_level(&frames.dirty_level, now, <uint32_t>(frames.dirty if frames.dirty < others else others))

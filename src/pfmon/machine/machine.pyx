@@ -12,6 +12,7 @@ from pfmon.machine.arbiter cimport Arbiter
 from pfmon.machine.code cimport Plan, plan_of
 from pfmon.machine.coherence cimport SnoopedCaches
 from pfmon.machine.easy_block cimport easy_block_ran
+from pfmon.machine.frames cimport Frames
 from pfmon.machine.host_lines cimport prefetch
 from pfmon.machine.items cimport Items
 from pfmon.machine.levels cimport MOST_LEVEL, Level, set_level
@@ -42,8 +43,8 @@ cdef class Machine(Timing):
             self.data.share_addresses(THREAD_ID)
             self.l2.other_thread = self.fetch.shared = THREAD_ID
         self.watches = [None] * event_sets
-        self.shares.watch(&self.current_registers, NULL, MOST_LEVEL + 1)
-        self.shares.watch(&self.dirty_registers, NULL, MOST_LEVEL + 1)
+        self.shares.watch(&self.pipeline.frames.current_level, NULL, MOST_LEVEL + 1)
+        self.shares.watch(&self.pipeline.frames.dirty_level, NULL, MOST_LEVEL + 1)
         self.data.watch(self.shares)
         self.fetch.watch(self.shares)
         self.l2.watch(self.shares)
@@ -237,12 +238,13 @@ cdef class Machine(Timing):
 
     cdef void levels_stop(self) noexcept nogil:
         """What stood up to now belongs to the event set in force; what stands from here on, to nobody."""
-        set_level(&self.current_registers, self.now, self.current_registers.value)
-        set_level(&self.dirty_registers, self.now, self.dirty_registers.value)
+        set_level(&self.pipeline.frames.current_level, self.now, self.pipeline.frames.current_level.value)
+        set_level(&self.pipeline.frames.dirty_level, self.now, self.pipeline.frames.dirty_level.value)
         self.share()
 
     cdef void levels_go_on(self, int64_t now) noexcept nogil:
-        self.current_registers.since = self.dirty_registers.since = now    # before they are left out up to here
+        cdef Frames* frames = &self.pipeline.frames
+        frames.current_level.since = frames.dirty_level.since = now    # before they are left out up to here
         self.shares.leave_out(now)
 
     cdef void sleep(self) noexcept nogil:
@@ -330,8 +332,8 @@ cdef class Machine(Timing):
     def finish(self):
         """The stream has ended: bring the records up to date. May be called again."""
         self.end()
-        set_level(&self.current_registers, self.now, 0)
-        set_level(&self.dirty_registers, self.now, 0)
+        set_level(&self.pipeline.frames.current_level, self.now, 0)
+        set_level(&self.pipeline.frames.dirty_level, self.now, 0)
         self.data.finish(self.now)
         self.fetch.finish(self.now)
         self.l2.finish(self.now)
@@ -373,8 +375,8 @@ cdef class Machine(Timing):
         self.shares.show(event_sets)
         try:
             return {
-                "RSE_CURRENT_REGS": histogram(&self.current_registers),
-                "RSE_DIRTY_REGS": histogram(&self.dirty_registers),
+                "RSE_CURRENT_REGS": histogram(&self.pipeline.frames.current_level),
+                "RSE_DIRTY_REGS": histogram(&self.pipeline.frames.dirty_level),
                 **self.data.levels(),
                 **self.fetch.levels(),
                 **self.l2.levels(),

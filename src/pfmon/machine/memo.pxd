@@ -24,7 +24,7 @@ cdef struct Node:                # what a block does from a state: 64 bytes
     uint32_t cycles              # and NodeFlag
     uint32_t next                # the node that came next the last time
     uint32_t log                 # place and length of what it adds to the records; behind it: cycles until each access
-    uint32_t log_count           # issued
+    uint32_t log_count           # issued; before it: what `Pipeline.allocs` has
     uint32_t point               # its first question to memory (outcomes.pyx), and what it leads to are other nodes; 0: none
     uint16_t ways                # such nodes that there are
     uint16_t entered             # it is in the table; what questions lead to is not
@@ -82,10 +82,12 @@ cdef class Memo:
     cdef const State* state_at(self, uint32_t number) noexcept nogil
     cdef uint32_t find(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served) noexcept nogil
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served, uint32_t after,
-                      uint32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil
+                      uint32_t cycles, const uint32_t* allocs, uint32_t alloc_count, const uint32_t* issued,
+                      uint32_t accesses, bint found) noexcept nogil
     cdef uint32_t add_root(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served,
                            const Event* event) noexcept nogil
     cdef const uint32_t* issued(self, const Node* node) noexcept nogil
+    cdef const uint32_t* allocs(self, const Node* node, uint32_t alloc_count) noexcept nogil
     cdef uint32_t shifted(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef uint32_t shift(self, uint32_t number, uint32_t moved, bint rotate, int64_t rotating) noexcept nogil
     cdef bint more_times(self, uint32_t capacity) noexcept nogil

@@ -201,13 +201,16 @@ cdef class Memo:
         return NONE
 
     cdef uint32_t add(self, uint32_t before, uint64_t word, uint64_t outcome, uint64_t served, uint32_t after,
-                      uint32_t cycles, const uint32_t* issued, uint32_t accesses, bint found) noexcept nogil:
-        """A node with the records' log of what was just simulated, and when its accesses issued; ``found``: by `find`. NONE
-        when there is no memory: the block is then simulated again when it runs again, to the same end."""
+                      uint32_t cycles, const uint32_t* allocs, uint32_t alloc_count, const uint32_t* issued,
+                      uint32_t accesses, bint found) noexcept nogil:
+        """A node with the records' log of what was just simulated, and when its allocs and accesses issued; ``found``: by
+        `find`. NONE when there is no memory: the block is then simulated again when it runs again, to the same end."""
         cdef Node* node
         cdef uint32_t count = self.records.log_count
-        if not self.room(count + accesses):
+        if not self.room(2 * alloc_count + count + accesses):
             return NONE
+        memcpy(self.logs + self.log_used, allocs, 2 * alloc_count * sizeof(uint32_t))
+        self.log_used += 2 * alloc_count
         node = &self.nodes[self.node_count]
         memset(node, 0, sizeof(Node))
         node.word, node.outcome, node.served = word, outcome, served
@@ -229,7 +232,7 @@ cdef class Memo:
         if point == 0:
             return NONE
         self.records.log_count = 0
-        number = self.add(before, word, outcome, served, NONE, 0, NULL, 0, True)
+        number = self.add(before, word, outcome, served, NONE, 0, NULL, 0, NULL, 0, True)
         self.records.log_count = log_count
         if number:
             self.nodes[number].point = point
@@ -238,6 +241,10 @@ cdef class Memo:
     cdef const uint32_t* issued(self, const Node* node) noexcept nogil:
         """By access of a node's block: cycles until it issued."""
         return self.logs + node.log + node.log_count
+
+    cdef const uint32_t* allocs(self, const Node* node, uint32_t alloc_count) noexcept nogil:
+        """By alloc of a node's block, of which there are so many: cycles until it issued, size of its frame."""
+        return self.logs + node.log - 2 * alloc_count
 
     cdef void enter(self, uint32_t number) noexcept nogil:
         cdef const Node* node = &self.nodes[number]

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.machine.code cimport Plan, Step
+from pfmon.machine.code cimport MOST_CODE, Plan, Step
 from pfmon.machine.frames cimport Frames
 from pfmon.machine.front_end cimport FrontEnd
 from pfmon.machine.loose_notes cimport LOOSE_PARTS, Loose
@@ -62,6 +62,8 @@ cdef class Pipeline:
     cdef uint32_t access         # number of the next access of the run
     cdef int64_t began           # `now` before the run
     cdef uint32_t issued[MOST_ACCESSES]  # by access that was made before (run.made): cycles until it issued
+    cdef uint32_t allocs[2 * MOST_CODE]  # by alloc of the block at hand: cycles until it issued, size of its frame
+    cdef uint32_t alloc_count            # that have issued
 
     cdef void run(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void stall(self, uint64_t number, uint32_t instruction, uint32_t cause, int64_t cycles) noexcept nogil
@@ -78,6 +80,7 @@ cdef class Pipeline:
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
     cdef void fence(self, uint32_t number, int64_t issued) noexcept nogil
+    cdef void resize_frame(self, const Step* step, int64_t issued) noexcept nogil
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
                    bint of_stack) noexcept nogil
     cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,

@@ -11,7 +11,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
-    AR_RSE, BR_FIRST, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
+    AR_RSE, BR_FIRST, EFFECT_ALLOC, EFFECT_FENCE, EFFECT_PAUSE, FR_FIRST, OP_LOAD, OP_LOAD_FLOAT, OP_MULTIMEDIA, PR_ALL, PR_FIRST, USE_ADDRESS)
 from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.causes cimport (
     ARCR, BRU, DISPERSAL_EXPLICIT, DISPERSAL_FRONT_END, DISPERSAL_IMPLICIT, FRALL, FRONT_UNREACHED, GRALL, GRGR, KERNEL, L1D_NATCONF, PR, RSE_AR_DEP, XPN)
@@ -19,6 +19,7 @@ from pfmon.machine.code cimport SPLITS, SPLITS_BEFORE_BBB, executes
 from pfmon.machine.dispersal cimport (
     WHY_END, WHY_EXPLICIT, WHY_FRONT_END, WHY_FULL, WHY_IMPLICIT, WHY_TAKEN, dispersal_of, fits, take)
 from pfmon.machine.fetch cimport InstructionFetch
+from pfmon.machine.frames cimport set_frame_levels
 from pfmon.machine.memory cimport (
     ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
     ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
@@ -85,7 +86,7 @@ cdef class Pipeline:
         """A block ran."""
         cdef uint32_t first = 0, beyond
         cdef Use use = self.use
-        self.access = 0
+        self.access = self.alloc_count = 0
         self.wrong_target = self.switched = False
         self.began = self.script.began = self.now
         self.script.next = 0
@@ -251,6 +252,8 @@ cdef class Pipeline:
                 self.fence(i, issued)
             elif step.effect == EFFECT_PAUSE and self.switch is not None:
                 self.switch.pause(issued)
+            elif step.effect == EFFECT_ALLOC:
+                self.resize_frame(step, issued)
             if step.steers:
                 self.steered[step.steers] = issued + self.register_write
             for k in range(step.targets):
@@ -324,6 +327,14 @@ cdef class Pipeline:
         """Accesses behind a fence wait until all before it are done."""
         cdef Event event = access_event(EVENT_FENCE, number, 0, 0, 0, 0)
         tell(&self.script, self.data, &event, 0, issued)
+
+    cdef void resize_frame(self, const Step* step, int64_t issued) noexcept nogil:
+        """alloc: the frame has its new size from the cycle in which that issues."""
+        self.frames.now.sof, self.frames.now.sol, self.frames.now.sor = step.imm, step.y, step.x
+        set_frame_levels(&self.frames, issued)
+        self.allocs[2 * self.alloc_count] = <uint32_t>(issued - self.began)
+        self.allocs[2 * self.alloc_count + 1] = <uint32_t>step.imm
+        self.alloc_count += 1
 
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
                    bint of_stack) noexcept nogil:

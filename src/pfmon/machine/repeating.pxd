@@ -25,4 +25,5 @@ cdef class Repeating(Watched):
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil
     cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
                         int64_t cycles) noexcept nogil
+    cdef void repeat_allocs(self, const Plan* plan, int64_t began) noexcept nogil
     cdef void go_on_here(self) noexcept nogil

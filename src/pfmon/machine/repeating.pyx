@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.code cimport Reach
 from pfmon.machine.fetch cimport Fetched
+from pfmon.machine.frames cimport set_frame_levels
 from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_STORES, NODE_WRONG_TARGET, is_node
 from pfmon.machine.memory cimport is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, Notes
@@ -161,8 +162,8 @@ cdef class Repeating(Watched):
                 return 0
         if not asked and self.late_stores(plan, run, cycles):
             flags |= NODE_LATE_STORES
-        node = self.memo.add(before, run.word, outcome, run.served, after, <uint32_t>cycles | flags, self.pipeline.issued,
-                             0 if asked else run.made, not asked)
+        node = self.memo.add(before, run.word, outcome, run.served, after, <uint32_t>cycles | flags, self.pipeline.allocs,
+                             plan.allocs, self.pipeline.issued, 0 if asked else run.made, not asked)
         if node == 0 or not asked:
             return node
         first = &self.memo.nodes[root]
@@ -197,6 +198,15 @@ cdef class Repeating(Watched):
             if is_store(reach.kind):
                 enter_store(&self.data.store_conflicts, run.addresses[access], reach.size, began + issued[access])
             access += 1
+
+    cdef void repeat_allocs(self, const Plan* plan, int64_t began) noexcept nogil:
+        """The allocs of a block that the memo repeated, each in its cycle."""
+        cdef const uint32_t* words = self.memo.allocs(self.node, plan.allocs)
+        cdef uint32_t i
+        for i in range(plan.allocs):
+            self.pipeline.frames.now.sof = words[2 * i + 1]
+            set_frame_levels(&self.pipeline.frames, began + words[2 * i])
+        self.pipeline.frames.now.sol, self.pipeline.frames.now.sor = plan.sol, plan.sor
 
     cdef void go_on_here(self) noexcept nogil:
         """The pipeline itself takes over from the memo."""

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.machine.causes cimport RSE_OVERFLOW
+from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW
 from pfmon.machine.loose_notes cimport write_loose_notes
 from pfmon.machine.memory cimport ACCESS_FILL, ACCESS_SPILL
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED
@@ -37,5 +37,5 @@ cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instructio
         pipeline.frames.dirty -= registers
         if pipeline.frames.dirty < 0:
             pipeline.frames.dirty = 0
-    else:
+    elif cause == RSE_LOADRS:    # what a return loads is of its frame; what loadrs loads counts as dirty
         pipeline.frames.dirty += registers

@@ -7,7 +7,6 @@ from pfmon.machine.code cimport MOST_CODE, Plan, Plans
 from pfmon.machine.coherence cimport SnoopedCaches
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.items cimport BlockItems, Items
-from pfmon.machine.levels cimport Level
 from pfmon.machine.l2 cimport L2
 from pfmon.machine.memo cimport Memo, Node
 from pfmon.machine.memory cimport DataMemory
@@ -33,7 +32,6 @@ cdef class Timing(Repeating):
     cdef uint64_t marks[MOST_MARKS]
     cdef uint32_t mark_count
     cdef BranchRegisters branch_registers
-    cdef Level current_registers, dirty_registers
     cdef uint64_t last           # number of the block that ran last
     cdef SnoopedCaches snooped   # this core's caches as another one finds them; None: nobody asks
 

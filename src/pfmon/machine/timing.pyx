@@ -15,8 +15,7 @@ from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
-from pfmon.machine.frames cimport dirty_level, enter_frame, leave_frame
-from pfmon.machine.levels cimport set_level
+from pfmon.machine.frames cimport enter_frame, leave_frame, set_frame_levels
 from pfmon.machine.memo cimport NODE_LATE_STORES, NODE_WRONG_TARGET
 from pfmon.machine.notes cimport NOTE_INSTRUCTION
 from pfmon.machine.prefetch cimport hint, redirect
@@ -168,6 +167,8 @@ cdef class Timing(Repeating):
             return False
         if self.ran.cycles & NODE_LATE_STORES:
             self.enter_late_stores(plan, run, began)
+        if plan.allocs:
+            self.repeat_allocs(plan, began)
         return True
 
     cdef void follow_branch_registers(self, const Plan* plan, Run* run, uint64_t next_ip) noexcept nogil:
@@ -219,19 +220,15 @@ cdef class Timing(Repeating):
             self.fail(Failure.OUT_OF_MEMORY)
         if self.pipeline.notes.lost or (self.watch is not None and self.watch.lost):
             self.fail(Failure.TOO_MANY_NOTES)
-        if self.pipeline.front_end.lost or self.current_registers.lost or self.dirty_registers.lost \
-                or self.data.lost() or self.fetch.lost() or self.l2.lost():
+        if self.pipeline.front_end.lost or self.pipeline.frames.current_level.lost \
+                or self.pipeline.frames.dirty_level.lost or self.data.lost() or self.fetch.lost() or self.l2.lost():
             self.fail(Failure.TOO_MANY_ENTRIES)
 
     # --- after a block
 
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil:
-        """Frames of registers: alloc, calls, returns, rotation."""
+        """Frames of registers behind calls, returns and rotation."""
         cdef uint32_t moved = 0
-        if plan.has_alloc:
-            self.pipeline.frames.now.sof = plan.sof
-            self.pipeline.frames.now.sol = plan.sol
-            self.pipeline.frames.now.sor = plan.sor
         if plan.rotates:
             if self.state:
                 self.state = self.memo.shifted(self.state, 0, True, self.pipeline.frames.now.sor)
@@ -243,8 +240,7 @@ cdef class Timing(Repeating):
             moved = -leave_frame(&self.pipeline.frames)
         if moved and self.state:
             self.state = self.memo.shifted(self.state, moved, False, 0)
-        set_level(&self.current_registers, self.now, <uint32_t>self.pipeline.frames.now.sof)
-        set_level(&self.dirty_registers, self.now, dirty_level(&self.pipeline.frames))
+        set_frame_levels(&self.pipeline.frames, self.now)
 
     cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
         """Hints to prefetch and prediction, and fc; what they cause belongs to no cycle with an issue."""
@@ -322,7 +318,7 @@ cdef class Timing(Repeating):
                 self.pipeline.enter_kernel(number, 0, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
                                            else self.pipeline.fault if kind == Mark.FAULT
                                            else self.pipeline.task_switch, 0)
-        set_level(&self.dirty_registers, self.now, dirty_level(&self.pipeline.frames))
+        set_frame_levels(&self.pipeline.frames, self.now)
         self.mark_count = 0
 
     cdef void apply_late_marks(self) noexcept nogil:
