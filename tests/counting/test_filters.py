@@ -23,7 +23,7 @@ from pfmon.stream.table import BlockTable, Cut
 NOWHERE = 2**64 - 1
 LONG = 4  # of a long instruction: I-type for a matcher (Montecito manual table 3-11)
 UNITS = (*SLOTS, "i")
-SYSTEM_CALL = 1 << 63 | int(Mark.SYSTEM_CALL) << 56 | 255 << 32 | 1024
+OF_NOBODY = 1 << 63 | int(Mark.SPILL) << 56 | 255 << 32 | 2
 
 # Few different addresses and bits, so that filters and instructions often meet.
 bundles = st.sampled_from([0, 16, 0x4000, 0x4010, 0x4020, 0x5000, 2**61, 2**64 - 32, 2**64 - 16])
@@ -63,14 +63,15 @@ def block_of(code: Sequence[tuple[int, int, int, int]]) -> BlockRecord:
 
 
 def counted(code: Sequence[tuple[int, int, int, int]], chosen: Sequence[Filter]) -> tuple[list[list[int]], list[int]]:
-    """For each filter, what each instruction counted that ran once in a block of its own; what a system call did."""
+    """For each filter, what each instruction counted that ran once in a block of its own; two registers that none of
+    them had stored."""
     table = BlockTable(payload_bytes=24)
     numbers = [table.enter(block_of([one])) for one in code]
     stream, tally = Recorder(), Tally(table)
-    stream.load([SYSTEM_CALL, *numbers])
+    stream.load([OF_NOBODY, *numbers])
     stream.replay(tally)
     sink = Sink(2 * len(chosen), table, by_place=True)
-    signals = ("inst_retired", "cpu_cpl_changes.all")
+    signals = ("inst_retired", "rse_references.store")
     monitors = [Weighed(signal, one, False) for one in chosen for signal in signals]
     add_totals(tally, Increments(monitors), sink)
     by_block: list[list[int]] = [[] for _ in chosen]

@@ -98,8 +98,6 @@ def add_mark(counts: Counter[str], kind: int, value: int) -> None:
     elif kind == 6:
         counts["inst_failed_chka_ldc.all"] += 1
         counts["loads_retired"] += value in (0, 1)
-    elif kind in (1, 2) or (kind == 10 and value == 1):
-        counts["cpu_cpl_changes.all"] += 2
 
 
 SIGNALS = [
@@ -121,7 +119,6 @@ SIGNALS = [
     "rse_event_retired",
     "rse_references.load",
     "rse_references.store",
-    "cpu_cpl_changes.all",
 ]
 
 

@@ -75,7 +75,7 @@ def test_what_either_core_does_is_what_the_one_core_does(event: Event) -> None:
 
 def test_what_is_not_published_stays_refused() -> None:
     refused = {event.name for event in get("itanium2").events if event.fidelity == "unmodelled"}
-    assert {"L2_SYNTH_PROBE", "FP_TRUE_SIRSTALL", "BUS_OOQ_LIVE_REQ_LO"} <= refused
+    assert {"L2_SYNTH_PROBE", "FP_FALSE_SIRSTALL", "BUS_OOQ_LIVE_REQ_LO"} <= refused
 
 
 @pytest.mark.parametrize("pmu", PMUS)

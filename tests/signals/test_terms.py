@@ -70,13 +70,9 @@ def test_terms_hold_for_the_kinds_that_they_name() -> None:
 
 
 def test_what_marks_add_is_their_number_or_the_low_half_of_their_values() -> None:
-    fill, changes = terms.terms()["rse_references.load"], terms.terms()["cpu_cpl_changes.all"]
+    fill, checks = terms.terms()["rse_references.load"], terms.terms()["inst_failed_chka_ldc.int"]
     assert fill == (terms.Term(terms.MARK, mark=Mark.FILL, low=1),)
-    assert {(term.mark, term.values, term.each, term.low) for term in changes} == {
-        (Mark.SYSTEM_CALL, (), 2, 0),
-        (Mark.FAULT, (), 2, 0),
-        (Mark.DEFERRED, (1,), 2, 0),
-    }
+    assert checks == (terms.Term(terms.MARK, mark=Mark.ALAT_MISS, values=(0, 2), each=1),)
 
 
 def test_what_is_squashed_is_what_retires_and_does_not_execute() -> None:

@@ -11,7 +11,7 @@ from pfmon.machine.causes cimport FrontCause
 from pfmon.machine.causes import FrontCause as PythonCause
 from pfmon.machine.l2 cimport REQUEST_FETCH, REQUEST_WALK
 from pfmon.machine.notes cimport note, noted
-from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
 from pfmon.machine.occurrences import Occurrence as PythonOccurrence
 from pfmon.machine.prefetch cimport hint, is_due, keep_line, pump, redirect
 from pfmon.machine.present_lines cimport (
@@ -144,6 +144,7 @@ cdef class InstructionFetch:
             out.level = TlbLevel.TLB_WALKER
             return now
         note(notes, Occurrence.ITLB_FILLED, 1)
+        note(notes, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
         out.level = TlbLevel.TLB_FAULT
         self.table.add(page)
         out.kernel = self.software_cycles

@@ -214,6 +214,9 @@ cpdef enum Occurrence:
     SNOOPED_L2I_HIT
     SNOOPED_WRITE                # the line waited before the bus, to be written
     SNOOPED_CASTOUT              # ... clean
+    # interruptions (timing.pyx, translation.pyx, fetch.pyx)
+    LEVEL_CHANGED                # the privilege level: to 0 and back
+    FLOAT_INTERRUPTED            # a floating-point fault or trap
     # out-of-order cores (interval/tallies.pxd, Tally)
     CORE_L1D_READ_MISS
     CORE_L1D_WRITE_MISS
@@ -232,3 +235,4 @@ cpdef enum Occurrence:
 
 cdef enum:
     CYCLE_COUNTED = 512          # from here on: cycles in which a counter's condition held, by PMU and counter
+    ROUND_TRIP = 2               # changes of the privilege level by an interruption

@@ -11,13 +11,15 @@ from libc.string cimport memset
 from pfmon.engine.ia64.encodings.attributes cimport (
     EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_LOADRS, EFFECT_SERIALIZE,
 )
+from pfmon.engine.ia64.encodings.faults cimport Fault
 from pfmon.machine.address_bits cimport THREAD_ID
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport enter_frame, leave_frame, set_frame_levels
 from pfmon.machine.memo cimport NODE_LATE_STORES, NODE_WRONG_TARGET
-from pfmon.machine.notes cimport NOTE_INSTRUCTION
+from pfmon.machine.notes cimport NOTE_INSTRUCTION, note
+from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
 from pfmon.machine.prefetch cimport hint, redirect
 from pfmon.machine.ranges cimport in_ranges, set_ranges
 from pfmon.machine.run cimport NO_WINDOW, Told, begin_run, set_bit
@@ -314,12 +316,24 @@ cdef class Timing(Repeating):
                     cause = RSE_LOADRS
                 move_registers(self.pipeline, number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.THREAD:
+                if kind != Mark.THREAD or i == 0 or mark_kind(self.marks[i - 1]) != Mark.SYSTEM_CALL:
+                    self.leave_interruption(number, instruction, mark)
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
                 self.pipeline.enter_kernel(number, 0, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
                                            else self.pipeline.fault if kind == Mark.FAULT
                                            else self.pipeline.task_switch, 0)
         set_frame_levels(&self.pipeline.frames, self.now)
         self.mark_count = 0
+
+    cdef void leave_interruption(self, uint64_t number, uint32_t instruction, uint64_t mark) noexcept nogil:
+        """Record that the operating system is entered and left: by a system call, a fault or the clock, whose interrupt
+        ends a thread's turn."""
+        cdef uint64_t fault = mark_value(mark)
+        self.pipeline.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
+        note(&self.pipeline.notes, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
+        if mark_kind(mark) == Mark.FAULT and (fault == Fault.FAULT_FP_FAULT or fault == Fault.FAULT_FP_TRAP):
+            note(&self.pipeline.notes, Occurrence.FLOAT_INTERRUPTED, 1)
+        self.leave_notes(number, instruction)
 
     cdef void apply_late_marks(self) noexcept nogil:
         """Marks of a block that was not held any more."""

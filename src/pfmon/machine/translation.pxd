@@ -45,7 +45,7 @@ cdef class DataTranslation:
     cdef int64_t walk(self, Notes* notes, uint64_t address, bint drops, int64_t now, Served* out) noexcept nogil
     cdef int64_t read_entry(self, Notes* notes, uint64_t entry, int64_t now, Served* out) noexcept nogil
     # The operating system is entered in cycle `now`; when it is done.
-    cdef int64_t enter_kernel(self, int64_t now, Served* out) noexcept nogil
+    cdef int64_t enter_kernel(self, Notes* notes, int64_t now, Served* out) noexcept nogil
     cdef bint first_alone(self, uint64_t address) noexcept nogil
     cdef void insert_first(self, uint64_t address) noexcept nogil
     cdef void insert_second(self, uint64_t address) noexcept nogil

@@ -15,7 +15,7 @@ from pfmon.machine.bits cimport trailing_zeros
 from pfmon.machine.causes cimport Cause
 from pfmon.machine.l2 cimport REQUEST_WALK
 from pfmon.machine.notes cimport note
-from pfmon.machine.occurrences cimport Occurrence
+from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
 from pfmon.machine.served cimport stand_still
 from pfmon.machine.tags cimport ABSENT, NO_NUMBER, quick_find, use
 from pfmon.machine.tlb cimport lookup, room_in
@@ -79,9 +79,10 @@ cdef class DataTranslation:
         now = self.read_entry(notes, vhpt_entry(address, self.page_shift, self.entry_shift), now, out)
         if now < 0:
             now = -now
-        return self.enter_kernel(now, out)
+        return self.enter_kernel(notes, now, out)
 
-    cdef int64_t enter_kernel(self, int64_t now, Served* out) noexcept nogil:
+    cdef int64_t enter_kernel(self, Notes* notes, int64_t now, Served* out) noexcept nogil:
+        note(notes, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
         now = stand_still(out, Cause.XPN, now, now + self.exception_cycles)
         return stand_still(out, Cause.KERNEL, now, now + self.software_cycles)
 
@@ -112,7 +113,7 @@ cdef class DataTranslation:
             out.level = TlbLevel.TLB_FAULT
             if done < 0:
                 done = now
-            now = self.enter_kernel(done, out)
+            now = self.enter_kernel(notes, done, out)
             if not self.table.knows(page):
                 self.table.add(page)
             self.insert_second(entry)
