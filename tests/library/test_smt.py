@@ -58,8 +58,8 @@ def test_runs_repeat_to_the_last_digit() -> None:
     assert [values(run) for run in first.threads] == [values(run) for run in second.threads]
 
 
-def test_all_threads_counts_both_and_each_alone_does_not() -> None:
-    event = "L2D_REFERENCES_ALL"
+@pytest.mark.parametrize("event", ["L2D_REFERENCES_ALL", "ER_MEM_READ_OUT_LO", "L3_MISSES", "BUS_ALL_SELF"])
+def test_all_threads_counts_both_and_each_alone_does_not(event: str) -> None:
     own = [values(run)[event] for run in smt(events=[event]).threads]
     both = [values(run)[event] for run in smt(events=[event], all_threads=True).threads]
     assert all(own) and both == [sum(own)] * 2

@@ -16,6 +16,7 @@ MOVED = {
     "loads_retired": (READS,),
     "stores_retired": (WRITES,),
     "data_references": (READS, WRITES),
+    "data_debug_register_matches": (READS, WRITES),
     "rse_references.all": (READS, WRITES),
     "rse_references.load": (READS,),
     "rse_references.store": (WRITES,),
@@ -24,6 +25,13 @@ MOVED = {
 
 FAILED_CHECKS = {"loads_retired": (READS, FLOAT_READS), "loads_retired.integer": (READS,)}
 """Signals that count a check load if it failed, and what it does then; one that found its entry does nothing."""
+
+
+LARGEST = {"fp_ops_retired": 8, "data_debug_register_matches": 4}
+"""Signals of instructions that retire together, and the most that a cycle adds: two fpma, four accesses."""
+
+DEBUG_MATCHES = "data_debug_register_matches"
+"""What matches data breakpoint registers; without a data range none are programmed."""
 
 
 NO_CYCLE = ("front", "ideal", "lost", "entrance")
@@ -43,9 +51,20 @@ def has_kernel_time(monitor: Monitor) -> bool:
     return machine.counts_all_cycles(monitor.signal)
 
 
+def limit(event: Event) -> int:
+    """The most that a cycle adds to an event where more may happen in it: the excess is lost (Montecito manual section
+    4.2, Max Inc/Cyc). 0: all that happens is counted."""
+    return event.max_increment if LARGEST.get(event.signal, 0) > event.max_increment else 0
+
+
+def event_needs_machine(event: Event, threshold: int) -> bool:
+    """Whether architecture alone does not tell what an event comes to."""
+    return needs_machine(event.signal, threshold) or bool(limit(event))
+
+
 def counts_machine(monitor: Monitor) -> bool:
     """Whether architecture alone does not tell what a counter counts."""
-    return needs_machine(monitor.signal, monitor.threshold or monitor.edge)
+    return event_needs_machine(monitor.event, monitor.threshold or monitor.edge)
 
 
 def check_monitor(model: PmuModel, monitor: Monitor) -> None:

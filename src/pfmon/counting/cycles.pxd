@@ -37,7 +37,8 @@ cdef struct Looked:              # what one monitor counts
     int64_t threshold            # 0: none
     uint32_t low
     int64_t mask
-    int64_t most                 # of a cycle; 0: no limit
+    int64_t most                 # of a cycle: the excess is lost; 0: no limit
+    bint divided                 # what a cycle adds counts where its instructions are, not where it ends
 
 
 cdef class CycleCounts:
@@ -53,7 +54,9 @@ cdef class CycleCounts:
     cdef bint passes(self, uint32_t monitor, uint64_t block, uint32_t instruction) noexcept nogil
     cdef void add_notes(self, const Part* part, int64_t times, Sink sink) noexcept nogil
     cdef void add_cycle(self, const Part* part, int64_t times, Sink sink) noexcept nogil
-    cdef int64_t weigh_part(self, uint32_t monitor, const Part* part) noexcept nogil
-    cdef int64_t noted(self, uint32_t monitor, const Part* part) noexcept nogil
+    cdef void divide(self, uint32_t monitor, const Part* last, int64_t excess, int64_t times, Sink sink) noexcept nogil
+    cdef int64_t weigh_part(self, uint32_t monitor, const Part* part, int64_t* excess, int64_t times,
+                            Sink sink) noexcept nogil
+    cdef int64_t noted(self, uint32_t monitor, const Part* part, int64_t* excess, int64_t times, Sink sink) noexcept nogil
     cdef void add_sum(self, uint32_t monitor, const Part* part, int64_t times, Sink sink) noexcept nogil
     cdef void add_moved(self, uint32_t monitor, const Part* part, int64_t times, Sink sink) noexcept nogil

@@ -4,6 +4,7 @@ A cycle in which something issued is a chain of parts, a lost one a bubble. What
 from the kinds and terms of signals/machine.csv, which `looks.py` compiles.
 """
 
+from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
 from pfmon.counting.increments cimport Weight
@@ -45,6 +46,14 @@ cdef inline int64_t look(const Looked* looked, int64_t increment) noexcept nogil
     return value
 
 
+cdef inline void add_within(Sink sink, uint32_t monitor, uint32_t block, uint32_t instruction, int64_t increment,
+                            int64_t* excess, int64_t times) noexcept nogil:
+    """An instruction's part of what a cycle adds, without what is lost of it."""
+    cdef int64_t lost = min(increment, excess[0])
+    excess[0] -= lost
+    add(sink, monitor, block, instruction, times * (increment - lost))
+
+
 cdef class CycleCounts:
     """``looks``: for each monitor what looks.Look says of it; ``increments``: the same monitors' weights and filters."""
 
@@ -63,7 +72,7 @@ cdef class CycleCounts:
             one.weighs, one.notes, one.moves = given.weighs, given.notes, given.moves
             one.retiring, one.bubbles, one.causes = given.retiring, given.bubbles, given.causes
             one.threshold, one.low, one.mask, one.most = given.threshold, given.low, given.mask, given.most
-            one.any_field = given.any_field
+            one.any_field, one.divided = given.any_field, given.divided
             one.fields = len(given.fields)
             for k, (shift, mask) in enumerate(given.fields):
                 one.shift[k], one.field[k] = shift, mask
@@ -161,16 +170,33 @@ cdef class CycleCounts:
             self.add_moved(monitor, last, times, sink)
         while True:
             if one.weighs:
-                total += self.weigh_part(monitor, part)
+                total += self.weigh_part(monitor, part, NULL, 0, None)
             if one.notes:
-                total += self.noted(monitor, part)
+                total += self.noted(monitor, part, NULL, 0, None)
             if part.chain & 0xFFFFFFFFULL == 0:
                 break
             part = &self.records.parts[part.chain & 0xFFFFFFFFULL]
-        add(sink, monitor, block_of(last), last_of(last), times * look(one, total))
+        if not one.divided:
+            add(sink, monitor, block_of(last), last_of(last), times * look(one, total))
+        elif total:              # a part without instructions is no cycle, but what happened in some
+            self.divide(monitor, last, max(0, total - one.most) if first_of(last) <= last_of(last) else 0, times, sink)
 
-    cdef int64_t weigh_part(self, uint32_t monitor, const Part* part) noexcept nogil:
-        """What the instructions of a part add to a signal of architecture."""
+    cdef void divide(self, uint32_t monitor, const Part* last, int64_t excess, int64_t times, Sink sink) noexcept nogil:
+        """What a cycle's instructions add, each where it is; the excess is lost, of the last ones."""
+        cdef const Looked* one = &self.looked[monitor]
+        cdef const Part* part = last
+        while True:
+            if one.weighs:
+                self.weigh_part(monitor, part, &excess, times, sink)
+            if one.notes:
+                self.noted(monitor, part, &excess, times, sink)
+            if part.chain & 0xFFFFFFFFULL == 0:
+                return
+            part = &self.records.parts[part.chain & 0xFFFFFFFFULL]
+
+    cdef int64_t weigh_part(self, uint32_t monitor, const Part* part, int64_t* excess, int64_t times,
+                            Sink sink) noexcept nogil:
+        """What the instructions of a part add to a signal of architecture; to a sink as well, if there is one."""
         cdef const Looked* one = &self.looked[monitor]
         cdef const BlockHead* head
         cdef const BlockInstruction* instruction
@@ -178,8 +204,9 @@ cdef class CycleCounts:
         cdef uint64_t failed[4]
         cdef uint64_t k, item
         cdef const uint64_t* items
-        cdef uint32_t i, held
-        cdef int64_t total = 0
+        cdef int32_t i
+        cdef uint32_t held
+        cdef int64_t total = 0, own
         cdef Weight weight
         if block_of(part) == NO_BLOCK or first_of(part) > last_of(part):
             return 0
@@ -195,39 +222,46 @@ cdef class CycleCounts:
                     inside[i >> 6] |= <uint64_t>1 << (i & 63)
                 if among(one.checks, item & OCCURRENCE_MASK) and (not one.ranged or (item >> NOTE_RANGED) & 1):
                     failed[i >> 6] |= <uint64_t>1 << (i & 63)
-        for i in range(first_of(part), last_of(part) + 1):
+        for i in range(<int32_t>last_of(part), <int32_t>first_of(part) - 1, -1):
             if not self.passes(monitor, block_of(part), i):
                 continue
             instruction = &self.table.c.instructions[head.first + i]
-            if (failed[i >> 6] >> (i & 63)) & 1 and instruction.isa_kind & Ia64Kind.LOAD_CHECK:
-                total += 1
+            own = 1 if (failed[i >> 6] >> (i & 63)) & 1 and instruction.isa_kind & Ia64Kind.LOAD_CHECK else 0
             weight = self.increments.weigh(monitor, instruction, head.cut == Cut.FAILED_CHECK and i == head.length - 1)
             held = part.how >> (i - first_of(part)) & 1 if i - first_of(part) < EXECUTED_BITS else 0
             if not one.ranged:
-                total += weight.retired + held * weight.executed
+                own += weight.retired + held * weight.executed
             elif (inside[i >> 6] >> (i & 63)) & 1:
-                total += held * weight.executed
+                own += held * weight.executed
+            total += own
+            if sink is not None:
+                add_within(sink, monitor, block_of(part), i, own, excess, times)
         return total
 
-    cdef int64_t noted(self, uint32_t monitor, const Part* part) noexcept nogil:
-        """How often something of a monitor's set happened to the instructions of a part."""
+    cdef int64_t noted(self, uint32_t monitor, const Part* part, int64_t* excess, int64_t times, Sink sink) noexcept nogil:
+        """How often something of a monitor's set happened to the instructions of a part; to a sink as well."""
         cdef const Looked* one = &self.looked[monitor]
         cdef const uint64_t* items
         cdef uint64_t k, item
+        cdef uint32_t instruction
         cdef int64_t total = 0
         if part.chain >> 32 == 0:
             return 0
         items = self.records.note_lists + self.records.note_starts[part.chain >> 32]
         for k in range(1, items[0] + 1):
             item = items[k]
+            instruction = <uint32_t>(item >> NOTE_INSTRUCTION & INSTRUCTION_MASK)
             if among(one.occurrences, item & OCCURRENCE_MASK) and (not one.ranged or (item >> NOTE_RANGED) & 1) \
-                    and self.passes(monitor, block_of(part), <uint32_t>(item >> NOTE_INSTRUCTION & INSTRUCTION_MASK)):
+                    and self.passes(monitor, block_of(part), instruction):
                 total += item >> OCCURRENCE_BITS & OCCURRENCE_MASK
+                if sink is not None:
+                    add_within(sink, monitor, block_of(part), instruction, item >> OCCURRENCE_BITS & OCCURRENCE_MASK,
+                               excess, times)
         return total
 
     cdef void add_moved(self, uint32_t monitor, const Part* part, int64_t times, Sink sink) noexcept nogil:
         """Registers that the register stack engine moves: so many a cycle, in cycles in which nothing issues."""
-        cdef int64_t moved = self.noted(monitor, part), rate = self.stack_rate
+        cdef int64_t moved = self.noted(monitor, part, NULL, 0, None), rate = self.stack_rate
         cdef const uint64_t* items
         if moved:
             items = self.records.note_lists + self.records.note_starts[part.chain >> 32]

@@ -65,6 +65,11 @@ class Look(NamedTuple):
     low: int = 0
     mask: int = ALL_BITS
     most: int = 0
+    divided: bool = False
+
+
+NOTHING_MATCHES = Look()
+"""Of a monitor of matches of breakpoint registers that are not programmed."""
 
 
 @cache
@@ -107,26 +112,35 @@ def condition_look(owner: int, number: int) -> Look:
     return Look(Way.OCCURRENCES, occurrences=frozenset((first + number,)))
 
 
-def look_of(signal: str, threshold: int, ranged: bool, states: int | None, owner: int = 0, plm: int = PLM_USER) -> Look:
+def look_of(
+    signal: str,
+    threshold: int,
+    ranged: bool,
+    states: int | None,
+    owner: int = 0,
+    plm: int = PLM_USER,
+    most: int = 0,
+) -> Look:
     """How a monitor of a signal looks at the records; way NOT_HERE: it does not (architecture, or a level). ``plm``: at
-    which privilege levels it counts (PMC.plm); the operating system's is 0."""
-    if not needs_machine(signal, threshold):
+    which privilege levels it counts (PMC.plm); the operating system's is 0. ``most``: what a cycle adds at the most
+    (Montecito manual section 4.2, Max Inc/Cyc), 0: no limit; thresholds see what is left."""
+    if not needs_machine(signal, threshold) and not most:
         return Look()
     meaning = machine.meanings().get(signal)
     if meaning is None:
-        return _of_architecture(signal, threshold, ranged)
+        return _of_architecture(signal, threshold, ranged, most)
     kind, parts = meaning
     match kind:
         case "occurrence":
             found = of_owner(occurrences_of(signal, states), owner)
             way = Way.SUMS if threshold else Way.OCCURRENCES
-            return Look(way, ranged, occurrences=found, notes=bool(threshold), threshold=threshold)
+            return Look(way, ranged, occurrences=found, notes=bool(threshold), threshold=threshold, most=most)
         case "cycle":
             return _of_cycles(signal, plm)
         case "front" | "ideal" | "lost" | "entrance":
             return Look(Way.BUBBLES, bubbles=int(LOST_BUBBLES[kind]), causes=_bits(machine.select(signal, names(kind))))
         case "dispersal":
-            return Look(Way.DISPERSAL, fields=_fields(machine.expanded(signal)), threshold=threshold)
+            return Look(Way.DISPERSAL, fields=_fields(machine.expanded(signal)), threshold=threshold, most=most)
         case "stops":
             return Look(Way.SUMS, ranged, signal=parts[0], weighs=True, fields=_fields(parts[1:]), any_field=True)
         case "per_cycle":
@@ -138,8 +152,8 @@ def look_of(signal: str, threshold: int, ranged: bool, states: int | None, owner
     return Look()
 
 
-def _of_architecture(signal: str, threshold: int, ranged: bool) -> Look:
-    """A threshold on an event that architecture decides."""
+def _of_architecture(signal: str, threshold: int, ranged: bool, most: int) -> Look:
+    """A threshold, or a limit, on an event that architecture decides."""
     return Look(
         Way.SUMS,
         ranged,
@@ -149,6 +163,8 @@ def _of_architecture(signal: str, threshold: int, ranged: bool) -> Look:
         occurrences=_numbers(MOVED.get(signal, ())),
         checks=_numbers(FAILED_CHECKS.get(signal, ())),
         threshold=threshold,
+        most=most,
+        divided=not threshold,
     )
 
 

@@ -6,7 +6,7 @@ of the stream (what architecture decides) and from a machine's records (what the
 
 from __future__ import annotations
 
-from pfmon.counting.countable import check_monitor, counts_machine, has_kernel_time
+from pfmon.counting.countable import DEBUG_MATCHES, check_monitor, counts_machine, has_kernel_time, limit
 from pfmon.counting.data_tally import DataTally
 from pfmon.counting.increments import Increments
 from pfmon.counting.sink import Sink
@@ -214,12 +214,14 @@ class CountingUnit:
 
     def looks(self) -> list[Look]:
         """How the monitors look at a machine's records."""
-        from pfmon.counting.looks import condition_look, look_of
+        from pfmon.counting.looks import NOTHING_MATCHES, condition_look, look_of
 
         if self._looks is None:
             self._looks = [
                 condition_look(self.owner, number)
                 if monitor.conditional
+                else NOTHING_MATCHES
+                if monitor.signal == DEBUG_MATCHES and self.data_ranges is None
                 else look_of(
                     monitor.signal,
                     monitor.threshold,
@@ -227,6 +229,7 @@ class CountingUnit:
                     monitor.mesi if monitor.event.mesi else None,
                     self.owner,
                     monitor.plm,
+                    monitor.event.max_increment if monitor.threshold else limit(monitor.event),
                 )
                 for number, monitor in enumerate(self.everyone)
             ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pfmon.counting.countable import check_countable, check_threshold, needs_machine
+from pfmon.counting.countable import check_countable, check_threshold, event_needs_machine
 from pfmon.errors import PfmonError
 from pfmon.pmu.generic import generic_events
 from pfmon.pmu.request import EventRequest, Request
@@ -21,7 +21,7 @@ def by_code(model: PmuModel, wanted: PmuEvent, machine: bool) -> PmuEvent:
     event = model.events[_name(model, wanted)]
     check_countable(model, event)
     check_threshold(event, wanted.threshold)
-    if needs_machine(event.signal, wanted.threshold) and not machine:
+    if event_needs_machine(event, wanted.threshold) and not machine:
         raise PfmonError(f"{event.name}: a machine decides this, and with --guest-pmu=exact none runs")
     return wanted._replace(name="", code=event.code, umask=event.umask)
 

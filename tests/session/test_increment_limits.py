@@ -1,0 +1,102 @@
+"""What a cycle adds to an event at the most (Max Inc/Cyc, Montecito manual section 4.2): the excess is lost."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ia64_assembly import Line
+from ia64_program import DATA, EXIT, TEXT, symbols, write_program
+from machine_code import loop, open_bundle
+
+import pfmon
+
+PASSES = 1000
+LIMITS = {"itanium2": 4, "montecito": 6}
+"""Of FP_OPS_RETIRED: libpfm's list of events; Montecito manual table 4-4."""
+
+TWO_FPMA = [
+    open_bundle("MFI", "", "fpma.s0 f10=f6,f7,f8", ""),
+    open_bundle("MFI", "", "fpma.s0 f11=f6,f7,f8", ""),
+    "nop.m 0",
+]
+"""Two parallel multiplications with additions, of four operations each, in one cycle."""
+TWO_FMA = [
+    open_bundle("MFI", "", "fma.d.s0 f10=f6,f7,f8", ""),
+    open_bundle("MFI", "", "fma.d.s0 f11=f6,f7,f8", ""),
+    "nop.m 0",
+]
+ONE_FPMA = ["fpma.s0 f10=f6,f7,f8", "fpma.s0 f11=f6,f7,f8"]
+
+
+def program(folder: Path, body: list[Line], begin: tuple[Line, ...] = ()) -> list[str]:
+    return [str(write_program(folder / "program", [*begin, *loop(body, PASSES), *EXIT], bytes(64)))]
+
+
+def count(command: Any, pmu: str, event: str, **options: Any) -> int:
+    found = pfmon.run(command, pmu=pmu, events=[event], capture=True, **options)
+    (one,) = found.counts
+    return int(one.value)
+
+
+@pytest.mark.parametrize("pmu", LIMITS)
+def test_of_a_cycles_operations_those_beyond_the_maximum_are_lost(pmu: str, tmp_path: Path) -> None:
+    assert count(program(tmp_path, TWO_FPMA), pmu, "fp_ops_retired") == LIMITS[pmu] * PASSES
+
+
+@pytest.mark.parametrize("pmu", LIMITS)
+@pytest.mark.parametrize(("body", "operations"), [(TWO_FMA, 4), (ONE_FPMA, 8)])
+def test_cycles_within_the_maximum_count_in_full(pmu: str, body: list[Line], operations: int, tmp_path: Path) -> None:
+    assert count(program(tmp_path, body), pmu, "fp_ops_retired") == operations * PASSES
+
+
+@pytest.mark.parametrize(("pmu", "threshold", "cycles"), [("montecito", 5, PASSES), ("itanium2", 3, PASSES)])
+def test_thresholds_see_the_limited_value(pmu: str, threshold: int, cycles: int, tmp_path: Path) -> None:
+    """A cycle with eight operations is one with more than five, and none with more than six."""
+    command = program(tmp_path, TWO_FPMA)
+    assert count(command, pmu, "fp_ops_retired", event_thresholds=[threshold]) == cycles
+    with pytest.raises(pfmon.PfmonError):
+        count(command, pmu, "fp_ops_retired", event_thresholds=[threshold + 1])
+
+
+def test_totals_samples_and_recordings_agree_on_the_limit(tmp_path: Path) -> None:
+    command, record = program(tmp_path, TWO_FPMA), tmp_path / "record"
+    whole = pfmon.record(record, command, pmu="montecito", events=["fp_ops_retired"], capture=True).counts[0].value
+    assert pfmon.replay(record, pmu="montecito", events=["fp_ops_retired"]).counts[0].value == whole == 6 * PASSES
+    sampled = pfmon.run(command, pmu="montecito", events=["fp_ops_retired"], long_smpl_periods=[60], capture=True)
+    assert len(sampled.samples) == whole // 60
+
+
+def test_functions_have_what_is_left_of_their_cycles(tmp_path: Path) -> None:
+    """The second of two fpma in a cycle loses the excess: of eight operations six count, four of the first."""
+    size = 16 * 8
+    path = write_program(
+        tmp_path / "named", [*loop(TWO_FPMA, PASSES), *EXIT], bytes(64), symbols({"work": (TEXT, size)})
+    )
+    found = pfmon.run([str(path)], pmu="montecito", events=["fp_ops_retired"], annotate="work", capture=True)
+    assert found.counts[0].value == 6 * PASSES
+    work = found.to_dict()["profile"]["annotated"]
+    counts = [one["counts"] for one in work["instructions"] if one["text"].startswith("fpma")]
+    assert counts == [[4 * PASSES], [2 * PASSES]]
+
+
+@pytest.mark.parametrize("pmu", LIMITS)
+def test_matches_of_data_breakpoints_are_those_of_the_data_range(pmu: str, tmp_path: Path) -> None:
+    """Montecito manual section 4.9, table 4-33: one a cycle. A pass has two accesses in a cycle and one in another that
+    are in the range, and one that is not."""
+    body = [
+        open_bundle("MMI", "ld8 r10=[r20]", "ld8 r11=[r21]", ""),
+        "nop.m 0",
+        "st8 [r20]=r0",
+        "ld8 r12=[r22]",
+    ]
+    begin = (f"movl r20={DATA}", f"movl r21={DATA + 8}", f"movl r22={DATA + 48}")
+    command = program(tmp_path, body, begin)
+    event, inside = "data_debug_register_matches", (DATA, DATA + 16)
+    assert count(command, pmu, event, drange=inside) == 2 * PASSES
+    assert count(command, pmu, event) == 0
+    assert count(command, pmu, "data_references_set0", drange=inside) == 3 * PASSES
+    record = tmp_path / "record"
+    pfmon.record(record, command, pmu=pmu, events=[event], drange=inside, capture=True)
+    assert pfmon.replay(record, pmu=pmu, events=[event], drange=inside).counts[0].value == 2 * PASSES
+    sampled = pfmon.run(command, pmu=pmu, events=[event], drange=inside, capture=True, long_smpl_periods=[50])
+    assert len(sampled.samples) == 2 * PASSES // 50
