@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 from pfmon.errors import PfmonError
+from pfmon.library.json_values import a_count, a_list, a_text, an_object
 from pfmon.library.options import Options
 from pfmon.light_typing import NamedTuple
 from pfmon.version import VERSION
@@ -78,28 +78,21 @@ def read(path: str, option: str) -> Baseline:
 
 def from_object(found: Any) -> Baseline:
     """The baseline that was read as JSON. ValueError: it is none."""
-    if not isinstance(found, dict) or not found.keys() >= {*Baseline._fields}:
+    fields = an_object(found)
+    if not fields.keys() >= {*Baseline._fields}:
         raise ValueError("keys")
-    made = Baseline(*(found[name] for name in Baseline._fields))
-    texts = [made.pmu, made.machine]
-    for several in (made.command, made.changes):
-        if not isinstance(several, list):
-            raise ValueError("no list")
-        texts += several
-    if not all(isinstance(text, str) for text in texts) or not made.command:
-        raise ValueError("no text")
-    if not isinstance(made.options, dict) or not isinstance(made.counts, dict):
-        raise ValueError("no object")
-    if not all(map(is_count, made.counts.values())):
-        raise ValueError("no count")
-    return made
-
-
-def is_count(value: object) -> bool:
-    """Whether a value from a file can be one of a count or a formula."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
+    made = Baseline(*(fields[name] for name in Baseline._fields))
+    command, changes = ([a_text(one) for one in a_list(several)] for several in (made.command, made.changes))
+    if not command:
+        raise ValueError("no command")
+    return Baseline(
+        command,
+        a_text(made.pmu),
+        a_text(made.machine),
+        changes,
+        an_object(made.options),
+        {a_text(name): a_count(count) for name, count in an_object(made.counts).items()},
+    )
 
 
 def differences(before: Baseline, now: Baseline) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pfmon.errors import PfmonError
 from pfmon.library.api import replay
 from pfmon.library.baseline import from_object
+from pfmon.library.json_values import a_count, a_list, a_number, a_shown_text, an_object
 from pfmon.program.objects import shown_name
 from pfmon.report.difference import Cycles, Result, difference
 from pfmon.session.cpi import PARTS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from pfmon.library.keywords import Keywords
     from pfmon.report.difference import Difference
+    from pfmon.session.counting import Value
 
 
 def diff(
@@ -65,11 +67,13 @@ def _read(path: Path) -> Result:
         if "counts" in found:
             baseline = from_object(found)
             machine = _machine(baseline.machine, baseline.changes)
-            return Result(str(path), "baseline", baseline.command, baseline.pmu, machine, baseline.counts)
+            command = [a_shown_text(word) for word in baseline.command]
+            counts = {a_shown_text(name): count for name, count in baseline.counts.items()}
+            return Result(str(path), "baseline", command, a_shown_text(baseline.pmu), machine, counts)
         if "core" in found:
             raise PfmonError(f"{path}: results of two programs at once; what is compared is one's: an item of threads")
         return _results(str(path), found)
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+    except (OSError, ValueError, KeyError, RecursionError):
         raise PfmonError(f"{path}: neither results (--json), nor a baseline, nor a recording") from None
 
 
@@ -80,50 +84,59 @@ def _parsed(text: str) -> dict[str, Any]:
         found = json.loads(start)
     except ValueError:
         found = json.loads(text.rstrip().rpartition("\n")[2])
-    if not isinstance(found, dict):
-        raise ValueError("no object")
-    return found
+    return an_object(found)
 
 
-def _machine(name: str, changes: Any) -> str:
-    return ", ".join([name, *changes])
+def _machine(name: object, changes: object) -> str:
+    return ", ".join(map(a_shown_text, [name, *a_list(changes)]))
 
 
 def _results(path: str, found: Mapping[str, Any]) -> Result:
     """What Run.to_dict has."""
-    profile = found["profile"] or {}
-    by_function: dict[str, dict[str, Any]] = {}
-    for row in profile.get("functions") or ():
-        for event, count in zip(profile["events"], row["counts"], strict=True):
-            by_function.setdefault(event, {})[_shown(row)] = count
-    machine = _machine(found["machine"]["name"], found["machine"]["changes"])
-    counts = {event["name"]: event["count"] for event in reversed(found["events"])}
-    in_order = {event["name"]: counts[event["name"]] for event in found["events"]}
+    machine = an_object(found["machine"])
+    events = [(a_shown_text(an_object(one)["name"]), a_count(one["count"])) for one in a_list(found["events"])]
+    counts = dict(reversed(events))
     return Result(
         path,
         "results",
-        found["command"],
-        found["pmu"],
-        machine,
-        in_order,
-        _cycles(found["report"]) if found["report"] else None,
-        by_function,
+        [a_shown_text(word) for word in a_list(found["command"])],
+        a_shown_text(found["pmu"]),
+        _machine(machine["name"], machine["changes"]),
+        {name: counts[name] for name, _ in events},
+        _cycles(an_object(found["report"])) if found["report"] else None,
+        _by_function(an_object(found["profile"])) if found["profile"] else {},
     )
 
 
+def _by_function(profile: Mapping[str, Any]) -> dict[str, dict[str, Value]]:
+    """The counts of a profile by event, then by function."""
+    events = [a_shown_text(event) for event in a_list(profile["events"])]
+    found: dict[str, dict[str, Value]] = {}
+    for row in map(an_object, a_list(profile["functions"] or [])):
+        for event, count in zip(events, a_list(row["counts"]), strict=True):
+            found.setdefault(event, {})[_shown(row)] = a_count(count)
+    return found
+
+
 def _shown(row: Mapping[str, Any]) -> str:
-    return shown_name(row["name"], row["object"] or "")
+    return shown_name(a_shown_text(row["name"]), a_shown_text(row["object"] or ""))
 
 
 def _cycles(report: Mapping[str, Any]) -> Cycles:
     """What Cpi.to_dict has; functions of one name are one."""
     functions: dict[str, tuple[int, ...]] = {}
-    for row in report["functions"]:
-        name, counts = _shown(row), (*(row["cycles"][part] for part in PARTS), row["instructions"])
+    for row in map(an_object, a_list(report["functions"])):
+        cycles = an_object(row["cycles"])
+        name, counts = _shown(row), (*(a_number(cycles[part]) for part in PARTS), a_number(row["instructions"]))
         before = functions.get(name, (0,) * len(counts))
         functions[name] = tuple(x + y for x, y in zip(before, counts, strict=True))
-    parts = {part: of["of"] for part, of in report["parts"].items()}
-    return Cycles(report["cycles"], report["instructions"], parts, functions)
+    parts = {
+        a_shown_text(part): {
+            a_shown_text(name): a_number(cycles) for name, cycles in an_object(an_object(of)["of"]).items()
+        }
+        for part, of in an_object(report["parts"]).items()
+    }
+    return Cycles(a_number(report["cycles"]), a_number(report["instructions"]), parts, functions)
 
 
 def _counted(path: Path, options: dict[str, Any]) -> Result:
