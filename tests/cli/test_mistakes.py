@@ -86,6 +86,8 @@ def test_options_that_hps_pfmon_had_are_named_as_such(name: str) -> None:
 
 def test_letters_of_hps_pfmon_are_named_as_such() -> None:
     assert mistakes("-S", "compact", FIB)[0].startswith("-S: HP's pfmon had this option")
+    (line,) = mistakes("-p", "1234")
+    assert line.startswith("-p: HP's pfmon had this option") and "--trigger-code-start-addresses" in line
     status, out, _ = said("-t", "30", "-V")  # --session-timeout
     assert status == 0 and out
 

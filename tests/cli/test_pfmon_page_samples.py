@@ -95,10 +95,10 @@ ROW = rf" *\d+ {PERCENT} {PERCENT} {PERCENT} {PERCENT} {PERCENT} 0x[0-9a-f]+"
 VIEWS = [
     ("", "instruction addr", "distinct value", r"#count +%self +%cum +%L2 +%L3 +%RAM +instruction addr", ROW),
     ("--smpl-show-func", "function addr", "function histogram", r"#count .* function addr", ROW),
-    ("--smpl-data-view", "data addr", "distinct value", r"#count +%self +%cum +%L2 +%L3 +%RAM +data addr", ROW),
+    ("--smpl-data-view", "data addr", "distinct value", r"# #count +%self +%cum +%L2 +%L3 +%RAM +data addr", ROW),
     (
         "--smpl-level-view",
-        *("level", "distinct value", r"#count +%self +%cum +lat\(cycles\) lat\(ns\)"),
+        *("level", "distinct value", r"# #count +%self +%cum +lat\(cycles\) lat\(ns\)"),
         rf" *\d+ {PERCENT} {PERCENT} +\d+ +\d+",
     ),
 ]

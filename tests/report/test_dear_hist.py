@@ -147,7 +147,7 @@ def test_data_are_printed_as_on_the_page() -> None:
         "# sorted by count",
         "# showing per distinct value",
         *HEADER,
-        "#count   %self    %cum     %L2     %L3    %RAM          data addr",
+        "# #count   %self    %cum     %L2     %L3    %RAM          data addr",
         "    1704  17.41%  17.41%   0.00%  99.94%   0.06% 0x60000ffffe4c7620",
         "    1669  17.05%  34.45%  97.84%   2.16%   0.00% 0x60000ffffe4c7628",
         "    1258  12.85%  47.30%   0.00% 100.00%   0.00% 0x6000000000005698",
@@ -181,7 +181,7 @@ def test_levels_are_printed_as_on_the_page() -> None:
         "# sorted by count",
         "# showing per function histogram",
         *HEADER[:2],
-        "#count   %self    %cum lat(cycles) lat(ns)",
+        "# #count   %self    %cum lat(cycles) lat(ns)",
         *PAGE_LEVELS.splitlines(),
     ]
 
@@ -212,7 +212,7 @@ def test_data_tlb_misses_have_the_levels_of_the_tlb() -> None:
         "# level view",
         "# sorted by count",
         "# showing per distinct value",
-        "#count   %self    %cum  level",
+        "# #count   %self    %cum  level",
         "       6  60.00%  60.00%   VHPT",
         "       3  30.00%  90.00%  FAULT",
         "       1  10.00% 100.00%     L2",
@@ -289,3 +289,18 @@ def test_views_of_what_is_not_there_are_refused() -> None:
         DearHist(sampled("L1I_EAR_CACHE_LAT4", view="data"))
     with pytest.raises(PfmonError, match="--smpl-show-func: --smpl-data-view is of data"):
         DearHist(sampled("DATA_EAR_CACHE_LAT4", view="data", by_function=True, names=PLACES))
+
+
+def test_rows_are_sorted_by_what_their_misses_cost() -> None:
+    samples = [
+        *misses(0x4000000000001ED0, 40, 0, 0),
+        *misses(0x4000000000002000, 0, 20, 0),
+        *misses(0x4000000000002340, 0, 0, 3),
+    ]
+    costs = {0x1ED0: 40 * 5, 0x2000: 20 * 14, 0x2340: 3 * 208}  # the machine's least latencies
+    found = lines(sampled("DATA_EAR_CACHE_LAT4", sort="level"), samples)
+    assert found[2] == "# sorted by level"
+    addresses = [int(line.split()[6], 16) & 0xFFFF for line in found[10:]]
+    assert addresses == sorted(costs, key=lambda address: -costs[address])
+    by_count = lines(sampled("DATA_EAR_CACHE_LAT4"), samples)
+    assert [int(line.split()[6], 16) & 0xFFFF for line in by_count[10:]] == list(costs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pfmon.errors import PfmonError
 from pfmon.library.options import Options
 
 
@@ -13,6 +14,9 @@ class Config(Options):
     subject: str = ""
     """What the action is about: a regular expression, an event, register values."""
     verbose: bool = False
+    demangle_given: bool | None = None
+    print_syms: bool = False
+    """Print the symbols of the program before it runs."""
     usual_events: bool = True
 
     smt: list[str]
@@ -31,6 +35,11 @@ class Config(Options):
     """Formats and files that samples go to."""
     smpl_show_func: bool = False
     smpl_show_top: int = 0
+    smpl_cum_threshold: int = 0
+    """Percent; 0: all rows."""
+    smpl_sort: str = ""
+    """value or level, "" for the number of samples."""
+    smpl_save_raw: bool = False
     smpl_view: str = ""
     """inst, data or level, "" for the module's own."""
     smpl_eager_save: bool = False

@@ -7,6 +7,7 @@ import sys
 
 from pfmon.cli.output import Results
 from pfmon.cli.stopping import stopping
+from pfmon.errors import PfmonError
 from pfmon.library.files import DEVNULL, Files
 from pfmon.library.prepared import Prepared
 from pfmon.light_contextlib import nullcontext
@@ -50,6 +51,8 @@ def run(config: Config, command: Sequence[str]) -> int:
         say(_usual(config))
     if config.verbose and prepared.session.counting:
         results.said(programmed(prepared))
+    if config.print_syms:
+        results.early(_symbols(config, prepared))
     if not gc.isenabled():  # __main__.command(): all is loaded now
         gc.freeze()
         gc.enable()
@@ -69,6 +72,19 @@ def run(config: Config, command: Sequence[str]) -> int:
     if html:
         html.write(done)
     return comparing.finish(done) if comparing else done.status
+
+
+def _symbols(config: Config, prepared: Prepared) -> str:
+    """--print-syms. PfmonError: the results are JSON, or the program has none."""
+    if config.json:
+        raise PfmonError("--print-syms is text, and --json prints one object: leave one of them out")
+    from pfmon.report.symbol_list import symbol_lines
+
+    found = prepared.objects().own[0].table.symbols()
+    if not found:
+        program = prepared.command[0]
+        raise PfmonError(f"--print-syms: {program} has no symbols; --symbol-file=FILE has those of a stripped one")
+    return symbol_lines(found, config.demangle)
 
 
 def say(text: str) -> None:

@@ -12,13 +12,13 @@ ONE_PROCESSOR = "a program runs on one modelled processor here: leave it out"
 NO_GUESTS = "no program runs in a virtual machine here: leave it out"
 
 INSTEAD = {
-    "attach-task": "a program is monitored from its start here: pfmon PROGRAM",
+    "attach-task": "the processor is modelled, and cannot take over a process that runs on another one; run the "
+    "program from its start, pfmon PROGRAM, and count from where it matters: --trigger-code-start-addresses=FUNCTION",
     "counter-mask": "use --event-thresholds",
     "cpu-list": ONE_PROCESSOR,
     "cpu-mask": ONE_PROCESSOR,
     "cpu-set-relative": ONE_PROCESSOR,
     "debug": "use --verbose",
-    "demangle-cpp": "C++ names are demangled unless --no-demangle is given: leave it out",
     "demangle-java": "there is nothing in its place",
     "edge-mask": "use --edge",
     "exec-split-results": "--follow-exec prints what each executed program did by itself",
@@ -28,15 +28,12 @@ INSTEAD = {
     "inv-mask": "use --invert",
     "no-una-detect": "no register is taken by others here: leave it out",
     "pin-command": ONE_PROCESSOR,
-    "print-syms": "use --per-function, or nm PROGRAM",
     "restart-wait": "the program stands still while a buffer is emptied: leave it out",
     "smpl-compact": "use --smpl-module=compact",
-    "smpl-cum-threshold": "use --smpl-show-top=NUMBER",
     "smpl-ignore-pids": "samples of a run are of one process: leave it out",
     "smpl-module-info": "use --help samples",
     "smpl-output-format": "use --smpl-module",
     "smpl-output-info": "use --help samples",
-    "smpl-per-function": "use --smpl-show-func",
     "smpl-raw": "use --smpl-module=raw",
     "sysmap-file": "no kernel runs here; --symbol-file has the symbols of a stripped program",
     "trigger-address": "use --trigger-code-start-addresses",
@@ -45,7 +42,7 @@ INSTEAD = {
 }
 """By option."""
 
-LETTERS = {"S": "smpl-module-info"}
+LETTERS = {"S": "smpl-module-info", "p": "attach-task"}
 """Options of one letter."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pfmon.cli.options import Option
-from pfmon.errors import BadValueError
+from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.values import directory
 
 TYPE_CHECKING = False
@@ -22,7 +22,9 @@ OPTIONS = [
     Option(
         "debug-dir", "look for separate debug files in DIR, before usr/lib/debug below --sysroot and the host's", "DIR"
     ),
+    Option("demangle-cpp", "print C++ names as programmers write them (the default)"),
     Option("no-demangle", "print C++ names as the linker has them"),
+    Option("print-syms", "print the symbols of the program before it runs: address, size, T (code) or D (data), name"),
 ]
 FLAGS = {"unlimited": "unlimited", "per-function": "per_function", "per-block": "per_block"}
 VALUES = {"annotate": "annotate", "symbol-file": "symbol_file"}
@@ -30,8 +32,14 @@ VALUES = {"annotate": "annotate", "symbol-file": "symbol_file"}
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
-    if given.name == "no-demangle":
-        config.demangle = False
+    if given.name in ("demangle-cpp", "no-demangle"):
+        demangle = given.name == "demangle-cpp"
+        if config.demangle_given not in (None, demangle):
+            raise PfmonError("--demangle-cpp and --no-demangle exclude each other")
+        config.demangle = config.demangle_given = demangle
+        return
+    if given.name == "print-syms":
+        config.print_syms = True
         return
     if given.name in FLAGS:
         setattr(config, FLAGS[given.name], True)

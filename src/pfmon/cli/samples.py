@@ -58,8 +58,11 @@ def _module(config: Config, prepared: Prepared, names: FunctionNames | None) -> 
         tuple(monitor.event for monitor, period in zip(monitors, periods, strict=True) if period),
         lambda: machine_of(config),
         tuple(captures_of(plan.model, one.writes) for one in made),
+        config.smpl_cum_threshold,
+        config.smpl_sort,
     )
-    return MODULES[name](context)
+    module = MODULES[name](context)
+    return MODULES["raw"](context) if config.smpl_save_raw else module
 
 
 def _check_module(config: Config, name: str) -> None:
@@ -68,17 +71,21 @@ def _check_module(config: Config, name: str) -> None:
     for option, used in {
         "--smpl-show-func": config.smpl_show_func,
         "--smpl-show-top": config.smpl_show_top,
+        "--smpl-cum-threshold": config.smpl_cum_threshold,
+        "--smpl-save-raw": config.smpl_save_raw,
+        f"--smpl-sort-by{config.smpl_sort}": config.smpl_sort,
         "--smpl-truth": config.smpl_truth,
         f"--smpl-{config.smpl_view}-view": config.smpl_view,
     }.items():
         if used and option not in module.options:
             others = " and ".join(other for other, one in MODULES.items() if option in one.options)
             raise PfmonError(f"{option} is of --smpl-module={others}; {name} does not have it")
-    if module.is_binary and not config.smpl_outfile:
-        raise PfmonError(f"--smpl-module={name} is binary: give --smpl-outfile=FILE too")
+    if (module.is_binary or config.smpl_save_raw) and not config.smpl_outfile:
+        what = "--smpl-save-raw" if config.smpl_save_raw else f"--smpl-module={name}"
+        raise PfmonError(f"{what} is binary: give --smpl-outfile=FILE too")
     if config.smpl_eager_save and not config.smpl_outfile:
         raise PfmonError("--smpl-eager-save is about the file of samples: give --smpl-outfile=FILE too")
-    if config.smpl_eager_save and module.is_histogram:
+    if config.smpl_eager_save and module.is_histogram and not config.smpl_save_raw:
         raise PfmonError(f"--smpl-eager-save: {name} has nothing to save before all samples have come")
 
 

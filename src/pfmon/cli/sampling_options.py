@@ -46,10 +46,15 @@ OPTIONS = [
     Option("ear-seed", "seed of the choice that the data EAR makes among loads that overlap (1)", "NUMBER", pmus=IA64),
     Option("smpl-print-counts", "print the counts, too"),
     Option("smpl-show-func", "histograms: by function"),
+    Option("smpl-per-function", "the same as --smpl-show-func"),
     Option("smpl-show-top", "histograms: the first NUMBER rows", "NUMBER"),
+    Option("smpl-cum-threshold", "histograms: the rows up to the one that reaches so many percent of all", "PERCENT"),
     Option("smpl-inst-view", "dear-hist: by instruction (default)", pmus=IA64),
     Option("smpl-data-view", "dear-hist: by address of the data", pmus=IA64),
     Option("smpl-level-view", "dear-hist: by latency, or level of the TLB", pmus=IA64),
+    Option("smpl-sort-byvalue", "dear-hist: sort by address, or by latency, instead of by count", pmus=IA64),
+    Option("smpl-sort-bylevel", "dear-hist: sort by what served the misses, what costs most first", pmus=IA64),
+    Option("smpl-save-raw", "dear-hist: put the samples into --smpl-outfile as --smpl-module=raw does", pmus=IA64),
     Option("resolve-addresses", "print functions, and source lines where there is DWARF, beside addresses"),
 ]
 FLAGS = {
@@ -58,10 +63,13 @@ FLAGS = {
     "smpl-eager-save": "smpl_eager_save",
     "smpl-print-counts": "smpl_print_counts",
     "smpl-show-func": "smpl_show_func",
+    "smpl-per-function": "smpl_show_func",
+    "smpl-save-raw": "smpl_save_raw",
     "smpl-truth": "smpl_truth",
     "smpl-stacks": "smpl_stacks",
     "resolve-addresses": "resolve_addresses",
 }
+SORTS = {"smpl-sort-byvalue": "value", "smpl-sort-bylevel": "level"}
 VIEWS = {"smpl-inst-view": "inst", "smpl-data-view": "data", "smpl-level-view": "level"}
 TEXTS = {
     "long-smpl-periods": "long_smpl_periods",
@@ -78,6 +86,8 @@ OF_TEXT = {
     "--smpl-print-counts": "smpl_print_counts",
     "--smpl-show-func": "smpl_show_func",
     "--smpl-show-top": "smpl_show_top",
+    "--smpl-cum-threshold": "smpl_cum_threshold",
+    "--smpl-save-raw": "smpl_save_raw",
     "--resolve-addresses": "resolve_addresses",
 }
 """Options that say how samples are printed, and their fields."""
@@ -92,6 +102,12 @@ def apply(config: Config, given: Given) -> None:
         config.smpl_entries = whole_number(given.name, value, 1, MOST_ENTRIES)
     elif given.name == "smpl-show-top":
         config.smpl_show_top = whole_number(given.name, value, 1, MOST_ENTRIES)
+    elif given.name == "smpl-cum-threshold":
+        config.smpl_cum_threshold = whole_number(given.name, value, 1, 100)
+    elif given.name in SORTS:
+        if config.smpl_sort not in ("", SORTS[given.name]):
+            raise PfmonError("--smpl-sort-byvalue and --smpl-sort-bylevel exclude each other")
+        config.smpl_sort = SORTS[given.name]
     elif given.name == "smpl-skid":
         config.smpl_skid = whole_number(given.name, value, 0, MOST_SKID)
     elif given.name == "ear-seed":
@@ -115,6 +131,7 @@ def check(config: Config) -> None:
     """PfmonError for options about samples that are not printed."""
     given = [option for option, field in OF_TEXT.items() if getattr(config, field)]
     given += [f"--smpl-{config.smpl_view}-view"] if config.smpl_view else []
+    given += [f"--smpl-sort-by{config.smpl_sort}"] if config.smpl_sort else []
     if given and not config.sampled:
         raise PfmonError(f"{given[0]} is about samples: give --long-smpl-periods=PERIOD,... too")
     given += ["--smpl-truth"] if config.smpl_truth else []

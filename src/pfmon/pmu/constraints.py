@@ -216,7 +216,8 @@ class TaggedProgrammer(Ia64Programmer):
         plm = self.request.plm
         if ranges := self.request.irange:
             pairs = self.code_pairs(ranges)
-            self.irange = program_code_ranges(ranges, self.events, plm, pairs, self.page_bits)
+            made = program_code_ranges(ranges, self.events, plm, pairs, self.page_bits)
+            self.irange = made._replace(inverse=ranges.inverse)
             register = self.registers[self.range_register]
             self.write(register.name, range_configuration(register, self.irange))
         if self.request.drange:

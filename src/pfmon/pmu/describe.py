@@ -185,7 +185,7 @@ def range_text(programmed: RangeProgramming) -> str:
     registers = list(programmed.registers)
     shares = zip(programmed.limits, programmed.off, programmed.pairs, strict=True)
     for (start, end), (low, high), pairs in shares:
-        mode = ", fine_mode" if programmed.fine else ""
+        mode = (", fine_mode" if programmed.fine else "") + (", inversed" if programmed.inverse else "")
         lines.append(f"[{start:#x}-{end:#x}): {pairs} register pair(s){mode}")
         lines.append(f"start offset: -{low:#x} end_offset: +{high:#x}")
         for _ in range(pairs):

@@ -44,7 +44,7 @@ class RangeProgramming(NamedTuple):
 
     `registers` are (index, value) of IBRs or DBRs, range after range; `pairs` says how many pairs each range
     has, `off` how far the programmed one reaches below its start and beyond its end, in bytes; `fine` whether
-    fine mode is used.
+    fine mode is used; `inverse` whether what is outside counts.
     """
 
     limits: tuple[tuple[int, int], ...]
@@ -52,6 +52,7 @@ class RangeProgramming(NamedTuple):
     off: tuple[tuple[int, int], ...]
     pairs: tuple[int, ...]
     fine: bool = False
+    inverse: bool = False
 
 
 class Programming(NamedTuple):

@@ -27,7 +27,7 @@ class BtbHist(SamplingModule):
     """A histogram of edges, branch -> target; those of branches that were not taken are edges as well. The share of a
     branch's captures in which it was taken is that of the branch, mispredictions are those of the edge."""
 
-    options = ("--smpl-show-func", "--smpl-show-top")
+    options = ("--smpl-show-func", "--smpl-show-top", "--smpl-cum-threshold")
     is_of_one_set = True
     is_histogram = True
 
@@ -70,7 +70,7 @@ class BtbHist(SamplingModule):
             captured[source] += count
             taken[source] += count if target[1] != NOT_TAKEN else 0
         lines = []
-        for share in shares(edges, self.context.top):
+        for share in shares(edges, self.context.top, self.context.up_to):
             source, target = share.key
             rate = 100 * taken[source] / captured[source]
             wrong = 100 * mispredicted[share.key] / share.times

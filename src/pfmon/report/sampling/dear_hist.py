@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pfmon.session.sampling import Sample
 
 WANTED = ("dear_cache", "dear_tlb", "iear_cache", "iear_tlb")
+FURTHER_COLUMNS = f"# {COLUMNS}"
+"""Of the views of data and of levels, which the page has so."""
 NO_INSTRUCTION = "[no instruction]"
 """What an access of the RSE has."""
 
@@ -32,7 +34,11 @@ Place = tuple[int, str]
 class DearHist(SamplingModule):
     """A histogram of misses over the addresses of instructions, functions or data, or over latencies and TLB levels."""
 
-    options = ("--smpl-show-func", "--smpl-show-top", *(f"--smpl-{view}-view" for view in VIEWS))
+    options = (
+        *("--smpl-show-func", "--smpl-show-top", "--smpl-cum-threshold", "--smpl-save-raw"),
+        *("--smpl-sort-byvalue", "--smpl-sort-bylevel"),
+        *(f"--smpl-{view}-view" for view in VIEWS),
+    )
     is_of_one_set = True
     is_histogram = True
 
@@ -41,6 +47,10 @@ class DearHist(SamplingModule):
         self._ear = sampled_ear(context)
         self._view = context.view or VIEWS[0]
         _check_view(self._view, self._ear, context)
+        if context.sort == "level" and self._view == "level":
+            raise PfmonError(
+                "--smpl-sort-bylevel: the rows of --smpl-level-view are levels; --smpl-sort-byvalue sorts them"
+            )
         self._levels: Levels = _levels(self._ear, context)
         self._misses: defaultdict[int | str, Counter[str]] = defaultdict(Counter)
         self._samples = 0
@@ -71,7 +81,7 @@ class DearHist(SamplingModule):
         lines = [
             f"# total_samples {self._samples}",
             f"# {title} view",
-            "# sorted by count",
+            f"# sorted by {self.context.sort or 'count'}",
             f"# showing per {'function histogram' if self.context.by_function else 'distinct value'}",
             *self._levels.header(self._view == "level"),
         ]
@@ -93,12 +103,19 @@ class DearHist(SamplingModule):
         for key, levels in self._misses.items():
             served[self._place(int(key))].update(levels)
         names = self._levels.names
-        lines = [f"{COLUMNS} {' '.join(f'%{name}'.rjust(7) for name in names)} {self._title():>18}"]
-        for share in shares({place: levels.total() for place, levels in served.items()}, self.context.top):
+        columns = COLUMNS if self._view == "inst" else FURTHER_COLUMNS
+        lines = [f"{columns} {' '.join(f'%{name}'.rjust(7) for name in names)} {self._title():>18}"]
+        counts = {place: levels.total() for place, levels in served.items()}
+        order = {"value": lambda place: place, "level": lambda place: (-self._cost(served[place]), place)}
+        for share in shares(counts, self.context.top, self.context.up_to, order.get(self.context.sort)):
             levels, (address, name) = served[share.key], share.key
             columns = " ".join(f"{100 * levels[level] / share.times:6.2f}%" for level in names)
             lines.append(f"{share} {columns} {address:#x} {name}".rstrip())
         return lines
+
+    def _cost(self, served: Counter[str]) -> int:
+        """What misses cost, by the level that served them."""
+        return sum(self._levels.costs[level] * times for level, times in served.items())
 
     def _place(self, address: int) -> Place:
         """What a row of the view stands for."""
@@ -114,12 +131,16 @@ class DearHist(SamplingModule):
 
     def _level_rows(self) -> list[str]:
         """The columns, and a line for each latency or TLB level."""
-        rows = shares({key: levels.total() for key, levels in self._misses.items()}, self.context.top)
-        if not isinstance(self._levels, CacheLevels):
-            return [f"{COLUMNS}  level", *(f"{share} {share.key:>6}" for share in rows)]
-        clock = self._levels.megahertz
+        levels = self._levels
+        names = levels.names
+        counts = {key: served.total() for key, served in self._misses.items()}
+        order = (lambda key: key if isinstance(key, int) else names.index(key)) if self.context.sort else None
+        rows = shares(counts, self.context.top, self.context.up_to, order)
+        if not isinstance(levels, CacheLevels):
+            return [f"{FURTHER_COLUMNS}  level", *(f"{share} {share.key:>6}" for share in rows)]
+        clock = levels.megahertz
         return [
-            f"{COLUMNS} lat(cycles) lat(ns)",
+            f"{FURTHER_COLUMNS} lat(cycles) lat(ns)",
             *(f"{share} {share.key:11} {1000 * int(share.key) / clock:7.0f}" for share in rows),
         ]
 

@@ -21,7 +21,7 @@ class InstHist(SamplingModule):
     """A histogram over instruction addresses, the largest count first. Its header and columns are those of pfmon's
     dear-hist (pfmon on Itanium 2, section 11), without latencies."""
 
-    options = ("--smpl-show-func", "--smpl-show-top", "--smpl-truth")
+    options = ("--smpl-show-func", "--smpl-show-top", "--smpl-cum-threshold", "--smpl-truth")
     is_histogram = True
 
     def __init__(self, context: Context) -> None:
@@ -80,6 +80,8 @@ class InstHist(SamplingModule):
                 exact = 100 * truth[place] / (truth.total() or 1)
                 line += f" {exact:6.2f}% {share - exact:+7.2f}%"
             lines.append(f"{line} {place[0]:#x} {place[1]}".rstrip())
+            if self.context.up_to and 100 * seen >= self.context.up_to * total:
+                break
         return lines
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pfmon.machine.machine_figures import MachineFigures
     from pfmon.pmu.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
 
@@ -18,12 +20,15 @@ class CacheLevels:
     memory has by L3. What waited long for a line that was under way counts as the level that its latency fits."""
 
     names = ("L2", "L3", "RAM")
+    costs: Mapping[str, int]
+    """The least latency of each level."""
 
     def __init__(self, figures: MachineFigures, side: str) -> None:
         """``side``: data, or instruction."""
         self._access = "load" if side == "data" else "fetch"
         self._l2 = next(int(figures[name]) for name in L2[side] if name in figures)
         self._l3, self._memory = int(figures[L3[side]]), int(figures[MEMORY])
+        self.costs = dict(zip(self.names, (self._l2, self._l3, self._memory), strict=True))
         self.megahertz = int(figures["machine.frequency"])
 
     def level(self, capture: DataCapture | InstructionCapture) -> str:
@@ -57,11 +62,16 @@ TLB_MEANINGS = {
 }
 
 
+TLB_COSTS = {"L2": 5, "VHPT": 30, "FAULT": 200, "SW": 200}
+"""Cycles, roughly: those of the second-level TLB, of the walker, and of an exception's handler."""
+
+
 class TlbLevels:
     """The level is in the register, in the words of the PMU's events."""
 
     def __init__(self, ear: DataEar | InstructionEar) -> None:
         self.names = tuple(TLB_COLUMNS.get(level, level) for level in ear.levels if level)
+        self.costs: Mapping[str, int] = {name: TLB_COSTS[name] for name in self.names}
 
     def level(self, capture: DataCapture | InstructionCapture) -> str:
         """The name of the level, "" for none."""

@@ -31,7 +31,8 @@ class Context(NamedTuple):
     ``by_function``: collapse what is in one function; ``top``: show so many rows (0: all); ``view``: one of VIEWS, ""
     for the default; ``model``: the PMU; ``captures``: what it captures beside its counters; ``events``: those with a
     period; ``machine`` gives the figures of the machine that the program runs on; ``captures_of_sets``: `captures` of
-    each event set, if there are several."""
+    each event set, if there are several; ``up_to``: show the rows up to the one with which so many percent of all are
+    shown (0: all); ``sort``: value or level, "" for the number of samples."""
 
     process_id: int
     names: FunctionNames | None = None
@@ -43,6 +44,8 @@ class Context(NamedTuple):
     events: tuple[Event, ...] = ()
     machine: Callable[[], MachineFigures] | None = None
     captures_of_sets: tuple[Captures, ...] = ()
+    up_to: int = 0
+    sort: str = ""
 
     def place(self, address: int) -> str:
         """``main+0x11 main.c:7``, ``sin+0x20 [libm.so.6]``: the function that an instruction is in, how far from its

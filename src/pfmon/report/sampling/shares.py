@@ -6,7 +6,7 @@ from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
 
@@ -26,9 +26,15 @@ class Share(NamedTuple):
 COLUMNS = "#count   %self    %cum"
 
 
-def shares(counts: Mapping[Any, int], top: int = 0) -> Iterator[Share]:
-    """The rows of a histogram, ``top`` of them (0: all); what was counted equally often in the order of the keys."""
+def shares(
+    counts: Mapping[Any, int], top: int = 0, up_to: int = 0, order: Callable[[Any], Any] | None = None
+) -> Iterator[Share]:
+    """The rows of a histogram, ``top`` of them (0: all), up to the one with which ``up_to`` percent of all are shown
+    (0: all), in an ``order`` of the keys: without one the largest first, what was counted equally often in the order of
+    the keys."""
     total, seen = sum(counts.values()) or 1, 0
-    for key in sorted(counts, key=lambda key: (-counts[key], key))[: top or None]:
+    for key in sorted(counts, key=order or (lambda key: (-counts[key], key)))[: top or None]:
         seen += counts[key]
         yield Share(key, counts[key], 100 * counts[key] / total, 100 * seen / total)
+        if up_to and 100 * seen >= up_to * total:
+            return
