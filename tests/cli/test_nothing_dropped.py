@@ -103,7 +103,7 @@ def programmed(name: str, events: str, *words: str) -> tuple[Programming, list[s
     """What words program, and the lines about it."""
     config, _ = read([CHECK, f"--pmu={name}", "-e", events, *words])
     model = pmu.get(name)
-    asked = request(config, model).request
+    (asked,) = request(config, model).requests
     wanted = plan(model.events, asked.events)
     made = model.fulfil(wanted.request(asked))
     return made, effects(model, asked, [made])

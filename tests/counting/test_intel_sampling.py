@@ -67,7 +67,8 @@ def test_samplers_agree(
         else:
             buffer = SampleBuffer(lambda fields: Sample(*fields), samples.extend, entries, saturate)
             order = [(monitor.pmd, periods[monitor.pmd]) for monitor in counting.unit.monitors]
-            sampler = Sampler(buffer, order, registers.bank.width, reset, 0)
+            only_count = [pmd for pmd, period in order if period is None]
+            sampler = Sampler(buffer, order, registers.bank.width, only_count if reset else (), 0)
             unit = LiveUnit(model, registers, table, False, sampler)
         recorder.replay(unit.consumer)
         unit.finish()

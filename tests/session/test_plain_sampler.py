@@ -85,7 +85,8 @@ def run(case: Case, plain: bool) -> tuple[list[Sample], int, dict[int, int]]:
     else:
         buffer = SampleBuffer(lambda fields: Sample(*fields), samples.extend, **options)
         counters = [(monitor.pmd, periods[monitor.pmd]) for monitor in counting.unit.monitors]
-        unit = make(Sampler(buffer, counters, model.bank.width, case.reset), records, held=held)
+        reset = [pmd for pmd, period in counters if period is None] if case.reset else []
+        unit = make(Sampler(buffer, counters, model.bank.width, reset), records, held=held)
     recorder.replay(machine or unit.consumer)
     if machine:
         machine.finish()

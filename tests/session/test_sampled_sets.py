@@ -23,12 +23,11 @@ def stamp(nth: int, period: int, turn: int, number: int, sets: int) -> int:
 @pytest.mark.parametrize("event", ["ia64_inst_retired", "ia64_inst_retired,cpu_cycles"], ids=["exact", "machine"])
 @pytest.mark.parametrize(("period", "turn", "sets"), [(700, 1000, 2), (1, 37, 3), (1001, 250, 2)])
 def test_each_set_is_sampled_while_it_is_its_turn(event: str, period: int, turn: int, sets: int) -> None:
-    periods = [period, *([None] * event.count(","))] * sets
     run = pfmon.run(
         COMMAND,
         events=[event.split(",")] * sets,
         switch_timeout=turn / 1e6,
-        long_smpl_periods=",".join("" if one is None else str(one) for one in periods),
+        long_smpl_periods=[[period]] * sets,
         stdout=pfmon.DEVNULL,
     )
     whole = run.retired
@@ -83,7 +82,7 @@ def test_what_one_set_captures_is_not_sampled_in_another() -> None:
         COMMAND,
         events=[["data_ear_cache_lat4"], ["branch_event"]],
         switch_timeout=0.001,
-        long_smpl_periods="3,50",
+        long_smpl_periods=[[3], [50]],
         stdout=pfmon.DEVNULL,
     )
     registers = {0: {2, 3, 17}, 1: set(range(8, 17))}
@@ -97,6 +96,6 @@ def test_the_truth_of_several_sets_is_refused() -> None:
             COMMAND,
             events=[["cpu_cycles"], ["loads_retired"]],
             switch_timeout=0.1,
-            long_smpl_periods="100,100",
+            long_smpl_periods=[[100], [100]],
             smpl_truth=True,
         )

@@ -38,7 +38,7 @@ def check(config: Config) -> None:
         return
     if not config.events:
         raise PfmonError(f"{option}: there is nothing to compare: give -e EVENT,... too")
-    if len(config.set_sizes) > 1:
+    if config.several_sets:
         raise PfmonError(f"{option}: several event sets are estimates; give all events in one -e, with --unlimited")
     for other, used in {"sampling": config.sampled, "--partial": config.partial}.items():
         if used:

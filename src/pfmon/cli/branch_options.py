@@ -44,17 +44,23 @@ def _pmus_of(meaning: str) -> tuple[str, ...]:
 
 
 OPTIONS = [
-    *(Option(f"btb-{name}", meaning, pmus=_pmus_of(meaning)) for name, meaning in BTB.items()),
-    *(Option(f"etb-{name}", meaning, pmus=BRANCH_PMUS["etb"]) for name, meaning in ETB.items()),
-    Option("ip-ear", "Montecito: record instruction addresses, frozen after so many cycles", "DELAY", pmus=MONTECITO),
+    *(Option(f"btb-{name}", meaning, pmus=_pmus_of(meaning), of_set=True) for name, meaning in BTB.items()),
+    *(Option(f"etb-{name}", meaning, pmus=BRANCH_PMUS["etb"], of_set=True) for name, meaning in ETB.items()),
+    Option(
+        "ip-ear",
+        "Montecito: record instruction addresses, frozen after so many cycles",
+        "DELAY",
+        pmus=MONTECITO,
+        of_set=True,
+    ),
 ]
 
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
     if given.name != "ip-ear":
-        config.branch_filters.append(given.name)
-    elif config.ip_ear is not None:
-        raise PfmonError("--ip-ear is given twice; there is one IP-EAR")
+        config.sets[-1].branch_filters.append(given.name)
+    elif config.sets[-1].ip_ear is not None:
+        raise PfmonError(f"--ip-ear is given twice{config.for_one_set}; there is one IP-EAR")
     else:
-        config.ip_ear = whole_number(given.name, given.value or "", 0, MOST_DELAY)
+        config.sets[-1].ip_ear = whole_number(given.name, given.value or "", 0, MOST_DELAY)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from pfmon.errors import PfmonError
 from pfmon.library.options import Options
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pfmon.cli.options import Given
+
 
 class Config(Options):
     """The options of a run, and what is to be printed of it, or asked instead."""
@@ -71,6 +75,18 @@ class Config(Options):
         super().__init__()
         self.exports = []
         self.smt = []
+
+    def take_of_set(self, given: Given, field: str, takes: str) -> None:
+        """The value of an option that belongs to the last -e before it, or before any to the first. PfmonError: its
+        event set has one; ``takes``: what the option takes."""
+        if self.sets[-1].gives(field):
+            raise PfmonError(f"--{given.name} is given twice{self.for_one_set}; it takes {takes}")
+        setattr(self.sets[-1], field, given.value or "")
+
+    @property
+    def for_one_set(self) -> str:
+        """For what an option is given twice."""
+        return " for one event set (-e)" if self.several_sets else ""
 
     @property
     def two_programs(self) -> bool:

@@ -138,7 +138,7 @@ class _Ends:
         verbose = self._config.verbose
         _say_of_each([one.notes for one in threads] if verbose else self.notes)
         if threads[0].usual:
-            events = " and ".join(event.name for event in threads[0].session.plan.request.events)
+            events = " and ".join(event.name for event in threads[0].session.plan.requests[0].events)
             say(f"no events given: counting {events} of {threads[0].session.plan.model.name}")
         for number, one in enumerate(threads):
             if verbose and one.session.counting:

@@ -106,8 +106,9 @@ def programmed(prepared: Prepared) -> str:
 
     session = prepared.session
     parts = [
-        programmed_text([] if number else prepared.said, one.plan, one.programming)
-        for number, one in enumerate(session.sets)
+        programmed_text([] if number else said, one.plan, one.programming)
+        for group, said in zip(session.groups, prepared.said, strict=True)
+        for number, one in enumerate(group.sets)
     ]
     return "".join([*parts, trigger_text(session.plan.controls.triggers)])
 

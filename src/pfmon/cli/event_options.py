@@ -20,13 +20,25 @@ TITLE = "Events"
 OPTIONS = [
     Option("events", "count these events, or none; given again: event sets that take turns", "EVENT,...", "e"),
     Option("pmu", f"the processor's PMU: {', '.join(names())} (that of the program)", "NAME"),
-    Option("event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,..."),
+    Option(
+        "event-thresholds", "count the cycles with more than this many, for each event of -e", "NUMBER,...", of_set=True
+    ),
     Option("no-qual-check", "accept events that ranges and opcode matchers do not constrain", pmus=IA64),
     Option("all-threads", "Montecito: count what both threads do (.all)", pmus=("montecito",)),
     Option(
-        "invert", "Intel: count cycles with fewer than the threshold, y or n for each event of -e", "y|n,...", pmus=X86
+        "invert",
+        "Intel: count cycles with fewer than the threshold, y or n for each event of -e",
+        "y|n,...",
+        pmus=X86,
+        of_set=True,
     ),
-    Option("edge", "Intel: count beginnings instead of cycles, y or n for each event of -e", "y|n,...", pmus=X86),
+    Option(
+        "edge",
+        "Intel: count beginnings instead of cycles, y or n for each event of -e",
+        "y|n,...",
+        pmus=X86,
+        of_set=True,
+    ),
     Option("controls", "Intel, PowerPC: set fields of the control registers", "FIELD=VALUE,...", pmus=X86 + PPC),
     Option("preload", "PowerPC: what counters hold when counting begins", "COUNTER=VALUE,...", pmus=PPC),
 ]
@@ -51,9 +63,7 @@ def apply(config: Config, given: Given) -> None:
         case "preload":
             config.preload.update(_numbers(given.name, text, "COUNTER"))
         case _:
-            if getattr(config, LISTS[given.name]):
-                raise PfmonError(f"--{given.name} is given twice; it takes one value an event, separated by commas")
-            setattr(config, LISTS[given.name], text)
+            config.take_of_set(given, LISTS[given.name], "one value an event, separated by commas")
 
 
 def _take_events(config: Config, text: str) -> None:
@@ -63,8 +73,7 @@ def _take_events(config: Config, text: str) -> None:
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise PfmonError(f"-e {text}: an event's name is empty")
-    config.events += names
-    config.set_sizes.append(len(names))
+    config.take_events(names)
 
 
 def _numbers(option: str, text: str, what: str) -> dict[str, int]:

@@ -94,10 +94,10 @@ def _registers(session: Session) -> list[int]:
     """The PMDs that samples can have: of counters without a period, of what captures, and those asked for besides."""
     sampling = session.plan.sampling
     assert sampling is not None
-    found = set(sampling.extra)
-    periods = iter(sampling.periods)
-    for counting in session.sets:
+    found: set[int] = set()
+    for counting, own in zip(session.sets, sampling.sets, strict=True):
         monitors = counting.programming.monitors
-        sampled = {monitor.pmd for monitor in monitors if next(periods, None)}
-        found |= {*counting.programming.pmds, *(monitor.pmd for monitor in monitors)} - sampled
+        periods = counting.by_monitor(own.periods)
+        sampled = {monitor.pmd for monitor, period in zip(monitors, periods, strict=True) if period}
+        found |= {*own.extra, *counting.programming.pmds, *(monitor.pmd for monitor in monitors)} - sampled
     return sorted(found)

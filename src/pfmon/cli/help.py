@@ -28,7 +28,11 @@ COMMON = (
     *("help", "help-all", "version"),
 )
 """The options that --help itself lists."""
-ENDING = (
+MARK = "[set]"
+OF_SETS = (
+    f"Options with {MARK} belong to the event set of the last -e before them, or of the first one; others to the run.\n"
+)
+ENDING = OF_SETS + (
     "Long options may be shortened to any unique prefix, and end at the program's name. The exit status is the\n"
     "program's; 1 if -l or -L finds no event, 2 for a mistake on the command line, 3 for a count that grew\n"
     "(--baseline), 124 after a timeout, 125 for counts that were lost, 128 + signal for a program that a signal killed."
@@ -98,7 +102,12 @@ def option_line(option: Option) -> str:
     """An option, how it is given, and what it does."""
     left = f"  {f'-{option.short}, ' if option.short else '    '}--{option.long}{value_text(option)}"
     first = f"{left:<{INDENT}} " if len(left) < INDENT else f"{left}\n{'':<{INDENT}} "
-    return first + f"\n{'':<{INDENT}} ".join(_wrapped(option.help, WIDTH - INDENT - 1))
+    return first + f"\n{'':<{INDENT}} ".join(_wrapped(help_of(option), WIDTH - INDENT - 1))
+
+
+def help_of(option: Option) -> str:
+    """What an option does, and whether it belongs to an event set."""
+    return f"{option.help} {MARK}" if option.of_set else option.help
 
 
 def value_text(option: Option) -> str:

@@ -103,6 +103,7 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
     from pfmon.engine import api
     from pfmon.library.linked import linked_objects
     from pfmon.library.machines import take_pmu_of_program
+    from pfmon.library.notes import range_notes
     from pfmon.library.program import debug_directories, find_program, interpreted
     from pfmon.library.request import request
     from pfmon.library.symbols import SharedObjects, symbols_of, with_symbol_file
@@ -121,24 +122,23 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
         asked = request(config, model, symbols)
     except UnknownObjectError as error:
         raise PfmonError(f"{error}; what a program opens itself cannot be checked before it runs") from None
-    asked = asked._replace(
-        request=asked.request._replace(two_threads=config.two_programs and config.cores == 1 and config.smt_rules)
-    )
-    if not (config.events or asked.request.branch_buffer or asked.request.ip_ear):
+    both = config.two_programs and config.cores == 1 and config.smt_rules
+    requests = [one._replace(two_threads=both) for one in asked.requests]
+    if not (config.events or requests[0].branch_buffer or requests[0].ip_ear):
         raise PfmonError("--check-events-only wants events: -e EVENT,...")
     text = "" if config.verbose else f"{model.name} can count this:\n"
-    first = 0
     programmings = []
-    for number, size in enumerate(config.set_sizes or [0]):
-        part = asked.request._replace(events=asked.request.events[first : first + size])
-        first += size
-        if len(config.set_sizes) > 1 and not config.verbose:
+    warnings = [*asked.warnings, *range_notes(config)]
+    for number, part in enumerate(requests):
+        if config.several_sets and not config.verbose:
             text += f"event set {number + 1}:\n"
+        said, own = asked.said[number], []
         for wanted, made in _programmed(model, part, config.unlimited):
-            programmings.append(made)
-            said = asked.said if len(programmings) == 1 else []
+            own.append(made)
             text += programmed_text(said, wanted, made) if config.verbose else monitors_text(said, wanted, made)
-    warnings = [*asked.warnings, *effects(model, asked.request, programmings)]
+            said = []
+        warnings += effects(model, part, own)
+        programmings += own
     for warning in warnings if config.verbose else [*warnings, *inexact(programmings)]:
         sys.stderr.write(f"pfmon: {warning}\n")
     return text + trigger_text(triggers(config, symbols.code, symbols.data))

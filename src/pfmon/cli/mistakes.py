@@ -130,12 +130,9 @@ def _events(config: Config, command: Sequence[str]) -> Iterator[Check]:
         yield f"event {event!r}", partial(plan, get(pmus[0]).events, [event])
     if unknown or len(pmus) > 1 or len(plain) < len(config.events):
         return
-    lists = config.event_thresholds, config.priv_levels, config.insn_sets
-    yield "", partial(event_options, config.events, *lists)
-    first = 0
-    for size in config.set_sizes:
-        yield "", partial(_program, get(pmus[0]), config.events[first : first + size])
-        first += size
+    for one in config.sets:
+        yield "", partial(event_options, one.events, one.event_thresholds, one.priv_levels, one.insn_sets)
+        yield "", partial(_program, get(pmus[0]), one.events)
 
 
 def _knows(pmu: str, name: str) -> bool:

@@ -21,6 +21,7 @@ OPTIONS = [
         f"count instructions of a mnemonic, or by {matcher.bits} bits ({', '.join(matcher.pmus)})",
         "[mifb:]MNEMONIC|[mifb]:MATCH:MASK",
         pmus=matcher.pmus,
+        of_set=True,
     )
     for name, matcher in MATCHERS.items()
 ]
@@ -28,6 +29,6 @@ OPTIONS = [
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
-    if given.name in config.opcode_matches:
-        raise PfmonError(f"--{given.name} is given twice; a matcher has one pattern")
-    config.opcode_matches[given.name] = given.value or ""
+    if given.name in config.sets[-1].opcode_matches:
+        raise PfmonError(f"--{given.name} is given twice{config.for_one_set}; a matcher has one pattern")
+    config.sets[-1].opcode_matches[given.name] = given.value or ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 class Option(NamedTuple):
     """One option. ``value`` names its value in the help, "" for none; ``optional``: it may be left out; ``pmus``: those
-    that have what it is about, none: all."""
+    that have what it is about, none: all; ``of_set``: it belongs to the last -e before it."""
 
     long: str
     help: str
@@ -21,6 +21,7 @@ class Option(NamedTuple):
     short: str = ""
     optional: bool = False
     pmus: tuple[str, ...] = ()
+    of_set: bool = False
 
 
 class Given(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pfmon.cli.options import Option
-from pfmon.errors import PfmonError
 from pfmon.pmu import IA64
 
 TYPE_CHECKING = False
@@ -20,7 +19,9 @@ OPTIONS = [
     Option("level-1", "count at privilege level 1", short="1", pmus=IA64),
     Option("level-2", "count at privilege level 2", short="2", pmus=IA64),
     Option("level-3", "count at privilege level 3", short="3"),
-    Option("priv-levels", "levels of each event, letters of u k 0 1 2 3, in the order of -e", "LEVELS,..."),
+    Option(
+        "priv-levels", "levels of each event, letters of u k 0 1 2 3, in the order of -e", "LEVELS,...", of_set=True
+    ),
     Option("system-wide", "program privileged monitors (PMC.pm), which psr.pp starts", pmus=IA64),
 ]
 LETTERS = {
@@ -39,7 +40,5 @@ def apply(config: Config, given: Given) -> None:
         config.levels += LETTERS[given.name]
     elif given.name == "system-wide":
         config.system_wide = True
-    elif config.priv_levels:
-        raise PfmonError("--priv-levels is given twice; it takes one value an event: --priv-levels=u,k,uk")
     else:
-        config.priv_levels = given.value or ""
+        config.take_of_set(given, "priv_levels", "one value an event: --priv-levels=u,k,uk")

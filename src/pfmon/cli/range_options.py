@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pfmon.cli.options import Option
-from pfmon.errors import BadValueError, PfmonError
+from pfmon.errors import BadValueError
 from pfmon.library.checks import MODIFIERS
 from pfmon.pmu import IA64
 
@@ -15,25 +15,30 @@ if TYPE_CHECKING:
 TOPIC = "ranges"
 TITLE = "Address ranges (numbers in hexadecimal or decimal, or symbols of the program)"
 OPTIONS = [
-    Option(
-        "irange", "count what instructions in this range do; its end is exclusive", "START-END|CODE-SYMBOL", pmus=IA64
-    ),
-    Option("inverse-irange", "count what instructions outside of --irange do", pmus=("itanium2", "montecito")),
-    Option("drange", "count accesses to data in this range; its end is exclusive", "START-END|DATA-SYMBOL", pmus=IA64),
-    Option("checkpoint-func", "count the executions of one bundle", "ADDRESS|CODE-SYMBOL", pmus=IA64),
-    Option("irange-demand-fetch", "Montecito: --irange holds for demand fetches", pmus=("montecito",)),
-    Option("irange-prefetch-match", "Montecito: --irange holds for prefetches", pmus=("montecito",)),
+    option._replace(of_set=True)
+    for option in (
+        Option(
+            "irange",
+            "count what instructions in this range do; its end is exclusive",
+            "START-END|CODE-SYMBOL",
+            pmus=IA64,
+        ),
+        Option("inverse-irange", "count what instructions outside of --irange do", pmus=("itanium2", "montecito")),
+        Option(
+            "drange", "count accesses to data in this range; its end is exclusive", "START-END|DATA-SYMBOL", pmus=IA64
+        ),
+        Option("checkpoint-func", "count the executions of one bundle", "ADDRESS|CODE-SYMBOL", pmus=IA64),
+        Option("irange-demand-fetch", "Montecito: --irange holds for demand fetches", pmus=("montecito",)),
+        Option("irange-prefetch-match", "Montecito: --irange holds for prefetches", pmus=("montecito",)),
+    )
 ]
 
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
     if given.name in MODIFIERS:
-        setattr(config, MODIFIERS[given.name], True)
+        setattr(config.sets[-1], MODIFIERS[given.name], True)
         return
-    name = given.name.replace("-", "_")
-    if getattr(config, name):
-        raise PfmonError(f"--{given.name} is given twice; there is one range of a kind in a run")
     if not given.value:
         raise BadValueError(f"--{given.name} wants a range: START-END or a symbol")
-    setattr(config, name, given.value)
+    config.take_of_set(given, given.name.replace("-", "_"), "one range: there is one of a kind in an event set")

@@ -42,11 +42,15 @@ def _module(config: Config, prepared: Prepared, names: FunctionNames | None) -> 
     plan = prepared.session.plan
     name = config.smpl_module or next(iter(MODULES))
     _check_module(config, name)
-    made = [one.programming for one in prepared.session.sets]
+    sets = prepared.session.sets
+    made = [one.programming for one in sets]
     if len(made) > 1 and MODULES[name].is_of_one_set:
         raise PfmonError(f"--smpl-module={name} reads what one event set captures: give one -e")
+    assert plan.sampling
+    periods = [
+        period for one, own in zip(sets, plan.sampling.sets, strict=True) for period in one.by_monitor(own.periods)
+    ]
     monitors = [monitor for one in made for monitor in one.monitors]
-    periods = plan.sampling.periods if plan.sampling else ()
     context = Context(
         plan.settings.process_id,
         names if _resolves(config) else None,

@@ -16,12 +16,20 @@ if TYPE_CHECKING:
 TOPIC = "samples"
 TITLE = "Samples (periods: one an event, in their order; an event whose period is left out only counts)"
 OPTIONS = [
-    Option("long-smpl-periods", "take a sample whenever so many events were counted", "PERIOD,..."),
-    Option("short-smpl-periods", "... but for the first sample after a full buffer", "PERIOD,..."),
-    Option("smpl-periods-random", "add a random number to each period: its bits within MASK", "MASK:SEED,..."),
+    Option("long-smpl-periods", "take a sample whenever so many events were counted", "PERIOD,...", of_set=True),
+    Option("short-smpl-periods", "... but for the first sample after a full buffer", "PERIOD,...", of_set=True),
+    Option(
+        "smpl-periods-random", "add a random number to each period: its bits within MASK", "MASK:SEED,...", of_set=True
+    ),
     Option("smpl-entries", "samples in a buffer (2048)", "NUMBER"),
     Option("saturate-smpl-buffer", "take no samples when the first buffer is full"),
-    Option("reset-non-smpl-periods", "events without a period count from 0 on after every sample"),
+    Option(
+        "reset-non-smpl-periods",
+        "counters without a period, or those of these PMDs, count from 0 on after every sample",
+        "PMD,PMD-PMD,...",
+        optional=True,
+        of_set=True,
+    ),
     Option(
         "smpl-module",
         "detailed-ia64 or default (each sample in words), compact (in columns), raw (binary), inst-hist (how many "
@@ -41,7 +49,7 @@ OPTIONS = [
     Option(
         "smpl-skid", "cycles from an overflow to its interrupt; 0: the sample is of the instruction itself", "CYCLES"
     ),
-    Option("extra-smpl-pmds", "further data registers in every sample", "PMD,..."),
+    Option("extra-smpl-pmds", "further data registers in every sample", "PMD,PMD-PMD,...", of_set=True),
     Option("overflow-block", "the program stands still while a buffer is emptied (it always does)"),
     Option("ear-seed", "seed of the choice that the data EAR makes among loads that overlap (1)", "NUMBER", pmus=IA64),
     Option("smpl-print-counts", "print the counts, too"),
@@ -59,7 +67,6 @@ OPTIONS = [
 ]
 FLAGS = {
     "saturate-smpl-buffer": "saturate_smpl_buffer",
-    "reset-non-smpl-periods": "reset_non_smpl_periods",
     "smpl-eager-save": "smpl_eager_save",
     "smpl-print-counts": "smpl_print_counts",
     "smpl-show-func": "smpl_show_func",
@@ -71,11 +78,10 @@ FLAGS = {
 }
 SORTS = {"smpl-sort-byvalue": "value", "smpl-sort-bylevel": "level"}
 VIEWS = {"smpl-inst-view": "inst", "smpl-data-view": "data", "smpl-level-view": "level"}
-TEXTS = {
+OF_SETS = {
     "long-smpl-periods": "long_smpl_periods",
     "short-smpl-periods": "short_smpl_periods",
     "smpl-periods-random": "smpl_periods_random",
-    "smpl-outfile": "smpl_outfile",
     "extra-smpl-pmds": "extra_smpl_pmds",
 }
 OF_TEXT = {
@@ -114,6 +120,8 @@ def apply(config: Config, given: Given) -> None:
         config.ear_seed = whole_number(given.name, value, 1, MOST_SEED)
     elif given.name == "overflow-block":
         config.idle_options.append(given.name)
+    elif given.name == "reset-non-smpl-periods":
+        config.take_of_set(given, "reset_non_smpl_periods", "one list of registers")
     elif given.name in VIEWS:
         config.smpl_view = _view(config, VIEWS[given.name])
     elif given.name == "export":
@@ -123,8 +131,10 @@ def apply(config: Config, given: Given) -> None:
         raise BadValueError(f"--{given.name} wants a value")
     elif given.name == "smpl-module":
         config.smpl_module = _module(value)
+    elif given.name == "smpl-outfile":
+        config.smpl_outfile = value
     else:
-        setattr(config, TEXTS[given.name], value)
+        config.take_of_set(given, OF_SETS[given.name], "one list")
 
 
 def check(config: Config) -> None:

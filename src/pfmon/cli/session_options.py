@@ -19,10 +19,15 @@ OPTIONS = [
     Option("print-interval", "print what was counted in every interval of so long", "MILLISECONDS"),
     Option("insecure", "let the program start and stop counting (sum, rum) and read counters (mov =pmd)", pmus=IA64),
     Option("dont-start", "do not start counting; with --insecure the program does it", pmus=IA64),
-    Option("excl-intr", "leave out what interrupts cause; programs run without interrupts", pmus=IA64),
-    Option("intr-only", "kernel level: count what interrupts cause only; programs run without interrupts", pmus=IA64),
-    Option("incl-intr", "the same as --intr-only", pmus=IA64),
-    Option("exclude-idle", "leave out the idle task; a program's run has none", pmus=IA64),
+    Option("excl-intr", "leave out what interrupts cause; programs run without interrupts", pmus=IA64, of_set=True),
+    Option(
+        "intr-only",
+        "kernel level: count what interrupts cause only; programs run without interrupts",
+        pmus=IA64,
+        of_set=True,
+    ),
+    Option("incl-intr", "the same as --intr-only", pmus=IA64, of_set=True),
+    Option("exclude-idle", "leave out the idle task; a program's run has none", pmus=IA64, of_set=True),
 ]
 TIMES = {"switch-timeout": "switch_timeout", "print-interval": "print_interval"}
 FLAGS = {"true-values": "true_values", "insecure": "insecure", "dont-start": "dont_start"}
@@ -35,4 +40,4 @@ def apply(config: Config, given: Given) -> None:
     elif given.name in FLAGS:
         setattr(config, FLAGS[given.name], True)
     else:
-        config.idle_options.append(given.name)
+        config.sets[-1].interrupts.append(given.name)

@@ -9,6 +9,7 @@ cdef struct Entry:
     int64_t last
     uint32_t event_set, values
     uint64_t first               # place of its first value
+    bint has_more                # `beside` was told of it
 
 
 cdef class SampleBuffer(SampleListener):
@@ -19,7 +20,8 @@ cdef class SampleBuffer(SampleListener):
     cdef uint32_t* pmds
     cdef int64_t* values
     cdef uint64_t value_count, value_capacity
-    cdef list more               # what `beside` was told, for each sample; empty: nothing
+    cdef list more               # what `beside` was told, for each sample that has more
+    cdef bint has_more           # ... which the next one is
     cdef object make, on_buffer
     cdef readonly bint out_of_memory
 

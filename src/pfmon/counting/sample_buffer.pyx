@@ -30,6 +30,7 @@ cdef class SampleBuffer(SampleListener):
 
     def beside(self, registers, calls):
         self.more.append((registers, calls))
+        self.has_more = True
 
     cdef bint take(self, const Sampled* sample) noexcept nogil:
         cdef Entry* entry
@@ -42,6 +43,7 @@ cdef class SampleBuffer(SampleListener):
         entry.event_set, entry.values, entry.first = sample.event_set, sample.values, self.value_count
         for i in range(sample.values):
             self.pmds[self.value_count + i], self.values[self.value_count + i] = sample.pmds[i], sample.counts[i]
+        entry.has_more, self.has_more = self.has_more, False
         self.value_count += sample.values
         self.count += 1
         self.samples += 1
@@ -78,7 +80,7 @@ cdef class SampleBuffer(SampleListener):
 
     def give(self):
         """Give away what is held."""
-        cdef uint64_t k, count = self.count
+        cdef uint64_t k, told = 0, count = self.count
         cdef uint32_t i
         cdef Entry* entry
         cdef dict numbers = {}
@@ -92,8 +94,9 @@ cdef class SampleBuffer(SampleListener):
                 numbers[entry.overflowed] = overflowed
             pmds = tuple([(self.pmds[entry.first + i], self.values[entry.first + i]) for i in range(entry.values)])
             calls = ()
-            if more:
-                registers, calls = more[k]
+            if entry.has_more:
+                registers, calls = more[told]
+                told += 1
                 if registers:
                     pmds = tuple(sorted(pmds + registers))
             made.append(self.make((entry.iip, entry.stamp, overflowed, entry.last, entry.event_set, pmds, calls)))

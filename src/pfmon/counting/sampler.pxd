@@ -10,6 +10,7 @@ cdef enum:
 cdef struct Counter:
     uint32_t pmd
     bint sampled                 # it has a period
+    bint reset                   # it has none, and begins at 0 again with every sample
     int64_t long_period, short_period
     uint64_t mask, random        # of what is added to a period: its bits, and the generator's state
     int64_t loaded               # the period in force, the random part included
@@ -23,7 +24,6 @@ cdef class Sampler:
     cdef uint32_t value_pmds[MOST_COUNTERS]
     cdef uint32_t value_counters[MOST_COUNTERS]
     cdef int64_t limit           # a counter wraps at it
-    cdef bint reset
     cdef public object extra     # None, or what gives (registers, calls) for `SampleListener.beside`
 
     cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from pfmon.counting.sample_listener import SampleListener
@@ -25,7 +25,7 @@ class Sampler:
         listener: SampleListener,
         counters: Sequence[tuple[int, Period | None]],
         width: int,
-        reset: bool = False,
+        reset: Collection[int] = (),
         event_set: int = 0,
     ) -> None: ...
     def loads(self) -> list[int | None]: ...

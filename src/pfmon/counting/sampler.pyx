@@ -12,17 +12,18 @@ from pfmon.counting.sample_listener cimport Sampled
 
 cdef class Sampler:
     """``counters``: for each monitor its PMD and its period (session.sampling.Period; None: it only counts); ``width``:
-    bits of a counter; ``reset``: those that only count are in a sample with what they counted since the one before."""
+    bits of a counter; ``reset``: PMDs of those that only count, and are in a sample with what they counted since the one
+    before."""
 
-    def __cinit__(self, SampleListener listener, counters, uint32_t width, bint reset=False, uint32_t event_set=0):
+    def __cinit__(self, SampleListener listener, counters, uint32_t width, reset=(), uint32_t event_set=0):
         cdef Counter* counter
-        self.listener, self.reset, self.event_set = listener, reset, event_set
+        self.listener, self.event_set = listener, event_set
         self.limit = <int64_t>1 << width
         for pmd, period in counters:
             if self.count == MOST_COUNTERS:
                 raise ValueError(f"there is room for {MOST_COUNTERS} counters")
             counter = &self.counters[self.count]
-            counter.pmd, counter.sampled = pmd, period is not None
+            counter.pmd, counter.sampled, counter.reset = pmd, period is not None, pmd in reset
             if period is None:
                 self.value_pmds[self.values], self.value_counters[self.values] = pmd, self.count
                 self.values += 1
@@ -57,7 +58,7 @@ cdef class Sampler:
             for i in range(self.values):
                 m = self.value_counters[i]
                 counts[i] = counted[m] - self.counters[m].marked
-                if self.reset:
+                if self.counters[m].reset:
                     self.counters[m].marked = counted[m]
             if self.extra is not None and not self.ask():
                 return False

@@ -79,8 +79,9 @@ class Awaited:
         there = SharedObjects(lambda: mapped)
         options = self._options
         symbols = self.symbols(symbols_of(self._load, there, debug_directories(options)))
-        asked = request(options, get(options.pmu), symbols).request
-        placed = Placed(asked.irange, asked.drange, triggers(options, symbols.code, symbols.data))
+        asked = request(options, get(options.pmu), symbols).requests
+        ranges = [(one.irange, one.drange) for one in asked]
+        placed = Placed(ranges, triggers(options, symbols.code, symbols.data))
         self._objects.rely_on(there.relied)
         return placed if len(self._waiting) < before else None
 

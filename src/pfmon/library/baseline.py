@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
     from pfmon.session.counting import Value
 
-QUALIFYING = (
+OF_SET = (
     *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge"),
-    *("levels", "insn_set", "all_threads", "check_qualifiers", "controls", "preload"),
     *("irange", "drange", "checkpoint_func", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
-    *("opcode_matches", "branch_filters", "ip_ear", "triggers", "trigger_flags", "trigger_event"),
-    *("insecure", "dont_start"),
+    *("opcode_matches", "branch_filters", "ip_ear"),
 )
+OF_RUN = (
+    *("levels", "insn_set", "all_threads", "check_qualifiers", "controls", "preload"),
+    *("triggers", "trigger_flags", "trigger_event", "insecure", "dont_start"),
+)
+QUALIFYING = (*OF_SET, *OF_RUN)
 """Options that say what of a run counts: counts under other ones are of something else."""
 
 
@@ -59,9 +62,11 @@ def baseline_of(command: Sequence[str], options: Options, counts: Mapping[str, V
 def _qualification(options: Options) -> dict[str, Any]:
     """The options that say what counts, as far as they are not at their defaults, as JSON has them."""
     usual = Options()
-    found = {name: getattr(options, name) for name in QUALIFYING}
+    found = {name: getattr(options.sets[0], name) for name in OF_SET}  # several sets are estimates, and no baseline
+    found |= {name: getattr(options, name) for name in OF_RUN}
+    before = {name: getattr(usual.sets[0] if name in OF_SET else usual, name) for name in QUALIFYING}
     plain = {name: sorted(value) if isinstance(value, set) else value for name, value in found.items()}
-    return {name: value for name, value in plain.items() if found[name] != getattr(usual, name)}
+    return {name: value for name, value in plain.items() if found[name] != before[name]}
 
 
 def read(path: str, option: str) -> Baseline:

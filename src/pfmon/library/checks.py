@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pfmon.library.set_options import SetOptions
+
 MODIFIERS = {
     "inverse-irange": "inverse_irange",
     "irange-demand-fetch": "irange_demand_fetch",
@@ -45,12 +47,9 @@ def check(options: Options, asks: bool = False) -> None:
 def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
     """The rules of `check`, to be called one after the other."""
     return [
-        lambda: checkpoint_excludes_irange(options),
-        lambda: range_modifiers_need_irange(options),
-        lambda: ranges_exclude_levels_of_events(options),
+        *(_of_set(rule, one) for one in options.sets for rule in OF_A_SET),
         lambda: take_pmu_of_machine(options),
         lambda: check_triggers(options, asks),
-        lambda: interrupts_are_excluded_or_alone(options),
         lambda: event_sets_take_turns(options, asks),
         lambda: insecure_is_for_programs(options),
         lambda: sets_are_not_counted_otherwise(options),
@@ -77,7 +76,7 @@ def _check_following(options: Options) -> None:
         threads_go_alone(options)
 
 
-def checkpoint_excludes_irange(options: Options) -> None:
+def checkpoint_excludes_irange(options: SetOptions) -> None:
     """A checkpoint is a code range of one bundle (pfmon on Itanium 2, section 8.6)."""
     if options.checkpoint_func and (options.irange or options.inverse_irange):
         raise RuleError(
@@ -87,7 +86,7 @@ def checkpoint_excludes_irange(options: Options) -> None:
         )
 
 
-def range_modifiers_need_irange(options: Options) -> None:
+def range_modifiers_need_irange(options: SetOptions) -> None:
     """There must be a code range to be inverted or limited to some fetches (pfmon on Itanium 2, section 8.4)."""
     modifiers = [option for option, name in MODIFIERS.items() if getattr(options, name)]
     if modifiers and not (options.irange or (options.checkpoint_func and options.inverse_irange)):
@@ -98,9 +97,10 @@ def range_modifiers_need_irange(options: Options) -> None:
         )
 
 
-def ranges_exclude_levels_of_events(options: Options) -> None:
-    """A range is for all events, so events have no levels of their own beside it (pfmon on Itanium 2, section 8.3)."""
-    if options.priv_levels and (options.irange or options.drange or options.checkpoint_func):
+def ranges_exclude_levels_of_events(options: SetOptions) -> None:
+    """A range is for all events of a set, so these have no levels of their own beside it (pfmon on Itanium 2, section
+    8.3)."""
+    if options.priv_levels and (options.drange or options.code_range):
         raise RuleError(
             "ranges_exclude_levels_of_events",
             "--priv-levels does not go with a range, which holds for all events; -u, -k and -0 to -3 do",
@@ -110,7 +110,7 @@ def ranges_exclude_levels_of_events(options: Options) -> None:
 
 def sets_are_not_counted_otherwise(options: Options) -> None:
     """Event sets that take turns are estimates, which are not split."""
-    if len(options.set_sizes) > 1:
+    if options.several_sets:
         refuse(
             {
                 "--unlimited": options.unlimited,
@@ -130,9 +130,10 @@ def there_is_something_to_count(options: Options, asks: bool) -> None:
         )
 
 
-def interrupts_are_excluded_or_alone(options: Options) -> None:
-    """Interrupt-triggered execution is included alone or excluded (pfmon on Itanium 2, section 10)."""
-    if "excl-intr" in options.idle_options and {"intr-only", "incl-intr"} & set(options.idle_options):
+def interrupts_are_excluded_or_alone(options: SetOptions) -> None:
+    """Interrupt-triggered execution is included alone or excluded, in each event set (pfmon on Itanium 2, section
+    10)."""
+    if "excl-intr" in options.interrupts and {"intr-only", "incl-intr"} & set(options.interrupts):
         raise RuleError(
             "interrupts_are_excluded_or_alone",
             "--excl-intr and --intr-only exclude each other",
@@ -142,7 +143,7 @@ def interrupts_are_excluded_or_alone(options: Options) -> None:
 
 def event_sets_take_turns(options: Options, asks: bool) -> None:
     """Several event sets need a time after which the next one counts."""
-    several = len(options.set_sizes) > 1
+    several = options.several_sets
     if several and options.switch_timeout is None and not asks:
         raise PfmonError(
             "several event sets (-e) take turns on the PMU: give --switch-timeout=MILLISECONDS, or --unlimited and "
@@ -152,6 +153,11 @@ def event_sets_take_turns(options: Options, asks: bool) -> None:
         refuse(
             {"--switch-timeout": options.switch_timeout, "--true-values": options.true_values},
             "{} is about several event sets: give -e more than once",
+        )
+    if options.true_values and len({one.drange for one in options.sets}) > 1:
+        raise PfmonError(
+            "--true-values counts all event sets all the time, and accesses are held against one --drange: give all "
+            "sets the same one"
         )
 
 
@@ -174,19 +180,29 @@ def _check_recordings(options: Options) -> None:
                 raise PfmonError(f"{option} says how a program runs, and with --replay it has run already")
 
 
+def options_of_samples_need_some(options: SetOptions) -> None:
+    """There must be samples of an event set that something is said about."""
+    if not options.sampled:
+        refuse(
+            {
+                "--smpl-periods-random": bool(options.smpl_periods_random),
+                "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
+                "--reset-non-smpl-periods": options.reset_non_smpl_periods is not None,
+            },
+            "{} is about samples: give --long-smpl-periods=PERIOD,... too, for the same event set (-e)",
+        )
+
+
 def sampling_counts_as_it_can(options: Options) -> None:
     """What samples and what does not go together yet."""
     if not options.sampled:
         refuse(
             {
-                "--smpl-periods-random": bool(options.smpl_periods_random),
                 "--saturate-smpl-buffer": options.saturate_smpl_buffer,
-                "--reset-non-smpl-periods": options.reset_non_smpl_periods,
                 "--smpl-entries": options.smpl_entries != Options.smpl_entries,
                 "--smpl-truth": options.smpl_truth,
                 "--smpl-stacks": options.smpl_stacks and not getattr(options, "exports", ()),  # which want stacks
                 "--smpl-skid": bool(options.smpl_skid),
-                "--extra-smpl-pmds": bool(options.extra_smpl_pmds),
             },
             "{} is about samples: give --long-smpl-periods=PERIOD,... too",
         )
@@ -199,10 +215,24 @@ def sampling_counts_as_it_can(options: Options) -> None:
             "--per-function, --per-block and --annotate": wants_profile(options),
             "--print-interval": options.print_interval is not None,
             "--true-values": options.true_values,
-            "--smpl-truth of several event sets (-e)": options.smpl_truth and len(options.set_sizes) > 1,
+            "--smpl-truth of several event sets (-e)": options.smpl_truth and options.several_sets,
         },
         "sampling does not go with {} in this version",
     )
+
+
+OF_A_SET = (
+    checkpoint_excludes_irange,
+    range_modifiers_need_irange,
+    ranges_exclude_levels_of_events,
+    interrupts_are_excluded_or_alone,
+    options_of_samples_need_some,
+)
+"""Rules of what belongs to one event set."""
+
+
+def _of_set(rule: Callable[[SetOptions], None], options: SetOptions) -> Callable[[], None]:
+    return lambda: rule(options)
 
 
 def no_program_is_given(options: Options, command: Sequence[str]) -> None:

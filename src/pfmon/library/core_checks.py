@@ -38,7 +38,7 @@ def the_core_is_not_stopped(options: Options) -> None:
     switches them, while the programs run would have to."""
     refuse(
         {
-            "several event sets (-e)": len(options.set_sizes) > 1,
+            "several event sets (-e)": options.several_sets,
             "--print-interval": options.print_interval is not None,
             "--trigger-...": bool(options.triggers or options.trigger_event),
             "--insecure": options.insecure,

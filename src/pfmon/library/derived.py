@@ -34,7 +34,7 @@ def ask_for_derived(options: Options, model: PmuModel) -> None:
     if not names:
         raise PfmonError(f"--report=derived: {model.name} has no derived events; {', '.join(IA64)} have")
     events = list(dict.fromkeys(event for name in names for event in _asked_for(model, name)))
-    options.events, options.set_sizes, options.unlimited = events, [len(events)], True
+    options.sets[0].events, options.unlimited = events, True
 
 
 def _countable(model: PmuModel) -> tuple[list[str], list[tuple[str, str]]]:

@@ -45,7 +45,7 @@ def following_goes_alone(options: Options) -> None:
             "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
             "--report": options.report or options.survey,
             "--print-interval": options.print_interval is not None,
-            "several event sets (-e)": len(options.set_sizes) > 1,
+            "several event sets (-e)": options.several_sets,
             "--trigger-event": options.trigger_event,
             **{f"--{name}": True for name in options.triggers},
         },
@@ -53,7 +53,7 @@ def following_goes_alone(options: Options) -> None:
     )
     if options.follow_exec:
         refuse(
-            {"--irange": options.irange, "--drange": options.drange, "--checkpoint-func": options.checkpoint_func},
+            {f"--{name.replace('_', '-')}": options.gives(name) for name in ("irange", "drange", "checkpoint_func")},
             "{}: addresses are those of one program, and --follow-exec counts others",
         )
 
@@ -69,7 +69,7 @@ def threads_go_alone(options: Options) -> None:
             "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
             "--report": options.report,
             "--print-interval": options.print_interval is not None,
-            "several event sets (-e)": len(options.set_sizes) > 1,
+            "several event sets (-e)": options.several_sets,
         },
         "{}: about all threads together; leave out --per-thread, which tells them apart",
     )

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from pfmon.errors import BadValueError, PfmonError, UnknownNameError
+from pfmon.errors import BadValueError, UnknownNameError
 from pfmon.library.checks import check, guest_pmu, report_is_known
 from pfmon.library.machines import take_pmu
 from pfmon.library.options import MOST_DELAY, MOST_ENTRIES, MOST_PROCESSES, MOST_QUANTUM, MOST_SEED, MOST_SKID, Options
 from pfmon.library.values import directory, milliseconds, names, seconds, size, variable, whole_number
 
+if TYPE_CHECKING:
+    from pfmon.library.set_options import SetOptions
+
 Path = str | os.PathLike[str]
 Names = str | Sequence[str]
 Address = str | int
+Numbers = str | int | Sequence[int | None]
+NamesOfSets = Names | Sequence[Names | None]
+NumbersOfSets = Numbers | Sequence[Numbers | None]
+"""... or those of each event set."""
+TextOfSets = str | Sequence[str | None]
+Range = str | tuple[int, int]
+FlagOfSets = bool | Sequence[bool]
 
 
 class Keywords(TypedDict, total=False):
@@ -24,29 +34,29 @@ class Keywords(TypedDict, total=False):
     machine: Path
     set: str | Sequence[str] | Mapping[str, object]
     events: Names | Sequence[Sequence[str]]
-    event_thresholds: str | Sequence[int]
-    invert: str | Sequence[str]
-    edge: str | Sequence[str]
+    event_thresholds: NumbersOfSets
+    invert: NamesOfSets
+    edge: NamesOfSets
     no_qual_check: bool
     all_threads: bool
     controls: Mapping[str, int]
     preload: Mapping[str, int]
     levels: str
-    priv_levels: Names
+    priv_levels: NamesOfSets
     system_wide: bool
     ia32: bool
     ia64: bool
-    insn_sets: Names
-    irange: str | tuple[int, int]
-    inverse_irange: bool
-    irange_demand_fetch: bool
-    irange_prefetch_match: bool
-    drange: str | tuple[int, int]
-    checkpoint_func: Address
-    opc_match8: str
-    opc_match9: str
-    opc_match32: str
-    opc_match34: str
+    insn_sets: NamesOfSets
+    irange: Range | Sequence[Range | None]
+    inverse_irange: FlagOfSets
+    irange_demand_fetch: FlagOfSets
+    irange_prefetch_match: FlagOfSets
+    drange: Range | Sequence[Range | None]
+    checkpoint_func: Address | Sequence[Address | None]
+    opc_match8: TextOfSets
+    opc_match9: TextOfSets
+    opc_match32: TextOfSets
+    opc_match34: TextOfSets
     trigger_code_start_addresses: Address | Sequence[Address]
     trigger_code_stop_addresses: Address | Sequence[Address]
     trigger_code_repeat: bool
@@ -68,20 +78,20 @@ class Keywords(TypedDict, total=False):
     debug_dir: Path | Sequence[Path]
     no_demangle: bool
     trigger_event: str
-    long_smpl_periods: str | int | Sequence[int]
-    short_smpl_periods: str | int | Sequence[int]
-    smpl_periods_random: Names
+    long_smpl_periods: NumbersOfSets
+    short_smpl_periods: NumbersOfSets
+    smpl_periods_random: NamesOfSets
     smpl_entries: int
     saturate_smpl_buffer: bool
-    reset_non_smpl_periods: bool
+    reset_non_smpl_periods: bool | NumbersOfSets
     smpl_truth: bool
     smpl_stacks: bool
     smpl_skid: int
-    extra_smpl_pmds: str | int | Sequence[int]
+    extra_smpl_pmds: NumbersOfSets
     ear_seed: int
-    btb: Names
-    etb: Names
-    ip_ear: int
+    btb: NamesOfSets
+    etb: NamesOfSets
+    ip_ear: int | Sequence[int | None]
     report: str
     follow_fork: bool
     follow_exec: bool | str
@@ -118,7 +128,7 @@ def options_of(keywords: Mapping[str, object], record: str = "", replay: str = "
     """The options that keywords stand for; ``record`` and ``replay`` are files. Raises PfmonError."""
     options = Options()
     options.record, options.replay = record, replay
-    for name, value in keywords.items():
+    for name, value in sorted(keywords.items(), key=lambda one: one[0] != "events"):  # these make the event sets
         if name not in TAKERS:
             raise UnknownNameError("option", name, TAKERS)
         if value is not None and value is not False:
@@ -134,6 +144,49 @@ def _field(field: str, convert: Callable[[str, Any], object]) -> Taker:
         setattr(options, field, convert(option, value))
 
     return take
+
+
+def _of_set(field: str, convert: Callable[[str, Any], object], splits: Callable[[object], bool]) -> Taker:
+    """A taker of what is a field of an event set: of the first one, or of each, where ``splits`` says that a value is
+    the sequence of theirs."""
+
+    def take(options: Options, option: str, value: object) -> None:
+        for one, own in _by_set(options, option, value, splits):
+            setattr(one, field, convert(option, own))
+
+    return take
+
+
+def _by_set(
+    options: Options, option: str, value: object, splits: Callable[[object], bool]
+) -> list[tuple[SetOptions, object]]:
+    """The event sets that have a value of their own, with it."""
+    if not splits(value):
+        return [(options.sets[0], value)]
+    assert isinstance(value, Sequence)
+    if len(value) > len(options.sets):
+        sets = f"{len(options.sets)} event set{'s' * options.several_sets}"
+        raise BadValueError(f"--{option}={value!r}: {len(value)} values for {sets}")
+    pairs = zip(options.sets, value, strict=False)  # the last ones may have none
+    return [(one, own) for one, own in pairs if own is not None and own is not False]
+
+
+def _is_nested(value: object) -> bool:
+    """Whether a value is a sequence of sequences, or of None."""
+    return isinstance(value, list | tuple) and all(one is None or isinstance(one, list | tuple) for one in value)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def _is_list_of_ranges(value: object) -> bool:
+    return isinstance(value, list) and not all(type(one) is int for one in value)
+
+
+def _is_nested_or_flags(value: object) -> bool:
+    """Whether a value is a sequence of sequences, of True, False or None."""
+    return isinstance(value, list | tuple) and all(one is None or isinstance(one, bool | list | tuple) for one in value)
 
 
 def _bad(option: str, value: object, wanted: str) -> BadValueError:
@@ -183,8 +236,12 @@ def _word(option: str, value: object) -> str:
 
 
 def _list(option: str, value: object) -> str:
-    """One value an event, as the command line has it."""
-    return value if isinstance(value, str) else ",".join(_items(option, value))
+    """One value an event, as the command line has it; None: it is left out."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and None in value:
+        return ",".join("" if one is None else _word(option, one) for one in value)
+    return ",".join(_items(option, value))
 
 
 def _range(option: str, value: object) -> str:
@@ -213,7 +270,8 @@ def _number(convert: Callable[[str, str], object]) -> Callable[[str, object], ob
 
 def _branch_filters(options: Options, option: str, value: object) -> None:
     """Filters of the branch buffer, as the command's options without their beginning: "tm-tk"."""
-    options.branch_filters += [f"{option}-{name}" for name in _items(option, value)]
+    for one, own in _by_set(options, option, value, _is_nested):
+        one.branch_filters += [f"{option}-{name}" for name in _items(option, own)]
 
 
 def _pmu(options: Options, option: str, value: object) -> None:
@@ -246,9 +304,7 @@ def _events(options: Options, option: str, value: object) -> None:
     for group in groups:
         if isinstance(group, Sequence) and not group:
             continue
-        names = _items(option, group)
-        options.events += names
-        options.set_sizes.append(len(names))
+        options.take_events(_items(option, group))
 
 
 def _settings(options: Options, option: str, value: object) -> None:
@@ -269,13 +325,18 @@ def _all(value: object) -> list[object]:
 
 
 def _insn_set(options: Options, option: str, value: object) -> None:
-    if options.insn_set not in ("both", option):
-        raise PfmonError("--ia32 and --ia64 exclude each other; both sets are counted without them")
-    options.insn_set = option if _flag(option, value) else options.insn_set
+    if _flag(option, value):
+        options.instruction_sets.add(option)
 
 
 def _matcher(options: Options, option: str, value: object) -> None:
-    options.opcode_matches[option] = _text(option, value)
+    for one, own in _by_set(options, option, value, _is_list):
+        one.opcode_matches[option] = _text(option, own)
+
+
+def _reset(option: str, value: object) -> str:
+    """All counters without a period, or those of some registers."""
+    return "" if value is True else _list(option, value)
 
 
 def _trigger(options: Options, option: str, value: object) -> None:
@@ -342,7 +403,7 @@ def _follow_all(options: Options, option: str, value: object) -> None:
 
 
 FLAGS = (
-    *("all_threads", "system_wide", "inverse_irange", "irange_demand_fetch", "irange_prefetch_match"),
+    *("all_threads", "system_wide"),
     *("follow_fork", "follow_pthread", "per_thread", "confine", "net"),
     *("true_values", "insecure", "dont_start", "unlimited", "per_function", "per_block"),
     *(
@@ -353,7 +414,6 @@ FLAGS = (
         "slow",
         "partial",
         "saturate_smpl_buffer",
-        "reset_non_smpl_periods",
         "smpl_truth",
         "smpl_stacks",
     ),
@@ -362,12 +422,19 @@ FLAGS = (
 
 TAKERS: dict[str, Taker] = {
     **{name: _field(name, _flag) for name in FLAGS},
-    **{name: _field(name, _list) for name in ("event_thresholds", "priv_levels", "insn_sets", "invert", "edge")},
     **{
-        name: _field(name, _list)
-        for name in ("long_smpl_periods", "short_smpl_periods", "smpl_periods_random", "extra_smpl_pmds")
+        name: _of_set(name, _list, _is_nested)
+        for name in (
+            *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge"),
+            *("long_smpl_periods", "short_smpl_periods", "smpl_periods_random", "extra_smpl_pmds"),
+        )
     },
-    **{name: _field(name, _range) for name in ("irange", "drange")},
+    **{name: _of_set(name, _range, _is_list_of_ranges) for name in ("irange", "drange")},
+    **{
+        name: _of_set(name, _flag, _is_list)
+        for name in ("inverse_irange", "irange_demand_fetch", "irange_prefetch_match")
+    },
+    "reset_non_smpl_periods": _of_set("reset_non_smpl_periods", _reset, _is_nested_or_flags),
     **{name: _field(name, _text) for name in ("machine", "annotate", "symbol_file")},
     **{name: _field(name, _number(milliseconds)) for name in ("switch_timeout", "print_interval")},
     **{f"opc_match{number}": _matcher for number in (8, 9, 32, 34)},
@@ -386,7 +453,7 @@ TAKERS: dict[str, Taker] = {
     "levels": _field("levels", _levels),
     "ia32": _insn_set,
     "ia64": _insn_set,
-    "checkpoint_func": _field("checkpoint_func", _address),
+    "checkpoint_func": _of_set("checkpoint_func", _address, _is_list),
     "trigger_event": _field("trigger_event", _text),
     "report": _take_report,
     "follow_exec": _follow_exec,
@@ -404,7 +471,7 @@ TAKERS: dict[str, Taker] = {
     "smpl_entries": _field("smpl_entries", _number(lambda option, text: whole_number(option, text, 1, MOST_ENTRIES))),
     "btb": _branch_filters,
     "etb": _branch_filters,
-    "ip_ear": _field("ip_ear", _number(lambda option, text: whole_number(option, text, 0, MOST_DELAY))),
+    "ip_ear": _of_set("ip_ear", _number(lambda option, text: whole_number(option, text, 0, MOST_DELAY)), _is_list),
     "smpl_skid": _field("smpl_skid", _number(lambda option, text: whole_number(option, text, 0, MOST_SKID))),
     "ear_seed": _field("ear_seed", _number(lambda option, text: whole_number(option, text, 1, MOST_SEED))),
 }

@@ -27,7 +27,7 @@ def take_pmu_of_program(options: Options, instruction_set: InstructionSet | None
     the one that was given. ``instruction_set``: None where it is not known; whatever is wrong shows elsewhere."""
     if instruction_set is None:
         return
-    masks_sets = options.insn_sets or options.insn_set != "both"
+    masks_sets = options.gives("insn_sets") or options.insn_set != "both"
     if masks_sets and instruction_set == InstructionSet.I386 and not options.pmu_given:
         return  # only Itaniums tell the sets apart, and one of them is what is programmed if nobody says which
     if not (options.pmu_given or options.machine):

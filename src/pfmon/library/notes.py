@@ -18,7 +18,8 @@ IDLE = {
 
 def session_notes(options: Options) -> list[str]:
     """What options change nothing, and why."""
-    said = [f"--{name} changes nothing: {IDLE[name]}" for name in dict.fromkeys(options.idle_options)]
+    idle = [*options.idle_options, *(name for one in options.sets for name in one.interrupts)]
+    said = [f"--{name} changes nothing: {IDLE[name]}" for name in dict.fromkeys(idle)]
     if options.dont_start and not options.insecure:
         said.append("--dont-start: nothing will start counting, all counts are 0; --insecure lets the program do it")
     return said
@@ -26,7 +27,8 @@ def session_notes(options: Options) -> list[str]:
 
 def privilege_notes(options: Options) -> list[str]:
     """Levels that a run cannot count at."""
-    wanted = {"k" if letter == "0" else letter for letter in options.levels + options.priv_levels} & set("k12")
+    letters = "".join([options.levels, *(one.priv_levels for one in options.sets)])
+    wanted = {"k" if letter == "0" else letter for letter in letters} & set("k12")
     if not wanted:
         return []
     names = ", ".join("the kernel's, 0" if letter == "k" else letter for letter in sorted(wanted))
@@ -34,3 +36,14 @@ def privilege_notes(options: Options) -> list[str]:
         f"privilege levels ({names}): programs run at level 3 alone, what they cause is all that is counted, but for"
         " the operating system's time in cycles of an Itanium (level 0)"
     ]
+
+
+def range_notes(options: Options) -> list[str]:
+    """Ranges that are not those of all event sets: HP's pfmon had one of a kind for all."""
+    said = []
+    for field in ("irange", "drange", "checkpoint_func"):
+        without = [str(number) for number, one in enumerate(options.sets) if not one.gives(field)]
+        if without and options.gives(field):
+            option = f"--{field.replace('_', '-')}"
+            said.append(f"{option} is of the event set (-e) before it; without one counts set {', '.join(without)}")
+    return said

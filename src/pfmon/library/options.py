@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pfmon.library.set_options import SetOptions
+
 MOST_ENTRIES = 1 << 24
 """Samples in a buffer, or rows of a histogram."""
 MOST_SKID = 1 << 20
@@ -26,24 +28,15 @@ class Options:
     """A machine's name or file, "" for that of the PMU."""
     machine_settings: list[str]
     """Changes of its figures, FIGURE=VALUE."""
-    events: list[str]
-    """Those of all event sets."""
-    set_sizes: list[int]
-    """How many events each -e gave."""
+    sets: list[SetOptions]
+    """What belongs to one event set; there is one at least, which may have no events."""
     usual_events: bool = False
     """Without events: count cycles and instructions."""
 
-    # One value an event, as texts: how many events there are is known when the PMU is programmed.
-    event_thresholds: str = ""
-    priv_levels: str = ""
-    insn_sets: str = ""
-    invert: str = ""
-    edge: str = ""
-
-    # For all events.
     levels: str = ""
     """Letters of privilege levels, "" for user level."""
-    insn_set: str = "both"
+    instruction_sets: set[str]
+    """ia32, ia64; none of them, and both, are both."""
     system_wide: bool = False
     all_threads: bool = False
     check_qualifiers: bool = True
@@ -51,20 +44,6 @@ class Options:
     """Fields of control registers (Intel, PowerPC)."""
     preload: dict[str, int]
     """What counters hold when counting begins (PowerPC)."""
-
-    irange: str = ""
-    drange: str = ""
-    checkpoint_func: str = ""
-    inverse_irange: bool = False
-    irange_demand_fetch: bool = False
-    irange_prefetch_match: bool = False
-
-    opcode_matches: dict[str, str]
-    """Option name -> [mifb]:match:mask."""
-    branch_filters: list[str]
-    """Options --btb-... and --etb-... by name."""
-    ip_ear: int | None = None
-    """The delay of Montecito's IP-EAR."""
 
     watched: bool = False
     """The counts are looked at while the program runs."""
@@ -99,18 +78,12 @@ class Options:
     trigger_event: str = ""
     """EVENT:N: counting starts when it has happened so often."""
 
-    # One value an event, as texts.
-    long_smpl_periods: str = ""
-    short_smpl_periods: str = ""
-    smpl_periods_random: str = ""
     smpl_entries: int = 2048
     saturate_smpl_buffer: bool = False
-    reset_non_smpl_periods: bool = False
     smpl_truth: bool = False
     smpl_stacks: bool = False
     smpl_skid: int = 0
     """Cycles from an overflow to its interrupt."""
-    extra_smpl_pmds: str = ""
     ear_seed: int = 1
     """Of the choice that the data event address register makes among loads."""
 
@@ -156,9 +129,34 @@ class Options:
     """The program has the PMU: machine, or exact events alone."""
 
     @property
+    def events(self) -> list[str]:
+        """Those of all event sets."""
+        return [event for one in self.sets for event in one.events]
+
+    @property
+    def several_sets(self) -> bool:
+        """Whether event sets take turns."""
+        return len(self.sets) > 1
+
+    @property
+    def insn_set(self) -> str:
+        """What counts where an event has no instruction set of its own: ia32, ia64 or both."""
+        return "".join(self.instruction_sets) if len(self.instruction_sets) == 1 else "both"
+
+    @property
     def sampled(self) -> bool:
         """Whether samples are taken."""
-        return bool(self.long_smpl_periods or self.short_smpl_periods)
+        return any(one.sampled for one in self.sets)
+
+    def gives(self, *fields: str) -> bool:
+        """Whether an event set has a value in one of these fields (SetOptions.gives)."""
+        return any(one.gives(*fields) for one in self.sets)
+
+    def take_events(self, events: list[str]) -> None:
+        """Make the events those of a further event set, or of the first one."""
+        if self.sets[-1].events:
+            self.sets.append(SetOptions())
+        self.sets[-1].events = events
 
     @property
     def follows(self) -> bool:
@@ -167,12 +165,10 @@ class Options:
 
     def __init__(self) -> None:
         self.machine_settings = []
-        self.events = []
-        self.set_sizes = []
+        self.sets = [SetOptions()]
+        self.instruction_sets = set()
         self.controls = {}
         self.preload = {}
-        self.opcode_matches = {}
-        self.branch_filters = []
         self.idle_options = []
         self.triggers = {}
         self.trigger_flags = set()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 
 from pfmon.engine import api
 from pfmon.errors import PfmonError, UnknownObjectError
 from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.files import Files
 from pfmon.library.machines import machine_of, take_pmu_of_program
-from pfmon.library.notes import privilege_notes, session_notes
+from pfmon.library.notes import privilege_notes, range_notes, session_notes
 from pfmon.library.program import debug_directories, environment, find_program, interpreted, settings_of
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
@@ -107,7 +106,7 @@ class Prepared:
         if self._awaited:
             symbols = self._awaited.symbols(symbols)
         asked = request(options, get(options.pmu), symbols)
-        options_need_events(options, asked.request)
+        options_need_events(options, asked.requests)
         profile_needs_events(options)
         if options.report != "derived":
             report_stands_alone(options)
@@ -115,14 +114,14 @@ class Prepared:
         program = load() if needed else None
         if recording:
             recording.close()
-        self.session = Session(self._plan(words, program, asked.request, symbols, linked), on_notice)
+        self.session = Session(self._plan(words, program, asked.requests, symbols, linked), on_notice)
         self.said = asked.said
-        """Lines about ranges and matchers, as --verbose says them."""
-        programmings = [one.programming for one in self.session.sets]
-        self.notes = [*asked.warnings, *session_notes(options), *privilege_notes(options)]
+        """Lines about ranges and matchers, as --verbose says them, by event set."""
+        self.notes = [*asked.warnings, *session_notes(options), *privilege_notes(options), *range_notes(options)]
         """What of the options changes nothing."""
-        self.notes += effects(self.session.plan.model, asked.request, programmings)
-        self.inexact = inexact(programmings)
+        for group, wanted in zip(self.session.groups, asked.requests, strict=False):  # without events there is none
+            self.notes += effects(group.model, wanted, [one.programming for one in group.sets])
+        self.inexact = inexact([one.programming for one in self.session.sets])
         """What of them is not exactly in force."""
 
     def run(
@@ -205,33 +204,36 @@ class Prepared:
         """What is programmed, and on which machine it counts."""
         session = self.session
         return Record(
-            session.plan.request,
+            session.plan.requests,
             [[one.programming for one in group.sets] for group in session.groups],
             session.plan.model.programmer.matchers,
             Machine(self._options.machine or self._options.pmu, self._options.machine_settings),
         )
 
     def _plan(
-        self, words: Sequence[str], program: Program | None, wanted: Request, symbols: Symbols, linked: Symbols
+        self,
+        words: Sequence[str],
+        program: Program | None,
+        wanted: Sequence[Request],
+        symbols: Symbols,
+        linked: Symbols,
     ) -> Plan:
         options, ia32 = self._options, self._ia32  # the plan does not refer back to this
         planned = triggers(options, symbols.code, symbols.data)
+        both = self._seat is not None and options.cores == 1 and options.smt_rules
         return Plan(
             program=program,
             arguments=[os.fsencode(word) for word in words],
             environment=[os.fsencode(entry) for entry in environment(options)],
             settings=settings_of(options, self._files.numbers),
             model=get(options.pmu),
-            request=wanted._replace(
-                ia32_program=self._ia32, two_threads=self._seat is not None and options.cores == 1 and options.smt_rules
-            ),
+            requests=[one._replace(ia32_program=ia32, two_threads=both) for one in wanted],
             memory_limit=options.memory_limit or default_memory_limit(),
             timeout=options.session_timeout,
             slow=options.slow,
             unlimited=options.unlimited,
             profile=wants_profile(options) or _surveys_counts(options),
             annotate=_annotated(options.annotate, linked),
-            set_sizes=options.set_sizes,
             controls=Controls(
                 triggers=planned,
                 event_trigger=event_trigger(options, get(options.pmu)),
@@ -263,7 +265,7 @@ class Prepared:
 
 def _awaited(options: Options, load: Callable[[], Program], objects: SharedObjects) -> Awaited | None:
     """What waits for names in objects that the program opens itself; None: there are no such names."""
-    given = [options.irange, options.drange, options.checkpoint_func]
+    given = [text for one in options.sets for text in (one.irange, one.drange, one.checkpoint_func)]
     if not any(":" in text for text in [*given, *(one for texts in options.triggers.values() for one in texts)]):
         return None
     from pfmon.library.awaited import Awaited  # few runs name an object
@@ -282,7 +284,7 @@ def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:
 
 def _surveys_counts(options: Options) -> bool:
     """Whether the counts are to be split for the page of a survey."""
-    return options.survey and bool(options.events) and not options.sampled and len(options.set_sizes) == 1
+    return options.survey and bool(options.events) and not (options.sampled or options.several_sets)
 
 
 def _following(options: Options) -> Following | None:
@@ -340,20 +342,14 @@ def expand_events(options: Options) -> None:
     from pfmon.session.event_patterns import check_counters, expand
 
     model = get(options.pmu)
-    given = iter(options.events)
-    events: list[str] = []
-    sizes: list[int] = []
-    for size in options.set_sizes:
-        asked = list(islice(given, size))
-        names = expand(model, asked)
+    for one in options.sets:
+        names = expand(model, one.events)
         if not options.unlimited:
-            check_counters(model, asked, names)
-        events += names
-        sizes.append(len(names))
-    options.events, options.set_sizes = events, sizes
+            check_counters(model, one.events, names)
+        one.events = names
 
 
-def options_need_events(options: Options, wanted: Request) -> None:
+def options_need_events(options: Options, wanted: Sequence[Request]) -> None:
     """PfmonError for qualification without an event to qualify."""
-    if qualifies(wanted) and not options.events:
+    if qualifies(wanted[0]) and not options.events:
         raise PfmonError("ranges, levels, matchers and filters say how events count: give -e EVENT,... too")

@@ -10,6 +10,7 @@ from pfmon.pmu.opcodes import parse_opcode_match
 from pfmon.pmu.options import branch_filters, event_options, parse_list, parse_range
 from pfmon.pmu.ranges import BUNDLE, checkpoint_range
 from pfmon.pmu.request import (
+    ISM,
     IpEarRequest,
     RangeRequest,
     Request,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Set
 
     from pfmon.library.options import Options
+    from pfmon.library.set_options import SetOptions
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.options import Resolve
     from pfmon.pmu.request import (
@@ -46,10 +48,11 @@ class Symbols(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A request, the lines with which --verbose repeats its ranges, and what is to be known of it anyway."""
+    """The request of each event set, the lines with which --verbose repeats its ranges, and what is to be known of them
+    anyway."""
 
-    request: Request
-    said: list[str]
+    requests: list[Request]
+    said: list[list[str]]
     warnings: list[str]
 
 
@@ -74,32 +77,38 @@ NO_SYMBOLS = Symbols(_no_program, _no_program, frozenset())
 def request(options: Options, model: PmuModel, symbols: Symbols = NO_SYMBOLS) -> Asked:
     """What ``options`` ask of the PMU. Raises PfmonError, naming the option."""
     instruction_sets_are_itaniums(options, model)
-    buffer_options_go_with_events(options, model)
-    said: list[str] = []
-    warnings: list[str] = []
-    irange = _code_range(options, symbols, said)
-    drange = _data_range(options, symbols, said)
-    return Asked(
-        Request(
-            tuple(_events(options)),
-            plm=privilege_mask(options.levels or "u"),
-            ism=instruction_set_mask(options.insn_set),
-            system_wide=options.system_wide,
-            check_qualifiers=options.check_qualifiers,
-            irange=irange,
-            drange=drange,
-            opcodes=_opcodes(options, model, said, warnings),
-            branch_buffer=_branch_buffer(options, model),
-            ip_ear=None if options.ip_ear is None else IpEarRequest(options.ip_ear),
-            controls=options.controls,
-            preload=options.preload,
-        ),
-        said,
-        warnings,
+    asked = Asked([], [], [])
+    for one in options.sets:
+        buffer_options_go_with_events(one, model)
+        said: list[str] = []
+        asked.requests.append(_request(options, one, model, symbols, said, asked.warnings))
+        asked.said.append(said)
+    return asked
+
+
+def _request(
+    options: Options, one: SetOptions, model: PmuModel, symbols: Symbols, said: list[str], warnings: list[str]
+) -> Request:
+    """What is asked for an event set: its own options, and those of the run."""
+    irange = _code_range(one, symbols, said)
+    drange = _data_range(one, symbols, said)
+    return Request(
+        tuple(_events(options, one)),
+        plm=privilege_mask(options.levels or "u"),
+        ism=instruction_set_mask(options.insn_set),
+        system_wide=options.system_wide,
+        check_qualifiers=options.check_qualifiers,
+        irange=irange,
+        drange=drange,
+        opcodes=_opcodes(one, model, said, warnings),
+        branch_buffer=_branch_buffer(one, model),
+        ip_ear=None if one.ip_ear is None else IpEarRequest(one.ip_ear),
+        controls=options.controls,
+        preload=options.preload,
     )
 
 
-def buffer_options_go_with_events(options: Options, model: PmuModel) -> None:
+def buffer_options_go_with_events(options: SetOptions, model: PmuModel) -> None:
     """The branch buffer, the IP-EAR and the data EAR in TLB and ALAT mode exclude each other (Montecito manual sections
     3.3.9.2, 3.3.9.3 and 3.3.10): said in terms of the options. The PMU's own rules say it of registers."""
     filters = [f"--{name}" for name in options.branch_filters]
@@ -126,12 +135,14 @@ def qualifies(wanted: Request) -> bool:
     return wanted._replace(events=()) != Request(())
 
 
-def _events(options: Options) -> list[EventRequest]:
-    """The events with what the options say about each."""
-    number = len(options.events)
-    made = event_options(options.events, options.event_thresholds, options.priv_levels, options.insn_sets)
-    inverted = _flags(options.invert, number, "--invert")
-    edges = _flags(options.edge, number, "--edge")
+def _events(options: Options, one: SetOptions) -> list[EventRequest]:
+    """The events of a set with what the options say about each."""
+    number = len(one.events)
+    made = event_options(one.events, one.event_thresholds, one.priv_levels, one.insn_sets)
+    inverted = _flags(one.invert, number, "--invert")
+    edges = _flags(one.edge, number, "--edge")
+    if len(options.instruction_sets) > 1:
+        made = [event if event.ism is not None else event._replace(ism=ISM["both"]) for event in made]
     return [
         event._replace(all_threads=options.all_threads, invert=invert, edge=edge)
         for event, invert, edge in zip(made, inverted, edges, strict=True)
@@ -147,7 +158,7 @@ def _flags(text: str, number: int, option: str) -> list[bool]:
     return [YES_NO[item] for item in items]
 
 
-def _code_range(options: Options, symbols: Symbols, said: list[str]) -> RangeRequest | None:
+def _code_range(options: SetOptions, symbols: Symbols, said: list[str]) -> RangeRequest | None:
     """--irange or --checkpoint-func."""
     if options.checkpoint_func:
         start = _checkpoint(options.checkpoint_func, symbols, said)
@@ -182,7 +193,7 @@ def _checkpoint(text: str, symbols: Symbols, said: list[str]) -> int:
     return start
 
 
-def _data_range(options: Options, symbols: Symbols, said: list[str]) -> RangeRequest | None:
+def _data_range(options: SetOptions, symbols: Symbols, said: list[str]) -> RangeRequest | None:
     """--drange."""
     if not options.drange:
         return None
@@ -218,7 +229,7 @@ def _approximation(name: str) -> str:
 
 
 def _opcodes(
-    options: Options, model: PmuModel, said: list[str], warnings: list[str]
+    options: SetOptions, model: PmuModel, said: list[str], warnings: list[str]
 ) -> tuple[OpcodeMatch | None, OpcodeMatch | None]:
     """The two opcode matchers."""
     found: list[OpcodeMatch | None] = [None, None]
@@ -249,7 +260,7 @@ def _by_mnemonic(option: str, bits: int, slots: str, name: str, said: list[str],
     return matcher
 
 
-def _branch_buffer(options: Options, model: PmuModel) -> BranchBufferRequest | None:
+def _branch_buffer(options: SetOptions, model: PmuModel) -> BranchBufferRequest | None:
     """The branch buffer, when a filter is given; BRANCH_EVENT and ETB_EVENT alone switch it on with none."""
     for option in options.branch_filters:
         same = [f"{prefix}-{option[4:]}" for prefix, pmus in BRANCH_PMUS.items() if model.name in pmus]
@@ -305,7 +316,7 @@ def option_belongs_to_the_pmu(option: str, pmus: tuple[str, ...], model: PmuMode
 
 def instruction_sets_are_itaniums(options: Options, model: PmuModel) -> None:
     """Only the Itaniums run two instruction sets (PMC.ism; Itanium manual section 6.1.3.3)."""
-    if model.architecture != "ia64" and (options.insn_set != "both" or options.insn_sets):
+    if model.architecture != "ia64" and (options.instruction_sets or options.gives("insn_sets")):
         raise RuleError(
             "instruction_sets_are_itaniums",
             f"{model.name} has no instruction set mask: --ia32, --ia64 and --insn-sets are for "

@@ -4,42 +4,69 @@ from __future__ import annotations
 
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.library.values import whole_number
-from pfmon.session.sampling import Period, Sampling
+from pfmon.pmu.derived import load_derived
+from pfmon.session.sampling import Period, Sampling, SetSampling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pfmon.library.options import Options
+    from pfmon.library.set_options import SetOptions
     from pfmon.pmu.model import PmuModel
+
+MOST_REGISTER = 255
+"""The highest number of a data register."""
 
 
 def sampling(options: Options, model: PmuModel) -> Sampling:
     """What is to be sampled, of options that give periods. Raises PfmonError, naming the option."""
-    long = options.long_smpl_periods or options.short_smpl_periods
     samples_need_the_interrupt(options)
+    sets = tuple(_set_sampling(one, model) for one in options.sets)
+    if options.smpl_truth and sum(period is not None for one in sets for period in one.periods) > 1:
+        raise PfmonError("--smpl-truth: samples of several events are mixed; give one event a period")
+    return Sampling(
+        sets,
+        options.smpl_entries,
+        options.saturate_smpl_buffer,
+        options.smpl_truth,
+        options.smpl_stacks,
+        options.smpl_skid,
+    )
+
+
+def _set_sampling(options: SetOptions, model: PmuModel) -> SetSampling:
+    """What is to be sampled of an event set."""
     limit = (1 << model.bank.width) - 1
     count = len(options.events)
+    long = options.long_smpl_periods or options.short_smpl_periods
     name = "long-smpl-periods" if options.long_smpl_periods else "short-smpl-periods"
     longs = _periods(name, long, count, limit)
     shorts = _periods("short-smpl-periods", options.short_smpl_periods, count, limit)
     randoms = _randoms(options.smpl_periods_random, count)
-    if not any(longs):
+    if long and not any(longs):
         raise BadValueError(f"--{name}={long}: no event has a period")
-    periods = [
+    formulas_have_no_period(options.events, longs, model)
+    periods = tuple(
         _period(number, one, short, random, limit)
         for number, (one, short, random) in enumerate(zip(longs, shorts, randoms, strict=True), 1)
-    ]
-    if options.smpl_truth and sum(period is not None for period in periods) > 1:
-        raise PfmonError("--smpl-truth: samples of several events are mixed; give one event a period")
-    return Sampling(
-        tuple(periods),
-        options.smpl_entries,
-        options.saturate_smpl_buffer,
-        options.reset_non_smpl_periods,
-        options.smpl_truth,
-        options.smpl_stacks,
-        options.smpl_skid,
-        _extra(options.extra_smpl_pmds, model),
     )
+    return SetSampling(
+        periods,
+        _registers("extra-smpl-pmds", options.extra_smpl_pmds, model),
+        _reset(options.reset_non_smpl_periods, model),
+    )
+
+
+def formulas_have_no_period(events: Sequence[str], periods: Sequence[int], model: PmuModel) -> None:
+    """What overflows is a counter: a derived event is computed from several."""
+    derived = load_derived(model.name)
+    for name, period in zip(events, periods, strict=True):
+        if period and (one := derived.get(name.upper())):
+            raise BadValueError(
+                f"--long-smpl-periods: {one.name} is a formula ({one.formula}), and has no counter that overflows; "
+                "give an event of it a period, and leave that of the formula out"
+            )
 
 
 def samples_need_the_interrupt(options: Options) -> None:
@@ -48,16 +75,29 @@ def samples_need_the_interrupt(options: Options) -> None:
         raise PfmonError("--controls=int=0: without the interrupt at overflow there are no samples")
 
 
-def _extra(text: str, model: PmuModel) -> tuple[int, ...]:
-    """Numbers of data registers."""
-    option = "extra-smpl-pmds"
-    numbers = sorted({whole_number(option, item, 0, 255) for item in text.split(",")}) if text else []
+def _reset(text: str | None, model: PmuModel) -> tuple[int, ...] | None:
+    """The counters that begin at 0 again with every sample; None: all without a period."""
+    if text is None:
+        return ()
+    return _registers("reset-non-smpl-periods", text, model) if text else None
+
+
+def _registers(option: str, text: str, model: PmuModel) -> tuple[int, ...]:
+    """Numbers of data registers, and ranges of them: 4,5-7."""
+    numbers: set[int] = set()
+    for item in text.split(",") if text else ():
+        first, dash, last = item.partition("-")
+        begin = whole_number(option, first, 0, MOST_REGISTER)
+        end = whole_number(option, last, 0, MOST_REGISTER) if dash else begin
+        if end < begin:
+            raise BadValueError(f"--{option}={text}: {item}: a range goes from the lower number to the higher one")
+        numbers |= set(range(begin, end + 1))
     there = model.data_registers
-    for number in numbers:
+    for number in sorted(numbers):
         if number not in there:
             known = ", ".join(map(str, there))
             raise BadValueError(f"--{option}={text}: {model.name} has no PMD{number}; it has {known}")
-    return tuple(numbers)
+    return tuple(sorted(numbers))
 
 
 def _split(option: str, text: str, count: int) -> list[str]:

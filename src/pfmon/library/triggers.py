@@ -104,7 +104,7 @@ def triggers_fit_the_breakpoint_registers(kind: str, wanted: list[str]) -> None:
 
 def triggers_and_ranges_share_registers(options: Options) -> None:
     """Ranges and triggers are held by the same breakpoint registers (pfmon on Itanium 2, section 8)."""
-    ranges = {"code": options.irange or options.checkpoint_func, "data": options.drange}
+    ranges = {"code": options.gives("irange", "checkpoint_func"), "data": options.gives("drange")}
     names = {"code": "--irange and --checkpoint-func", "data": "--drange"}
     for kind, used in ranges.items():
         trigger = next((name for name in options.triggers if name.startswith(f"trigger-{kind}")), "")

@@ -21,17 +21,20 @@ USUAL = {
 }
 """Cycles and instructions, by PMU. The PMU is that of --pmu, of the machine, or of the program."""
 
+OF_SETS = (
+    *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge", "irange", "drange", "checkpoint_func"),
+    *("opcode_matches", "branch_filters", "ip_ear", "long_smpl_periods", "short_smpl_periods"),
+)
 OF_EVENTS = (
-    *("event_thresholds", "priv_levels", "insn_sets", "invert", "edge", "levels", "system_wide", "all_threads"),
-    *("irange", "drange", "checkpoint_func", "opcode_matches", "branch_filters", "ip_ear", "controls", "preload"),
-    *("long_smpl_periods", "short_smpl_periods", "insecure", "dont_start", "report", "survey", "record", "guest_pmu"),
+    *("levels", "system_wide", "all_threads", "controls", "preload"),
+    *("insecure", "dont_start", "report", "survey", "record", "guest_pmu"),
 )
 """Options that say how events count, or that want others or none: with them nothing is counted unasked."""
 
 
 def counts_the_usual(options: Options) -> bool:
     """Whether cycles and instructions are counted because nothing else was asked for."""
-    if options.events or not options.usual_events or options.insn_set != "both":
+    if options.events or not options.usual_events or options.instruction_sets or options.gives(*OF_SETS):
         return False
     return all(getattr(options, name) in ("", None, False, [], {}) for name in OF_EVENTS)
 
@@ -39,6 +42,5 @@ def counts_the_usual(options: Options) -> bool:
 def take_the_usual(options: Options) -> None:
     """Make them what is asked for. With --slow, which the machine cannot time, instructions alone."""
     cycles, instructions = USUAL[options.pmu]
-    options.events = [instructions] if options.slow else [cycles, instructions]
-    options.set_sizes = [len(options.events)]
+    options.sets[0].events = [instructions] if options.slow else [cycles, instructions]
     options.usual_events = True

@@ -29,9 +29,9 @@ class Machine(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a run was set to: the request, the programmings of each event set's PMUs, the machine."""
+    """What a run was set to: the request and the programmings of the PMUs of each event set, the machine."""
 
-    request: Request
+    requests: Sequence[Request]
     sets: Sequence[Sequence[Programming]]
     matchers: tuple[int, int]
     machine: Machine
@@ -63,7 +63,7 @@ def programming_json(record: Record) -> list[dict[str, Any]]:
     (name and value in hexadecimal, in the order of writing), monitors, code_range and data_range (null without one),
     opcode_matchers (null for one that is not used)."""
     return [
-        {"set": number, "pmus": [_pmu(record, made) for made in programmings]}
+        {"set": number, "pmus": [_pmu(record, record.requests[number], made) for made in programmings]}
         for number, programmings in enumerate(record.sets)
     ]
 
@@ -73,14 +73,14 @@ def machine_json(machine: Machine) -> dict[str, Any]:
     return {"name": machine.name, "changes": list(machine.changes)}
 
 
-def _pmu(record: Record, made: Programming) -> dict[str, Any]:
+def _pmu(record: Record, request: Request, made: Programming) -> dict[str, Any]:
     return {
         "registers": {name: f"0x{value:016x}" for name, value in made.writes.items()},
         "monitors": [_monitor(get(made.pmu), monitor) for monitor in made.monitors],
-        "code_range": _range(made.irange, record.request.irange is not None and record.request.irange.inverse),
-        "data_range": _range(made.drange, False),
+        "code_range": _range(made.irange),
+        "data_range": _range(made.drange),
         "opcode_matchers": [
-            _matcher(number, matcher) for number, matcher in zip(record.matchers, record.request.opcodes, strict=True)
+            _matcher(number, matcher) for number, matcher in zip(record.matchers, request.opcodes, strict=True)
         ],
     }
 
@@ -99,7 +99,7 @@ def _monitor(model: PmuModel, monitor: Monitor) -> dict[str, Any]:
     }
 
 
-def _range(programmed: RangeProgramming | None, inverse: bool) -> dict[str, Any] | None:
+def _range(programmed: RangeProgramming | None) -> dict[str, Any] | None:
     """asked and programmed are [start, end) in hexadecimal; fine: fine mode; pairs: breakpoint pairs of each range."""
     if programmed is None:
         return None
@@ -107,7 +107,7 @@ def _range(programmed: RangeProgramming | None, inverse: bool) -> dict[str, Any]
     return {
         "asked": [[f"{start:#x}", f"{end:#x}"] for start, end in programmed.limits],
         "programmed": [[f"{start - low:#x}", f"{end + high:#x}"] for (start, end), (low, high) in limits],
-        "inverse": inverse,
+        "inverse": programmed.inverse,
         "fine": programmed.fine,
         "pairs": list(programmed.pairs),
     }

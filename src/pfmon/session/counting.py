@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pfmon.counting.unit import MachineRecords
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor, Programming
-    from pfmon.pmu.request import Request
-    from pfmon.session.plan import Placed
+    from pfmon.pmu.request import RangeRequest, Request
+    from pfmon.session.sampling import Period
     from pfmon.stream.table import BlockTable
 
 Value = int | float | None
@@ -100,15 +100,24 @@ class Counting:
     def _wanted(self, model: PmuModel) -> Request:
         return with_captures(model, self.plan.request(self._request))
 
-    def requalify(self, model: PmuModel, placed: Placed) -> None:
+    def requalify(self, model: PmuModel, irange: RangeRequest | None, drange: RangeRequest | None) -> None:
         """Ranges have got their addresses. PfmonError: they cannot be had beside the events."""
-        self._request = self._request._replace(irange=placed.irange, drange=placed.drange)
+        self._request = self._request._replace(irange=irange, drange=drange)
         before, self.programming = self.programming, model.fulfil(self._wanted(model))
         registers = self.counters.registers
         for name, value in {**dict.fromkeys(before.writes, 0), **self.programming.writes}.items():
             if before.writes.get(name) != value:
                 registers.write(name, value)
         self.unit.requalify(registers)
+
+    def by_monitor(self, periods: Sequence[Period | None]) -> list[Period | None]:
+        """A period for each event as one for each monitor, in their order; None for the monitors of formulas, which are
+        no counters of their own."""
+        found: list[Period | None] = [None] * len(self.programming.monitors)
+        for number, period in enumerate(periods):
+            if not self.plan.is_derived(number):
+                found[self.plan.places(number)[0]] = period
+        return found
 
     def sink(self, seen: Seen, by_place: bool = False) -> Sink:
         """What the counting unit's monitors counted; `ordered` puts them into the order of the request."""

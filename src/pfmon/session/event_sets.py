@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from pfmon.counting.tally import Tally
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor
-    from pfmon.pmu.request import Request
+    from pfmon.pmu.request import RangeRequest, Request
     from pfmon.session.counting import Count, Seen, Value
-    from pfmon.session.plan import Placed
     from pfmon.stream.table import BlockTable
 
 
@@ -68,10 +67,10 @@ class EventSets:
         """(address, mask) of the data ranges in force; they are common to all sets."""
         return self.sets[0].unit.data_ranges or ()
 
-    def requalify(self, placed: Placed) -> None:
+    def requalify(self, irange: RangeRequest | None, drange: RangeRequest | None) -> None:
         """Ranges have got their addresses (`Counting.requalify`). PfmonError."""
         for one in self.sets:
-            one.requalify(self.model, placed)
+            one.requalify(self.model, irange, drange)
 
     def captures(self, table: BlockTable, seed: int) -> list[Captures]:
         """The event address registers and trace buffers at work. ``seed``: of the choice among loads that overlap."""

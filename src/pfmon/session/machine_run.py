@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+    from pfmon.counting.gate import Gate
     from pfmon.machine.interval.cycle_watch import CycleWatch
     from pfmon.machine.interval.interval_machine import IntervalMachine
     from pfmon.machine.machine import Machine
@@ -141,6 +142,13 @@ class MachineRun:
         """The data ranges from the next instruction on, behind `settle`. Only machines of the Itaniums heed them."""
         if set_ranges := getattr(self.machine, "set_ranges", None):
             set_ranges(ranges)
+
+    def change_ranges(self, before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]], gate: Gate) -> None:
+        """Another event set counts from the instruction on that the gate stands before: its data ranges are in force
+        then."""
+        if list(before) != list(after):
+            self.settle(gate.next_address)
+            self.set_ranges(after)
 
     def settle(self, address: int) -> None:
         """Bring the records up to the next instruction, which is at ``address``."""

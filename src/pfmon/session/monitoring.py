@@ -252,8 +252,15 @@ class Monitoring:
 
     def _switch(self) -> None:
         assert self._gate
+        before = self._groups[self._turn]
         self._turn = (self._turn + 1) % len(self._groups)
         self._gate.choose(self._turn)
+        if self._machine:
+            self._machine.change_ranges(before.data_ranges, self._groups[self._turn].data_ranges, self._gate)
+
+    def _ranges_of(self, reader: int) -> Sequence[tuple[int, int]]:
+        """The data ranges of what a reader of the stream counts for: an event set, or a thread."""
+        return self._groups[0 if self._controls.per_thread else reader].data_ranges
 
     def _interval(self) -> None:
         assert self._gate
@@ -275,10 +282,13 @@ class Monitoring:
         far."""
         if self._machine:
             self._machine.drain()
-        for group in self._groups:
-            group.requalify(placed)
-        if ranges := self._groups[0].data_ranges:
-            set_ranges(ranges, [*self._tallies, self._witness], self._machine)
+        for group, ranges in zip(self._groups, placed.ranges, strict=True):
+            group.requalify(*ranges)
+        for number, tally in enumerate(self._tallies):
+            set_ranges(self._ranges_of(number), tally)
+        set_ranges(self._groups[0].data_ranges, self._witness)
+        if self._machine and any(group.data_ranges for group in self._groups):
+            self._machine.set_ranges(self._groups[self._turn].data_ranges)
         if self._gate:
             move(self._gate, placed.triggers)
         self._controls = self._controls._replace(triggers=placed.triggers)
@@ -315,15 +325,10 @@ def nothing_is_lost(failures: Iterable[Failure]) -> None:
             raise LostError(f"{LOST[failure]}: the run's counts would lack something, so there are none")
 
 
-def set_ranges(
-    ranges: Sequence[tuple[int, int]], tallies: Iterable[Consumer | None], machine: MachineRun | None
-) -> None:
-    """The data ranges from here on, for all that looks at addresses."""
-    for tally in tallies:
-        if isinstance(tally, DataTally):
-            tally.set_ranges(ranges)
-    if machine:
-        machine.set_ranges(ranges)
+def set_ranges(ranges: Sequence[tuple[int, int]], tally: Consumer | None) -> None:
+    """The data ranges from here on of what looks at addresses."""
+    if ranges and isinstance(tally, DataTally):
+        tally.set_ranges(ranges)
 
 
 def scaled(total: int, active: int, whole: int) -> int:

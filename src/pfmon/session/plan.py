@@ -38,43 +38,40 @@ MACHINE, EXACT = "machine", "exact"
 
 
 class Placed(NamedTuple):
-    """Ranges and triggers whose addresses have become known."""
+    """Ranges (of code and of data, by event set) and triggers whose addresses have become known."""
 
-    irange: RangeRequest | None
-    drange: RangeRequest | None
+    ranges: Sequence[tuple[RangeRequest | None, RangeRequest | None]]
     triggers: tuple[Trigger, ...]
 
 
 class Plan(NamedTuple):
-    """What is to be run and counted. ``timeout`` is in seconds; no events: the program just runs; ``profile``: say
-    where the counts come from; ``annotate``: a range of code whose instructions are to be listed, or its
-    name, if that is known when the program has run; ``unlimited``:
-    count on as many PMUs as the events need; ``set_sizes``: how many of the events belong to each event set, if there
-    are several that take turns; ``controls``: when is counted; ``machine``: gives the machine that the program runs on,
-    None: that of the PMU's processor; ``report``: break the cycles down; there are no events then; ``record``: a file
-    that the run is recorded in; ``replay``: a recording that is run instead of a program (``partial``: as far as it is
-    whole), whose ``program`` is needed for names alone; ``sampling``: which events are sampled, of one event set that
-    counts on one PMU all the time; ``demangle``: C++ names where counts come from; ``following``: what is counted of
-    what the program starts; ``debug``: where separate debug files are looked for; ``survey``: look at everything,
-    beside what counts; ``threaded``: a machine in a thread of its own; ``guest_pmu``: the program has the PMU, and a
-    machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events then;
-    ``watched``: somebody looks at the counts while it runs; ``seat``: the hardware thread of a core that it runs on;
-    ``awaited``: says, of the files that are mapped, where ranges and triggers are whose addresses are not known yet;
-    None: no more than before."""
+    """What is to be run and counted. ``requests``: what is asked of the PMU for each event set, which take turns if
+    there are several; ``timeout`` is in seconds; no events: the program just runs; ``profile``: say where the counts
+    come from; ``annotate``: a range of code whose instructions are to be listed, or its name, if that is known when the
+    program has run; ``unlimited``: count on as many PMUs as the events need; ``controls``: when is counted;
+    ``machine``: gives the machine that the program runs on, None: that of the PMU's processor; ``report``: break the
+    cycles down; there are no events then; ``record``: a file that the run is recorded in; ``replay``: a recording that
+    is run instead of a program (``partial``: as far as it is whole), whose ``program`` is needed for names alone;
+    ``sampling``: which events are sampled, of one event set that counts on one PMU all the time; ``demangle``: C++
+    names where counts come from; ``following``: what is counted of what the program starts; ``debug``: where separate
+    debug files are looked for; ``survey``: look at everything, beside what counts; ``threaded``: a machine in a thread
+    of its own; ``guest_pmu``: the program has the PMU, and a machine runs (MACHINE), or only what architecture decides
+    is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while it runs; ``seat``: the
+    hardware thread of a core that it runs on; ``awaited``: says, of the files that are mapped, where ranges and
+    triggers are whose addresses are not known yet; None: no more than before."""
 
     program: Program | None
     arguments: Sequence[bytes]
     environment: Sequence[bytes]
     settings: Settings
     model: PmuModel
-    request: Request
+    requests: Sequence[Request]
     memory_limit: int
     timeout: float | None = None
     slow: bool = False
     profile: bool = False
     annotate: tuple[int, int] | str | None = None
     unlimited: bool = False
-    set_sizes: Sequence[int] = ()
     controls: Controls = Controls()
     machine: Callable[[], MachineFigures] | None = None
     report: bool = False
@@ -127,13 +124,7 @@ class Outcome(NamedTuple):
 
 def event_groups(plan: Plan) -> list[EventSets]:
     """The event sets of a plan, each programmed; none without events."""
-    request, groups, first = plan.request, [], 0
-    for size in plan.set_sizes or [len(request.events)]:
-        part = request._replace(events=request.events[first : first + size])
-        if part.events:
-            groups.append(EventSets(plan.model, part, plan.unlimited))
-        first += size
-    return groups
+    return [EventSets(plan.model, request, plan.unlimited) for request in plan.requests if request.events]
 
 
 def planned_machine(plan: Plan) -> MachineFigures:
@@ -142,7 +133,7 @@ def planned_machine(plan: Plan) -> MachineFigures:
     from pfmon.machine.names import default_machine
 
     check_machine_counts(plan.slow)
-    return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.request.ia32_program))
+    return plan.machine() if plan.machine else load(default_machine(plan.model.name, plan.requests[0].ia32_program))
 
 
 def planned_trigger(plan: Plan) -> MachineTrigger | None:

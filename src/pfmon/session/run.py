@@ -12,6 +12,7 @@ from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Monitoring
 from pfmon.session.plan import MACHINE, Outcome, Times, event_groups, planned_machine, planned_trigger
 from pfmon.session.processor_times import processor_times
+from pfmon.session.sampling import counters_without_a_period_are_reset
 from pfmon.session.supported import (
     check_addresses,
     check_controls,
@@ -61,6 +62,8 @@ class Session:
         check_controls(plan.model, plan.controls)
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
+        if plan.sampling:
+            counters_without_a_period_are_reset(plan.sampling, self.sets)
         self._trigger = planned_trigger(plan)
         if self._steered or self._trigger:
             from pfmon.session.steering import BY_CONTROLS, BY_EVENT, check_live  # few runs need it
@@ -131,9 +134,12 @@ class Session:
             placed = self.plan.awaited(self.engine.mapped)
             if placed and self._at_work:
                 self._at_work.requalify(placed)
-                wanted = self.plan.request._replace(irange=placed.irange, drange=placed.drange)
+                wanted = [
+                    request._replace(irange=irange, drange=drange)
+                    for request, (irange, drange) in zip(self.plan.requests, placed.ranges, strict=True)
+                ]
                 controls = self.plan.controls._replace(triggers=placed.triggers)
-                self.plan = self.plan._replace(request=wanted, controls=controls)
+                self.plan = self.plan._replace(requests=wanted, controls=controls)
         except BaseException as error:
             self._misplaced = error
             self.stop()
@@ -222,10 +228,10 @@ class Session:
 
     def _run_sampled(self, on_samples: Callable[[Sequence[Sample]], None] | SampleListener) -> Outcome:
         from pfmon.session.sampled_run import SampledRun  # as the machine: most runs need none
-        from pfmon.session.sampling import Sampling
+        from pfmon.session.sampling import Sampling, SetSampling
 
         plan = self.plan
-        sampling = plan.sampling or Sampling((None,) * sum(group.monitors for group in self.groups))
+        sampling = plan.sampling or Sampling(tuple(SetSampling((None,) * len(one.plan.names)) for one in self.sets))
         sampled = SampledRun(
             *(plan.model, self.sets, self.engine, sampling, on_samples, self._machine, self._traced),
             *(plan.controls, plan.settings.nanoseconds_per_instruction, self._trigger, plan.seat),

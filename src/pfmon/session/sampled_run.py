@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pfmon.session.event_trigger import MachineTrigger
     from pfmon.session.machine_run import MachineRun
     from pfmon.session.plan import Placed
-    from pfmon.session.sampling import Period, Sampling
+    from pfmon.session.sampling import Period, Sampling, SetSampling
     from pfmon.session.steering import Driver, Interrupted
 
 
@@ -58,6 +58,11 @@ class _Set(NamedTuple):
     periods: Sequence[Period | None]
     unit: LiveUnit
     told: Sampler | Driver | Interrupted
+
+    @property
+    def data_ranges(self) -> Sequence[tuple[int, int]]:
+        """(address, mask) of the data ranges in force."""
+        return self.counting.unit.data_ranges or ()
 
     def values(self) -> list[int]:
         """What its counters have counted, in all."""
@@ -121,12 +126,10 @@ class SampledRun:
         self._listener = listener_of(sampling, on_samples, engine)
         self._calls = CallStack(engine.table, traced) if sampling.stacks else None
         self._machine = self._make_machine(figures, sets) if figures else None
-        self._sets: list[_Set] = []
-        first = 0
-        for number, counting in enumerate(sets):
-            beyond = first + len(counting.programming.monitors)
-            self._sets.append(self._make_set(number, counting, sampling.periods[first:beyond]))
-            first = beyond
+        self._sets = [
+            self._make_set(number, counting, own)
+            for number, (counting, own) in enumerate(zip(sets, sampling.sets, strict=True))
+        ]
         self._live = self._make_live() if self._gated else None
         self._turn = 0
         period = max(1, (controls.switch or 0) // nanoseconds)
@@ -144,15 +147,17 @@ class SampledRun:
         ranges = sets[0].unit.data_ranges or ()
         return MachineRun(figures, self._engine.table, ranges, event_sets=len(sets) + self._gated, seat=self._seat)
 
-    def _make_set(self, number: int, counting: Counting, periods: Sequence[Period | None]) -> _Set:
+    def _make_set(self, number: int, counting: Counting, own: SetSampling) -> _Set:
         """One event set: its sampler and its counters."""
         sampling, registers = self._sampling, counting.counters.registers
+        periods = counting.by_monitor(own.periods)
         pmds = [monitor.pmd for monitor in counting.programming.monitors]
-        held = sorted({*sampling.extra, *(set(counting.programming.pmds) - set(pmds))})
+        held = sorted({*own.extra, *(set(counting.programming.pmds) - set(pmds))})
         loads = dict(zip(pmds, periods, strict=True))
         counters = [(monitor.pmd, loads[monitor.pmd]) for monitor in counting.unit.monitors]
         unsampled = {pmd for pmd, period in loads.items() if period is None}
-        sampler = Sampler(self._listener, counters, registers.bank.width, sampling.reset, number)
+        reset = unsampled if own.reset is None else own.reset
+        sampler = Sampler(self._listener, counters, registers.bank.width, reset, number)
         told = listener(counting, periods, sampler)
         unit = LiveUnit(
             *(self._model, registers, self._engine.table, self._traced, told),
@@ -203,8 +208,11 @@ class SampledRun:
 
     def _switch(self) -> None:
         assert self._gate
+        before = self._sets[self._turn]
         self._turn = (self._turn + 1) % len(self._sets)
         self._gate.choose(self._turn)
+        if self._machine:
+            self._machine.change_ranges(before.data_ranges, self._sets[self._turn].data_ranges, self._gate)
 
     @property
     def running(self) -> AbstractContextManager[object]:
@@ -232,11 +240,12 @@ class SampledRun:
         """Ranges and triggers have got their addresses (Monitoring.requalify)."""
         if self._machine:
             self._machine.drain()
-        for one in self._sets:
-            one.counting.requalify(self._model, placed)
+        for one, ranges in zip(self._sets, placed.ranges, strict=True):
+            one.counting.requalify(self._model, *ranges)
             one.unit.requalify()
-        if ranges := self._sets[0].unit.data_ranges:
-            set_ranges(ranges, [self._tally], self._machine)
+        set_ranges(self._sets[0].data_ranges, self._tally)
+        if self._machine and any(one.data_ranges for one in self._sets):
+            self._machine.set_ranges(self._sets[self._turn].data_ranges)
         if self._gate:
             move(self._gate, placed.triggers)
         self._controls = self._controls._replace(triggers=placed.triggers)
@@ -294,4 +303,4 @@ class SampledRun:
     @property
     def _samples(self) -> bool:
         """Whether there are any: counters may count live for other reasons."""
-        return any(period for period in self._sampling.periods)
+        return any(period for one in self._sampling.sets for period in one.periods)

@@ -6,11 +6,15 @@ the overflow, has a sample kept (counting/sample_buffer.pyx), and loads the next
 
 from __future__ import annotations
 
+from pfmon.errors import BadValueError
 from pfmon.light_typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from pfmon.session.counting import Counting
 
 ENTRIES = 2048
 """Samples in a buffer, if nobody says."""
@@ -26,21 +30,41 @@ class Period(NamedTuple):
     seed: int = 1
 
 
-class Sampling(NamedTuple):
-    """What is to be sampled. ``periods``: by event, None for one that only counts; ``entries``: samples in a buffer;
-    ``saturate``: none are taken after the first full one; ``reset``: counters without a period begin at 0 again with
-    every sample; ``truth``: count as well where the sampled event happens; ``stacks``: with the calls that the
-    program is in; ``skid``: cycles from an overflow to its interrupt;
-    ``extra``: further PMDs in every sample."""
+class SetSampling(NamedTuple):
+    """What is to be sampled of an event set. ``periods``: by event, None for one that only counts; ``extra``: further
+    PMDs in every sample; ``reset``: the PMDs of counters without a period that begin at 0 again with every sample,
+    None: all of these."""
 
     periods: tuple[Period | None, ...]
+    extra: tuple[int, ...] = ()
+    reset: tuple[int, ...] | None = ()
+
+
+class Sampling(NamedTuple):
+    """What is to be sampled. ``sets``: by event set; ``entries``: samples in a buffer; ``saturate``: none are taken
+    after the first full one; ``truth``: count as well where the sampled event happens; ``stacks``: with the calls that
+    the program is in; ``skid``: cycles from an overflow to its interrupt."""
+
+    sets: tuple[SetSampling, ...]
     entries: int = ENTRIES
     saturate: bool = False
-    reset: bool = False
     truth: bool = False
     stacks: bool = False
     skid: int = 0
-    extra: tuple[int, ...] = ()
+
+
+def counters_without_a_period_are_reset(sampling: Sampling, sets: Sequence[Counting]) -> None:
+    """PfmonError: a register that is to begin at 0 again has a period, or is no counter of its event set."""
+    for own, counting in zip(sampling.sets, sets, strict=True):
+        numbers = [monitor.pmd for monitor in counting.programming.monitors]
+        periods = counting.by_monitor(own.periods)
+        only_count = [number for number, period in zip(numbers, periods, strict=True) if period is None]
+        for number in own.reset or ():
+            if number not in only_count:
+                there = ", ".join(map(str, sorted(only_count))) or "none"
+                raise BadValueError(
+                    f"--reset-non-smpl-periods: PMD{number} is no counter without a period; the event set has {there}"
+                )
 
 
 class Sample(NamedTuple):

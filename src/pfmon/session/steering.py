@@ -134,7 +134,7 @@ def check_live(plan: Plan, sets: Sequence[Counting], why: str) -> None:
     sampling, controls = plan.sampling, plan.controls
     refused: dict[str, bool] = {
         "--unlimited": plan.unlimited,
-        "several event sets": len(plan.set_sizes) > 1,
+        "several event sets": len(plan.requests) > 1,
         "--per-function and its like": plan.profile,
         "--print-interval": controls.interval is not None,
         "--trigger-code and --trigger-data": why == BY_EVENT and bool(controls.triggers),

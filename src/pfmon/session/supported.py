@@ -129,10 +129,10 @@ def _captures_details(request: Request) -> bool:
 
 def _levels(model: PmuModel, request: Request) -> set[int]:
     """The privilege masks of the events. The operating system's time is known, so cycles may count at level 0 alone."""
-    found = {event.name: event.plm or request.plm for event in request.events}
+    found = [(event.name, event.plm or request.plm) for event in request.events]
     return {
         plm
-        for name, plm in found.items()
+        for name, plm in found
         if not (plm & PLM_KERNEL and model.architecture == "ia64" and counts_all_cycles(model.events[name].signal))
     }
 
