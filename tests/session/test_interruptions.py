@@ -1,12 +1,20 @@
 """Interruptions of a program: changes of the privilege level, floating-point traps (Montecito manual 4.5, 4.9)."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ia64_program import DATA, EXIT, write_program
+from guests import guest, quiet
+from ia64_program import DATA, EXIT, TEXT, write_program
 
 import pfmon
+from pfmon.counting.tally import Tally
+from pfmon.machine.config import load
+from pfmon.machine.machine import Machine
+from pfmon.machine.occurrences import Occurrence
+from pfmon.stream.marks import Mark
+from pfmon.stream.recorder import Recorder
 
 CHANGES = {"itanium": "cpu_cpl_changes", "itanium2": "cpu_cpl_changes", "montecito": "cpu_cpl_changes_all"}
 
@@ -73,3 +81,27 @@ def test_floating_point_traps_are_stalls_with_a_trap(pmu: str, traps: bool, want
     ]  # fmt: skip
     command = [str(write_program(tmp_path / "divides", lines))]
     assert counted(command, pmu, "fp_true_sirstall") == wanted
+    assert counted(command, pmu, "fp_true_sirstall", irange=(TEXT, TEXT + 0x1000)) == wanted
+    assert counted(command, pmu, "fp_true_sirstall", irange=(TEXT + 0x1000, TEXT + 0x2000)) == 0
+
+
+@pytest.mark.parametrize("machine", CHANGES)
+@pytest.mark.parametrize(("name", "arguments"), [("hashmap", ["40"]), ("epic", []), ("stream", ["64", "2"])])
+def test_changes_are_those_of_the_stream_and_of_the_pages(machine: str, name: str, arguments: list[str]) -> None:
+    """What marks say, in the stream alone, and the translations that the operating system put in."""
+    program, log = guest(name, arguments, trace=True), Recorder()
+    with quiet():
+        program.run(log)
+    program.close()
+    found, tally = Machine(load(machine), program.table), Tally(program.table, traced=True)
+    log.replay(tally)
+    log.replay(found)
+    found.finish()
+    happened: Counter[int] = Counter()
+    for (_, _, occurrence, _), times in found.occurrences().items():
+        happened[occurrence] += times
+    filled = happened[Occurrence.DTLB_FILLED] + happened[Occurrence.ITLB_FILLED]
+    marks = sum(tally.marks(kind).marks for kind in (Mark.SYSTEM_CALL, Mark.FAULT))
+    deferred = tally.marks(Mark.DEFERRED).by_value[1]
+    assert filled and marks
+    assert happened[Occurrence.LEVEL_CHANGED] == 2 * (filled + marks + deferred)

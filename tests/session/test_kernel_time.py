@@ -38,8 +38,10 @@ def test_each_system_call_costs_its_figure(pmu: str) -> None:
     calls, rest = divmod(costs[2], 1000)
     assert rest == costs[0] == 0 and calls >= 1
     assert costs[1] == 100 * calls
+    pages = cycles(pmu, "-k", example("fib"), figures=(0, 0, 100)) // 100
     changes = pfmon("--json", "--no-cmd-output", f"--pmu={pmu}", "-e", changed(pmu), example("fib"))
-    assert json.loads(changes.stdout)["events"][0]["count"] == 2 * calls
+    spilled = 1  # the page of the register stack engine, whose accesses nobody waits for
+    assert json.loads(changes.stdout)["events"][0]["count"] == 2 * (calls + pages + spilled)
 
 
 def changed(pmu: str) -> str:

@@ -47,6 +47,6 @@ cdef class Timing(Repeating):
     cdef void follow_frames(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void flush_behind(self, const Plan* plan, const Run* run) noexcept nogil
     cdef void apply_marks(self, const Plan* plan, uint64_t number) noexcept nogil
-    cdef void leave_interruption(self, uint64_t number, uint32_t instruction, uint64_t mark) noexcept nogil
+    cdef void leave_interruption(self, const Plan* plan, uint64_t number, uint32_t instruction, uint64_t mark) noexcept nogil
     cdef void apply_late_marks(self) noexcept nogil
     cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil

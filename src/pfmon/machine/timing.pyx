@@ -317,7 +317,7 @@ cdef class Timing(Repeating):
                 move_registers(self.pipeline, number, instruction, <uint32_t>(mark & 0xFFFF), address, cause)
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.THREAD:
                 if kind != Mark.THREAD or i == 0 or mark_kind(self.marks[i - 1]) != Mark.SYSTEM_CALL:
-                    self.leave_interruption(number, instruction, mark)
+                    self.leave_interruption(plan, number, instruction, mark)
                 self.pipeline.flush(number, XPN, self.pipeline.exception)
                 self.pipeline.enter_kernel(number, 0, self.pipeline.system_call if kind == Mark.SYSTEM_CALL
                                            else self.pipeline.fault if kind == Mark.FAULT
@@ -325,13 +325,15 @@ cdef class Timing(Repeating):
         set_frame_levels(&self.pipeline.frames, self.now)
         self.mark_count = 0
 
-    cdef void leave_interruption(self, uint64_t number, uint32_t instruction, uint64_t mark) noexcept nogil:
+    cdef void leave_interruption(self, const Plan* plan, uint64_t number, uint32_t instruction, uint64_t mark) noexcept nogil:
         """Record that the operating system is entered and left: by a system call, a fault or the clock, whose interrupt
-        ends a thread's turn."""
+        ends a thread's turn. A floating-point interruption is qualified as the instruction that retired last, a trap's
+        own."""
         cdef uint64_t fault = mark_value(mark)
         self.pipeline.notes.context = <uint64_t>instruction << NOTE_INSTRUCTION
         note(&self.pipeline.notes, Occurrence.LEVEL_CHANGED, ROUND_TRIP)
         if mark_kind(mark) == Mark.FAULT and (fault == Fault.FAULT_FP_FAULT or fault == Fault.FAULT_FP_TRAP):
+            self.pipeline.notes.context = <uint64_t>min(instruction, plan.length - 1) << NOTE_INSTRUCTION
             note(&self.pipeline.notes, Occurrence.FLOAT_INTERRUPTED, 1)
         self.leave_notes(number, instruction)
 
