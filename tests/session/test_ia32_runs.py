@@ -66,6 +66,7 @@ def test_they_do_not_go_with_ia32_alone(option: dict[str, str]) -> None:
     ("events", "options", "text"),
     [
         ("loads_retired", {"pmu": "itanium2"}, "not functional in IA-32 code; .* there count .*L2_MISSES"),
+        ("data_ear_alat", {"pmu": "itanium2"}, "DATA_EAR_ALAT is not functional in IA-32 code"),
         ("l2_misses", {"pmu": "montecito"}, "this is an i386 program"),
         ("cpu_cycles", {"machine": "itanium2"}, "does not run programs of this instruction set"),
     ],
@@ -89,3 +90,71 @@ def test_the_register_file_is_in_ia32_mode(pmu: str) -> None:
 def test_samples_are_taken_of_ia32_code() -> None:
     ran = pfmon.run(COMMAND, events="ia32_inst_retired", ia32=True, stdout=pfmon.DEVNULL, long_smpl_periods=1000)
     assert len(ran.samples) == ran.retired // 1000 > 2
+
+
+CHASE = [str(EXAMPLES / "i386" / "chase"), "50"]
+LOAD = {"itanium": "L1D_READ_MISSES_RETIRED", "itanium2": "L1D_READ_MISSES_ALL"}
+WALK = {"itanium": "DTLB_MISSES", "itanium2": "L2DTLB_MISSES"}
+
+
+@pytest.mark.parametrize("pmu", ["itanium", "itanium2"])
+def test_the_data_ear_captures_misses_of_ia32_code(pmu: str) -> None:
+    """Itanium manual, section 6.1.3.3. Loads that wait for each other do not overlap: Itanium captures each."""
+    captured, missed = counts(f"data_ear_cache_lat4,{LOAD[pmu]}", CHASE, pmu=pmu)
+    assert captured == missed if pmu == "itanium" else 0 < captured <= missed
+    assert counts("data_ear_events", CHASE, pmu=pmu) == [captured]
+    (late,) = counts("data_ear_cache_lat64", CHASE, pmu=pmu)
+    assert 0 < late < captured
+
+
+@pytest.mark.parametrize("pmu", ["itanium", "itanium2"])
+def test_the_data_ear_captures_what_the_walker_serves(pmu: str) -> None:
+    captured, walked = counts(f"data_ear_tlb_vhpt,{WALK[pmu]}", CHASE, pmu=pmu)
+    assert captured == walked > 0
+
+
+@pytest.mark.parametrize("pmu", ["itanium", "itanium2"])
+def test_what_the_ears_capture_of_one_set_is_counted_for_it(pmu: str) -> None:
+    event = "data_ear_cache_lat4"
+    (both,) = counts(event, CHASE, pmu=pmu)
+    assert counts(f"{event},{event},{event}", CHASE, pmu=pmu, insn_sets="ia32,ia64,both") == [both, 0, both]
+
+
+def test_samples_have_what_the_data_ear_holds() -> None:
+    """Each sample is of the load that missed, which a run without an EAR samples at the same instruction."""
+    options: dict[str, Any] = {"pmu": "itanium", "long_smpl_periods": 10, "stdout": pfmon.DEVNULL}
+    run = pfmon.run(CHASE, events="data_ear_cache_lat4", **options)
+    misses = pfmon.run(CHASE, events=LOAD["itanium"], **options)
+    assert [(one.iip, one.stamp) for one in run.samples] == [(one.iip, one.stamp) for one in misses.samples]
+    for sample in run.samples:
+        held = dict(sample.pmds)
+        assert held[17] == sample.iip & -16 | 1  # valid; there are no slots
+        assert held[3] & 0xFFF >= 4
+    assert len({dict(one.pmds)[2] for one in run.samples}) > 100
+
+
+def test_code_that_misses_is_captured() -> None:
+    captured, missed = counts("instruction_ear_cache_lat4,instruction_ear_events", CHASE, pmu="itanium")
+    assert captured == missed > 0
+    run = pfmon.run(
+        CHASE, events="instruction_ear_cache_lat4", pmu="itanium", long_smpl_periods=1, stdout=pfmon.DEVNULL
+    )
+    for sample in run.samples:  # the line that was fetched is the one of the block's beginning, or one behind it
+        line = dict(sample.pmds)[0] & -32
+        assert -32 < line - sample.iip < 4096
+
+
+@pytest.mark.parametrize("option", [{}, {"ia32": True, "ia64": True}])
+def test_the_branch_buffer_is_accepted_for_both_sets(option: dict[str, bool]) -> None:
+    """Pfmon on Itanium 2, section 7.1: the results are of the IA-64 execution alone; that is said."""
+    run = pfmon.run(CHASE, events="branch_event,l2_misses", pmu="itanium2", stdout=pfmon.DEVNULL, **option)
+    branches, misses = (count.value for count in run.counts)
+    assert branches == 0 and misses
+    assert any(note.startswith("BRANCH_EVENT, as it is programmed, counts IA-64 code alone") for note in run.notes)
+    with pytest.raises(PfmonError, match="branch buffer: not available"):
+        counts("branch_event", CHASE, pmu="itanium2", ia32=True)
+
+
+def test_a_qualified_event_that_counts_nothing_is_said() -> None:
+    run = pfmon.run(CHASE, events="l2_misses", pmu="itanium2", irange="main", stdout=pfmon.DEVNULL)
+    assert run.counts[0].value == 0 and any(note.startswith("L2_MISSES, as it is programmed") for note in run.notes)

@@ -60,7 +60,7 @@ def _module(config: Config, prepared: Prepared, names: FunctionNames | None) -> 
         plan.model,
         captures_of(plan.model, made[0].writes),
         tuple(monitor.event for monitor, period in zip(monitors, periods, strict=True) if period),
-        lambda: machine_of(config),
+        lambda: machine_of(config, prepared.ia32),
         tuple(captures_of(plan.model, one.writes) for one in made),
         config.smpl_cum_threshold,
         config.smpl_sort,

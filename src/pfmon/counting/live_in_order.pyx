@@ -19,10 +19,11 @@ cdef enum:
     CYCLE = 0x100
     BEFORE = 0x200               # what comes before all instructions, and behind them
     BEHIND = 0x201
+    LAST_ITEM = 0xFFFFFFFF
 
 
 cdef class LiveInOrder(Live):
-    """As Live; without a skid. No PMU of these programs has data ranges or captures."""
+    """As Live; without a skid. No PMU of these programs has data ranges."""
 
     cdef uint32_t place_in(self, uint32_t item, uint64_t block) noexcept nogil:
         """Where in a block a record belongs: an instruction's number if it happened to it, that + CYCLE if the
@@ -69,12 +70,16 @@ cdef class LiveInOrder(Live):
                 self.add_mark(number, block.words[0], block.words + 1, block.marks, block.mark_count, k, sums)
         self.step(sums, 0)
         self.take_what_happened(block, BEHIND)
+        if self.captures is not None:
+            self.captures.apply_until(LAST_ITEM)
 
     cdef void take_what_happened(self, const BlockItems* block, uint32_t place) noexcept nogil:
         """To an instruction; or the cycles in which nothing dispatched, before the block or behind it."""
         cdef uint32_t k
         for k in range(0, block.item_count, 2):
             if self.place_in(block.items[k], block.words[0] & BLOCK_MASK) == place:
+                if self.captures is not None:
+                    self.captures.apply_until(k)
                 self.take_item(block.items + k, k)
 
     cdef void add_cycle(self, const BlockItems* block, uint32_t instruction, int64_t* sums) noexcept nogil:

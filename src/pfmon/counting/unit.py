@@ -68,10 +68,10 @@ class CountingUnit:
         self.data_ranges = self._qualifier.data_ranges()
         self._compiled: list[tuple[Increments, list[Event]]] = []
         self._captures: list[Captures] = []
-        if model.architecture == "ia64" and registers.field("psr", "is"):
-            self._take_ia32()
         self.capturing = capture_setting(model, registers.contents())
         self._events = model.events
+        if model.architecture == "ia64" and registers.field("psr", "is"):
+            self._take_ia32()
         self.everyone = (*self.monitors, *guests)
         for monitor in self.everyone:
             check_monitor(model, monitor)
@@ -81,8 +81,10 @@ class CountingUnit:
 
     def _take_ia32(self) -> None:
         """The program's code is IA-32."""
-        from pfmon.counting.ia32 import in_ia32
+        from pfmon.counting.ia32 import captures_in_ia32, in_ia32
 
+        data, fetch, _ = map(self._is_constrained, self._captured_events())
+        self.capturing = captures_in_ia32(self.capturing, data, fetch)
         found = [in_ia32(monitor, self._is_constrained(monitor.event)) for monitor in self.monitors]
         self.monitors = tuple(monitor for monitor in found if monitor)
         self.data_ranges = None
@@ -181,16 +183,19 @@ class CountingUnit:
         from pfmon.counting.captures import Captures
 
         # Tags qualify what is captured as they qualify the events that count it (Montecito manual, figure 3-5).
-        data = next(event for event in self._events if event.ear.startswith("dear"))
-        fetch = next(event for event in self._events if event.ear.startswith("iear"))
-        branch = next(event for event in self._events if event.branch_buffer)
-        filters = self._compile([""] * 3, [data, fetch, branch], [False] * 3)
+        filters = self._compile([""] * 3, self._captured_events(), [False] * 3)
         # Itanium's register heeds the data ranges (PMC11.pt), as its event of captures in general does.
         heeded = any(self._ranged(event) for event in self._events if self._events.ear_kind(event.code) == "dear")
         ranges = self.data_ranges or ()
         made = Captures(table, self.capturing, filters, ranges, heeded, seed, self.owner)
         self._captures.append(made)
         return made
+
+    def _captured_events(self) -> list[Event]:
+        """Events that count what the data EAR, the instruction EAR and the trace buffer capture."""
+        data = next(event for event in self._events if event.ear.startswith("dear"))
+        fetch = next(event for event in self._events if event.ear.startswith("iear"))
+        return [data, fetch, next(event for event in self._events if event.branch_buffer)]
 
     def conditions(self, table: BlockTable) -> CycleConditions | None:
         """The counters that look at cycles one by one; None: none do."""

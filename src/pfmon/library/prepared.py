@@ -84,9 +84,9 @@ class Prepared:
         words = self.command if recording else interpreted(self.command)
         instructions = recording.instruction_set if recording else _instruction_set(words[0])
         take_pmu_of_program(options, instructions)
-        self._ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
+        self.ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
         if options.machine_settings:
-            machine_of(options, self._ia32)  # whatever is wrong with them shows now
+            machine_of(options, self.ia32)  # whatever is wrong with them shows now
         load = _loader(options, words, recording)
         self._load = load
         self.usual = counts_the_usual(options)
@@ -121,6 +121,7 @@ class Prepared:
         """What of the options changes nothing."""
         for group, wanted in zip(self.session.groups, asked.requests, strict=False):  # without events there is none
             self.notes += effects(group.model, wanted, [one.programming for one in group.sets])
+            self.notes += [note for one in group.sets for note in one.ia32_notes()] if self.ia32 else []
         self.inexact = inexact([one.programming for one in self.session.sets])
         """What of them is not exactly in force."""
 
@@ -218,7 +219,7 @@ class Prepared:
         symbols: Symbols,
         linked: Symbols,
     ) -> Plan:
-        options, ia32 = self._options, self._ia32  # the plan does not refer back to this
+        options, ia32 = self._options, self.ia32  # the plan does not refer back to this
         planned = triggers(options, symbols.code, symbols.data)
         both = self._seat is not None and options.cores == 1 and options.smt_rules
         return Plan(

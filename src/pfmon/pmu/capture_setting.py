@@ -121,7 +121,8 @@ def _enabled(values: RegisterValues, register: str) -> bool:
     """Whether a configuration register lets a program be captured: plm, pm and ism (Montecito manual table 3-5)."""
     fields, psr = values.fields(register), values.fields("psr")
     running = psr["pp"] if fields.get("pm") else psr["up"]
-    return bool(running and fields["plm"] >> 3 & 1 and not fields.get("ism", 0) & 1)
+    other_set = 2 if psr["is"] else 1  # ism: bit 0 leaves out IA-64 code, bit 1 IA-32 code
+    return bool(running and fields["plm"] >> 3 & 1 and not fields.get("ism", 0) & other_set)
 
 
 def _ear(model: PmuModel, kind: str, mode: str, umask: int) -> EarSetting:

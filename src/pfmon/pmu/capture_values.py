@@ -26,7 +26,9 @@ Trace = tuple[list[int], list[int], int, bool]
 class CaptureRegisters:
     """Makes register values for one PMU."""
 
-    def __init__(self, model: PmuModel) -> None:
+    def __init__(self, model: PmuModel, ia32: bool = False) -> None:
+        """``ia32``: of IA-32 code, which has no slots: an address stands for its 16 bytes."""
+        self._slots = 0 if ia32 else 3
         self._data, self._fetch = data_ear_registers(model), instruction_ear_registers(model)
         self._shifts: dict[int, dict[str, tuple[int, int]]] = {}
         for number in (*self._data, *self._fetch, *branch_buffer_registers(model)):
@@ -66,7 +68,7 @@ class CaptureRegisters:
         """The instruction: the first bundle of its window, and whether it is in the other one; Itanium: its own."""
         if instruction is None:
             return 0
-        bundle, slot = instruction >> 4, instruction & 3
+        bundle, slot = instruction >> 4, instruction & self._slots
         if "bn" not in self._shifts[number]:
             return self._put(number, {"v": VALID, "slot": slot, "iaddr": bundle})
         return self._put(number, {"vl": VALID, "bn": int(second), "slot": slot, "iaddr": bundle - second})

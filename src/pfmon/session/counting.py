@@ -119,6 +119,12 @@ class Counting:
                 found[self.plan.places(number)[0]] = period
         return found
 
+    def ia32_notes(self) -> list[str]:
+        """Of events that count nothing because the program's code is IA-32."""
+        from pfmon.counting.ia32 import ia32_notes
+
+        return ia32_notes(self.programming.monitors, self.unit.monitors)
+
     def sink(self, seen: Seen, by_place: bool = False) -> Sink:
         """What the counting unit's monitors counted; `ordered` puts them into the order of the request."""
         return self.unit.count(seen.table, seen.tally, seen.records, by_place)

@@ -15,7 +15,8 @@ cdef enum:
 cdef class IntervalMachine(MissEvents):
     cdef Items items
     cdef list watches            # by event set: a CycleWatch, or None
-    cdef bint watched            # there was one
+    cdef list told               # by event set: a Watch, or None
+    cdef bint watched            # there was one of either
     cdef uint64_t held_count     # words that wait for the next block; 0: none do
     cdef BlockPlan* ran          # the block that ran last
     cdef uint32_t turn, event_set
@@ -36,3 +37,4 @@ cdef class IntervalMachine(MissEvents):
     cdef uint64_t run_blocks(self, const uint64_t* words, uint64_t count, uint64_t after) noexcept nogil
     cdef void show_last_group(self) noexcept nogil
     cdef int watch_cycles(self) except -1
+    cdef void leave_captures(self, BlockPlan* plan) noexcept nogil

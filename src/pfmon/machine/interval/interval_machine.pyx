@@ -18,6 +18,7 @@ from pfmon.machine.interval.recency cimport Line, look, ready_of, set_of
 from pfmon.machine.interval.tallies cimport tally_dispatch
 from pfmon.machine.interval.window cimport Window
 from pfmon.machine.items cimport BlockItems
+from pfmon.machine.watch cimport Captured, Watch
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport ALWAYS, BranchKind
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind, mark_value
@@ -41,6 +42,7 @@ cdef inline void make_access(IntervalMachine self, BlockPlan* plan, uint32_t num
             & (found.number == line + 1) & (ready_of(found) <= self.now):
         found.ready |= accesses_of(plan)[number].writes
     else:
+        self.address = address
         self.use_lines(plan, number, line, (address + size - 1) >> self.shift)
 
 
@@ -95,6 +97,8 @@ cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t
     cdef bint careful = self.tallies.careful
     if careful and self.items is not None:
         self.records.begin_log()
+    if self.watch is not None:
+        self.watch.begin()
     if (plan.first_line + 1 != self.line) | (plan.more_lines != 0):
         fetch_lines(self, plan)
     if mark_count == 0:
@@ -107,6 +111,8 @@ cdef inline void block_ran(IntervalMachine self, BlockPlan* plan, const uint64_t
     if self.window.late | self.window.late_loads:
         leave_window(self.window, plan, self.now)
     self.ran = plan
+    if self.watch is not None:
+        self.leave_captures(plan)
     if careful and self.items is not None:
         self.show_items(words, words + 1 + plan.reached, mark_count)
 
@@ -126,7 +132,7 @@ cdef class IntervalMachine(MissEvents):
     def __cinit__(self, config, BlockTable table, uint32_t event_sets=1):
         self.event_sets = event_sets
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
-        self.watches = [None] * event_sets
+        self.watches, self.told = [None] * event_sets, [None] * event_sets
         self.cycles_of = <uint64_t*>calloc(event_sets, sizeof(uint64_t))
         if self.cycles_of == NULL:
             raise MemoryError
@@ -221,6 +227,18 @@ cdef class IntervalMachine(MissEvents):
             if addresses[i]:
                 make_access(self, plan, i, addresses[i], size)
 
+    cdef void leave_captures(self, BlockPlan* plan) noexcept nogil:
+        """The block has run: what was captured while it did happened to its instructions."""
+        cdef uint32_t k
+        cdef Captured* one
+        self.watch.gather()
+        for k in range(self.watch.count):
+            one = &self.watch.captured[k]
+            one.item = self.records.log_count
+            self.tallies.note_part(plan, one.instruction, one.occurrence, 1)
+        if self.watch.lost:
+            self.fail(Failure.TOO_MANY_NOTES)
+
     # --- event sets
 
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
@@ -244,8 +262,8 @@ cdef class IntervalMachine(MissEvents):
                     self.watch_cycles()
 
     cdef int watch_cycles(self) except -1:
-        """Who looks at the cycles of the event set in force."""
-        self.tallies.watch = self.watches[self.event_set]
+        """Who looks at the cycles of the event set in force, and at its misses."""
+        self.tallies.watch, self.watch = self.watches[self.event_set], self.told[self.event_set]
         self.tallies.careful = self.tallies.shown or self.tallies.watch is not None
         return 0
 
@@ -277,10 +295,12 @@ cdef class IntervalMachine(MissEvents):
         """Show what is recorded to ``items`` when it is, block by block. Before the stream begins."""
         self.items, self.tallies.shown, self.tallies.careful = items, True, True
 
-    def tell(self, watch, uint32_t event_set=0):
-        """A watch is told of nothing: PMUs with event address registers have other machines."""
-        if watch is not None:
-            raise ValueError("an out-of-order machine tells nobody of its accesses and branches")
+    def tell(self, Watch watch, uint32_t event_set=0):
+        """Tell a watch (None: nobody) of misses while an event set is in force; of no changes of flow."""
+        self.told[event_set] = watch
+        self.watched |= watch is not None
+        if event_set == self.event_set:
+            self.watch_cycles()
 
     def tell_cycles(self, CycleWatch watch, uint32_t event_set=0):
         """Show a watch every cycle while an event set is in force, and those that follow it."""

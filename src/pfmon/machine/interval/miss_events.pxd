@@ -10,6 +10,7 @@ from pfmon.machine.interval.tallies cimport Tallies
 from pfmon.machine.interval.translations cimport Translations
 from pfmon.machine.interval.window cimport Window
 from pfmon.machine.records cimport Records
+from pfmon.machine.watch cimport Watch
 from pfmon.stream.consumer cimport EventSetConsumer
 from pfmon.stream.table cimport BlockTable
 
@@ -30,6 +31,8 @@ cdef class MissEvents(EventSetConsumer):
     cdef Rows l1d, l1i, dtlb, itlb   # of the caches and the first-level TLBs, which every block looks into
     cdef int64_t mispredict, redirect
     cdef int64_t window_cycles   # that it takes to fill the window
+    cdef Watch watch             # in the event set in force; None: nobody is told
+    cdef uint64_t address        # of the access whose lines are looked for
 
     cdef void stall(self, BlockPlan* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil
     cdef void late_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated) noexcept nogil
@@ -38,6 +41,10 @@ cdef class MissEvents(EventSetConsumer):
                         bint translated) noexcept nogil
     cdef void note_miss(self, BlockPlan* plan, const Reached* access, const Served* served,
                         int64_t began) noexcept nogil
+    cdef void tell_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated, bint walked,
+                        const Served* served, int64_t began) noexcept nogil
+    cdef void tell_data(self, BlockPlan* plan, const Reached* access, uint64_t line, const Line* found, bint translated,
+                        bint walked, const Served* served, int64_t began) noexcept nogil
     cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil
     cdef void note_last_level(self, BlockPlan* plan, uint32_t instruction, const Served* served) noexcept nogil
     cdef void follow_branch(self, BlockPlan* plan, uint64_t next_ip) noexcept nogil

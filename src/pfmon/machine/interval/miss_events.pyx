@@ -15,6 +15,7 @@ from pfmon.machine.interval.tallies cimport (
     TALLY_L1D_READ_MISS, TALLY_L1D_WRITE_MISS, TALLY_L1I_MISS, TALLY_LLC_MISS, TALLY_LLC_REFERENCE,
     TALLY_LOAD_MISS_CYCLE, TALLY_MISPREDICTED, TALLY_STALL, tally,
 )
+from pfmon.machine.watch cimport TlbLevel
 
 
 cdef class MissEvents(EventSetConsumer):
@@ -46,12 +47,14 @@ cdef class MissEvents(EventSetConsumer):
         """A line of instructions that is not there, or whose translation is not; ``found``: L1I has it, or will."""
         cdef uint64_t page = line >> self.page_lines
         cdef bint walked = False
+        cdef int64_t began
         cdef Served served
         if not translated:
             self.stall(plan, 0, STALL_ITLB,
                        self.now + self.translations.miss(self.translations.code, page, self.translations.shared, &walked))
             if walked:
                 tally(self.tallies, plan, 0, TALLY_ITLB_MISS, 1)
+        began = self.now
         if found == NULL:
             self.caches.fetch(line << self.plans.line_shift, self.now, &served)
             tally(self.tallies, plan, 0, TALLY_L1I_MISS, 1)
@@ -59,6 +62,17 @@ cdef class MissEvents(EventSetConsumer):
             self.stall(plan, 0, STALL_L1I, served.ready)
         else:
             self.stall(plan, 0, STALL_L1I, ready_of(found))
+        if self.watch is not None:
+            self.tell_code(plan, line, found, translated, walked, &served, began)
+
+    cdef void tell_code(self, BlockPlan* plan, uint64_t line, const Line* found, bint translated, bint walked,
+                        const Served* served, int64_t began) noexcept nogil:
+        """Tell the watch of a fetch that missed."""
+        line <<= self.plans.line_shift
+        if not translated and self.watch.fetch_translations:
+            self.watch.fetch_translation(plan.number, 0, line, TlbLevel.TLB_WALKER if walked else TlbLevel.TLB_L2)
+        if found == NULL and self.watch.fetches:
+            self.watch.fetch(plan.number, 0, line, served.ready - began, False)
 
     cdef void use_lines(self, BlockPlan* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
         """The lines of an access, one after the other. Those that L1D has, with a translation in the first-level TLB, cost
@@ -98,8 +112,20 @@ cdef class MissEvents(EventSetConsumer):
         else:
             found.ready |= access.writes
             served.level, served.ready = LEVEL_L1, max(start + self.caches.l1_latency, ready_of(found))
+        if self.watch is not None:
+            self.tell_data(plan, access, line, found, translated, walked, &served, began)
         if access.reads and (found == NULL or served.ready > began + self.caches.l1_latency):
             self.late_load(plan, number, &served, start > began)
+
+    cdef void tell_data(self, BlockPlan* plan, const Reached* access, uint64_t line, const Line* found, bint translated,
+                        bint walked, const Served* served, int64_t began) noexcept nogil:
+        """Tell the watch of an access that missed."""
+        cdef uint64_t address = self.address if self.address >> self.shift == line else line << self.shift
+        if not translated and self.watch.translations:
+            self.watch.translation(plan.number, access.instruction, address,
+                                   TlbLevel.TLB_WALKER if walked else TlbLevel.TLB_L2, False)
+        if found == NULL and access.reads and self.watch.loads:
+            self.watch.load(plan.number, access.instruction, address, began, served.ready - began, False)
 
     cdef void late_load(self, BlockPlan* plan, uint32_t number, const Served* served, bint translated) noexcept nogil:
         """A load whose data comes late. If it is there before the instructions behind it have filled the window, nothing
