@@ -65,6 +65,64 @@ def test_values_are_those_of_the_events_of_their_set() -> None:
     ]
 
 
+RANGE = "--irange=0x4000000000000100-0x4000000000000140"
+PROGRAMMED = {
+    "itanium2": {
+        "event-thresholds": "--event-thresholds=1",
+        "priv-levels": "--priv-levels=uk",
+        "insn-sets": "--insn-sets=ia64",
+        "irange": RANGE,
+        "inverse-irange": f"{RANGE} --inverse-irange",
+        "checkpoint-func": "--checkpoint-func=0x4000000000000100",
+        **{f"opc-match{number}": f"--opc-match{number}=:0x2000140:0x7ffe3f" for number in (8, 9)},
+    },
+    "montecito": {
+        **{f"opc-match{number}": f"--opc-match{number}=:0x8000000140:0x1fffffffe3f" for number in (32, 34)},
+        **{f"irange-{what}": f"{RANGE} --irange-{what} --no-qual-check" for what in ("demand-fetch", "prefetch-match")},
+        "ip-ear": "--ip-ear=5",
+    },
+    "intel_v2": {"invert": "--event-thresholds=1 --invert=y", "edge": "--edge=y"},
+}
+DATA = {"drange": "--drange=0x6000000000001000-0x6000000000001100"}
+OF_MATCHERS = {
+    "opc-match9": "ia64_tagged_inst_retired_ibrp1_pmc9",
+    "opc-match34": "ia64_tagged_inst_retired_ibrp1_pmc34_35",
+}
+EVENTS = {"itanium2": "nops_retired", "montecito": "nops_retired", "intel_v2": "llc_misses"}
+
+
+def registers(pmu: str, *words: str) -> str:
+    """What --check-events-only says of each register."""
+    done = pfmon(f"--pmu={pmu}", "--check-events-only", "--verbose", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_option_of_a_set_programs_that_set() -> None:
+    """Each set has the registers that it has alone; the table of options says which there are."""
+    tried = [
+        (pmu, OF_MATCHERS.get(name, event), name, words)
+        for pmu, event in EVENTS.items()
+        for name, words in PROGRAMMED[pmu].items()
+    ]
+    tried += [("itanium2", "loads_retired", name, words) for name, words in DATA.items()]
+    branches = {"itanium": "branch_event", "itanium2": "branch_event", "montecito": "etb_event"}
+    for option in (option for concern in CONCERNS for option in concern.OPTIONS):
+        if option.long.startswith(("btb-", "etb-")) and option.long != "btb-ds":
+            pmu = next(pmu for pmu in ("itanium2", "montecito", "itanium") if pmu in option.pmus)
+            tried.append((pmu, branches[pmu], option.long, f"--{option.long}"))
+    for pmu, event, name, words in tried:
+        plain, qualified = registers(pmu, "-e", event), registers(pmu, "-e", event, *words.split())
+        assert plain != qualified, name
+        sets = "-e", event, "-e", event, *words.split(), "--switch-timeout=1"
+        assert registers(pmu, *sets) == plain + qualified, name
+        assert registers(pmu, *words.split(), *sets[:4], "--switch-timeout=1") == qualified + plain, name
+    of_set = {option.long for concern in CONCERNS for option in concern.OPTIONS if option.of_set}
+    of_samples = {name for name in of_set if "smpl" in name}
+    of_interrupts = {"excl-intr", "intr-only", "incl-intr", "exclude-idle"}
+    assert {name for _, _, name, _ in tried} | of_samples | of_interrupts | {"btb-ds"} == of_set
+
+
 def raws(*words: str) -> list[int]:
     return [one["estimate"]["raw"] for one in results("--switch-timeout=0.003", *words)["events"]]
 

@@ -66,6 +66,8 @@ def test_they_do_not_go_with_ia32_alone(option: dict[str, str]) -> None:
     ("events", "options", "text"),
     [
         ("loads_retired", {"pmu": "itanium2"}, "not functional in IA-32 code; .* there count .*L2_MISSES"),
+        ("cpu_cycles", {"pmu": "itanium2", "levels": "k"}, "a privilege mask without level 3"),
+        ("cpu_cycles,cpu_cycles", {"pmu": "itanium2", "priv_levels": "u,k"}, "a privilege mask without level 3"),
         ("data_ear_alat", {"pmu": "itanium2"}, "DATA_EAR_ALAT is not functional in IA-32 code"),
         ("l2_misses", {"pmu": "montecito"}, "this is an i386 program"),
         ("cpu_cycles", {"machine": "itanium2"}, "does not run programs of this instruction set"),

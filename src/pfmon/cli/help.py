@@ -32,7 +32,7 @@ MARK = "[set]"
 OF_SETS = (
     f"Options with {MARK} belong to the event set of the last -e before them, or of the first one; others to the run.\n"
 )
-ENDING = OF_SETS + (
+ENDING = (
     "Long options may be shortened to any unique prefix, and end at the program's name. The exit status is the\n"
     "program's; 1 if -l or -L finds no event, 2 for a mistake on the command line, 3 for a count that grew\n"
     "(--baseline), 124 after a timeout, 125 for counts that were lost, 128 + signal for a program that a signal killed."
@@ -50,7 +50,7 @@ def help_text() -> str:
         lines.append(f"  {command:<{width}}  {shows}")
     lines += ["", "Common options:", *(option_line(options[name]) for name in COMMON)]
     lines += ["", *_wrapped(f"Topics (--help TOPIC): {', '.join(_topics())}", WIDTH)]
-    return "\n".join([*lines, "", ENDING]) + "\n"
+    return "\n".join([*lines, "", OF_SETS + ENDING]) + "\n"
 
 
 def help_all(pmu: str) -> str:
@@ -58,7 +58,7 @@ def help_all(pmu: str) -> str:
     lines = [USAGE, *SUBCOMMANDS, PURPOSE]
     for concern in CONCERNS:
         lines += _section(concern, pmu)
-    return "\n".join([*lines, "", *_others(pmu), "", ENDING]) + "\n"
+    return "\n".join([*lines, "", *_others(pmu), "", OF_SETS + ENDING]) + "\n"
 
 
 def topic_text(topic: str, pmu: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pfmon.cli.command_line import CONCERNS
-from pfmon.cli.help import ENDING, EXAMPLES, PURPOSE
+from pfmon.cli.help import ENDING, EXAMPLES, OF_SETS, PURPOSE, help_of
 from pfmon.version import VERSION
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ DESCRIPTION = (
     "repeat to the last digit. IA-64 programs are executed by pfmon itself, x86-64, i386 and PowerPC programs under "
     "qemu-user.",
     "Without events it counts cycles and instructions. What an event means, and how exact it is, is said by -i EVENT.",
+    OF_SETS.strip(),
 )
 
 
@@ -47,7 +48,7 @@ def _option(option: Option) -> Iterator[str]:
     short = f"\\fB{_plain(f'-{option.short}')}\\fR, " if option.short else ""
     yield ".TP"
     yield f"{short}\\fB{_plain(f'--{option.long}')}\\fR{text}"
-    yield _plain(option.help + (f" ({', '.join(option.pmus)})" if option.pmus else ""))
+    yield _plain(help_of(option) + (f" ({', '.join(option.pmus)})" if option.pmus else ""))
 
 
 def _plain(text: str) -> str:

@@ -128,12 +128,12 @@ def _captures_details(request: Request) -> bool:
 
 
 def _levels(model: PmuModel, request: Request) -> set[int]:
-    """The privilege masks of the events. The operating system's time is known, so cycles may count at level 0 alone."""
+    """The privilege masks of the events. The operating system's time of IA-64 programs is known, so cycles may count at
+    level 0 alone."""
     found = [(event.name, event.plm or request.plm) for event in request.events]
+    timed = model.architecture == "ia64" and not request.ia32_program
     return {
-        plm
-        for name, plm in found
-        if not (plm & PLM_KERNEL and model.architecture == "ia64" and counts_all_cycles(model.events[name].signal))
+        plm for name, plm in found if not (plm & PLM_KERNEL and timed and counts_all_cycles(model.events[name].signal))
     }
 
 
