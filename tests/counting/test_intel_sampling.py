@@ -65,7 +65,9 @@ def test_samplers_agree(
             unit = LiveUnit(model, registers, table, False, driver)
             samples = driver.samples
         else:
-            buffer = SampleBuffer(lambda fields: Sample(*fields), samples.extend, entries, saturate)
+            buffer = SampleBuffer(
+                lambda fields: Sample(*fields[:-1], retired=fields[-1]), samples.extend, entries, saturate
+            )
             order = [(monitor.pmd, periods[monitor.pmd]) for monitor in counting.unit.monitors]
             only_count = [pmd for pmd, period in order if period is None]
             sampler = Sampler(buffer, order, registers.bank.width, only_count if reset else (), 0)

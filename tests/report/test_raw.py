@@ -72,32 +72,41 @@ def test_any_damage_is_said(samples: list[Sample], data: st.DataObject) -> None:
 
 
 def test_the_layout_is_that_of_the_documentation() -> None:
-    sample = Sample(0x4000_0000_0000_0101, 7, (4, 5), 500, 1, ((2, 22), (17, 33)), (0x10, 0x20), 1003)
+    sample = Sample(0x4000_0000_0000_0101, 7, (4, 5), 500, 1, ((2, 22), (17, 33)), (0x10, 0x20), 1003, 9)
 
     def section(kind: bytes, content: bytes) -> bytes:
         return kind + struct.pack("<IQ", crc32(content), len(content)) + content
 
     assert written([sample], [sample._replace(calls=())]) == (
-        b"PFMONSMP" + struct.pack("<II", 2, 1000) + b"montecito".ljust(16, b"\0")
+        b"PFMONSMP" + struct.pack("<II", 3, 1000) + b"montecito".ljust(16, b"\0")
         + section(b"REGS", struct.pack("<II", 2, 17))
-        + section(b"SMPL", struct.pack("<QQQQIIIIQQ", 0x4000_0000_0000_0101, 7, 0x30, 500, 1, 2, 1003, 0, 22, 33))
+        + section(b"SMPL", struct.pack("<QQQQIIIIQQQ", 0x4000_0000_0000_0101, 7, 0x30, 500, 1, 2, 1003, 0, 9, 22, 33))
         + section(b"CALL", struct.pack("<QQ", 0x10, 0x20))
-        + section(b"SMPL", struct.pack("<QQQQIIIIQQ", 0x4000_0000_0000_0101, 7, 0x30, 500, 1, 0, 1003, 0, 22, 33))
+        + section(b"SMPL", struct.pack("<QQQQIIIIQQQ", 0x4000_0000_0000_0101, 7, 0x30, 500, 1, 0, 1003, 0, 9, 22, 33))
         + section(b"DONE", struct.pack("<Q", 2))
     )  # fmt: skip
 
 
-def test_files_of_version_1_have_no_threads(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "record", "thread"),
+    [
+        (1, struct.pack("<QQQQIIQ", 0x4000, 7, 0x30, 500, 1, 0, 33), 0),
+        (2, struct.pack("<QQQQIIIIQ", 0x4000, 7, 0x30, 500, 1, 0, 1001, 0, 33), 1001),
+    ],
+)
+def test_files_of_older_versions_are_read(version: int, record: bytes, thread: int, tmp_path: Path) -> None:
     def section(kind: bytes, content: bytes) -> bytes:
         return kind + struct.pack("<IQ", crc32(content), len(content)) + content
 
     (tmp_path / "samples").write_bytes(
-        b"PFMONSMP" + struct.pack("<II", 1, 1000) + b"montecito".ljust(16, b"\0")
+        b"PFMONSMP" + struct.pack("<II", version, 1000) + b"montecito".ljust(16, b"\0")
         + section(b"REGS", struct.pack("<I", 17))
-        + section(b"SMPL", struct.pack("<QQQQIIQ", 0x4000, 7, 0x30, 500, 1, 0, 33))
+        + section(b"SMPL", record)
         + section(b"DONE", struct.pack("<Q", 1))
     )  # fmt: skip
-    assert list(pfmon.read_samples(tmp_path / "samples")) == [Sample(0x4000, 7, (4, 5), 500, 1, ((17, 33),))]
+    assert list(pfmon.read_samples(tmp_path / "samples")) == [
+        Sample(0x4000, 7, (4, 5), 500, 1, ((17, 33),), (), thread)
+    ]
 
 
 SAMPLE = Sample(1, 2, (4,), 3, 0, ((5, 6),))
@@ -121,7 +130,7 @@ def test_files_are_read_by_the_library(tmp_path: Path) -> None:
         (b"", "no file of samples (--smpl-module=raw)"),
         (b"entry 0 PID:1000" * 9, "no file of samples"),
         (b"PFMONSMP", "no file of samples"),
-        (b"PFMONSMP\3\0\0\0" + b"\0" * 20, "a file of samples of version 3; this pfmon reads version 2"),
+        (b"PFMONSMP\4\0\0\0" + b"\0" * 20, "a file of samples of version 4; this pfmon reads version 3"),
     ],
 )
 def test_what_is_no_file_of_samples_is_refused(content: bytes, said: str, tmp_path: Path) -> None:

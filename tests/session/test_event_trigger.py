@@ -16,7 +16,7 @@ EVENTS = "ia64_inst_retired,loads_retired,nops_retired"
 def stamps(event: str, period: int) -> list[int]:
     """How many instructions had retired whenever the event had happened ``period`` more times."""
     run = pfmon.run(COMMAND, events=event, long_smpl_periods=period, stdout=pfmon.DEVNULL)
-    return [sample.stamp for sample in run.samples or ()]
+    return [sample.retired for sample in run.samples or ()]
 
 
 @cache
@@ -48,7 +48,7 @@ def test_samples_begin_behind_the_trigger(events: str) -> None:
     start = stamps("stores_retired", 9)[0]
     run = pfmon.run(COMMAND, events=events, long_smpl_periods=1, trigger_event="stores_retired:9", stdout=pfmon.DEVNULL)
     assert run.samples
-    assert [sample.stamp for sample in run.samples[:5]] == [start + number for number in range(1, 6)]
+    assert [sample.retired for sample in run.samples[:5]] == [start + number for number in range(1, 6)]
 
 
 def test_a_trigger_that_is_never_reached_is_told() -> None:

@@ -28,7 +28,7 @@ def ran(program: str, events: Any, **options: Any) -> Any:
 @cache
 def stamps(program: str, event: str, period: int) -> list[int]:
     """How many instructions had retired whenever an event had happened so often."""
-    return [sample.stamp for sample in ran(program, event, long_smpl_periods=period).samples]
+    return [sample.retired for sample in ran(program, event, long_smpl_periods=period).samples]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_samples_begin_behind_the_trigger() -> None:
     start = stamps(PPC, "DCACHE_MISSES", 1)[19]
     branches = [stamp for stamp in stamps(PPC, "BRANCHES_COMPLETED", 1) if stamp > start]
     done = ran(PPC, "BRANCHES_COMPLETED", trigger_event="DCACHE_MISSES:20", long_smpl_periods=3, smpl_stacks=True)
-    assert [sample.stamp for sample in done.samples] == branches[2::3]
+    assert [sample.retired for sample in done.samples] == branches[2::3]
 
 
 def test_counters_that_wait_for_others_wait_for_the_trigger_first() -> None:

@@ -82,8 +82,9 @@ def run(case: Case, plain: bool) -> tuple[list[Sample], int, dict[int, int]]:
         listener = PlainSampler(registers, periods, held=held, reset=case.reset, **options)
         unit = make(listener, records)
         listener.clear = unit.clear_captures
+        listener.stamp = lambda: unit.consumer.stamp
     else:
-        buffer = SampleBuffer(lambda fields: Sample(*fields), samples.extend, **options)
+        buffer = SampleBuffer(lambda fields: Sample(*fields[:-1], retired=fields[-1]), samples.extend, **options)
         counters = [(monitor.pmd, periods[monitor.pmd]) for monitor in counting.unit.monitors]
         reset = [pmd for pmd, period in counters if period is None] if case.reset else []
         unit = make(Sampler(buffer, counters, model.bank.width, reset), records, held=held)

@@ -36,7 +36,7 @@ def test_samples_are_of_what_is_between_sum_and_rum(planted: Path, events: str, 
     inside += [begin + 17 * 16]
     assert run.samples is not None
     assert [sample.iip for sample in run.samples] == [*([] if dont_start else [begin]), *inside]
-    stamps = [sample.stamp for sample in run.samples]
+    stamps = [sample.retired for sample in run.samples]
     assert stamps == [3 * ((iip - begin) >> 4) + (iip & 15) + 1 for iip in (sample.iip for sample in run.samples)]
 
 

@@ -37,7 +37,7 @@ def test_each_set_is_sampled_while_it_is_its_turn(event: str, period: int, turn:
         for nth in range(1, whole // period + 2)
         if (at := stamp(nth, period, turn, number, sets)) <= whole
     ]
-    assert [(sample.stamp, sample.set) for sample in run.samples] == sorted(wanted)
+    assert [(sample.retired, sample.set) for sample in run.samples] == sorted(wanted)
     active = [
         sum(min(turn, whole - begin) for begin in range(number * turn, whole, sets * turn)) for number in range(sets)
     ]
@@ -59,8 +59,8 @@ def test_nothing_is_sampled_before_a_trigger_starts_counting() -> None:
             smpl_stacks=True,
             stdout=pfmon.DEVNULL,
         )
-        assert [(one.iip, one.stamp) for one in run.samples] == [
-            (one.iip, one.stamp) for one in whole.samples[begin + 6 :: 7]
+        assert [(one.iip, one.retired) for one in run.samples] == [
+            (one.iip, one.retired) for one in whole.samples[begin + 6 :: 7]
         ]
 
 

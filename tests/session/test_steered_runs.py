@@ -130,7 +130,7 @@ def test_a_waiting_counter_is_sampled_from_its_trigger_on(after: int, period: in
         QUEENS, [INSTRUCTIONS, BRANCHES], "ibm1994", preload=preload, controls=controls, long_smpl_periods=f",{period}"
     )
     stamps = [number for number, branch in enumerate(branches(), 1) if branch and number > after]
-    assert [sample.stamp for sample in done.samples] == stamps[period - 1 :: period]
+    assert [sample.retired for sample in done.samples] == stamps[period - 1 :: period]
     assert [sample.pmds for sample in done.samples] == [((1, stamp),) for stamp in stamps[period - 1 :: period]]
     assert values(done) == [len(branches()), len(stamps)]
 
@@ -202,11 +202,11 @@ def test_the_next_miss_is_the_one_that_samples_tell(after: int) -> None:
     events = [INSTRUCTIONS, MISSES, CYCLES]
     misses = ran(command, events, long_smpl_periods=",1").samples
     at = ran(command, events, long_smpl_periods=str(after)).samples[0]
-    first = next(sample for sample in misses if sample.stamp > after)
+    first = next(sample for sample in misses if sample.retired > after)
     preload = {"pmc1": NEGATIVE - after, "pmc2": NEGATIVE - 1}
     done = ran(command, events, preload=preload, controls=DISCLOSED["ppc604e"])
     assert values(done) == [dict(first.pmds)[1], 1, dict(first.pmds)[3] - dict(at.pmds)[3]]
-    assert f"interrupt of PMC2 at {first.iip:#x}, instruction {first.stamp}, where counting stopped" in done.notes
+    assert f"interrupt of PMC2 at {first.iip:#x}, instruction {first.retired}, where counting stopped" in done.notes
 
 
 def test_counters_without_controls_count_live_what_they_count_in_all() -> None:
@@ -244,3 +244,14 @@ def test_what_does_not_go_is_refused_in_one_line(events: list[str], options: dic
 def test_other_pmus_have_no_counters_to_load() -> None:
     with pytest.raises(PfmonError, match="itanium2 has no preload"):
         pfmon.run([str(EXAMPLES.parent / "ia64" / "fib")], events="NOPS_RETIRED", preload={"pmd4": 1})
+
+
+def test_interrupt_before_the_first_instruction_is_no_loaded_one() -> None:
+    """A counter of cycles that becomes negative while the first instruction is fetched; what it is loaded with is
+    positive."""
+    command = [str(EXAMPLES / "lz")]
+    controls = {"enint": 1, "pmc1intcontrol": 1}
+    done = ran(command, [CYCLES], "ibm1994", preload={"pmc1": NEGATIVE - 1}, controls=controls)
+    assert "interrupt of PMC1 before the first instruction retired" in done.notes
+    done = ran(command, [CYCLES], "ibm1994", preload={"pmc1": NEGATIVE}, controls=controls)
+    assert any("loaded with a negative number" in note for note in done.notes)

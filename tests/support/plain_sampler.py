@@ -76,6 +76,7 @@ class PlainSampler:
         self._beside = [counter for counter in self._counters.values() if counter.period is None]
         self._held = held
         self.clear: Callable[[], None] = lambda: None
+        self.stamp: Callable[[], int] | None = None
         self.samples: list[Sample] = []
         self.lost = 0
 
@@ -98,7 +99,10 @@ class PlainSampler:
         values += [(number, self._registers.contents()[f"pmd{number}"]) for number in self._held]
         self.clear()
         pmds = tuple(counter.pmd for counter in ended)
-        self.samples.append(Sample(overflow.address, overflow.retired, pmds, last, 0, tuple(sorted(values))))
+        stamp = self.stamp() if self.stamp else overflow.retired
+        self.samples.append(
+            Sample(overflow.address, stamp, pmds, last, 0, tuple(sorted(values)), retired=overflow.retired)
+        )
         if self._reset:
             for counter in self._beside:
                 counter.mark()

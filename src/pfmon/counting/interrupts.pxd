@@ -17,6 +17,9 @@ cdef class Interrupts(BlockIncrements):
     cdef uint64_t waiting_for_others     # ... once the trigger has come
     cdef uint64_t trigger        # a monitor's bit, without a counter of the PMU: all others wait for it; 0: there is none
     cdef readonly bint triggered # it has come
+    cdef uint64_t until          # a monitor's bit, as of the trigger: when it has counted so much nothing counts; 0: none
+    cdef readonly bint stopped   # it has
+    cdef uint32_t counters       # monitors that are counters of the PMU
     cdef bint within             # an instruction, and what happened to it: counting begins behind it
     cdef uint64_t last
     cdef Captures captures       # or None
@@ -36,10 +39,16 @@ cdef class Interrupts(BlockIncrements):
     cdef uint32_t from_time      # ... after so many times of it,
     cdef uint32_t from_instruction       # ... an instruction
     cdef uint64_t waiting        # monitors whose counters have wrapped
+    # what time it is, in the machine's cycles
+    cdef uint64_t time           # cycles that were recorded up to where the block at hand is taken apart
+    cdef uint32_t ahead          # 1: within the cycle behind them
+    cdef readonly uint64_t stamp # of the overflow that is told; without a machine instructions that had retired
     cdef object on_overflow
     cdef Sampler sampler         # takes overflows instead; or None
     cdef readonly object error
 
+    cdef uint64_t cycles_of(self, const uint32_t* item) noexcept nogil
+    cdef uint64_t time_at(self, const BlockItems* block, uint32_t place, uint32_t times) noexcept nogil
     cdef bint fits(self, const int64_t* sums) noexcept nogil
     cdef void commit(self, const int64_t* sums) noexcept nogil
     cdef bint step(self, const int64_t* sums, uint64_t address) noexcept nogil

@@ -45,11 +45,14 @@ cdef class Interrupts(BlockIncrements):
             if sums[m] >= self.left[m] and not (self.off >> m) & 1:
                 wrapped |= <uint64_t>1 << m
         self.commit(sums)
-        if wrapped & self.trigger:
-            self.triggered = True
+        if wrapped & (self.trigger | self.until):
+            if wrapped & self.trigger:
+                self.triggered = True
+            else:
+                self.stopped = True
+            wrapped &= ~(self.trigger | self.until)
             if not self.within:
                 self.set_off()
-            return False
         if wrapped and not self.skid:
             self.call(wrapped, address, self.retired)
         elif wrapped:
@@ -60,22 +63,50 @@ cdef class Interrupts(BlockIncrements):
         return False
 
     cdef void set_off(self) noexcept nogil:
-        """Who does not count: all but the trigger, and when it has come the trigger and those that wait for others."""
+        """Who does not count: all but the trigger, and when it has come the trigger and those that wait for others;
+        nobody counts behind the event that stops counting."""
         self.off = self.waiting_for_others
-        if self.trigger:
+        if self.stopped:
+            self.off = ~<uint64_t>0
+        elif self.trigger:
             self.off = self.off | self.trigger if self.triggered else ~self.trigger
 
     cdef void call(self, uint64_t wrapped, uint64_t address, uint64_t retired) noexcept nogil:
         """The interrupt."""
         cdef uint32_t m
+        self.stamp = retired if self.cycles is None else self.time + self.ahead
         if self.sampler is not None:
-            self.frozen = not self.sampler.overflow(wrapped, address, retired, self.counted, self.left)
+            self.frozen = not self.sampler.overflow(wrapped, address, self.stamp, retired, self.counted, self.left)
             return
         with gil:
             try:
                 self.on_overflow([m for m in range(self.monitors) if wrapped >> m & 1], address, retired)
             except BaseException as error:   # of the listener's: raised again when the run has ended
                 self.error, self.frozen = error, True
+
+    cdef uint64_t cycles_of(self, const uint32_t* item) noexcept nogil:
+        """How many cycles of the core a record stands for: those in which something issued, and back-end bubbles."""
+        cdef uint64_t code
+        if item[0] & BUBBLE_FLAG:
+            code = self.cycles.records.bubble_keys[item[0] & ~<uint32_t>BUBBLE_FLAG]
+            return item[1] if code >> 48 == BUBBLE_BACK else 0
+        code = self.cycles.records.parts[item[0]].code
+        return item[1] if (code >> 32 & 0xFF) <= (code >> 40 & 0xFF) else 0
+
+    cdef uint64_t time_at(self, const BlockItems* block, uint32_t place, uint32_t times) noexcept nogil:
+        """The cycles that had been recorded before the record in a place (the memo's count first), and so many times of
+        that."""
+        cdef uint64_t time = block.now
+        cdef uint32_t k
+        cdef uint32_t one[2]
+        cdef const uint32_t* item
+        for k in range(place, block.node_item_count + block.item_count, 2):
+            item = block.node_items + k if k < block.node_item_count else block.items + k - block.node_item_count
+            time -= self.cycles_of(item)
+            if k == place and times:
+                one[0], one[1] = item[0], times
+                time += self.cycles_of(one)
+        return time
 
     cdef uint64_t place_of(self, uint32_t item) noexcept nogil:
         """The address of the instruction that a record ends with, 0: of none."""
@@ -163,6 +194,8 @@ cdef class Interrupts(BlockIncrements):
             address = self.table.c.instructions[head.first + instruction].address
             if address & 3 == 0:
                 self.from_instruction = instruction
+                if self.cycles is not None:
+                    self.time, self.ahead = self.time_at(block, self.from_item, self.from_time), 0
                 self.call(self.waiting, address, self.begun + instruction)
                 return True
         return False

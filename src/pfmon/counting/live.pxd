@@ -9,6 +9,8 @@ from pfmon.machine.items cimport BlockItems
 
 cdef class Live(Interrupts):
     cdef CallStack calls         # or None
+    cdef uint32_t taken          # records of the block at hand that were taken, by place
+    cdef uint32_t covered        # ... instructions that issued in them
     cdef const uint64_t* behind  # words that it has still to read; NULL: it gets block by block
 
     cdef void take_block(self, const BlockItems* block) noexcept nogil
@@ -17,3 +19,5 @@ cdef class Live(Interrupts):
     cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil
     cdef uint32_t take_item(self, const uint32_t* item, uint32_t place) noexcept nogil
     cdef void take_apart(self, const BlockItems* block) noexcept nogil
+    cdef uint64_t issue_time(self, const BlockItems* block, uint32_t instruction) noexcept nogil
+    cdef void take_records(self, const BlockItems* block, uint32_t beyond, uint32_t instruction) noexcept nogil

@@ -12,7 +12,9 @@ class Live(Items):
     """A countdown to the next overflow of each counter."""
 
     retired: int
+    stamp: int
     triggered: bool
+    stopped: bool
     error: BaseException | None
 
     def __init__(
@@ -28,6 +30,7 @@ class Live(Items):
         skid: int = 0,
         sampler: Sampler | None = None,
         times: int | None = None,
+        until: int | None = None,
     ) -> None: ...
     def program(
         self,

@@ -17,6 +17,7 @@ from pfmon.counting.increments cimport Increments
 from pfmon.counting.sampler cimport Sampler
 from pfmon.counting.sink cimport NO_BLOCK
 from pfmon.machine.occurrences cimport NOTHING_HAPPENED
+from pfmon.machine.records cimport BUBBLE_FLAG
 from pfmon.machine.watch cimport Captured
 from pfmon.stream.table cimport BlockHead, BlockTable, accesses_of, executed, made_by
 from pfmon.stream.words cimport BLOCK_MASK, Mark, mark_instruction, mark_kind
@@ -35,31 +36,37 @@ cdef class Live(Interrupts):
     retired, itself included. It sets `load` and `freeze` as the PMU is then. ``calls`` is as the block found it when
     on_overflow is called, ``captures`` (of the watch that the machine tells) as it is there. ``skid``: on_overflow is
     called so many cycles later, with the bundle that the program is at then; nothing counts in between. ``sampler`` takes
-    overflows instead of on_overflow, and loads the counters. ``times``: the last monitor is a trigger, for which all others
-    wait until it has counted so much."""
+    overflows instead of on_overflow, and loads the counters. ``times``: a monitor behind the counters is a trigger, for
+    which all others wait until it has counted so much. ``until``: the last monitor ends counting when it has counted so
+    much since then."""
 
     def __cinit__(self, BlockTable table, Increments increments, bint traced, on_overflow, ranges=None,
                   CycleCounts cycles=None, CallStack calls=None, Captures captures=None,
-                  int64_t skid=0, Sampler sampler=None, times=None):
+                  int64_t skid=0, Sampler sampler=None, times=None, until=None):
+        cdef uint32_t m
         self.table, self.traced, self.on_overflow, self.calls = table, traced, on_overflow, calls
         self.least_skid, self.sampler = skid, sampler
         self.last = NO_BLOCK
-        if times is not None:
-            self.trigger = <uint64_t>1 << (increments.monitors - 1)
+        m = increments.monitors - (until is not None)
+        self.until = <uint64_t>1 << m if until is not None else 0
+        self.trigger = <uint64_t>1 << (m - 1) if times is not None else 0
         self.program(increments, ranges, cycles, captures)
+        if until is not None:
+            self.left[m] = until
         if times is not None:
-            self.left[self.monitors - 1], self.counted[self.monitors - 1] = times, 0
+            self.left[m - 1] = times
 
     def program(self, Increments increments, ranges=None, CycleCounts cycles=None, Captures captures=None):
         """Count with other monitors from here on; all counts begin at 0. ValueError: more than there is room for, or
         data ranges without addresses in the stream."""
-        cdef uint32_t m, counters = increments.monitors - (self.trigger != 0)
+        cdef uint32_t m
+        self.counters = increments.monitors - (self.trigger != 0) - (self.until != 0)
         self.captures = captures
-        if self.sampler is not None and counters != self.sampler.count:
+        if self.sampler is not None and self.counters != self.sampler.count:
             raise ValueError("the sampler has other counters")
         self.skid = max(self.least_skid, captures.delay if captures is not None else 0)
         self.describe(increments, ranges, cycles)
-        for m in range(counters):
+        for m in range(self.counters):
             self.left[m] = self.sampler.load(m, False) if self.sampler is not None else NEVER
             self.counted[m] = 0
         self.set_off()
@@ -68,7 +75,7 @@ cdef class Live(Interrupts):
 
     def counts(self):
         """What every monitor has counted so far."""
-        return [self.counted[m] for m in range(self.monitors - (self.trigger != 0))]
+        return [self.counted[m] for m in range(self.counters)]
 
     def left_of(self):
         """How many increments before each monitor's counter wraps."""
@@ -239,13 +246,15 @@ cdef class Live(Interrupts):
     # --- a block in which a counter wraps
 
     cdef void take_apart(self, const BlockItems* block) noexcept nogil:
-        """The machine's records first, then the instructions, each with its marks."""
+        """Instruction by instruction, each with its marks, behind the machine's records up to the cycle in which it
+        issued. With a skid all records come first: what the interrupt passes by is told by them; and with an IP-EAR, which
+        is shown them again then."""
         cdef int64_t sums[MOST_MONITORS]
         cdef const BlockHead* head
-        cdef uint64_t word = 0, k, number = self.last, access = 0, address, items
-        cdef uint32_t used
+        cdef uint64_t word = 0, k, number = self.last, access = 0, address
+        cdef uint32_t i, records = block.node_item_count + block.item_count
         cdef const uint64_t* addresses = NULL
-        cdef uint32_t i
+        cdef bint apart = self.skid != 0 or (self.captures is not None and self.captures.traces_addresses)
         if self.calls is not None and self.behind != NULL and block.words != NULL:
             self.calls.read(self.behind, block.words - self.behind)
             self.calls.arrive(block.words[0])
@@ -253,27 +262,13 @@ cdef class Live(Interrupts):
         if self.captures is not None and self.captures.traces_addresses:
             self.captures.keep_trace()
             self.shown = self.issued = 0
-        k = 0
-        while k < block.node_item_count:
-            used = self.take_item(block.node_items + k, <uint32_t>k)
-            if used:
-                self.slide(block, <uint32_t>k, used, 0)
-                if self.resumed and self.from_item == k:
-                    continue                             # the rest of it
-            k += 2
-        items = block.item_count
         if self.captures is not None and block.words != NULL and self.captures.count:
-            items = self.captures.captured[0].item       # what was captured comes with its instruction
-        k = 0
-        while k < items:
-            if self.captures is not None and not self.frozen:
-                self.captures.apply_until(<uint32_t>k)
-            used = self.take_item(block.items + k, block.node_item_count + <uint32_t>k)
-            if used:
-                self.slide(block, block.node_item_count + <uint32_t>k, used, 0)
-                if self.resumed and self.from_item == block.node_item_count + k:
-                    continue
-            k += 2
+            records = block.node_item_count + self.captures.captured[0].item   # what was captured comes with its instruction
+        self.taken = self.covered = 0
+        if self.cycles is not None:
+            self.time, self.ahead = self.time_at(block, 0, 0), 0
+        if block.words == NULL or apart:
+            self.take_records(block, records, LAST_INSTRUCTION)
         if block.words != NULL:
             word, addresses = block.words[0], block.words + 1
             number = self.last = word & BLOCK_MASK
@@ -281,6 +276,8 @@ cdef class Live(Interrupts):
             if self.captures is not None and not self.resumed:
                 self.captures.restore_trace()
             for i in range(head.length):
+                if i >= self.covered:
+                    self.take_records(block, records, i)
                 memset(sums, 0, self.monitors * sizeof(int64_t))
                 address = 0
                 if self.traced and self.table.c.instructions[head.first + i].access and executed(
@@ -292,6 +289,9 @@ cdef class Live(Interrupts):
                     if mark_instruction(block.marks[k]) == i and mark_kind(block.marks[k]) != Mark.RSE_ADDRESS:
                         self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
                 self.retired += 1
+                self.ahead = i >= self.covered           # its cycle is still open
+                if apart and self.cycles is not None:
+                    self.time = self.issue_time(block, i)
                 if self.captures is not None:
                     self.trace_until(block, i + 1)
                     self.take_captured(block, i)
@@ -299,6 +299,7 @@ cdef class Live(Interrupts):
                     continue
                 if self.step(sums, self.table.c.instructions[head.first + i].address):
                     self.slide(block, 0, 0, i + 1)
+            self.take_records(block, records, LAST_INSTRUCTION)
         if self.captures is not None:
             self.trace_until(block, LAST_INSTRUCTION)
             self.take_captured(block, LAST_INSTRUCTION)
@@ -308,6 +309,52 @@ cdef class Live(Interrupts):
                     block.words == NULL or mark_instruction(block.marks[k]) >= self.table.c.heads[number].length):
                 self.add_mark(number, word, addresses, block.marks, block.mark_count, k, sums)
         self.step(sums, 0)
+        self.ahead = 0
+
+    cdef uint64_t issue_time(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
+        """The cycles that had been recorded with the one in which an instruction issued; `ahead` is the open one."""
+        cdef uint64_t time = self.time_at(block, 0, 0), code
+        cdef uint32_t place
+        cdef const uint32_t* item
+        for place in range(0, block.node_item_count + block.item_count, 2):
+            item = block.node_items + place if place < block.node_item_count else (
+                block.items + place - block.node_item_count)
+            time += self.cycles_of(item)
+            if item[0] & BUBBLE_FLAG == 0:
+                code = self.cycles.records.parts[item[0]].code
+                if code & 0xFFFFFFFFULL == block.words[0] & BLOCK_MASK and (code >> 32 & 0xFF) <= (code >> 40 & 0xFF) \
+                        and (code >> 40 & 0xFF) >= instruction:
+                    return time
+        return time
+
+    cdef void take_records(self, const BlockItems* block, uint32_t beyond, uint32_t instruction) noexcept nogil:
+        """The machine's records that were not taken yet, before the place ``beyond`` (the memo's count first), up to the
+        cycle in which an instruction of the block issued. One that no record covers issued in the cycle that is open when
+        the block ends."""
+        cdef uint32_t place, used, begin, end
+        cdef uint64_t code
+        cdef const uint32_t* item
+        self.ahead = 0
+        while self.taken < beyond:
+            place = self.taken
+            item = block.node_items + place if place < block.node_item_count else (
+                block.items + place - block.node_item_count)
+            if place >= block.node_item_count and self.captures is not None and not self.frozen:
+                self.captures.apply_until(place - block.node_item_count)
+            used = self.take_item(item, place)
+            if used:
+                self.slide(block, place, used, 0)
+                if self.resumed and self.from_item == place:
+                    continue                             # the rest of it
+            self.taken += 2
+            if item[0] & BUBBLE_FLAG or block.words == NULL:
+                continue
+            code = self.cycles.records.parts[item[0]].code
+            begin, end = <uint32_t>(code >> 32 & 0xFF), <uint32_t>(code >> 40 & 0xFF)
+            if begin <= end and code & 0xFFFFFFFFULL == block.words[0] & BLOCK_MASK:
+                self.covered = end + 1
+                if end >= instruction:
+                    return
 
     cdef void take_captured(self, const BlockItems* block, uint32_t instruction) noexcept nogil:
         """What was captured of instructions up to this one goes into the registers, and is counted."""
@@ -329,11 +376,16 @@ cdef class Live(Interrupts):
         taken, else 0."""
         cdef int64_t sums[MOST_MONITORS]
         cdef uint32_t single[2]
-        cdef uint32_t times
-        if place < self.from_item:
-            return 0
+        cdef uint32_t times, first = self.from_time if place == self.from_item else 0
+        cdef uint64_t cycles
         single[0], single[1] = item[0], 1
-        for times in range(self.from_time if place == self.from_item else 0, item[1]):
+        cycles = self.cycles_of(single)
+        if place < self.from_item:
+            self.time += cycles * item[1]
+            return 0
+        self.time += cycles * first
+        for times in range(first, item[1]):
+            self.time += cycles
             if self.captures is not None and self.captures.traces_addresses and not self.frozen:
                 self.trace_item(single)
             memset(sums, 0, self.monitors * sizeof(int64_t))

@@ -49,10 +49,12 @@ cdef class LiveInOrder(Live):
             return
         number = self.last = block.words[0] & BLOCK_MASK
         head = &self.table.c.heads[number]
+        self.time, self.ahead = self.time_at(block, 0, 0), 0
         self.take_what_happened(block, BEFORE)
         for i in range(head.length):
             self.retired += 1
             self.within = True
+            self.ahead = 1                       # in the cycle that it dispatches in
             self.take_what_happened(block, i)
             memset(sums, 0, self.monitors * sizeof(int64_t))
             self.add_instruction(block.words[0], i, 0, sums)
@@ -62,13 +64,14 @@ cdef class LiveInOrder(Live):
             self.add_cycle(block, i, sums)
             self.step(sums, self.table.c.instructions[head.first + i].address)
             self.within = False
-            if self.trigger and self.triggered:
+            if self.trigger | self.until:
                 self.set_off()
         memset(sums, 0, self.monitors * sizeof(int64_t))
         for k in range(block.mark_count):
             if mark_instruction(block.marks[k]) >= head.length:
                 self.add_mark(number, block.words[0], block.words + 1, block.marks, block.mark_count, k, sums)
         self.step(sums, 0)
+        self.ahead = 0
         self.take_what_happened(block, BEHIND)
         if self.captures is not None:
             self.captures.apply_until(LAST_ITEM)
@@ -88,3 +91,6 @@ cdef class LiveInOrder(Live):
         for k in range(0, block.item_count, 2):
             if self.place_in(block.items[k], block.words[0] & BLOCK_MASK) == instruction + CYCLE:
                 self.add_item(block.items + k, sums)
+                if self.cycles_of(block.items + k):
+                    self.time += self.cycles_of(block.items + k)
+                    self.ahead = 0

@@ -62,11 +62,12 @@ class LiveUnit:
         event_set: int | None = None,
         held: Sequence[int] = (),
         trigger: tuple[Monitor, int] | None = None,
+        until: tuple[Monitor, int] | None = None,
     ) -> None:
         """``calls``: the calls that the program is in, which overflows are to tell; ``skid``: cycles from an overflow
         to its interrupt; ``seed``: of the data EAR's choice among loads; ``event_set``: its number among several, whose
         `consumer` the caller shows (LiveSets); ``held``: numbers of PMDs that a sampler is to have in every sample;
-        ``trigger``: nothing counts until this has counted so much.
+        ``trigger``: nothing counts until this has counted so much; ``until``: nor when this has, from there on.
         PfmonError when a counter cannot count what it is set to."""
         self._calls = calls
         self._event_set = event_set or 0
@@ -79,7 +80,7 @@ class LiveUnit:
         if sampler:
             sampler.extra = self.beside
         self._records = records
-        self._guests = [trigger[0]] if trigger else []
+        self._guests = [one[0] for one in (trigger, until) if one]
         self._unit = CountingUnit(model, registers, self._guests)
         self._skid, self._seed = skid, seed
         self._programmed = registers.configured
@@ -98,6 +99,7 @@ class LiveUnit:
             skid,
             sampler,
             trigger[1] if trigger else None,
+            until[1] if until else None,
         )
         self._taken = [0] * len(self._unit.monitors)
         if not sampler:

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.counting.sample_listener cimport Sampled, SampleListener
 
 cdef struct Entry:
-    uint64_t iip, stamp, overflowed
+    uint64_t iip, stamp, retired, overflowed
     int64_t last
     uint32_t event_set, values
     uint64_t first               # place of its first value

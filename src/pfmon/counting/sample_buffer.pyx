@@ -8,7 +8,8 @@ cdef enum:
 
 
 cdef class SampleBuffer(SampleListener):
-    """``make`` makes an object of (iip, stamp, PMDs that overflowed, last period, event set, (PMD, value) pairs, calls);
+    """``make`` makes an object of (iip, stamp, PMDs that overflowed, last period, event set, (PMD, value) pairs, calls,
+    instructions that had retired);
     ``on_buffer`` gets a list of ``entries`` of them whenever there are so many, and the last ones from `give`.
     ``saturate``: the first full buffer is the last one."""
 
@@ -40,6 +41,7 @@ cdef class SampleBuffer(SampleListener):
             return False
         entry = &self.held[self.count]
         entry.iip, entry.stamp, entry.overflowed, entry.last = sample.iip, sample.stamp, sample.overflowed, sample.last
+        entry.retired = sample.retired
         entry.event_set, entry.values, entry.first = sample.event_set, sample.values, self.value_count
         for i in range(sample.values):
             self.pmds[self.value_count + i], self.values[self.value_count + i] = sample.pmds[i], sample.counts[i]
@@ -99,7 +101,8 @@ cdef class SampleBuffer(SampleListener):
                 told += 1
                 if registers:
                     pmds = tuple(sorted(pmds + registers))
-            made.append(self.make((entry.iip, entry.stamp, overflowed, entry.last, entry.event_set, pmds, calls)))
+            made.append(self.make((entry.iip, entry.stamp, overflowed, entry.last, entry.event_set, pmds, calls,
+                                   entry.retired)))
         self.count = self.value_count = 0
         if made:
             self.on_buffer(made)

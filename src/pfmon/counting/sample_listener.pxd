@@ -4,7 +4,8 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef struct Sampled:
     uint64_t iip                 # address | slot of the instruction that made a counter overflow, 0: none
-    uint64_t stamp               # instructions that had retired
+    uint64_t stamp               # cycles of the machine; without one instructions that had retired
+    uint64_t retired             # instructions that had retired
     uint64_t overflowed          # a bit for each PMD
     int64_t last                 # the period that ended
     uint32_t event_set

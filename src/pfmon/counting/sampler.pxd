@@ -28,5 +28,5 @@ cdef class Sampler:
 
     cdef int64_t load(self, uint32_t counter, bint after_full) noexcept nogil
     cdef bint ask(self) noexcept nogil
-    cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t retired, const int64_t* counted,
-                       int64_t* left) noexcept nogil
+    cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t stamp, uint64_t retired,
+                       const int64_t* counted, int64_t* left) noexcept nogil

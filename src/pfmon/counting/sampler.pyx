@@ -41,8 +41,8 @@ cdef class Sampler:
         one.random = next_random(one.random)
         return one.loaded
 
-    cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t retired, const int64_t* counted,
-                       int64_t* left) noexcept nogil:
+    cdef bint overflow(self, uint64_t wrapped, uint64_t address, uint64_t stamp, uint64_t retired,
+                       const int64_t* counted, int64_t* left) noexcept nogil:
         """The counters of these monitors have wrapped; False: an error of the listener's ends it."""
         cdef Sampled sample
         cdef int64_t counts[MOST_COUNTERS]
@@ -62,7 +62,8 @@ cdef class Sampler:
                     self.counters[m].marked = counted[m]
             if self.extra is not None and not self.ask():
                 return False
-            sample.iip, sample.stamp, sample.event_set = address, retired, self.event_set
+            sample.iip, sample.event_set = address, self.event_set
+            sample.stamp, sample.retired = stamp, retired
             sample.values, sample.pmds, sample.counts = self.values, self.value_pmds, counts
             full = self.listener.take(&sample)
         for m in range(self.count):
@@ -74,7 +75,7 @@ cdef class Sampler:
         """For each counter how many events it counts at first until it overflows; None: it has no period."""
         return [self.load(m, False) if self.counters[m].sampled else None for m in range(self.count)]
 
-    def sample(self, monitors, uint64_t address, uint64_t retired, counted):
+    def sample(self, monitors, uint64_t address, uint64_t stamp, uint64_t retired, counted):
         """The counters of these monitors have overflowed, which had all counted so much: by monitor how many events come
         until the next time. Raises what the listener raised."""
         cdef int64_t counts[MOST_COUNTERS]
@@ -85,7 +86,7 @@ cdef class Sampler:
             counts[m] = counted[m]
         for m in monitors:
             wrapped |= <uint64_t>1 << m
-        self.overflow(wrapped, address, retired, counts, left)
+        self.overflow(wrapped, address, stamp, retired, counts, left)
         if self.listener.error is not None:
             raise self.listener.error
         return {m: left[m] for m in monitors}

@@ -14,6 +14,7 @@ cdef struct BlockItems:          # a block that ran on the machine, and what was
     const uint32_t* items        # ... and what was recorded besides
     uint32_t item_count
     uint64_t generation          # of the memo's numbers
+    uint64_t now                 # cycles that are recorded so far, those of the items included
 
 
 cdef class Items(EventSetConsumer):

@@ -187,7 +187,13 @@ cdef class Timing(Repeating):
     cdef void show_items(self, uint32_t marks) noexcept nogil:
         """Show what was recorded of the block that is held, or of none."""
         cdef BlockItems block
+        cdef int64_t earliest = self.pipeline.earliest
+        cdef bint is_open = self.pipeline.open
         self.records.logging = False
+        if self.state:
+            earliest = self.now + self.memo.state_at(self.state).earliest
+            is_open = self.memo.state_at(self.state).open
+        block.now = <uint64_t>(earliest - 1 - is_open)
         block.words, block.marks, block.mark_count = self.block, self.marks, marks
         block.items, block.item_count = self.records.log, self.records.log_count
         block.node, block.node_items, block.node_item_count, block.generation = 0, NULL, 0, self.memo.flushes

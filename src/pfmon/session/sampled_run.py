@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from pfmon.session.steering import Driver, Interrupted
 
 
-STAMP = 1
-"""The place of how many instructions had retired, among a sample's fields."""
 NOBODY = (0, 0)
 """The turn of a thread that is not known."""
 OTHER_FILE = "another file was mapped in its place later, which names its samples"
@@ -80,13 +78,15 @@ def listener_of(
 
 
 def _made(engine: Engine, fields: tuple[Any, ...]) -> Sample:
-    """A sample, with the thread whose turn it was: who has begun with the most instructions retired before it."""
+    """A sample, with the thread whose turn it was: who has begun with the most instructions retired before it. How many
+    these are is the last field."""
     threads = engine.threads
+    *kept, retired = fields
     if len(threads) > 1:
-        turn = threads[max(0, bisect_left(threads, (fields[STAMP], 0)) - 1)]
+        turn = threads[max(0, bisect_left(threads, (retired, 0)) - 1)]
     else:
         turn = threads[0] if threads else NOBODY
-    made: Sample = tuple.__new__(Sample, (*fields, turn[1]))
+    made: Sample = tuple.__new__(Sample, (*kept, turn[1], retired))
     return made
 
 

@@ -69,11 +69,12 @@ def counters_without_a_period_are_reset(sampling: Sampling, sets: Sequence[Count
 
 class Sample(NamedTuple):
     """``iip``: address | slot of the instruction that made a counter overflow (0: none did), with a skid the bundle
-    that the interrupt came before; ``stamp``: instructions that had retired, itself included; ``overflowed``: PMDs;
+    that the interrupt came before; ``stamp``: cycles of the machine so far, or where none runs instructions
+    that had retired, itself included; ``overflowed``: PMDs;
     ``last``: the period that ended, of the first of them; ``set``: the event set; ``pmds``: by number, the counters
     without a period and what they had counted, and the other registers that were asked for as they were;
     ``calls``: the instructions that called, the latest first, if stacks were asked for; ``thread``: the number of the
-    one that ran (0: not known)."""
+    one that ran (0: not known); ``retired``: instructions that had retired, itself included."""
 
     iip: int
     stamp: int
@@ -83,10 +84,11 @@ class Sample(NamedTuple):
     pmds: tuple[tuple[int, int], ...]
     calls: tuple[int, ...] = ()
     thread: int = 0
+    retired: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """iip, stamp, overflowed (PMDs), last_val, set, pmds (number: value), calls (addresses), thread (null: not
-        known)."""
+        known), instructions (that had retired)."""
         return {
             "iip": self.iip,
             "stamp": self.stamp,
@@ -96,4 +98,5 @@ class Sample(NamedTuple):
             "pmds": {str(number): value for number, value in self.pmds},
             "calls": list(self.calls),
             "thread": self.thread or None,
+            "instructions": self.retired,
         }

@@ -29,12 +29,14 @@ class Interrupted:
     def __init__(self, registers: SprFile) -> None:
         self._registers = registers
         self._first: Overflow | None = None
+        self._was_loaded = False
 
     def start(self, unit: LiveUnit) -> None:
         """Before the program runs. A counter that was loaded with a negative number has signalled already."""
         if self._registers.interrupt:
             negative = (pmd for pmd in self._registers.bank.numbers if self._registers.negative(pmd))
             self._first = Overflow(tuple(negative), 0, 0)
+            self._was_loaded = True
 
     def __call__(self, overflow: Overflow) -> None:
         """A counter has become negative, or has wrapped."""
@@ -47,12 +49,14 @@ class Interrupted:
         registers, first = self._registers, self._first
         if first is None:
             return []
-        if not first.retired:
+        if self._was_loaded:
             return [
                 "an interrupt is signalled when counting begins, by a counter that is loaded with a negative number"
             ]
         of = " and ".join(f"PMC{pmd}" for pmd in first.pmds if registers.signals(pmd))
         stopped = ", where counting stopped" if registers.field("mmcr0", "discount") else ""
+        if not first.retired:
+            return [f"interrupt of {of} before the first instruction retired{stopped}"]
         return [f"interrupt of {of} at {first.address:#x}, instruction {first.retired}{stopped}"]
 
 
@@ -83,7 +87,7 @@ class Driver:
         negative = [pmd for pmd in registers.take_overflows() if pmd in self._loads and registers.signals(pmd)]
         counted = self._unit.consumer.counts()
         monitors = [self._pmds.index(pmd) for pmd in negative]
-        lefts = self._sampler.sample(monitors, overflow.address, overflow.retired, counted)
+        lefts = self._sampler.sample(monitors, overflow.address, self._unit.consumer.stamp, overflow.retired, counted)
         registers.end_interrupt({self._pmds[monitor]: left for monitor, left in lefts.items()})
 
     def notes(self) -> list[str]:
@@ -92,7 +96,7 @@ class Driver:
 
 
 BY_CONTROLS = "--preload, or --controls with which counters wait or stop"
-BY_EVENT = "--trigger-event, if the machine decides when that happens"
+BY_EVENT = "--trigger-event and --stop-event, if the machine decides when that happens"
 
 
 def listener(counting: Counting, periods: Sequence[Period | None], sampler: Sampler) -> Sampler | Driver | Interrupted:

@@ -212,6 +212,7 @@ cdef class IntervalMachine(MissEvents):
         self.records.logging = False
         shown.words, shown.marks, shown.mark_count = words, marks, <uint32_t>mark_count
         shown.items, shown.item_count = self.records.log, self.records.log_count
+        shown.now = <uint64_t>self.now
         self.items.take(&shown)
 
     cdef void make_accesses(self, BlockPlan* plan, const uint64_t* addresses, const uint64_t* marks,

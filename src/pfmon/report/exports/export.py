@@ -20,7 +20,8 @@ COMM = 15
 class Subject(NamedTuple):
     """What samples are of. ``command``: the program and its arguments; ``events``: their names, by event set and PMD;
     ``registers``: the PMDs that samples can have values of; ``nanoseconds``: of an instruction, by the program's clock;
-    ``epoch``: seconds since 1970 when it starts."""
+    ``epoch``: seconds since 1970 when it starts; ``megahertz``: of the machine whose cycles the stamps are, 0: they are
+    instructions; ``of_task``: the file is of several programs, and this is one of them."""
 
     names: FunctionNames
     command: Sequence[str]
@@ -29,6 +30,8 @@ class Subject(NamedTuple):
     registers: Sequence[int] = ()
     nanoseconds: int = 1
     epoch: int = 0
+    megahertz: int = 0
+    of_task: bool = False
 
     @property
     def comm(self) -> str:
@@ -42,11 +45,14 @@ class Subject(NamedTuple):
 
     def time(self, sample: Sample) -> int:
         """Nanoseconds since the program began."""
-        return sample.stamp * self.nanoseconds
+        return sample.stamp * 1000 // self.megahertz if self.megahertz else sample.stamp * self.nanoseconds
 
 
 class Export(ABC):
     """Makes a file of samples, buffer by buffer."""
+
+    joins = False
+    """Whether the files of several programs are one, behind each other."""
 
     def __init__(self, subject: Subject) -> None:
         """PfmonError when it cannot be made here."""

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MAGIC, VERSION = b"PFMONSMP", 2
+MAGIC, VERSION = b"PFMONSMP", 3
 HEADER = struct.Struct("<8sII16s")
 """Magic, version, process id, name of the PMU (ASCII, zeros behind it)."""
 SECTION = struct.Struct("<4sIQ")
@@ -25,9 +25,9 @@ SECTION = struct.Struct("<4sIQ")
 REGISTERS, RECORDS, CALLS, END = b"REGS", b"SMPL", b"CALL", b"DONE"
 """REGS: the numbers of the PMDs that the records after it have, 32 bits each. SMPL: records. CALL: the call stacks of
 the records before it, 64 bits an address. DONE: how many samples there are, 64 bits."""
-FIELDS = {1: "QQQQII", VERSION: "QQQQIII4x"}
+FIELDS = {1: "QQQQII", 2: "QQQQIII4x", VERSION: "QQQQIII4xQ"}
 """A record, by version: IIP, stamp, the PMDs that overflowed (bit n for PMD n), the last period, the event set, how
-many calls it has, from version 2 on the thread; then 64 bits for each register."""
+many calls it has, from version 2 on the thread, from version 3 on the instructions that had retired; then 64 bits for each register."""
 COUNT = struct.Struct("<Q")
 
 
@@ -74,7 +74,7 @@ class Encoder:
         content = b"".join(
             record.pack(
                 *(one.iip, one.stamp, sum(1 << pmd for pmd in one.overflowed), one.last, one.set, len(one.calls)),
-                one.thread,
+                *(one.thread, one.retired),
                 *(value for _, value in one.pmds),
             )
             for one in samples
@@ -132,8 +132,9 @@ def _read(data: bytes, version: int, samples: list[Sample]) -> None:
             record = _record(len(registers), version)
             _whole(content, record.size, place)
             found = list(record.iter_unpack(content))
-            if version == 1:
-                found = [(*one[:6], 0, *one[6:]) for one in found]
+            if version < VERSION:  # without what came later
+                known = FIELDS[version].count("I") + FIELDS[version].count("Q")
+                found = [(*one[:known], *(0,) * (8 - known), *one[known:]) for one in found]
             if any(one[5] for one in found):
                 pending = found
             else:
@@ -184,10 +185,10 @@ def _samples(
 ) -> Iterator[Sample]:
     """The samples of records; ``calls``: of all of them, one after the other."""
     first = 0
-    for iip, stamp, mask, last, number, depth, thread, *values in records:
+    for iip, stamp, mask, last, number, depth, thread, retired, *values in records:
         overflowed = tuple(pmd for pmd in range(mask.bit_length()) if mask >> pmd & 1)
         pmds = tuple(zip(registers, values, strict=True))
-        yield Sample(iip, stamp, overflowed, last, number, pmds, calls[first : first + depth], thread)
+        yield Sample(iip, stamp, overflowed, last, number, pmds, calls[first : first + depth], thread, retired)
         first += depth
 
 
