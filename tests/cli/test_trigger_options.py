@@ -41,6 +41,11 @@ def test_once_or_every_time() -> None:
     assert count(start, stop, "--trigger-code-repeat", *NOPLOOP) == 3 * 1000
 
 
+def test_function_that_starts_and_stops_counts_its_calls() -> None:
+    assert count(f"{START}=noploop", f"{STOP}=noploop", *NOPLOOP) == 12 + 6 * 1000 + 3
+    assert count(f"{START}=noploop", f"{STOP}=noploop", "--trigger-code-repeat", *NOPLOOP) == 12 + 6 * 1000 + 3
+
+
 def test_data_triggers_follow_reads_writes_or_both() -> None:
     program = (example("arrays"), "1")
     both = count(f"{DATA_START}=B", *program)
@@ -73,7 +78,8 @@ def test_a_trigger_that_was_never_reached_is_said_at_the_end() -> None:
         ([f"{START}=12z"], "address or a symbol"),
         ([f"{START}=main,"], "empty"),
         ([f"{START}=main", f"{START}=noploop"], "twice"),
-        ([f"{START}=main", f"{STOP}=main"], "is a trigger already"),
+        ([f"{START}=main,main"], "is a trigger already"),
+        (["--stop-event=loads_retired:1", f"{START}=main"], "--stop-event counts from"),
         ([f"{START}=0x10,0x20,0x30,0x40,0x50"], "4 pairs"),
         ([f"{START}=main", "--irange=noploop"], "triggers_and_ranges_share_registers"),
         ([f"{STOP}=main", "--checkpoint-func=noploop"], "triggers_and_ranges_share_registers"),
@@ -100,7 +106,24 @@ def test_triggers_without_events_are_refused() -> None:
     assert "-e EVENT" in refused(f"{START}=main", *NOPLOOP)
 
 
-def test_a_data_range_goes_with_code_triggers() -> None:
-    program = (example("arrays"), "1")
-    done = pfmon("--no-cmd-output", "-e", "loads_retired", "--drange=B", f"{START}=doit", *program)
-    assert done.returncode == 0 and int(re.findall(r"\d+", done.stdout)[0]) > 0
+def test_trigger_opens_the_gate_and_the_range_filters() -> None:
+    """Loads of B while a function runs are those of B before its stop without those before its start."""
+    program = ("--no-cmd-output", "-e", "loads_retired", "--drange=B", example("arrays"), "1")
+
+    def loads(*words: str) -> int:
+        done = pfmon(*words, *program)
+        assert done.returncode == 0, done.stderr
+        return int(re.findall(r"\d+", done.stdout)[0])
+
+    before, to_the_end = loads(f"{STOP}=doit"), loads(f"{START}=doit")
+    assert before + to_the_end == loads() and to_the_end > 0
+    within = loads(f"{START}=doit", f"{STOP}=doit")
+    without_range = int(pfmon(f"{START}=doit", *program[:3], *program[4:]).stdout.split()[0])
+    assert 0 < within < to_the_end < without_range
+
+
+def test_code_range_goes_with_data_triggers() -> None:
+    program = ("--no-cmd-output", *EVENT, example("arrays"), "1")
+    in_range = int(pfmon("--irange=main", *program).stdout.split()[0])
+    behind = int(pfmon("--irange=main", f"{DATA_START}=B", *program).stdout.split()[0])
+    assert 0 < behind < in_range

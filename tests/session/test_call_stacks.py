@@ -1,9 +1,8 @@
 """The calls that a sample carries are those of an independent log of the program's calls and returns."""
 
-from functools import cache
-
 import pytest
-from guests import EXAMPLES, guest, quiet
+from call_log import PROGRAMS, log
+from guests import EXAMPLES
 from ia64_assembly import BREAK, CODE
 from ia64_machine import BREAK as BREAK_REASON
 from ia64_machine import Machine
@@ -13,33 +12,6 @@ from pfmon.counting.call_stack import CallStack
 from pfmon.counting.live_unit import LiveUnit, Overflow
 from pfmon.pmu.request import EventRequest, Request
 from pfmon.session.counting import Counting
-from pfmon.stream.recorder import Recorder
-from pfmon.stream.table import BranchKind
-
-PROGRAMS = {"fib": ["9"], "queens": ["5"], "dispatch": ["30"], "hashmap": ["40"], "epic": []}
-
-
-@cache
-def log(name: str) -> list[tuple[int, tuple[int, ...]]]:
-    """Of every instruction that retired: its address, and the calls that had not returned, the latest first."""
-    program, recorder = guest(name, PROGRAMS[name]), Recorder()
-    with quiet():
-        program.run(recorder)
-    found: list[tuple[int, tuple[int, ...]]] = []
-    calls: tuple[int, ...] = ()
-    for word in recorder.words():
-        if word >> 63:
-            continue
-        for ins in program.table.block(word & 0xFFFFFFFF).instructions:
-            found.append((ins.address, calls))
-            if ins.condition is not None and not word >> 32 + ins.condition & 1:
-                continue
-            if ins.branch in (BranchKind.DIRECT_CALL, BranchKind.INDIRECT_CALL):
-                calls = (ins.address, *calls)
-            elif ins.branch == BranchKind.RETURN_BRANCH:
-                calls = calls[1:]
-    program.close()
-    return found
 
 
 def sampled(name: str, events: str, period: int, **options: object) -> pfmon.Run:

@@ -15,27 +15,36 @@ TOPIC = "triggers"
 TITLE = "Triggers (addresses in hexadecimal or decimal, or symbols of the program)"
 OPTIONS = [
     Option("trigger-code-start-addresses", "start counting when one of these bundles is executed", "ADDRESS,..."),
-    Option("trigger-code-stop-addresses", "stop counting before one of these bundles is executed", "ADDRESS,..."),
+    Option(
+        "trigger-code-stop-addresses",
+        "stop counting before one of these bundles is executed; one that starts, too: when its call returns",
+        "ADDRESS,...",
+    ),
     Option("trigger-code-repeat", "start and stop every time, not only once"),
-    Option("trigger-code-follow", "in all tasks; a run has one"),
+    Option("trigger-code-follow", "in all tasks that are followed, as in any case"),
     Option("trigger-data-start-addresses", "start counting when one of these bytes is accessed", "ADDRESS,..."),
     Option("trigger-data-stop-addresses", "stop counting before one of these bytes is accessed", "ADDRESS,..."),
     Option("trigger-data-repeat", "start and stop every time, not only once"),
-    Option("trigger-data-follow", "in all tasks; a run has one"),
+    Option("trigger-data-follow", "the same of data triggers"),
     Option("trigger-data-ro", "data triggers are for reads"),
     Option("trigger-data-wo", "data triggers are for writes"),
     Option("trigger-event", "start counting when EVENT has happened N times", "EVENT:N"),
+    Option("stop-event", "stop counting when EVENT has happened N times since", "EVENT:N"),
 ]
+
+EVENTS = {"trigger-event": "trigger_event", "stop-event": "stop_event"}
+"""Options that name an event, and their fields."""
 
 
 def apply(config: Config, given: Given) -> None:
     """Take one option's value."""
     if given.value is None:
         config.trigger_flags.add(given.name)
-    elif given.name == "trigger-event":
-        if config.trigger_event:
-            raise PfmonError("--trigger-event is given twice; one event starts counting")
-        config.trigger_event = given.value
+    elif given.name in EVENTS:
+        field = EVENTS[given.name]
+        if getattr(config, field):
+            raise PfmonError(f"--{given.name} is given twice; it takes one event")
+        setattr(config, field, given.value)
     elif given.name in config.triggers:
         raise PfmonError(f"--{given.name} is given twice; it takes several addresses, separated by commas")
     else:

@@ -64,10 +64,14 @@ cdef class CallStack:
 
     cdef void arrive(self, uint64_t word) noexcept nogil:
         """A block begins to run: what the one before was left by arrives at it. Once, however often this is called."""
+        self.arrive_at(self.table.c.heads[word & BLOCK_MASK].ip)
+
+    cdef void arrive_at(self, uint64_t ip) noexcept nogil:
+        """The same, by the address that the block begins at."""
         if self.now.leaving == BranchKind.DIRECT_CALL:
             self.push()
         elif self.now.leaving == BranchKind.RETURN_BRANCH:
-            self.pop(self.table.c.heads[word & BLOCK_MASK].ip)
+            self.pop(ip)
         self.now.leaving = BranchKind.NO_BRANCH
 
     cdef void leave(self, uint64_t word) noexcept nogil:

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
+from pfmon.counting.call_stack cimport CallStack
 from pfmon.counting.switches cimport Switches
 from pfmon.stream.consumer cimport Consumer, EventSetConsumer
 from pfmon.stream.splitter cimport Splitter
@@ -16,8 +17,14 @@ cdef class Gate(Splitter):
     cdef uint32_t turn           # event set in which is counted while counting is on
     cdef uint32_t off            # event set of what nobody counts
     cdef bint by_thread
+    cdef uint64_t whole_calls    # a bit for each trigger that starts counting for one call
+    cdef CallStack calls         # None: there is no such trigger
+    cdef uint64_t depth, caller  # of the call for which is counted: calls that the program was in, its thread
+    cdef readonly uint64_t calls_left_out   # that began when no more were to be counted
     cdef object on_due
     cdef readonly object error   # that on_due raised
 
     cdef void switched(self) noexcept nogil
+    cdef void await_return(self) noexcept nogil
+    cdef bint has_left_call(self) noexcept nogil
     cdef void turn_to(self, uint32_t place) noexcept nogil

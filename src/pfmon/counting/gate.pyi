@@ -8,6 +8,7 @@ class Gate(Splitter):
     """Hands the stream on to one of its readers, and to a witness, while counting is on; a machine gets all of it."""
 
     next_address: int
+    calls_left_out: int
     error: BaseException | None
 
     def __init__(
@@ -19,6 +20,7 @@ class Gate(Splitter):
         code: Sequence[int] = ...,
         data: Sequence[tuple[int, bool, bool]] = ...,
         actions: Sequence[tuple[bool, int, bool]] = ...,
+        whole_calls: Sequence[int] = ...,
         on: bool = ...,
         up: bool | None = ...,
         witness: Consumer | None = ...,
@@ -29,6 +31,7 @@ class Gate(Splitter):
     ) -> None: ...
     def choose(self, place: int) -> None: ...
     def start(self) -> None: ...
+    def stop(self) -> None: ...
     @property
     def counting(self) -> bool: ...
     def steer(self, on: bool, up: bool | None) -> None: ...

@@ -6,7 +6,9 @@ records belongs to the event set that is in force.
 
 from libc.stdint cimport uint32_t, uint64_t
 
+from pfmon.counting.call_stack cimport CallStack
 from pfmon.counting.switches cimport STARTS, STOPS, TRIGGERS, is_counting, reach_trigger, set_mode
+from pfmon.stream.splitter cimport NOWHERE
 from pfmon.stream.words cimport Mark, mark_kind, mark_value
 
 
@@ -16,13 +18,13 @@ cdef class Gate(Splitter):
     ``actions``: by number of the trigger (starts, group, repeats): it starts or stops counting, for one of two groups. The
     first start of a group that finds counting off, and the first stop that finds it on, do so; of a group that repeats
     every one. ``on``: whether counting is on at first; ``up``: PSR.up at first, None: it does not matter.
-    ``machine``: keeps its records apart by event set, one for each reader, and one more for what nobody counts.
+    ``whole_calls``: numbers of triggers that start counting for a call: counting stops when that returns. ``machine``: keeps its records apart by event set, one for each reader, and one more for what nobody counts.
     ``by_thread``: the readers are of the threads of the process, by place; the last one is of all that come later.
     ``on_due`` is called when ``due`` instructions have retired, and returns when it is to be called next.
     """
 
-    def __cinit__(self, table, readers, *, code=(), data=(), actions=(), bint on=True, up=None, witness=None,
-                  machine=None, bint by_thread=False, due=None, on_due=None, **__):
+    def __cinit__(self, table, readers, *, code=(), data=(), actions=(), whole_calls=(), bint on=True, up=None,
+                  witness=None, machine=None, bint by_thread=False, due=None, on_due=None, **__):
         if len(actions) > TRIGGERS:
             raise ValueError(f"{len(actions)} triggers: there is room for {TRIGGERS}")
         self.keep = list(readers)
@@ -40,6 +42,10 @@ cdef class Gate(Splitter):
             self.switches.action[number] = STARTS if starts else STOPS
             self.switches.group[number] = group
             self.switches.repeats[group] = repeats
+        for number in whole_calls:
+            self.whole_calls |= <uint64_t>1 << <int>number
+        if self.whole_calls:
+            self.calls = CallStack(table, self.traced)
         self.switched()
 
     def choose(self, uint32_t place):
@@ -55,6 +61,11 @@ cdef class Gate(Splitter):
     def start(self):
         """Count from here on."""
         self.switches.on = True
+        self.switched()
+
+    def stop(self):
+        """Do not count from here on."""
+        self.switches.on = False
         self.switched()
 
     def steer(self, bint on, up):
@@ -80,6 +91,8 @@ cdef class Gate(Splitter):
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
         if count == 0:
             return
+        if self.calls is not None:
+            self.calls.read(words, count)
         if is_counting(&self.switches):
             self.reader.consume(words, count)
             if self.witness is not None:
@@ -96,7 +109,35 @@ cdef class Gate(Splitter):
             self.machine.use_event_set(self.turn if is_counting(&self.switches) else self.off)
 
     cdef void reach(self, uint32_t trigger) noexcept nogil:
-        if reach_trigger(&self.switches, trigger):
+        cdef bint changed = reach_trigger(&self.switches, trigger)
+        if (self.whole_calls >> trigger) & 1:
+            self.calls.arrive_at(self.next_address)
+            if changed or self.has_left_call():
+                self.await_return()
+            elif not self.switches.on:
+                self.calls_left_out += 1
+        elif changed and not self.switches.on:
+            self.returns_to = NOWHERE
+        if changed:
+            self.switched()
+
+    cdef void await_return(self) noexcept nogil:
+        """Counting goes on until the call that control has come to returns; one of no caller never does."""
+        self.depth, self.caller = self.calls.now.depth, self.calls.thread
+        self.returns_to = self.calls.now.calls[self.depth - 1].return_ip if self.depth else NOWHERE
+
+    cdef bint has_left_call(self) noexcept nogil:
+        """Whether the call for which is counted was left by another way than its return (longjmp), and another began."""
+        return self.returns_to != NOWHERE and self.calls.thread == self.caller and self.calls.now.depth <= self.depth
+
+    cdef void reach_return(self) noexcept nogil:
+        """Control has come to where the call for which is counted returns to: by its return, or by that of a deeper one."""
+        if self.calls.thread != self.caller:
+            return
+        self.calls.arrive_at(self.returns_to)
+        if self.calls.now.depth < self.depth:
+            self.returns_to = NOWHERE
+            self.switches.on = False
             self.switched()
 
     cdef void reach_due(self) noexcept nogil:

@@ -25,7 +25,7 @@ OF_SET = (
 )
 OF_RUN = (
     *("levels", "insn_set", "all_threads", "check_qualifiers", "controls", "preload"),
-    *("triggers", "trigger_flags", "trigger_event", "insecure", "dont_start"),
+    *("triggers", "trigger_flags", "trigger_event", "stop_event", "insecure", "dont_start"),
 )
 QUALIFYING = (*OF_SET, *OF_RUN)
 """Options that say what of a run counts: counts under other ones are of something else."""

@@ -40,7 +40,7 @@ def the_core_is_not_stopped(options: Options) -> None:
         {
             "several event sets (-e)": options.several_sets,
             "--print-interval": options.print_interval is not None,
-            "--trigger-...": bool(options.triggers or options.trigger_event),
+            "--trigger-... and --stop-event": bool(options.triggers or options.trigger_event or options.stop_event),
             "--insecure": options.insecure,
             "--dont-start": options.dont_start,
             "--guest-pmu": bool(options.guest_pmu),

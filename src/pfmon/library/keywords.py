@@ -78,6 +78,7 @@ class Keywords(TypedDict, total=False):
     debug_dir: Path | Sequence[Path]
     no_demangle: bool
     trigger_event: str
+    stop_event: str
     long_smpl_periods: NumbersOfSets
     short_smpl_periods: NumbersOfSets
     smpl_periods_random: NamesOfSets
@@ -455,6 +456,7 @@ TAKERS: dict[str, Taker] = {
     "ia64": _insn_set,
     "checkpoint_func": _of_set("checkpoint_func", _address, _is_list),
     "trigger_event": _field("trigger_event", _text),
+    "stop_event": _field("stop_event", _text),
     "report": _take_report,
     "follow_exec": _follow_exec,
     "follow_all": _follow_all,

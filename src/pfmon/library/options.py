@@ -77,6 +77,8 @@ class Options:
     trigger_flags: set[str]
     trigger_event: str = ""
     """EVENT:N: counting starts when it has happened so often."""
+    stop_event: str = ""
+    """EVENT:N: counting stops when it has happened so often since."""
 
     smpl_entries: int = 2048
     saturate_smpl_buffer: bool = False

@@ -34,31 +34,43 @@ def check_triggers(options: Options, asks: bool) -> None:
             raise PfmonError(f"--trigger-{kind}-repeat wants both --{given[0]} and --{given[1]}")
         triggers_fit_the_breakpoint_registers(kind, [text for name in given for text in options.triggers.get(name, [])])
     triggers_and_ranges_share_registers(options)
-    if (options.triggers or options.trigger_event) and not options.events and not asks:
+    if options.stop_event and any("start" in name for name in options.triggers):
+        raise PfmonError(
+            "--stop-event counts from --trigger-event on, or from the beginning: leave it out, or the addresses that "
+            "start counting"
+        )
+    if (options.triggers or options.trigger_event or options.stop_event) and not options.events and not asks:
         raise PfmonError("triggers start and stop counting: give -e EVENT,... too")
 
 
 def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, ...]:
     """The triggers, those of code first. Raises PfmonError, naming the option."""
-    found = [*_of_kind(options, "code", code), *_of_kind(options, "data", data)]
+    found = [*_whole_calls(list(_of_kind(options, "code", code))), *_of_kind(options, "data", data)]
     for number, one in enumerate(found):
         for other in found[:number]:
             if (one.data, one.address) == (other.data, other.address):
                 place = one.text if is_nowhere(one.address) else f"{one.text} is {one.address:#x}, which"
-                raise BadValueError(f"--{one.option}: {place} is a trigger already; --irange counts inside a function")
+                raise BadValueError(f"--{one.option}: {place} is a trigger already")
     return tuple(found)
 
 
-def event_trigger(options: Options, model: PmuModel) -> EventTrigger | None:
-    """The event that starts counting. Raises PfmonError."""
-    text = options.trigger_event
+def _whole_calls(found: list[Trigger]) -> list[Trigger]:
+    """An address that both starts and stops counting stands for calls of a function: its entry starts, its return
+    stops, as in HP's pfmon 3.9."""
+    starts, stops = ({one.address for one in found if one.starts is kind} for kind in (True, False))
+    kept = [one for one in found if one.starts or one.address not in starts]
+    return [one._replace(whole_call=one.starts and one.address in stops) for one in kept]
+
+
+def event_trigger(option: str, text: str, model: PmuModel) -> EventTrigger | None:
+    """The event that starts, or stops, counting; "": none does. Raises PfmonError, naming the option."""
     if not text:
         return None
     event, colon, count = text.rpartition(":")
     if not colon:
-        raise BadValueError(f"--trigger-event={text}: EVENT:N is wanted")
-    number = whole_number(f"trigger-event={event}:N", count, 1, (1 << model.bank.width) - 1)
-    return EventTrigger(model.events[event].name, number, text)
+        raise BadValueError(f"--{option}={text}: EVENT:N is wanted")
+    number = whole_number(f"{option}={event}:N", count, 1, (1 << model.bank.width) - 1)
+    return EventTrigger(model.events[event].name, number, text, option)
 
 
 def _of_kind(options: Options, kind: str, resolve: Resolve) -> Iterator[Trigger]:

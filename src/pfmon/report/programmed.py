@@ -42,6 +42,7 @@ def trigger_text(triggers: Sequence[Trigger]) -> str:
     accesses = {(True, True): "read-write", (True, False): "read-only", (False, True): "write-only"}
     return "".join(
         f"{'start' if one.starts else 'stop'} {'data ' + accesses[one.reads, one.writes] if one.data else 'code'} "
-        f"trigger{', every time' if one.repeats else ''} @{one.address:#x} ({one.text})\n"
+        f"trigger{', until the call returns' if one.whole_call else ''}{', every time' if one.repeats else ''} "
+        f"@{one.address:#x} ({one.text})\n"
         for one in triggers
     )

@@ -7,7 +7,8 @@ from pfmon.light_typing import NamedTuple
 
 class Trigger(NamedTuple):
     """An address that starts or stops counting: of code (a bundle that is about to execute) or of data (a byte that is
-    about to be accessed, by ``reads`` or ``writes``). ``text`` is how the user called it, ``option`` where."""
+    about to be accessed, by ``reads`` or ``writes``). ``text`` is how the user called it, ``option`` where.
+    ``whole_call``: it starts counting for a call of a function, which its return stops."""
 
     option: str
     text: str
@@ -17,14 +18,17 @@ class Trigger(NamedTuple):
     repeats: bool = False
     reads: bool = True
     writes: bool = True
+    whole_call: bool = False
 
 
 class EventTrigger(NamedTuple):
-    """Counting starts when an event has happened so many ``times``; ``text`` is how the user said it."""
+    """Counting starts, or stops, when an event has happened so many ``times``; ``text`` is how the user said it,
+    ``option`` where."""
 
     event: str
     times: int
     text: str
+    option: str = "trigger-event"
 
 
 class Controls(NamedTuple):
@@ -44,6 +48,8 @@ class Controls(NamedTuple):
     """PSR.up is clear at first."""
     event_trigger: EventTrigger | None = None
     """An event that starts counting."""
+    stop_event: EventTrigger | None = None
+    """An event that stops counting: it counts from where the other one starts it, or from the beginning."""
     ear_seed: int = 1
     """Of the choice that the data event address register makes among loads that overlap."""
 
@@ -58,4 +64,9 @@ class Controls(NamedTuple):
     @property
     def gates(self) -> bool:
         """Whether they decide, along the stream, what is counted."""
-        return bool(self.triggers or self.event_trigger) or self.heeds_up or self.per_thread
+        return bool(self.triggers or self.of_events) or self.heeds_up or self.per_thread
+
+    @property
+    def of_events(self) -> bool:
+        """Whether events start or stop counting."""
+        return self.event_trigger is not None or self.stop_event is not None

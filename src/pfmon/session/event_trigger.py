@@ -1,13 +1,15 @@
-"""Counting that starts when another event has happened so often (IBM's event-triggered monitoring, for every PMU).
+"""Counting that starts, or stops, when another event has happened so often (IBM's event-triggered monitoring, for every
+PMU).
 
-The trigger event has a PMU of its own. One that architecture decides counts live in front of the gate: the instruction
-at which its counter overflows is known before the gate passes it on, and the gate opens behind it. What happens on a
-machine is only known behind the gate: such an event counts beside the counters that it starts, which count live then.
+Such an event has a PMU of its own. One that architecture decides counts live in front of the gate: the instruction at
+which its counter overflows is known before the gate passes it on, and the gate opens, or closes, behind it. What
+happens on a machine is only known behind the gate: such an event counts beside the counters that it starts and stops,
+which count live then.
 """
 
 from __future__ import annotations
 
-from pfmon.counting.live_unit import LiveUnit
+from pfmon.counting.live import Live
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.request import EventRequest, Request
@@ -19,80 +21,108 @@ from pfmon.stream.tee import Tee
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.counting.gate import Gate
-    from pfmon.counting.live_unit import Overflow
     from pfmon.pmu.model import PmuModel
     from pfmon.pmu.programming import Monitor
     from pfmon.session.agenda import Alarms
-    from pfmon.session.controls import EventTrigger
+    from pfmon.session.controls import Controls, EventTrigger
     from pfmon.stream.consumer import Consumer
     from pfmon.stream.table import BlockTable
 
+    Watched = tuple[Monitor, int]
+    """A monitor, and how often its event has to happen."""
+
 
 class MachineTrigger(NamedTuple):
-    """An event that the machine decides, as a monitor, and how often it has to happen. It counts beside the counters
-    that it starts, as the machine shows its records."""
+    """Events that start and stop counting and of which the machine decides one. They count beside the counters that
+    they start, as the machine shows its records. None: counting starts, or stops, by itself."""
 
-    monitor: Monitor
-    times: int
-    text: str
+    start: EventTrigger | None
+    starting: Watched | None
+    stop: EventTrigger | None
+    stopping: Watched | None
 
-    def note(self, reached: bool) -> list[str]:
-        """What there is to say of it."""
-        return note(self.text, reached)
+    def notes(self, live: Live) -> list[str]:
+        """What there is to say of them."""
+        return notes(self.start, live.triggered, self.stop, live.stopped)
 
 
-def machine_trigger(model: PmuModel, trigger: EventTrigger | None) -> MachineTrigger | None:
-    """The trigger, if the machine decides when it happens. PfmonError: the PMU cannot count it, or its machine cannot
+def machine_trigger(model: PmuModel, controls: Controls) -> MachineTrigger | None:
+    """The events, if the machine decides when one happens. PfmonError: the PMU cannot count it, or its machine cannot
     show it to counters at once."""
-    if trigger is None:
+    start, stop = controls.event_trigger, controls.stop_event
+    counting = {one: _counting(model, one) for one in (start, stop) if one}
+    if not any(one.unit.wants_machine for one in counting.values()):
         return None
-    counting = Counting(model, Request((EventRequest(trigger.event),)))
-    if not counting.unit.wants_machine:
-        return None
+    for one, made in counting.items():
+        if made.unit.wants_machine:
+            _check_machine(model, one, made)
+
+    def watched(one: EventTrigger | None) -> Watched | None:
+        return (counting[one].programming.monitors[0], one.times) if one else None
+
+    return MachineTrigger(start, watched(start), stop, watched(stop))
+
+
+def _counting(model: PmuModel, trigger: EventTrigger) -> Counting:
+    return Counting(model, Request((EventRequest(trigger.event),)))
+
+
+def _check_machine(model: PmuModel, trigger: EventTrigger, counting: Counting) -> None:
+    option = f"--{trigger.option}={trigger.text}"
     (monitor,) = counting.programming.monitors
     if model.architecture == "ia64":
         raise PfmonError(
-            f"--trigger-event={trigger.text}: the machine decides when {trigger.event} happens, and that of an Itanium "
+            f"{option}: the machine decides when {trigger.event} happens, and that of an Itanium "
             "tells it by block; events that architecture decides can trigger (pfmon -i says which)"
         )
     if counts_at_the_end(monitor.signal):
-        raise PfmonError(f"--trigger-event={trigger.text}: the reference clock counts at the end of the run")
-    return MachineTrigger(monitor, trigger.times, trigger.text)
+        raise PfmonError(f"{option}: the reference clock counts at the end of the run")
 
 
-def note(text: str, reached: bool) -> list[str]:
-    """What there is to say of a trigger that was reached or not."""
-    return [] if reached else [f"--trigger-event: {text} was never reached, so nothing counted"]
+def notes(start: EventTrigger | None, started: bool, stop: EventTrigger | None, stopped: bool) -> list[str]:
+    """What there is to say of events that did not happen often enough."""
+    if start and not started:
+        return [f"--{start.option}: {start.text} was never reached, so nothing counted"]
+    if stop and not stopped:
+        return [f"--{stop.option}: {stop.text} was never reached, so all counted to the end"]
+    return []
 
 
-class EventStart:
-    """Waits for the trigger event, and opens a gate then."""
+class EventGate:
+    """Waits for the event that starts counting, then for the one that stops it, and opens and closes a gate then."""
 
     def __init__(
-        self, model: PmuModel, trigger: EventTrigger, table: BlockTable, traced: bool, gate: Gate, alarms: Alarms
+        self, model: PmuModel, controls: Controls, table: BlockTable, traced: bool, gate: Gate, alarms: Alarms
     ) -> None:
-        """PfmonError: the PMU cannot count the event. No machine decides when it happens."""
-        self.trigger = trigger
-        self.reached = False
+        """PfmonError: the PMU cannot count an event. No machine decides when it happens."""
+        self._start, self._stop = controls.event_trigger, controls.stop_event
         self._gate, self._alarms = gate, alarms
-        counting = Counting(model, Request((EventRequest(trigger.event),)))
-        registers = counting.counters.registers
-        (pmd,) = counting.programming.counters
-        registers.hold({pmd: (1 << registers.bank.width) - trigger.times})
-        self._unit = LiveUnit(model, registers, table, traced, self._overflowed)
+        wanted = [one for one in (self._start, self._stop) if one]
+        self._waiting = [(one, _counting(model, one).unit.increments()) for one in wanted]
+        first, increments = self._waiting[0]
+        self._live = Live(table, increments, traced, self._overflowed)
+        self._live.load(0, first.times)
 
     @property
     def consumer(self) -> Consumer:
         """What gets the stream, and hands it on to the gate."""
-        return Tee(self._unit.consumer, self._gate)
+        return Tee(self._live, self._gate)
 
-    def _overflowed(self, overflow: Overflow) -> None:
-        """Once is enough. The gate has yet to pass on the block in which it happened."""
-        self.reached = True
-        self._unit.registers.stop()
-        self._alarms.add(Once(overflow.retired, self._gate.start))
-        self._gate.stop_at(overflow.retired)
+    def _overflowed(self, _monitors: list[int], _address: int, retired: int) -> None:
+        """The event that is waited for has happened. The gate has yet to pass on the block in which it did."""
+        happened, _ = self._waiting.pop(0)
+        self._alarms.add(Once(retired, self._gate.start if happened is self._start else self._gate.stop))
+        self._gate.stop_at(retired)
+        if self._waiting:
+            following, increments = self._waiting[0]
+            self._live.program(increments)
+            self._live.load(0, following.times)
+        else:
+            self._live.freeze(True)
 
-    def note(self) -> list[str]:
-        """What there is to say of it."""
-        return note(self.trigger.text, self.reached)
+    def notes(self) -> list[str]:
+        """What there is to say of the events. Raises what went wrong while they were counted."""
+        if self._live.error:
+            raise self._live.error
+        waiting = [one for one, _ in self._waiting]
+        return notes(self._start, self._start not in waiting, self._stop, self._stop not in waiting)

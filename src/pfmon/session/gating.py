@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pfmon.pmu.model import PmuModel
     from pfmon.session.agenda import Alarms
     from pfmon.session.controls import Controls, Trigger
-    from pfmon.session.event_trigger import EventStart
+    from pfmon.session.event_trigger import EventGate
     from pfmon.stream.consumer import Consumer, EventSetConsumer
     from pfmon.stream.table import BlockTable
 
@@ -38,6 +38,7 @@ def gate(
         code=[one.address for one in triggers if not one.data],
         data=[(one.address, one.reads, one.writes) for one in triggers if one.data],
         actions=[(one.starts, DATA_GROUP if one.data else CODE_GROUP, one.repeats) for one in triggers],
+        whole_calls=[number for number, one in enumerate(triggers) if one.whole_call],
         on=not any(one.starts for one in triggers) and controls.event_trigger is None,
         up=not controls.dont_start if controls.heeds_up else None,
         witness=witness,
@@ -55,20 +56,24 @@ def move(gate: Gate, triggers: Sequence[Trigger]) -> None:
 
 def event_start(
     controls: Controls, model: PmuModel, table: BlockTable, traced: bool, gate: Gate | None, alarms: Alarms
-) -> EventStart | None:
-    """What opens the gate when the trigger event has happened often enough; None: no event does."""
-    if controls.event_trigger is None or gate is None:
+) -> EventGate | None:
+    """What opens the gate when the trigger event has happened often enough, and closes it by the event that stops
+    counting; None: no event does."""
+    if not controls.of_events or gate is None:
         return None
-    from pfmon.session.event_trigger import EventStart  # most runs have none
+    from pfmon.session.event_trigger import EventGate  # most runs have none
 
-    return EventStart(model, controls.event_trigger, table, traced, gate, alarms)
+    return EventGate(model, controls, table, traced, gate, alarms)
 
 
 def unreached(controls: Controls, gate: Gate | None) -> list[str]:
-    """A note for each trigger that was never reached."""
+    """A note for each trigger that was never reached, and one on calls of a function that were not counted."""
+    found = []
     reached = gate.reached() if gate else []
-    return [
-        f"--{trigger.option}: {trigger.text} was never {'accessed' if trigger.data else 'reached'}"
-        for trigger, hits in zip(controls.triggers, reached, strict=bool(reached))
-        if not hits
-    ]
+    for trigger, hits in zip(controls.triggers, reached, strict=bool(reached)):
+        if not hits:
+            found.append(f"--{trigger.option}: {trigger.text} was never {'accessed' if trigger.data else 'reached'}")
+    if gate and gate.calls_left_out:
+        calls = f"{gate.calls_left_out} more call{'s' * (gate.calls_left_out > 1)}"
+        found.append(f"the first call was counted, and {calls} not; --trigger-code-repeat counts each")
+    return found

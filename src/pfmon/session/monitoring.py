@@ -218,7 +218,7 @@ class Monitoring:
 
     def notes(self) -> list[str]:
         """What the user should know of the run: triggers that were never reached."""
-        return unreached(self._controls, self._gate) + (self._start.note() if self._start else [])
+        return unreached(self._controls, self._gate) + (self._start.notes() if self._start else [])
 
     def _make_gate(self) -> Gate:
         return gate(

@@ -118,7 +118,7 @@ class SampledRun:
         self._seat = seat
         self._engine = engine
         self._sampling = sampling
-        self._controls = controls = controls._replace(event_trigger=None) if trigger else controls
+        self._controls = controls = controls._replace(event_trigger=None, stop_event=None) if trigger else controls
         self._trigger = trigger
         self._traced = traced
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
@@ -167,7 +167,8 @@ class SampledRun:
             seed=self._controls.ear_seed,
             event_set=number if self._gated else None,
             held=[pmd for pmd in held if pmd not in unsampled],
-            trigger=(self._trigger.monitor, self._trigger.times) if self._trigger else None,
+            trigger=self._trigger.starting if self._trigger else None,
+            until=self._trigger.stopping if self._trigger else None,
         )
         if not isinstance(told, Sampler):
             told.start(unit)
@@ -296,9 +297,9 @@ class SampledRun:
         for one in self._sets:
             said += [] if isinstance(one.told, Sampler) else one.told.notes()
         if self._trigger:
-            said += self._trigger.note(self._sets[0].unit.consumer.triggered)
+            said += self._trigger.notes(self._sets[0].unit.consumer)
         said += [f"{path}: {OTHER_FILE}" for path in in_one_place(self._engine.mapped)] if self._samples else []
-        return said + unreached(self._controls, self._gate) + (self._start.note() if self._start else [])
+        return said + unreached(self._controls, self._gate) + (self._start.notes() if self._start else [])
 
     @property
     def _samples(self) -> bool:

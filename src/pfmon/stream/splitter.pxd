@@ -5,6 +5,8 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.table cimport BANKS, BlockHead, BlockInstruction, BlockTable
 
+cdef uint64_t NOWHERE            # the address of no block
+
 cdef enum:
     MOST_TRIGGERS = 32           # of code and of data together
     MOST_PART = 1 << 10          # words of a part with its addresses and marks
@@ -27,6 +29,7 @@ cdef class Splitter(Consumer):
     cdef bint traced
     cdef readonly uint64_t retired       # instructions so far
     cdef uint64_t due            # so many are to be split at
+    cdef uint64_t returns_to     # where a block that begins is told of (`reach_return`); NOWHERE: of none
     cdef uint64_t last           # number of the block that came last
     cdef readonly uint64_t next_address  # of the instruction that is next, while a trigger or a time is reached
     cdef uint32_t code_count, data_count
@@ -43,6 +46,7 @@ cdef class Splitter(Consumer):
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void reach(self, uint32_t trigger) noexcept nogil
     cdef void reach_due(self) noexcept nogil
+    cdef void reach_return(self) noexcept nogil
     cdef bint ends_part(self, uint64_t mark) noexcept nogil
     cdef void heed(self, uint64_t mark) noexcept nogil
 

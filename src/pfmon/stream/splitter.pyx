@@ -37,11 +37,13 @@ cdef enum:
     PARTS_BANK = 1
     CONDITION_BITS = 31
 
+cdef uint64_t NOWHERE = ~<uint64_t>0
+
 
 cdef class Splitter(Consumer):
     """``code``: addresses of code; control has come to one when the instruction there is the next to retire. ``data``:
     (address, by reads, by writes) each; one is reached when the next instruction to retire accesses that byte. Triggers
-    are numbered in this order. A subclass says what to do (`pass_on`, `reach`, `reach_due`, `ends_part`, `heed`)."""
+    are numbered in this order. A subclass says what to do (`pass_on`, `reach`, `reach_due`, `reach_return`, `ends_part`, `heed`)."""
 
     def __cinit__(self, BlockTable table, *_, bint traced, code=(), data=(), **__):
         cdef uint32_t place
@@ -50,7 +52,7 @@ cdef class Splitter(Consumer):
         if data and not traced:
             raise ValueError("data triggers need the addresses of accesses in the stream")
         self.table, self.traced = table, traced
-        self.due = ~<uint64_t>0
+        self.due, self.returns_to = ~<uint64_t>0, NOWHERE
         self.last = BLOCK_MASK           # none
         self.code_count, self.data_count = len(code), len(data)
         for place, address in enumerate(code):
@@ -90,6 +92,10 @@ cdef class Splitter(Consumer):
         """As many instructions have retired as were ``due``, which is to be set anew."""
         self.due = ~<uint64_t>0
 
+    cdef void reach_return(self) noexcept nogil:
+        """A block begins at the address that `returns_to` is; all before it has been passed on."""
+        pass
+
     cdef bint ends_part(self, uint64_t mark) noexcept nogil:
         """Whether a part ends behind a mark."""
         return False
@@ -113,8 +119,12 @@ cdef class Splitter(Consumer):
                     first = i
                     self.heed(word)
                 continue
+            head = &self.table.c.heads[word & BLOCK_MASK]
+            if head.ip == self.returns_to:
+                self.pass_on(words + first, i - first)
+                first = i
+                self.reach_return()
             self.last = word & BLOCK_MASK
-            head = &self.table.c.heads[self.last]
             if self.retired + head.length <= self.due and not self.has_trigger(self.last):
                 self.retired += head.length
                 i += 1 + (accesses_of(head, word) if self.traced else 0)
