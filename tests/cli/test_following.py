@@ -112,9 +112,7 @@ def test_timeout_ends_all_processes() -> None:
     [
         ("--per-function",),
         ("--print-interval=1",),
-        ("--long-smpl-periods=100000",),
         ("--irange=0x1000-0x2000",),
-        ("--trigger-code-start-addresses=0x1000",),
         ("--record=/tmp/never",),
     ],
     ids=lambda option: option[0].partition("=")[0],

@@ -105,7 +105,7 @@ class _ThreadSamples:
     def finish(self, done: Run) -> None:
         """All samples have come."""
         if self._samples:
-            self._samples.finish(done.exact)
+            self._samples.finish(done)
 
     def abandon(self) -> None:
         """The run has failed."""

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from pfmon.cli.config import Config
     from pfmon.cli.html_report import HtmlReport
     from pfmon.cli.samples import Samples
-    from pfmon.engine.api import Ending
+    from pfmon.cli.task_samples import TaskSamples
+    from pfmon.engine.api import Ending, Task
     from pfmon.library.run import Run
     from pfmon.library.tables import Annotated
+    from pfmon.program.objects import Objects
     from pfmon.report.profile import Line
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample
+    from pfmon.session.tasks import Taker
 
 
 def run(config: Config, command: Sequence[str]) -> int:
@@ -57,12 +60,17 @@ def run(config: Config, command: Sequence[str]) -> int:
         gc.freeze()
         gc.enable()
     with stopping(prepared.stop, timeout):
-        samples = _samples(config, prepared, results)
+        samples: Samples | TaskSamples | None = None
         try:
             with _shown(config, prepared):
-                done = prepared.run(_interval_printer(config, results), _takers(samples, html))
+                if config.follows:
+                    of_tasks = samples = _task_samples(config, prepared, results)
+                    done = _run_followed(prepared, of_tasks, html)
+                else:
+                    samples = alone = _samples(config, prepared, results)
+                    done = prepared.run(_interval_printer(config, results), _takers(alone, html))
             if samples:
-                samples.finish(done.exact)
+                samples.finish(done)
         except BaseException:
             if samples:
                 samples.abandon()
@@ -139,6 +147,36 @@ def _samples(config: Config, prepared: Prepared, results: Results) -> Samples | 
     from pfmon.cli.samples import Samples
 
     return Samples(config, prepared, results.early)
+
+
+def _task_samples(config: Config, prepared: Prepared, results: Results) -> TaskSamples | None:
+    """The same of tasks that are followed."""
+    if prepared.session.plan.sampling is None or config.json:
+        return None
+    from pfmon.cli.task_samples import TaskSamples
+
+    return TaskSamples(config, prepared, results.early)
+
+
+def _run_followed(prepared: Prepared, samples: TaskSamples | None, html: HtmlReport | None) -> Run:
+    """Run a program with all that it starts; the samples of each task go where they belong."""
+    if samples is None:
+        return prepared.run()  # they are kept, if there are any
+    page = html.begin if html else None
+    if page is None:
+        return prepared.run(on_task=samples.begin)
+    from pfmon.session.tasks import Taker
+
+    def on_task(task: Task, objects: Objects) -> Taker:
+        modules, tree = samples.begin(task, objects), page(task, objects)
+
+        def both(buffer: Sequence[Sample]) -> None:
+            modules.take(buffer)
+            tree.take(buffer)
+
+        return Taker(both, modules.ended)
+
+    return prepared.run(on_task=on_task)
 
 
 def _html(config: Config, prepared: Prepared) -> HtmlReport | None:
@@ -228,7 +266,7 @@ def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) 
         from pfmon.report.times import times_line
 
         text += times_line(done.times)
-    if done.tasks is not None and not config.aggregate_results:
+    if done.tasks is not None and not config.aggregate_results and not _is_sampled_alone(config, done):
         from pfmon.report.tasks import task_text
 
         text += task_text(done.tasks, config.number_style)
@@ -239,10 +277,15 @@ def _text(config: Config, done: Run, notes: Sequence[str], usual: bool = False) 
     return text + counted_text(config, done, usual)
 
 
+def _is_sampled_alone(config: Config, done: Run) -> bool:
+    """Whether the samples are all that is shown."""
+    return done.sampled and not config.smpl_print_counts
+
+
 def counted_text(config: Config, done: Run, usual: bool = False) -> str:
     """What was counted, as the options want it; ``usual``: cycles and instructions, whose ratio is printed, too."""
     text = ""
-    if done.sampled and not config.smpl_print_counts:
+    if _is_sampled_alone(config, done):
         return text
     if config.true_values:
         from pfmon.report.estimates import estimate_lines

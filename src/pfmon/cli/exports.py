@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
 
+from pfmon.cli.file_names import names_tasks
 from pfmon.cli.output import check_can_be_written
 from pfmon.errors import PfmonError
 from pfmon.report.exports import EXPORTS
@@ -13,10 +15,11 @@ from pfmon.whole_files import partial_of, put_in_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
     from pfmon.cli.config import Config
+    from pfmon.cli.samples import Owner
     from pfmon.library.prepared import Prepared
     from pfmon.report.exports.export import Export
     from pfmon.session.profile import FunctionNames
@@ -71,13 +74,38 @@ class ExportFile:
         return PfmonError(f"{self._option}: {(error.strerror or str(error)).lower()}")
 
 
-def export_files(config: Config, prepared: Prepared, names: FunctionNames) -> list[ExportFile]:
+class JoinedExport:
+    """What a task adds to a file that all tasks have together."""
+
+    def __init__(self, export: Export, add: Callable[[bytes], None]) -> None:
+        self._export, self._add = export, add
+
+    def take(self, samples: Sequence[Sample]) -> None:
+        """The samples of a buffer."""
+        self._add(self._export.take(samples))
+
+    def finish(self) -> None:
+        """All samples of the task have come."""
+        self._add(self._export.finish())
+
+    def abandon(self) -> None:
+        """There will be no file."""
+
+
+def joins(name: str, path: str) -> bool:
+    """Whether an export of tasks is one file of all of them: its name does not tell them apart, and need not."""
+    return EXPORTS[name].joins and not names_tasks(path)
+
+
+def export_files(
+    config: Config, prepared: Prepared, owner: Owner, names: FunctionNames
+) -> list[ExportFile | JoinedExport]:
     """The exports that the options want. PfmonError when one cannot be made."""
-    plan = prepared.session.plan
+    plan, machine = prepared.session.plan, prepared.session.machine
     subject = Subject(
         names,
-        prepared.command,
-        plan.settings.process_id,
+        owner.command,
+        owner.process_id,
         {
             (number, monitor.pmd): monitor.event.name
             for number, counting in enumerate(prepared.session.sets)
@@ -86,8 +114,16 @@ def export_files(config: Config, prepared: Prepared, names: FunctionNames) -> li
         _registers(prepared.session),
         plan.settings.nanoseconds_per_instruction,
         plan.settings.epoch,
+        int(machine["machine.frequency"]) if machine else 0,
     )
-    return [ExportFile(EXPORTS[name](subject), path, f"--export={name}:{path}") for name, path in config.exports]
+    made: list[ExportFile | JoinedExport] = []
+    for name, path in config.exports:
+        option = f"--export={name}:{path}"
+        if owner.add and joins(name, path):
+            made.append(JoinedExport(EXPORTS[name](subject._replace(of_task=True)), partial(owner.add, option)))
+        else:
+            made.append(ExportFile(EXPORTS[name](subject), owner.name_of(path), option))
+    return made
 
 
 def _registers(session: Session) -> list[int]:

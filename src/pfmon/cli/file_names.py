@@ -1,6 +1,8 @@
 """Names of files that are to be written: %p and %n in them stand for numbers, %% for a percent sign.
 
-%p is the process id of pfmon, %n the least number from 1 on with which none of the run's files is there yet.
+%p is the process id of pfmon, %n the least number from 1 on with which none of the run's files is there yet. Where what
+a program starts is followed, each task has files of samples, exports and reports of its own: %p in their names is the
+process id of the task, with the number of programs that the process executed before behind it, if it did.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pfmon.cli.config import Config
 
@@ -23,6 +25,8 @@ FILES = {
     "smt-output": "smt_output",
 }
 """Options that name a file to be written, and their fields; --export and --report=html name files, too."""
+OF_TASKS = ("smpl_outfile", "html_report")
+"""Fields of files of which each task has its own, as of exports."""
 
 
 def expand_file_names(config: Config) -> None:
@@ -38,8 +42,9 @@ def expand_file_names(config: Config) -> None:
         name for path in given.values() if "%n" in path.replace("%%", "") for name in _files(config, path)
     )
     for field in fields.values():
-        setattr(config, field, _expanded(getattr(config, field), number))
-    config.exports = [(name, _expanded(path, number)) for name, path in config.exports]
+        later = config.follows and field in OF_TASKS
+        setattr(config, field, _expanded(getattr(config, field), number, later))
+    config.exports = [(name, _expanded(path, number, config.follows)) for name, path in config.exports]
 
 
 def _check(option: str, path: str) -> None:
@@ -65,8 +70,23 @@ def _free_number(paths: Iterable[str]) -> int:
     return number
 
 
-def _expanded(path: str, number: int) -> str:
-    signs = {"%": "%", "p": str(os.getpid()), "n": str(number)}
+def names_tasks(path: str) -> bool:
+    """Whether a file's name has the process id of a task in it."""
+    return "%p" in path.replace("%%", "")
+
+
+def name_of_task(path: str, process: int, image: int) -> str:
+    """The name of a file that a task has for itself; ``image``: how many programs its process executed before."""
+    return _put(path, {"p": f"{process}.{image}" if image else str(process)})
+
+
+def _expanded(path: str, number: int, later: bool = False) -> str:
+    """``later``: of each task, when it is known."""
+    own, percent = ("%p", "%%") if later else (str(os.getpid()), "%")
+    return _put(path, {"p": own, "n": str(number)}, percent)
+
+
+def _put(path: str, signs: Mapping[str, str], sign: str = "%") -> str:
     first, *parts = path.split("%")
     made, percent = first, False
     for part in parts:
@@ -75,5 +95,5 @@ def _expanded(path: str, number: int) -> str:
         elif part:
             made += signs[part[0]] + part[1:]
         else:
-            made, percent = made + "%", True
+            made, percent = made + sign, True
     return made

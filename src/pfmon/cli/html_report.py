@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pfmon.cli.file_names import name_of_task, names_tasks
 from pfmon.cli.output import check_can_be_written
 from pfmon.errors import PfmonError
 from pfmon.whole_files import write_whole
@@ -11,10 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pfmon.cli.config import Config
+    from pfmon.engine.api import Task
     from pfmon.library.prepared import Prepared
     from pfmon.library.run import Run
+    from pfmon.program.objects import Objects
     from pfmon.report.html.sampled import SampleTree
     from pfmon.session.sampling import Sample
+    from pfmon.session.tasks import TaskCounts
 
 
 class HtmlReport:
@@ -26,24 +30,48 @@ class HtmlReport:
         self._path = config.html_report
         self._option = f"--report=html:{self._path}"
         check_can_be_written(self._path, self._option)
-        self._samples = _tree(config, prepared)
+        self._config, self._prepared = config, prepared
+        self._samples = None if config.follows else _tree(config, prepared, prepared.objects)
+        self._of_tasks: dict[str, SampleTree] = {}
 
     @property
     def takes(self) -> Callable[[Sequence[Sample]], None] | None:
         """What takes the samples of a buffer; None: there are none."""
         return self._samples.take if self._samples else None
 
+    def begin(self, task: Task, objects: Objects) -> SampleTree:
+        """What takes the samples of a task."""
+        tree = _tree(self._config, self._prepared, lambda: objects)
+        assert tree
+        self._of_tasks[task.name] = tree
+        return tree
+
     def write(self, done: Run) -> None:
         """PfmonError when it cannot be written."""
+        if done.tasks is not None:
+            self._write_tasks(done, done.tasks)
+            return
         if self._samples and done.samples:  # they were kept
             self._samples.take(done.samples)
+        self._write(self._path, done.to_html(self._samples))
+
+    def _write_tasks(self, done: Run, tasks: Sequence[TaskCounts]) -> None:
+        if not names_tasks(self._path):
+            self._write(self._path, done.to_html(of_tasks=self._of_tasks))
+            return
+        for task in tasks:
+            image = int(task.name.partition(":")[2] or 0)
+            path = name_of_task(self._path, task.pid, image)
+            self._write(path, done.task_to_html(task, self._of_tasks.get(task.name)))
+
+    def _write(self, path: str, text: str) -> None:
         try:
-            write_whole(self._path, done.to_html(self._samples))
+            write_whole(path, text)
         except OSError as error:
             raise PfmonError(f"{self._option}: {(error.strerror or str(error)).lower()}") from None
 
 
-def _tree(config: Config, prepared: Prepared) -> SampleTree | None:
+def _tree(config: Config, prepared: Prepared, objects: Callable[[], Objects]) -> SampleTree | None:
     """What becomes of the samples; None: there are none."""
     session = prepared.session
     if session.plan.sampling is None:
@@ -51,7 +79,7 @@ def _tree(config: Config, prepared: Prepared) -> SampleTree | None:
     from pfmon.report.html.sampled import SampleTree
     from pfmon.session.profile import FunctionNames
 
-    names = FunctionNames(prepared.objects(), config.demangle, session.engine.instruction_set)
+    names = FunctionNames(objects(), config.demangle, session.engine.instruction_set)
     return SampleTree(
         names,
         {

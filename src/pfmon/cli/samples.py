@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from pfmon.cli.output import check_can_be_written
 from pfmon.errors import PfmonError
 from pfmon.library.machines import machine_of
+from pfmon.light_typing import NamedTuple
 from pfmon.pmu.captures import captures_of
 from pfmon.report.sampling import MODULES
 from pfmon.report.sampling.module import Context
@@ -18,18 +20,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pfmon.cli.config import Config
-    from pfmon.cli.exports import ExportFile
+    from pfmon.cli.exports import ExportFile, JoinedExport
     from pfmon.library.prepared import Prepared
+    from pfmon.library.run import Run
+    from pfmon.program.objects import Objects
     from pfmon.report.sampling.module import SamplingModule
     from pfmon.session.sampling import Sample
 
 
-def _exports(config: Config, prepared: Prepared, names: FunctionNames | None) -> list[ExportFile]:
+class Owner(NamedTuple):
+    """Whose samples they are: the run's, or those of a task that is followed. ``name_of``: what a file is called that a
+    task has for itself; ``add`` gets what goes to one that an option asks for and all tasks have together."""
+
+    command: Sequence[str]
+    process_id: int
+    objects: Callable[[], Objects]
+    name_of: Callable[[str], str] = str
+    add: Callable[[str, bytes], None] | None = None
+
+
+def _exports(
+    config: Config, prepared: Prepared, owner: Owner, names: FunctionNames | None
+) -> list[ExportFile | JoinedExport]:
     if not config.exports or names is None:
         return []
     from pfmon.cli.exports import export_files  # few want them
 
-    return export_files(config, prepared, names)
+    return export_files(config, prepared, owner, names)
 
 
 def _resolves(config: Config) -> bool:
@@ -37,7 +54,7 @@ def _resolves(config: Config) -> bool:
     return config.resolve_addresses or config.smpl_show_func
 
 
-def _module(config: Config, prepared: Prepared, names: FunctionNames | None) -> SamplingModule:
+def _module(config: Config, prepared: Prepared, process_id: int, names: FunctionNames | None) -> SamplingModule:
     """The module that the options want. PfmonError: it does not go with them, or with what is sampled."""
     plan = prepared.session.plan
     name = config.smpl_module or next(iter(MODULES))
@@ -52,7 +69,7 @@ def _module(config: Config, prepared: Prepared, names: FunctionNames | None) -> 
     ]
     monitors = [monitor for one in made for monitor in one.monitors]
     context = Context(
-        plan.settings.process_id,
+        process_id,
         names if _resolves(config) else None,
         config.smpl_show_func,
         config.smpl_show_top,
@@ -67,6 +84,15 @@ def _module(config: Config, prepared: Prepared, names: FunctionNames | None) -> 
     )
     module = MODULES[name](context)
     return MODULES["raw"](context) if config.smpl_save_raw else module
+
+
+def check_module(config: Config, prepared: Prepared) -> None:
+    """PfmonError for a module, or an export, that does not go with the options."""
+    _module(config, prepared, 0, None)
+    if config.smpl_outfile:
+        check_can_be_written(config.smpl_outfile, f"--smpl-outfile={config.smpl_outfile}")
+    for name, path in config.exports:
+        check_can_be_written(path, f"--export={name}:{path}")
 
 
 def _check_module(config: Config, name: str) -> None:
@@ -96,15 +122,19 @@ def _check_module(config: Config, name: str) -> None:
 class Samples:
     """Gives samples to a sampling module, and what that says to a file or to where the results go."""
 
-    def __init__(self, config: Config, prepared: Prepared, print_early: Callable[[str], object]) -> None:
-        """``print_early``: gets what goes to no file. PfmonError when the file cannot be written."""
+    def __init__(
+        self, config: Config, prepared: Prepared, print_early: Callable[[str], object], owner: Owner | None = None
+    ) -> None:
+        """``print_early``: gets what goes to no file; ``owner``: None: the run. PfmonError when the file cannot be
+        written."""
         wanted = _resolves(config) or bool(config.exports)
         session = prepared.session
-        names = FunctionNames(prepared.objects(), config.demangle, session.engine.instruction_set) if wanted else None
-        self._module = _module(config, prepared, names)
-        self._exports = _exports(config, prepared, names)
+        owner = owner or Owner(prepared.command, session.plan.settings.process_id, prepared.objects)
+        names = FunctionNames(owner.objects(), config.demangle, session.engine.instruction_set) if wanted else None
+        self._module = _module(config, prepared, owner.process_id, names)
+        self._exports = _exports(config, prepared, owner, names)
         self._print_early = print_early
-        self._path, self._eager = config.smpl_outfile, config.smpl_eager_save
+        self._path, self._eager = owner.name_of(config.smpl_outfile), config.smpl_eager_save
         self._partial = self._path if self._eager else partial_of(self._path) if self._path else ""
         self._file = None
         try:
@@ -118,7 +148,11 @@ class Samples:
             export.take(samples)
         self._write(self._module.take(samples))
 
-    def finish(self, exact: Mapping[int, int] | None) -> None:
+    def finish(self, done: Run) -> None:
+        """The run has ended. PfmonError when its samples could not be written."""
+        self.ended(done.exact)
+
+    def ended(self, exact: Mapping[int, int] | None) -> None:
         """All samples have come; ``exact``: how often the event happened where. PfmonError when they could not be
         written."""
         self._write(self._module.finish(exact))

@@ -64,13 +64,15 @@ class Watch(Protocol):
 class Follow(NamedTuple):
     """What is counted of what the program starts: children, other programs that are executed; ``most`` processes at a
     time. ``watch`` is asked for a reader of each task but the first, which runs as an engine in a thread of its own;
-    what it or the reader raises ends the run. ``first_ended`` is told of the first task (None: as `Watch.ended`)."""
+    what it or the reader raises ends the run. ``first_ended`` is told of the first task (None: as `Watch.ended`),
+    ``first_begins`` of what it is, as soon as it is known."""
 
     forks: bool
     execs: bool
     most: int
     watch: Callable[[Task, Engine], Watch]
     first_ended: Callable[[Task, Ending | None], None]
+    first_begins: Callable[[Task], None] = lambda _: None
 
 
 class Start(NamedTuple):

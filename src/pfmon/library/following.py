@@ -41,13 +41,9 @@ def following_goes_alone(options: Options) -> None:
         {
             "--record": options.record,
             "--replay": options.replay,
-            "--long-smpl-periods and --short-smpl-periods": options.sampled,
             "--per-function, --per-block and --annotate": options.per_function or options.per_block or options.annotate,
-            "--report": options.report or options.survey,
             "--print-interval": options.print_interval is not None,
             "several event sets (-e)": options.several_sets,
-            "--trigger-event": options.trigger_event,
-            **{f"--{name}": True for name in options.triggers},
         },
         "{}: about one process alone; leave out --follow-..., which counts several",
     )

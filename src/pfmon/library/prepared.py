@@ -31,18 +31,20 @@ if TYPE_CHECKING:
     from typing import Self
 
     from pfmon.counting.sample_listener import SampleListener
-    from pfmon.engine.api import Recording
+    from pfmon.engine.api import Recording, Task
     from pfmon.library.awaited import Awaited
     from pfmon.library.options import Options
     from pfmon.library.request import Symbols
+    from pfmon.library.task_starts import TaskStarts
     from pfmon.pmu.request import Request
     from pfmon.program.image import Program
     from pfmon.program.mapped import Mapped
     from pfmon.program.objects import Objects
+    from pfmon.session.controls import Trigger
     from pfmon.session.core import Seat
     from pfmon.session.monitoring import Interval
     from pfmon.session.sampling import Sample, Sampling
-    from pfmon.session.tasks import Following
+    from pfmon.session.tasks import Following, OnTask, Taker
 
 
 def _nobody(_: object) -> None:
@@ -129,13 +131,16 @@ class Prepared:
         self,
         on_interval: Callable[[Interval], None] | None = None,
         on_samples: Callable[[Sequence[Sample]], None] | SampleListener | None = None,
+        on_task: OnTask | None = None,
     ) -> Run:
         """Run it to its end, or until `stop`. ``on_interval`` gets the counts of each interval when it has ended,
         ``on_samples`` the samples of each buffer when it is full, and at the end; `Run.samples` has them if it is None.
-        A SampleListener (counting/sample_listener.pxd) gets each sample without the GIL. LostError: something could not
-        be recorded."""
+        A SampleListener (counting/sample_listener.pxd) gets each sample without the GIL. Of what is followed
+        ``on_task`` gets each task that begins, and gives what takes its samples instead, in the threads that read what
+        tasks retire; `TaskCounts.samples` has them if it is None. LostError: something could not be recorded."""
         kept: list[Interval] = []
         samples: list[Sample] = []
+        of_tasks: dict[str, list[Sample]] = {}
 
         def take(interval: Interval) -> None:
             kept.append(interval)
@@ -156,14 +161,29 @@ class Prepared:
                 self.stop()
                 raise
 
+        def keep_of_task(task: Task, _: Objects) -> Taker:
+            from pfmon.session.tasks import Taker  # most runs follow nothing
+
+            return Taker(of_tasks.setdefault(task.name, []).extend)
+
         listener = None if on_samples is None or callable(on_samples) else on_samples
+        if listener and self._options.follows:
+            raise PfmonError("a SampleListener takes the samples of one task: give on_task with what is followed")
         try:
-            outcome = self.session.run(take, listener or take_samples)
+            outcome = self.session.run(take, listener or take_samples, on_task or keep_of_task)
             self._objects.check(lambda: self.session.engine.mapped)
             notes = [*self.notes, *self._inexact(), *outcome.notes, *outcome.notices]
             notes += self._awaited.notes() if self._awaited else []
             return Run(
-                self._options, self.command, outcome, kept, self.programming, notes, self._files.captured(), samples
+                self._options,
+                self.command,
+                outcome,
+                kept,
+                self.programming,
+                notes,
+                self._files.captured(),
+                samples,
+                of_tasks,
             )
         finally:
             self._files.close()
@@ -220,7 +240,12 @@ class Prepared:
         linked: Symbols,
     ) -> Plan:
         options, ia32 = self._options, self.ia32  # the plan does not refer back to this
-        planned = triggers(options, symbols.code, symbols.data)
+        code, data = symbols.code, symbols.data
+        if options.follow_exec and options.triggers:
+            from pfmon.library.task_starts import somewhere  # most runs follow nothing
+
+            code, data = somewhere(code), somewhere(data)  # another program may have the name
+        planned = triggers(options, code, data)
         both = self._seat is not None and options.cores == 1 and options.smt_rules
         return Plan(
             program=program,
@@ -237,7 +262,8 @@ class Prepared:
             annotate=_annotated(options.annotate, linked),
             controls=Controls(
                 triggers=planned,
-                event_trigger=event_trigger(options, get(options.pmu)),
+                event_trigger=event_trigger("trigger-event", options.trigger_event, get(options.pmu)),
+                stop_event=event_trigger("stop-event", options.stop_event, get(options.pmu)),
                 switch=options.switch_timeout,
                 true_values=options.true_values,
                 interval=options.print_interval,
@@ -261,6 +287,7 @@ class Prepared:
             watched=options.watched,
             seat=self._seat,
             awaited=self._awaited.place if self._awaited and self._awaited.waits else None,
+            begin=_task_starts(options, program, planned),
         )
 
 
@@ -286,6 +313,14 @@ def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | str | None:
 def _surveys_counts(options: Options) -> bool:
     """Whether the counts are to be split for the page of a survey."""
     return options.survey and bool(options.events) and not (options.sampled or options.several_sets)
+
+
+def _task_starts(options: Options, program: Program | None, planned: Sequence[Trigger]) -> TaskStarts | None:
+    if not options.follows:
+        return None
+    from pfmon.library.task_starts import TaskStarts  # as above
+
+    return TaskStarts(options, program, planned)
 
 
 def _following(options: Options) -> Following | None:

@@ -15,10 +15,12 @@ if TYPE_CHECKING:  # most runs have none of these
     from pfmon.library.tables import Annotated, Intervals, Table
     from pfmon.report.derived import DerivedReport
     from pfmon.report.html.sampled import SampleTree
+    from pfmon.report.html.tasks_page import TaskPage
     from pfmon.report.programming_record import Record
     from pfmon.session.monitoring import Interval
     from pfmon.session.plan import Outcome
     from pfmon.session.sampling import Sample
+    from pfmon.session.tasks import TaskCounts
 
 
 class Run:
@@ -49,6 +51,7 @@ class Run:
         notes: Sequence[str],
         captured: tuple[bytes, bytes] | None,
         samples: Sequence[Sample] = (),
+        samples_of_tasks: Mapping[str, Sequence[Sample]] | None = None,
     ) -> None:
         """The run that an outcome is of."""
         self.pmu = options.pmu
@@ -66,9 +69,9 @@ class Run:
         self.surveyed = outcome.surveyed
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
         self.sampled = options.sampled
-        self.samples = _samples(samples) if self.sampled else None
+        self.samples = _samples(samples) if self.sampled and outcome.tasks is None else None
         self.exact = outcome.exact
-        self.tasks = None if outcome.tasks is None else tuple(outcome.tasks)
+        self.tasks = None if outcome.tasks is None else _tasks(options, outcome.tasks, samples_of_tasks or {})
         self.threads = None if outcome.threads is None else tuple(outcome.threads)
         self.programming = programming
         self.notes = tuple(notes)
@@ -125,14 +128,20 @@ class Run:
         made = {name: None if part is None else part.to_dict() for name, part in parts.items()}
         return {"events": self.counts.names, **made}
 
-    def to_html(self, samples: SampleTree | None = None) -> str:
-        """The page of the run (report="html"): a file of its own. ``samples``: what took them while it ran."""
-        from pfmon.pmu import get
+    def to_html(self, samples: SampleTree | None = None, of_tasks: Mapping[str, SampleTree] | None = None) -> str:
+        """The page of the run (report="html"): a file of its own. ``samples``: what took them while it ran;
+        ``of_tasks``: the same of tasks, by name."""
         from pfmon.report.html.run_page import run_page
 
+        if self.tasks is not None:
+            from pfmon.report.html.tasks_page import tasks_page
+            from pfmon.report.tasks import shown_command
+
+            trees = of_tasks or {}
+            pages = [self._task_page(task, trees.get(task.name)) for task in self.tasks if task.surveyed]
+            return tasks_page(shown_command(self.command), pages, self.counts)
         if self.surveyed is None:
             raise PfmonError('to_html() shows what report="html" has seen: give it to the run')
-        events = get(self.pmu).events
         return run_page(
             self.surveyed,
             self.command,
@@ -144,9 +153,41 @@ class Run:
             self.counts.names,
             self._by_function,
             self.intervals,
-            {count.name: events[count.name].description for count in self.counts if count.name in events},
+            self._descriptions(),
             samples,
         )
+
+    def task_to_html(self, task: TaskCounts, samples: SampleTree | None = None) -> str:
+        """The page of one of the tasks."""
+        from pfmon.report.html.page import D3, FLAME, PLOT, page
+        from pfmon.report.html.run_page import SCRIPTS
+
+        data = self._task_page(task, samples).data()
+        return page(f"pfmon: {data['title']}", data, SCRIPTS, (D3, PLOT, FLAME))
+
+    def _task_page(self, task: TaskCounts, samples: SampleTree | None) -> TaskPage:
+        from pfmon.report.html.run_page import run_data
+        from pfmon.report.html.tasks_page import TaskPage
+
+        surveyed = task.surveyed
+        if surveyed is None:
+            raise PfmonError('to_html() shows what report="html" has seen: give it to the run')
+        ending = _ending(task.signal, task.status)
+
+        def data() -> dict[str, Any]:
+            return run_data(
+                *(surveyed, task.command, self.pmu, ending, task.notes, self.programming, task.counts),
+                descriptions=self._descriptions(),
+                samples=samples,
+            )
+
+        return TaskPage(task, ending, data)
+
+    def _descriptions(self) -> dict[str, str]:
+        from pfmon.pmu import get
+
+        events = get(self.pmu).events
+        return {count.name: events[count.name].description for count in self.counts if count.name in events}
 
     def _ending(self) -> str:
         if self.death:
@@ -158,11 +199,30 @@ class Run:
         return self.counts.to_pandas()
 
 
+def _ending(signal: int, status: int | None) -> str:
+    if signal:
+        return f"killed by signal {signal}"
+    return "executed another program, or was stopped" if status is None else str(status)
+
+
 def _derived(options: Options, counts: Counts) -> DerivedReport:
     from pfmon.library.derived import derived_report  # few runs want it
     from pfmon.pmu.model import get
 
     return derived_report(options, get(options.pmu), counts)
+
+
+def _tasks(
+    options: Options, tasks: Sequence[TaskCounts], samples: Mapping[str, Sequence[Sample]]
+) -> tuple[TaskCounts, ...]:
+    """The tasks with what the library makes of what they came to."""
+    return tuple(
+        task._replace(
+            samples=_samples(samples.get(task.name, ())) if options.sampled else None,
+            derived=_derived(options, Counts(task.counts)) if options.report == "derived" else None,
+        )
+        for task in tasks
+    )
 
 
 def _samples(samples: Sequence[Sample]) -> Samples:

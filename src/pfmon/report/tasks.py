@@ -20,12 +20,26 @@ MOST_COMMAND = 100
 
 def task_text(tasks: Sequence[TaskCounts], style: str) -> str:
     """A line on each task, with its counts below, and one on what comes then: all of them."""
-    parts = [
-        f"# {task.name} {shown_command(task.command)}{end_text(task.status, task.signal)}\n"
-        f"{count_lines(task.counts, style)}"
-        for task in tasks
-    ]
+    parts = [task_line(task) + counted(task, style) for task in tasks]
     return "".join([*parts, f"# all {len(tasks)} tasks\n"])
+
+
+def task_line(task: TaskCounts) -> str:
+    """The line above what a task came to."""
+    return f"# {task.name} {shown_command(task.command)}{end_text(task.status, task.signal)}\n"
+
+
+def counted(task: TaskCounts, style: str) -> str:
+    """What was counted of a task, or reported on it."""
+    if task.derived is not None:
+        from pfmon.report.derived import derived_text  # few runs want them
+
+        return derived_text(task.derived, style)
+    if task.cpi is not None:
+        from pfmon.report.cpi import cpi_text
+
+        return cpi_text(task.cpi, style)
+    return count_lines(task.counts, style)
 
 
 def thread_text(threads: Sequence[ThreadCounts], style: str) -> str:

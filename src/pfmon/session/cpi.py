@@ -24,7 +24,7 @@ from pfmon.session.profile import NO_CODE, Function, FunctionNames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from pfmon.machine.machine_figures import MachineFigures
@@ -118,7 +118,8 @@ class FunctionRow(NamedTuple):
 
 
 class Cpi(NamedTuple):
-    """The breakdown of a run: cycles by part and by what the part consists of; None: a ratio of nothing."""
+    """The breakdown of a run: cycles by part and by what the part consists of; None: a ratio of nothing. ``terms``:
+    what each ratio is of, its factor among the first."""
 
     machine: str
     cycles: int
@@ -126,6 +127,7 @@ class Cpi(NamedTuple):
     parts: dict[str, dict[str, int]]
     ratios: dict[str, float | None]
     functions: list[FunctionRow]
+    terms: Mapping[str, tuple[int, int]] = {}
 
     def total(self, part: str) -> int:
         """The cycles of a part."""
@@ -166,10 +168,34 @@ def breakdown(figures: MachineFigures, seen: Seen, objects: Objects, demangle: b
     left_out = OF_ONE_CORE[OUT_OF_ORDER if figures.core == IN_ORDER else IN_ORDER]
     found = {part: {name: next(pieces) for name in inner} for part, inner in PARTS.items()}
     parts = {part: {name: of for name, of in inner.items() if name not in left_out} for part, inner in found.items()}
-    ratios = {name: _ratio(seen, instructions, *ratio) for name, ratio in RATIOS[figures.core].items()}
+    terms = {name: _terms(seen, instructions, *ratio) for name, ratio in RATIOS[figures.core].items()}
     cycles = sum(sum(inner.values()) for inner in found.values())
     functions = _functions(sink, FunctionNames(objects, demangle, seen.table.instruction_set))
-    return Cpi(str(figures["machine.name"]), cycles, instructions, parts, ratios, functions)
+    return Cpi(str(figures["machine.name"]), cycles, instructions, parts, _ratios(terms), functions, terms)
+
+
+def of_all(found: Sequence[tuple[str, Cpi]]) -> Cpi:
+    """The breakdown of several programs on equal machines together, each with its path, which names its functions."""
+    some = [cpi for _, cpi in found]
+    parts = {
+        part: {name: sum(cpi.parts[part][name] for cpi in some) for name in inner}
+        for part, inner in some[0].parts.items()
+    }
+    terms = {
+        name: (sum(cpi.terms[name][0] for cpi in some), sum(cpi.terms[name][1] for cpi in some))
+        for name in some[0].terms
+    }
+    rows: dict[tuple[str, str], FunctionRow] = {}
+    for path, cpi in found:
+        for row in cpi.functions:
+            key = row.name, row.object or path
+            known = rows.get(key, FunctionRow(row.name, row.address, (0,) * len(PARTS), 0, key[1]))
+            cycles = tuple(a + b for a, b in zip(known.cycles, row.cycles, strict=True))
+            rows[key] = known._replace(cycles=cycles, instructions=known.instructions + row.instructions)
+    return Cpi(
+        *(some[0].machine, sum(cpi.cycles for cpi in some), sum(cpi.instructions for cpi in some), parts),
+        *(_ratios(terms), _in_order(rows.values()), terms),
+    )
 
 
 def _functions(sink: Sink, lookup: FunctionNames) -> list[FunctionRow]:
@@ -188,6 +214,10 @@ def _functions(sink: Sink, lookup: FunctionNames) -> list[FunctionRow]:
         for number, cycles in enumerate(counts[:-1]):
             row[_part_of(number)] += cycles
     rows = [FunctionRow(one.name, one.address, tuple(row[:-1]), row[-1], one.object) for one, row in functions.items()]
+    return _in_order(rows)
+
+
+def _in_order(rows: Iterable[FunctionRow]) -> list[FunctionRow]:
     return sorted(rows, key=lambda row: (-sum(row.cycles), row.address, row.object))
 
 
@@ -240,7 +270,13 @@ def _part_of(piece: int) -> int:
     return [number for number, inner in enumerate(PARTS.values()) for _ in inner][piece]
 
 
-def _ratio(seen: Seen, instructions: int, above: str, below: str, factor: int) -> float | None:
+def _ratios(terms: Mapping[str, tuple[int, int]]) -> dict[str, float | None]:
+    return {name: above / below if below else None for name, (above, below) in terms.items()}
+
+
+def _terms(seen: Seen, instructions: int, above: str, below: str, factor: int) -> tuple[int, int]:
+    """What a ratio is of."""
+
     def totals(*signals: str) -> list[int]:
         return counted(seen, [look_of(signal, 0, False, None) for signal in signals]).totals()[:-1]
 
@@ -248,4 +284,4 @@ def _ratio(seen: Seen, instructions: int, above: str, below: str, factor: int) -
         divisor = _retired(seen, below)
     else:
         divisor = totals(below)[0] if below else instructions
-    return factor * totals(above)[0] / divisor if divisor else None
+    return factor * totals(above)[0], divisor

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pfmon.engine.api import Ending
+    from pfmon.engine.api import Ending, Task
     from pfmon.engine.settings import Settings
     from pfmon.machine.machine_figures import MachineFigures
     from pfmon.pmu.model import PmuModel
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pfmon.session.profile import Profile
     from pfmon.session.sampling import Sampling
     from pfmon.session.survey import Surveyed
+    from pfmon.session.task_run import TaskStart
     from pfmon.session.tasks import Following, TaskCounts
     from pfmon.session.thread_counts import ThreadCounts
 
@@ -58,7 +59,9 @@ class Plan(NamedTuple):
     of its own; ``guest_pmu``: the program has the PMU, and a machine runs (MACHINE), or only what architecture decides
     is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while it runs; ``seat``: the
     hardware thread of a core that it runs on; ``awaited``: says, of the files that are mapped, where ranges and
-    triggers are whose addresses are not known yet; None: no more than before."""
+    triggers are whose addresses are not known yet; None: no more than before; ``begin``: what
+    is known of a task (None: the first one) that is followed and begins, with the files that it will have mapped; None:
+    each is the program of the plan."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -88,6 +91,7 @@ class Plan(NamedTuple):
     watched: bool = False
     seat: Seat | None = None
     awaited: Callable[[Sequence[Mapped]], Placed | None] | None = None
+    begin: Callable[[Task | None, Callable[[], Sequence[Mapped]]], TaskStart] | None = None
 
 
 class Times(NamedTuple):
@@ -137,12 +141,12 @@ def planned_machine(plan: Plan) -> MachineFigures:
 
 
 def planned_trigger(plan: Plan) -> MachineTrigger | None:
-    """The event that starts counting, if the machine decides when it happens."""
-    if plan.controls.event_trigger is None:
+    """The events that start and stop counting, if the machine decides when one happens."""
+    if not plan.controls.of_events:
         return None
     from pfmon.session.event_trigger import machine_trigger  # most runs have none
 
-    return machine_trigger(plan.model, plan.controls.event_trigger)
+    return machine_trigger(plan.model, plan.controls)
 
 
 def default_memory_limit() -> int:

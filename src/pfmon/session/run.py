@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pfmon.session.sampled_run import SampledRun
     from pfmon.session.sampling import Sample
     from pfmon.session.survey import Survey, Surveyed
-    from pfmon.session.tasks import Tasks
+    from pfmon.session.tasks import OnTask, Tasks
     from pfmon.session.thread_counts import ThreadCounts
 
 TIMED_OUT = 124
@@ -121,11 +121,10 @@ class Session:
         )
 
     def _make_tasks(self) -> Tasks:
+        from pfmon.session.task_run import Lookers
         from pfmon.session.tasks import Tasks  # most runs follow nothing
 
-        assert self.plan.following
-        plan, machine = self.plan, self._machine  # not the session, which has the tasks: that would be a circle
-        return Tasks(self.plan.following, lambda engine: _monitor(plan, machine, engine))
+        return Tasks(self.plan, Lookers(self._machine, self._trigger, self._surveyed_machine, self._live))
 
     def _mapped(self) -> None:
         """The program has mapped files: ranges and triggers may be in them. What is wrong with those ends the run."""
@@ -158,6 +157,11 @@ class Session:
         skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
         whole = self.plan.report or self.plan.seat is not None or skids or self.plan.guest_pmu == MACHINE
         return whole or self._trigger is not None or any(group.wants_machine for group in self.groups)
+
+    @property
+    def machine(self) -> MachineFigures | None:
+        """The figures of the machine that the program runs on; None: none is wanted."""
+        return self._machine
 
     @property
     def _wants_addresses(self) -> bool:
@@ -197,12 +201,17 @@ class Session:
         self,
         on_interval: Callable[[Interval], None] = lambda _: None,
         on_samples: Callable[[Sequence[Sample]], None] | SampleListener = lambda _: None,
+        on_task: OnTask | None = None,
     ) -> Outcome:
         """Run the program to its end and read the counters. ``on_interval`` gets the counts of each interval,
-        ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream."""
+        ``on_samples`` the samples of each buffer, a SampleListener each sample, in the thread that reads the stream.
+        Of what is followed ``on_task`` gets each task and the files that its code is from, when it begins, and gives
+        what takes its samples."""
         try:
             if self.plan.guest_pmu:
                 return self._run_for_program()
+            if self._tasks:
+                return self._run_followed(self._tasks, on_task)
             outcome = self._run_sampled(on_samples) if self._live else self._run(on_interval)
         finally:
             self.close()
@@ -307,16 +316,15 @@ class Session:
                 profile, lines = self._profile(monitoring.seen(), notes)
             monitoring.close()
             self._at_work = None
-        outcome = self._outcome(ending, times, counts, notes)._replace(
+        return self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             threads=threads,
             listing=lines,
             cpi=observer.breakdown(self.plan, self.objects) if observer else None,
         )
-        return self._of_all_tasks(outcome, monitoring.totals if monitoring else ()) if self._tasks else outcome
 
     def _survey(self) -> Survey | None:
-        if self._surveyed_machine is None:
+        if self._surveyed_machine is None or self._tasks:  # each task has its own
             return None
         from pfmon.session.survey import Survey  # few runs need it
 
@@ -328,12 +336,14 @@ class Session:
         assert self._machine
         return Observer(self._machine, self.engine, self.plan.threaded, self.plan.seat)
 
-    def _of_all_tasks(self, outcome: Outcome, totals: Sequence[int]) -> Outcome:
-        """The outcome of all tasks, from that of the first one, whose monitors counted ``totals``."""
-        assert self._tasks
-        self._tasks.add_first(outcome.retired, outcome.counts, totals)
-        counts = self._tasks.counts(self.groups[0], outcome.counts) if self.groups else []
-        return outcome._replace(counts=counts, retired=self._tasks.retired, tasks=self._tasks.in_order())
+    def _run_followed(self, tasks: Tasks, on_task: OnTask | None) -> Outcome:
+        """Run the program with all that it starts; what all tasks come to."""
+        first = tasks.first_of(self.engine, self.groups, on_task)
+        ending, times = self._execute(first.run.consumer, first.run.running, first.run.data)
+        counts = first.finish()
+        return self._outcome(ending, times, counts, tasks.notes())._replace(
+            retired=tasks.retired, tasks=tasks.in_order(), cpi=tasks.cpi()
+        )
 
     def _outcome(self, ending: Ending | None, times: Times, counts: list[Count], notes: Sequence[str]) -> Outcome:
         if self._damage:
@@ -393,13 +403,6 @@ class Session:
 
 def _running(monitoring: Monitoring | None) -> AbstractContextManager[object]:
     return monitoring.running if monitoring else nullcontext()
-
-
-def _monitor(plan: Plan, machine: MachineFigures | None, engine: Engine) -> Monitoring | None:
-    """What counts another task: PMUs that are programmed in the same way."""
-    groups = event_groups(plan)
-    scale = plan.settings.nanoseconds_per_instruction
-    return Monitoring(groups, plan.controls, engine, scale, machine=machine) if groups else None
 
 
 def _now() -> tuple[float, float, float]:

@@ -290,6 +290,11 @@ class SampledRun:
             ]
         return counts
 
+    @property
+    def totals(self) -> list[int]:
+        """What each monitor has counted, set by set."""
+        return [value for one in self._sets for value in one.values()]
+
     def notes(self) -> list[str]:
         """What there is to say of the samples."""
         lost = self._listener.lost if isinstance(self._listener, SampleBuffer) else 0

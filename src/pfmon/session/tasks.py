@@ -8,19 +8,33 @@ from threading import Lock
 
 from pfmon.engine.api import Follow
 from pfmon.light_typing import NamedTuple
+from pfmon.program.objects import Objects
+from pfmon.session.plan import event_groups
+from pfmon.session.task_run import MappedSoFar, TaskRun, TaskStart
 from pfmon.stream.consumer import Consumer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Any
 
     from pfmon.engine import api
     from pfmon.engine.api import Ending, Engine
     from pfmon.session.counting import Count
+    from pfmon.session.cpi import Cpi
     from pfmon.session.event_sets import EventSets
-    from pfmon.session.monitoring import Monitoring
+    from pfmon.session.plan import Plan
+    from pfmon.session.sampling import Sample
+    from pfmon.session.survey import Surveyed
+    from pfmon.session.task_run import Lookers, TaskSeen
+
+    Take = Callable[[Sequence[Sample]], None]
+    OnTask = Callable[[api.Task, Objects], "Taker"]
+
+
+MOST_NAMES = 5
+"""Of tasks that a note is about."""
 
 
 class Following(NamedTuple):
@@ -42,7 +56,9 @@ class Following(NamedTuple):
 
 class TaskCounts(NamedTuple):
     """What one task came to. ``name``: 1.2 is the second child of 1, and 1.2:1 what it executed then; ``status`` is the
-    exit status, None where it executed another program or was stopped; ``signal`` killed it (0: none)."""
+    exit status, None where it executed another program or was stopped; ``signal`` killed it (0: none). None without
+    their options: ``samples`` (none if somebody took them), ``exact``, ``cpi``, ``derived``, ``surveyed``, as Run has
+    them. ``notes``: what there is to say of its counts."""
 
     name: str
     pid: int
@@ -51,9 +67,17 @@ class TaskCounts(NamedTuple):
     signal: int
     retired: int
     counts: Sequence[Count]
+    notes: Sequence[str] = ()
+    samples: Any = None
+    exact: Mapping[int, int] | None = None
+    cpi: Cpi | None = None
+    derived: Any = None
+    surveyed: Surveyed | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """task (its name), pid, command, exit_status, signal (null: none), instructions, events (Count.to_dict)."""
+        """task (its name), pid, command, exit_status, signal (null: none), instructions, events (Count.to_dict), notes
+        (texts), report and samples as Run.to_dict has them."""
+        report = self.cpi or self.derived or (self.surveyed.cpi if self.surveyed else None)
         return {
             "task": self.name,
             "pid": self.pid,
@@ -62,32 +86,33 @@ class TaskCounts(NamedTuple):
             "signal": self.signal or None,
             "instructions": self.retired,
             "events": [count.to_dict() for count in self.counts],
+            "notes": list(self.notes),
+            "report": report.to_dict() if report else None,
+            "samples": None if self.samples is None else self.samples.to_dict(),
         }
 
 
 class _Watch:
-    """Counts one task (api.Watch)."""
+    """Looks at one task (api.Watch)."""
 
-    def __init__(self, family: Tasks, task: api.Task, monitoring: Monitoring | None) -> None:
-        self._family, self._task, self._monitoring = family, task, monitoring
-        self.consumer = monitoring.consumer if monitoring else Consumer()
+    def __init__(self, family: Tasks, task: api.Task, run: TaskRun, mapped: MappedSoFar, taker: Taker) -> None:
+        self._family, self._task, self._mapped, self._taker = family, task, mapped, taker
+        self._run: TaskRun | None = run
+        self.consumer = run.consumer
 
     @property
     def running(self) -> AbstractContextManager[object]:
         """Its machine's thread, if it has one."""
-        return self._monitoring.running if self._monitoring else nullcontext()
+        return self._run.running if self._run else nullcontext()
 
     def ended(self, ending: Ending | None, retired: int) -> None:
         """Read the counters."""
-        counts: list[Count] = []
-        totals: Sequence[int] = ()
-        if self._monitoring:
-            self._monitoring.check()
-            counts = self._monitoring.counts()
-            totals = self._monitoring.totals
-            self._monitoring.close()
-        self._family.add(self._task, ending, retired, counts, totals)
-        self._monitoring = None
+        assert self._run
+        self._mapped.keep()
+        seen = self._run.finish()
+        self._taker.ended(seen.exact)
+        self._run = None
+        self._family.add(self._task, ending, retired, seen)
 
 
 class _Unwatched:
@@ -100,17 +125,68 @@ class _Unwatched:
         """Nobody wants to know."""
 
 
-class Tasks:
-    """All tasks of one run."""
+def _nothing(_: object) -> None:
+    pass
 
-    def __init__(self, following: Following, monitor: Callable[[Engine], Monitoring | None]) -> None:
-        """``monitor`` makes what counts a task."""
-        self._following = following
-        self._monitor = monitor
+
+class Taker(NamedTuple):
+    """What takes the samples of a task: ``take`` those of a buffer, ``ended`` how often the event happened where (None:
+    nobody asked), when all have come."""
+
+    take: Take = _nothing
+    ended: Callable[[Mapping[int, int] | None], None] = _nothing
+
+
+def _of_tasks(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMES])
+    return f" (task{'s' * (len(names) > 1)} {shown}{', ...' * (len(names) > MOST_NAMES)})"
+
+
+class FirstTask:
+    """The task that the session itself runs: the program that was named."""
+
+    def __init__(self, family: Tasks, engine: Engine, groups: Sequence[EventSets]) -> None:
+        self._family, self._engine, self._groups = family, engine, groups
+        self._mapped = MappedSoFar(engine)
+        start = family.begin(None, self._mapped)
+        self._objects = start.objects
+        self._takes: Taker | None = None
+        self.run = family.look(engine, groups, start, self._take_samples)
+
+    def _take_samples(self, samples: Sequence[Sample]) -> None:
+        self._taker().take(samples)
+
+    def _taker(self) -> Taker:
+        """What takes its samples: which process it is, is known when it runs."""
+        if self._takes is None:
+            assert self._family.first_task
+            self._takes = self._family.on_task(self._family.first_task, self._objects)
+        return self._takes
+
+    def finish(self) -> list[Count]:
+        """Everything has ended; what the events came to in all tasks together."""
+        self._mapped.keep()
+        seen = self.run.finish()
+        if self._family.first_task:
+            self._taker().ended(seen.exact)
+        self._family.add_first(self._engine.retired, seen)
+        return self._family.counts(self._groups[0], seen.counts) if self._groups else []
+
+
+class Tasks:
+    """All tasks of one run. ``on_task`` is called when one that is counted begins, with the files that its code is
+    from, and gives what takes its samples."""
+
+    def __init__(self, plan: Plan, lookers: Lookers) -> None:
+        assert plan.following
+        self._plan, self._lookers = plan, lookers
+        self._following = plan.following
         self._lock = Lock()
         self._ended: list[tuple[tuple[tuple[int, ...], int], TaskCounts]] = []
         self._totals: list[Sequence[int]] = []
         self._first: tuple[api.Task, Ending | None] | None = None
+        self.on_task: OnTask = lambda _task, _objects: Taker()
+        self.first_task: api.Task | None = None
         self.retired = 0
         """Instructions of all tasks that are counted."""
 
@@ -118,28 +194,58 @@ class Tasks:
     def follow(self) -> Follow:
         """What an engine wants to know."""
         following = self._following
-        return Follow(following.forks, following.execs, following.most, self._watch, self._first_ended)
+        return Follow(
+            following.forks, following.execs, following.most, self._watch, self._first_ended, self._first_begins
+        )
+
+    def _first_begins(self, task: api.Task) -> None:
+        self.first_task = task
 
     def _first_ended(self, task: api.Task, ending: Ending | None) -> None:
         self._first = task, ending
 
-    def add_first(self, retired: int, counts: Sequence[Count], totals: Sequence[int]) -> None:
+    def add_first(self, retired: int, seen: TaskSeen) -> None:
         """What the first task came to."""
         if self._first:
-            self.add(*self._first, retired, counts, totals)
+            self.add(*self._first, retired, seen)
 
     def _watch(self, task: api.Task, engine: Engine) -> _Watch | _Unwatched:
-        return _Watch(self, task, self._monitor(engine)) if self._following.counts(task) else _Unwatched()
+        if not self._following.counts(task):
+            return _Unwatched()
+        mapped = MappedSoFar(engine)
+        start = self.begin(task, mapped)
+        taker = self.on_task(task, start.objects)
+        run = self.look(engine, event_groups(self._plan), start, taker.take)
+        return _Watch(self, task, run, mapped, taker)
 
-    def add(
-        self, task: api.Task, ending: Ending | None, retired: int, counts: Sequence[Count], totals: Sequence[int]
-    ) -> None:
+    def first_of(self, engine: Engine, groups: Sequence[EventSets], on_task: OnTask | None) -> FirstTask:
+        """The first one, which ``engine`` is to run."""
+        self.on_task = on_task or self.on_task
+        return FirstTask(self, engine, groups)
+
+    def begin(self, task: api.Task | None, mapped: MappedSoFar) -> TaskStart:
+        """What is known of a task (None: the first one) when it begins."""
+        plan = self._plan
+        if plan.begin:
+            return plan.begin(task, mapped)
+        return TaskStart(Objects(plan.program, mapped, plan.debug), plan.controls.triggers)
+
+    def look(self, engine: Engine, groups: Sequence[EventSets], start: TaskStart, take: Take) -> TaskRun:
+        """What looks at a task."""
+        return TaskRun(self._plan, groups, self._lookers, engine, start, take)
+
+    def add(self, task: api.Task, ending: Ending | None, retired: int, seen: TaskSeen) -> None:
         """A task has ended; from any thread."""
         status, signal = (ending.status, ending.signal) if ending else (None, 0)
-        done = TaskCounts(task.name, task.pid, task.command, status, signal, retired, counts)
+        done = TaskCounts(
+            *(task.name, task.pid, task.command, status, signal, retired, seen.counts, seen.notes),
+            exact=seen.exact,
+            cpi=seen.cpi,
+            surveyed=seen.surveyed,
+        )
         with self._lock:
             self._ended.append(((task.process, task.image), done))
-            self._totals.append(totals)
+            self._totals.append(seen.totals)
             self.retired += retired
 
     def counts(self, group: EventSets, first: Sequence[Count]) -> list[Count]:
@@ -149,6 +255,24 @@ class Tasks:
         sums = [sum(column) for column in zip(*self._totals, strict=True)]
         values = group.values(sums)
         return [count._replace(value=value) for count, value in zip(first, values, strict=True)]
+
+    def notes(self) -> list[str]:
+        """What there is to say of tasks: once what is said of all of them."""
+        found: dict[str, list[str]] = {}
+        tasks = self.in_order()
+        for task in tasks:
+            for note in task.notes:
+                found.setdefault(note, []).append(task.name)
+        return [f"{note}{'' if len(names) == len(tasks) else _of_tasks(names)}" for note, names in found.items()]
+
+    def cpi(self) -> Cpi | None:
+        """The breakdown of all tasks together; None: none was asked for."""
+        found = [(task.command[0], task.cpi) for task in self.in_order() if task.cpi]
+        if not found:
+            return None
+        from pfmon.session.cpi import of_all  # as above
+
+        return of_all(found)
 
     def in_order(self) -> list[TaskCounts]:
         """The tasks by their places in the tree of processes, which does not depend on who was faster."""

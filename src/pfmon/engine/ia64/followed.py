@@ -24,6 +24,8 @@ class Followed:
         command = [os.fsdecode(first.paths.program), *map(os.fsdecode, first.arguments[1:])]
         self._first: Execution | None = execution
         execution.task = Task((1,), 0, first.process_id, command, True)
+        if follow is not None:
+            follow.first_begins(execution.task)
 
     def forked(self, parent: Execution, child: Process, execution: Execution) -> None:
         """A process has a child, which goes on with its program."""

@@ -278,7 +278,9 @@ class Tasks:
         self._tasks.append(added)
         self._live[task.pid] = added
         self._selector.register(handle, selectors.EVENT_READ, added)
-        if number:
+        if number == 0:
+            self._follow.first_begins(task)
+        else:
             added.begin(self._follow.watch(task, added), self._on_notice, self._follow.execs)
         assert added.reader.ring.descriptor is not None
         with suppress(OSError):  # it is dead by now

@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 
 
 class Collapsed(Export):
-    """Stacks in the order of their names."""
+    """Stacks in the order of their names; of several programs the outermost frame is the command's name, as perf's
+    scripts have it."""
+
+    joins = True
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self._counts: Counter[str] = Counter()
 
     def take(self, samples: Sequence[Sample]) -> bytes:
-        self._counts.update(";".join(name.replace(";", ":") for name in self.stack(sample)) for sample in samples)
+        outer = [self.subject.comm] if self.subject.of_task else []
+        self._counts.update(
+            ";".join(name.replace(";", ":") for name in [*outer, *self.stack(sample)]) for sample in samples
+        )
         return b""
 
     def finish(self) -> bytes:

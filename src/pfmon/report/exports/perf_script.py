@@ -20,6 +20,8 @@ class PerfScript(Export):
     """A line for a sample (command, thread, processor, seconds, period, event), one for each frame (address, function,
     file), and an empty one."""
 
+    joins = True
+
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self._frames: dict[int, str] = {}

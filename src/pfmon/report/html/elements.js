@@ -1,7 +1,11 @@
 "use strict";
 // Elements, numbers, and what every page has: its frame, the search, light and dark.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const file = JSON.parse(document.getElementById("data").textContent);
+// Of several tasks the one that the page's address names, or else the largest.
+const askedTask = Number(new URLSearchParams(location.search).get("task") ?? NaN);
+const shownTask = file.tasks ? (file.tasks[askedTask] ? askedTask : file.shown) : null;
+const data = shownTask === null ? file : file.tasks[shownTask];
 
 function el(name, attributes = {}, ...children) {
   const made = document.createElement(name);

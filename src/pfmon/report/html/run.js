@@ -210,6 +210,7 @@ function samples() {
 }
 
 frame(data.title, "find a function, line, data…  ( / )");
+if (file.tasks) tasksTable();
 summary();
 breakdown();
 counts();

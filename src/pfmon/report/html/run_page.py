@@ -43,10 +43,32 @@ def run_page(
 ) -> str:
     """The file's text. ``ending``: how the program ended; ``events``: those of ``by_function`` and ``intervals``;
     ``descriptions``: by event."""
+    data = run_data(
+        *(surveyed, command, pmu, ending, notes, programming, counts, events, by_function, intervals, descriptions),
+        samples,
+    )
+    return page(f"pfmon: {data['title']}", data, SCRIPTS, (D3, PLOT, FLAME))
+
+
+def run_data(
+    surveyed: Surveyed,
+    command: Sequence[str],
+    pmu: str,
+    ending: str,
+    notes: Sequence[str],
+    programming: Record,
+    counts: Sequence[Count] = (),
+    events: Sequence[str] = (),
+    by_function: Sequence[Row] = (),
+    intervals: Sequence[tuple[int, Sequence[Value]]] | None = None,
+    descriptions: Mapping[str, str] | None = None,
+    samples: SampleTree | None = None,
+) -> dict[str, Any]:
+    """What the page of a run draws; arguments as `run_page` has them."""
     texts = SourceTexts("", *surveyed.places.folders)
     name = command[0].rpartition("/")[2]
     sources: dict[tuple[str, int], int] = {}
-    data = {
+    return {
         "pfmon": VERSION,
         "title": f"{name} on {surveyed.cpi.machine}",
         "command": list(command),
@@ -67,7 +89,6 @@ def run_page(
         "samples": samples.to_data() if samples else None,
         "data": _memory(surveyed.data),
     }
-    return page(f"pfmon: {data['title']}", data, SCRIPTS, (D3, PLOT, FLAME))
 
 
 def cpi_data(cpi: Cpi) -> dict[str, Any]:

@@ -27,7 +27,8 @@ REGISTERS, RECORDS, CALLS, END = b"REGS", b"SMPL", b"CALL", b"DONE"
 the records before it, 64 bits an address. DONE: how many samples there are, 64 bits."""
 FIELDS = {1: "QQQQII", 2: "QQQQIII4x", VERSION: "QQQQIII4xQ"}
 """A record, by version: IIP, stamp, the PMDs that overflowed (bit n for PMD n), the last period, the event set, how
-many calls it has, from version 2 on the thread, from version 3 on the instructions that had retired; then 64 bits for each register."""
+many calls it has, from version 2 on the thread, from version 3 on the instructions that had retired; then 64 bits for
+each register."""
 COUNT = struct.Struct("<Q")
 
 

@@ -1,0 +1,139 @@
+"""Where the samples of tasks go that are followed: each has a sampling module, exports and files of its own.
+
+They come from the threads that read what the tasks retire. What goes to no file of a task's own is kept until all have
+ended, and then comes task by task.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Lock
+
+from pfmon.cli.file_names import name_of_task, names_tasks
+from pfmon.cli.samples import Owner, Samples, check_module
+from pfmon.errors import PfmonError
+from pfmon.report.tasks import task_line
+from pfmon.session.tasks import Taker
+from pfmon.whole_files import partial_of, put_in_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pfmon.cli.config import Config
+    from pfmon.engine.api import Task
+    from pfmon.library.prepared import Prepared
+    from pfmon.library.run import Run
+    from pfmon.program.objects import Objects
+    from pfmon.session.tasks import TaskCounts
+
+
+def files_are_of_tasks(config: Config) -> None:
+    """PfmonError for a file that only one task can have."""
+    from pfmon.cli.exports import joins
+
+    paths = {f"--export={name}:{path}": path for name, path in config.exports if not joins(name, path)}
+    if config.smpl_eager_save or config.smpl_save_raw or config.smpl_module == "raw":
+        paths |= {f"--smpl-outfile={config.smpl_outfile}": config.smpl_outfile}
+    for option, path in paths.items():
+        if path and not names_tasks(path):
+            raise PfmonError(f"{option}: each task has a file of its own: put %p, its process id, into the name")
+
+
+class _Kept:
+    """What tasks say, in one file without a name."""
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - closed by close
+        self._lock = Lock()
+        self._pieces: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        self._end = 0
+
+    def add(self, task: str, option: str, data: bytes) -> None:
+        """Something more that a task says; ``option``: where that is to go, "": to where the results go."""
+        if data:
+            with self._lock:
+                self._file.seek(self._end)
+                self._file.write(data)
+                self._pieces.setdefault((task, option), []).append((self._end, len(data)))
+                self._end += len(data)
+
+    def of(self, task: str, option: str) -> Iterator[bytes]:
+        """All that a task says."""
+        for place, length in self._pieces.get((task, option), ()):
+            self._file.seek(place)
+            yield self._file.read(length)
+
+    def close(self) -> None:
+        """Forget it."""
+        self._file.close()
+
+
+class TaskSamples:
+    """Makes what takes the samples of each task."""
+
+    def __init__(self, config: Config, prepared: Prepared, print_early: Callable[[str], object]) -> None:
+        """PfmonError for what cannot be made, before the program starts."""
+        self._config, self._prepared, self._print_early = config, prepared, print_early
+        files_are_of_tasks(config)
+        check_module(config, prepared)
+        self._kept = _Kept()
+        self._open: dict[str, Samples] = {}
+        self._own = copy.copy(config)
+        if not names_tasks(config.smpl_outfile):
+            self._own.smpl_outfile = ""
+
+    def begin(self, task: Task, objects: Objects) -> Taker:
+        """A task begins: what takes its samples."""
+        add = partial(self._kept.add, task.name)
+        owner = Owner(
+            *(task.command, task.pid, lambda: objects),
+            *(lambda path: name_of_task(path, task.pid, task.image), add),
+        )
+        samples = Samples(self._own, self._prepared, lambda text: add("", _bytes(text)), owner)
+        self._open[task.name] = samples
+
+        def ended(exact: Mapping[int, int] | None) -> None:
+            samples.ended(exact)
+            del self._open[task.name]
+
+        return Taker(samples.take, ended)
+
+    def finish(self, done: Run) -> None:
+        """All have ended: show what they say. PfmonError when it cannot be written."""
+        tasks, config = done.tasks or (), self._config
+        if config.smpl_outfile and not names_tasks(config.smpl_outfile):
+            self._write(tasks, config.smpl_outfile, "", f"--smpl-outfile={config.smpl_outfile}")
+        elif not config.smpl_outfile:
+            for task in tasks:
+                self._print_early(task_line(task))
+                for piece in self._kept.of(task.name, ""):
+                    self._print_early(piece.decode(errors="surrogateescape"))
+        for name, path in config.exports:
+            if not names_tasks(path):
+                self._write(tasks, path, option := f"--export={name}:{path}", option)
+        self._kept.close()
+
+    def _write(self, tasks: Sequence[TaskCounts], path: str, kept: str, option: str) -> None:
+        """What goes to one file of all tasks, with a line above each but in exports."""
+        try:
+            with Path(partial_of(path)).open("wb") as file:
+                for task in tasks:
+                    file.write(b"" if kept else _bytes(task_line(task)))
+                    file.writelines(self._kept.of(task.name, kept))
+            put_in_place(partial_of(path), path)
+        except OSError as error:
+            raise PfmonError(f"{option}: {(error.strerror or str(error)).lower()}") from None
+
+    def abandon(self) -> None:
+        """The run has failed: of samples there is what was written."""
+        for samples in self._open.values():
+            samples.abandon()
+        self._kept.close()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")

@@ -1,0 +1,77 @@
+"""What is known of each task that is followed when it begins: its program, for names, and where its triggers are."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from pfmon.errors import BadValueError, PfmonError
+from pfmon.library.program import debug_directories
+from pfmon.library.request import NOWHERE
+from pfmon.library.symbols import symbols_of
+from pfmon.library.triggers import triggers
+from pfmon.pmu.ranges import BUNDLE
+from pfmon.program import image
+from pfmon.program.objects import Objects
+from pfmon.session.task_run import TaskStart
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pfmon.engine.api import Task
+    from pfmon.library.options import Options
+    from pfmon.pmu.options import Resolve
+    from pfmon.program.image import Program
+    from pfmon.program.mapped import Mapped
+    from pfmon.session.controls import Trigger
+
+
+class TaskStarts:
+    """``program`` and ``planned`` are those of the program that was named: what it forks has the same."""
+
+    def __init__(self, options: Options, program: Program | None, planned: Sequence[Trigger]) -> None:
+        self._options, self._program, self._planned = options, program, planned
+        self._programs: dict[str, Program | None] = {}
+
+    def __call__(self, task: Task | None, mapped: Callable[[], Sequence[Mapped]]) -> TaskStart:
+        debug = debug_directories(self._options)
+        if task is None or task.named:
+            return TaskStart(Objects(self._program, mapped, debug), self._planned)
+        program = self._loaded(task)
+        return TaskStart(Objects(program, mapped, debug), self._triggers(program))
+
+    def _loaded(self, task: Task) -> Program | None:
+        """The program that a task executed; None: it cannot be read, and has no names."""
+        path = task.command[0]
+        if not path.startswith("/"):
+            with suppress(OSError):  # it is no process of the host
+                path = f"{os.readlink(f'/proc/{task.pid}/cwd')}/{path}"  # noqa: PTH115 - a string is wanted
+        if path not in self._programs:
+            try:
+                self._programs[path] = image.load(path, self._options.sysroot)
+            except PfmonError:
+                self._programs[path] = None
+        return self._programs[path]
+
+    def _triggers(self, program: Program | None) -> Sequence[Trigger]:
+        if not self._options.triggers:
+            return ()
+        symbols = symbols_of((lambda: program) if program else None, None, debug_directories(self._options))
+        return triggers(self._options, *map(somewhere, (symbols.code, symbols.data)))
+
+
+def somewhere(resolve: Resolve) -> Resolve:
+    """A resolver for which a name that a program does not have is where nothing ever is."""
+    nowhere: dict[str, int] = {}
+
+    def resolved(text: str) -> tuple[int, int]:
+        try:
+            return resolve(text)
+        except BadValueError:
+            raise
+        except PfmonError:
+            start = nowhere.setdefault(text, NOWHERE + 2 * BUNDLE * len(nowhere))
+            return start, start + BUNDLE
+
+    return resolved

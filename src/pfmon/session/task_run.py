@@ -1,0 +1,158 @@
+"""What looks at one program in one process that is followed: counters, samples, a report; and what that comes to."""
+
+from __future__ import annotations
+
+from pfmon.light_contextlib import ExitStack, contextmanager
+from pfmon.light_typing import NamedTuple
+from pfmon.session.monitoring import Monitoring
+from pfmon.stream.consumer import Consumer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pfmon.engine.api import Engine
+    from pfmon.machine.machine_figures import MachineFigures
+    from pfmon.program.mapped import Mapped
+    from pfmon.program.objects import Objects
+    from pfmon.session.controls import Trigger
+    from pfmon.session.counting import Count
+    from pfmon.session.cpi import Cpi
+    from pfmon.session.event_sets import EventSets
+    from pfmon.session.event_trigger import MachineTrigger
+    from pfmon.session.plan import Plan
+    from pfmon.session.sampled_run import SampledRun
+    from pfmon.session.sampling import Sample
+    from pfmon.session.survey import Surveyed
+
+
+class TaskStart(NamedTuple):
+    """What is known of a task when it begins: the files that its code is from, and its triggers."""
+
+    objects: Objects
+    triggers: Sequence[Trigger]
+
+
+class Lookers(NamedTuple):
+    """What a plan wants to look at each task: the machine that it runs on, if that is wanted, with the events of the
+    machine that start and stop counting; the one of a survey; whether counters count live."""
+
+    machine: MachineFigures | None
+    trigger: MachineTrigger | None
+    surveyed: MachineFigures | None
+    live: bool
+
+
+class TaskSeen(NamedTuple):
+    """What a task came to; ``totals``: what each monitor counted."""
+
+    counts: Sequence[Count] = ()
+    totals: Sequence[int] = ()
+    notes: Sequence[str] = ()
+    exact: Mapping[int, int] | None = None
+    cpi: Cpi | None = None
+    surveyed: Surveyed | None = None
+
+
+class MappedSoFar:
+    """The files that a task has mapped, also when its engine is gone."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine: Engine | None = engine
+        self._kept: Sequence[Mapped] = ()
+
+    def __call__(self) -> Sequence[Mapped]:
+        return self._engine.mapped if self._engine is not None else self._kept
+
+    def keep(self) -> None:
+        """The task has ended."""
+        self._kept, self._engine = list(self()), None
+
+
+class TaskRun:
+    """One task at work: its ``consumer`` gets the stream within ``running``."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        groups: Sequence[EventSets],
+        lookers: Lookers,
+        engine: Engine,
+        start: TaskStart,
+        on_samples: Callable[[Sequence[Sample]], None],
+    ) -> None:
+        self._engine, self._start, self._demangle = engine, start, plan.demangle
+        self._plan = plan = plan._replace(controls=plan.controls._replace(triggers=tuple(start.triggers)))
+        self.data: Monitoring | SampledRun | None = None
+        self._sampled: SampledRun | None = None
+        self._monitoring: Monitoring | None = None
+        self._observer = self._survey = None
+        if lookers.live:
+            self.data = self._sampled = self._sample(groups, lookers, on_samples)
+        elif groups:
+            scale, machine = plan.settings.nanoseconds_per_instruction, lookers.machine
+            self.data = self._monitoring = Monitoring(
+                groups, plan.controls, engine, scale, machine=machine, threaded=plan.threaded
+            )
+        elif lookers.machine:
+            from pfmon.session.observer import Observer  # only a report needs it
+
+            self._observer = Observer(lookers.machine, engine, plan.threaded)
+        looking = self.data or self._observer
+        self.consumer: Consumer = looking.consumer if looking else Consumer()
+        if lookers.surveyed:
+            from pfmon.session.survey import Survey  # as above
+
+            self._survey = Survey(lookers.surveyed, engine, plan.threaded)
+            self.consumer = self._survey.beside(self.consumer)
+        self._looking = [one.running for one in (self._survey, looking) if one]
+
+    def _sample(
+        self,
+        groups: Sequence[EventSets],
+        lookers: Lookers,
+        on_samples: Callable[[Sequence[Sample]], None],
+    ) -> SampledRun:
+        from pfmon.session.sampled_run import SampledRun  # as above
+        from pfmon.session.sampling import Sampling, SetSampling
+
+        plan = self._plan
+        sets = [one for group in groups for one in group.sets]
+        sampling = plan.sampling or Sampling(tuple(SetSampling((None,) * len(one.plan.names)) for one in sets))
+        return SampledRun(
+            *(plan.model, sets, self._engine, sampling, on_samples, lookers.machine, self._engine.traced),
+            *(plan.controls, plan.settings.nanoseconds_per_instruction, lookers.trigger),
+        )
+
+    @property
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """The stream comes within it."""
+        stack = ExitStack()
+        try:
+            for one in self._looking:
+                stack.enter_context(one)
+            yield
+        finally:
+            stack.close()
+
+    def finish(self) -> TaskSeen:
+        """The task has ended. LostError when something could not be recorded."""
+        objects = self._start.objects
+        seen = TaskSeen()
+        if self._sampled:
+            run = self._sampled
+            run.finish()
+            seen = TaskSeen(run.counts(), run.totals, run.notes(), run.exact())
+        elif self._monitoring:
+            counting = self._monitoring
+            counting.check()
+            seen = TaskSeen(counting.counts(), counting.totals, counting.notes())
+            counting.close()
+        elif self._observer:
+            seen = TaskSeen(cpi=self._observer.breakdown(self._plan, objects))
+        if self._survey:
+            seen = seen._replace(surveyed=self._survey.finish(self._engine, objects, self._demangle))
+        self.data = self._sampled = self._monitoring = self._observer = self._survey = None
+        self._looking = []
+        return seen
