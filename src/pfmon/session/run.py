@@ -12,7 +12,6 @@ from pfmon.session.controls import Controls
 from pfmon.session.monitoring import Monitoring
 from pfmon.session.plan import MACHINE, Outcome, Times, event_groups, planned_machine, planned_trigger
 from pfmon.session.processor_times import processor_times
-from pfmon.session.sampling import counters_without_a_period_are_reset
 from pfmon.session.supported import (
     check_addresses,
     check_controls,
@@ -63,6 +62,8 @@ class Session:
         self.groups = event_groups(plan)
         self.counting = self.groups[0] if self.groups else None
         if plan.sampling:
+            from pfmon.session.sampling import counters_without_a_period_are_reset  # most runs take no samples
+
             counters_without_a_period_are_reset(plan.sampling, self.sets)
         self._trigger = planned_trigger(plan)
         if self._steered or self._trigger:
