@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from answers import declined
 from browser import data_of, shown
 from command import example, pfmon
 from host_programs import needs
+from ia64_program import write_program
+from ia64_tasks import Data, call, fork
 
 import pfmon as library
 
@@ -226,3 +229,39 @@ def test_samples_of_ia64_processes_repeat(tmp_path: Path) -> None:
     assert followed(*words) == first
     own = pfmon("--no-cmd-output", *words).stdout
     assert first == f"# 1 {example('fib')} 8\n{own}"
+
+
+def test_samples_of_all_tasks_are_not_added_up() -> None:
+    said = declined("--follow-all", "--aggregate-results", "-e", "ia64_inst_retired", PERIOD, example("fib"), "8")
+    assert "--aggregate-results: samples are of each task" in said
+
+
+def test_ia64_program_that_executes_another_has_both_on_its_page(tmp_path: Path) -> None:
+    data = Data()
+    texts = [data.add(f"text_{n}", text.encode() + b"\0") for n, text in enumerate([example("fib"), "9"])]
+    vector = data.add("vector", struct.pack("<3Q", *texts, 0))
+    lines = [*call("execve", texts[0], vector, data.add("nothing", bytes(8))), *call("exit_group", 99)]
+    path = write_program(tmp_path / "executes", lines, data.bytes)
+    options: dict[str, Any] = {"events": "ia64_inst_retired", "long_smpl_periods": 100, "stdout": library.DEVNULL}
+    run = library.run([path], follow_all=True, report="html", **options)
+    own = library.run([example("fib"), "9"], report="html", **options)
+    assert run.tasks is not None and own.surveyed and run.tasks[1].surveyed
+    assert [task.name for task in run.tasks] == ["1", "1:1"]
+    assert list(run.tasks[1].samples) == list(own.samples or ()) != []
+    ours, alone = run.tasks[1].surveyed.cpi, own.surveyed.cpi  # whose cycles differ by where the stack begins
+    assert (ours.instructions, sorted(row.name for row in ours.functions)) == (
+        alone.instructions,
+        sorted(row.name for row in alone.functions),
+    )
+    (tmp_path / "page").write_text(run.to_html())
+    assert [row[0] for row in data_of(tmp_path / "page")["rows"]] == ["1", "1:1"]
+
+
+def test_children_of_a_fork_are_sampled_by_themselves(tmp_path: Path) -> None:
+    child = ["adds r5=1,r0", *call("exit_group", 0)]
+    path = write_program(
+        tmp_path / "forks", fork(child, [*call("wait4", -1 & (1 << 64) - 1, 0, 0, 0), *call("exit_group", 0)])
+    )
+    run = library.run([path], follow_fork=True, events="ia64_inst_retired", long_smpl_periods=1, stdout=library.DEVNULL)
+    assert run.tasks is not None and [len(task.samples) for task in run.tasks] == [task.retired for task in run.tasks]
+    assert run.tasks[1].retired > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pfmon.errors import BadValueError, refuse
+from pfmon.errors import BadValueError, PfmonError, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def following_goes_alone(options: Options) -> None:
         },
         "{}: about one process alone; leave out --follow-..., which counts several",
     )
+    if options.sampled and options.aggregate_results:
+        raise PfmonError("--aggregate-results: samples are of each task; leave it out, or the periods")
     if options.follow_exec:
         refuse(
             {f"--{name.replace('_', '-')}": options.gives(name) for name in ("irange", "drange", "checkpoint_func")},
