@@ -7,8 +7,18 @@ import pytest
 from ia64_assembly import Line
 from ia64_program import DATA, EXIT, TEXT, symbols, write_program
 from machine_code import loop, open_bundle
+from machine_runs import run_with_guest
 
 import pfmon
+from pfmon.counting.countable import LARGEST
+from pfmon.counting.cycles import Way
+from pfmon.counting.increments import Increments
+from pfmon.counting.looks import look_of
+from pfmon.counting.machine_totals import MachineTotals
+from pfmon.counting.sink import Sink
+from pfmon.counting.weighed import Filter, Weighed
+from pfmon.pmu import get
+from pfmon.signals.terms import terms
 
 PASSES = 1000
 LIMITS = {"itanium2": 4, "montecito": 6}
@@ -100,3 +110,28 @@ def test_matches_of_data_breakpoints_are_those_of_the_data_range(pmu: str, tmp_p
     assert pfmon.replay(record, pmu=pmu, events=[event], drange=inside).counts[0].value == 2 * PASSES
     sampled = pfmon.run(command, pmu=pmu, events=[event], drange=inside, capture=True, long_smpl_periods=[50])
     assert len(sampled.samples) == 2 * PASSES // 50
+
+
+@pytest.mark.parametrize("pmu", LIMITS)
+@pytest.mark.parametrize("name", ["epic", "nbody", "queens", "strings"])
+def test_no_other_event_of_instructions_adds_more_in_a_cycle(pmu: str, name: str) -> None:
+    """What retires together, and how its branches were predicted: as much with the maximum as without it."""
+    machine, guest = run_with_guest(name, pmu)
+    events = [
+        event
+        for event in get(pmu).events
+        if (event.signal in terms() or event.signal.startswith("branch")) and event.signal not in LARGEST
+    ]
+    looks = [
+        look._replace(most=most, divided=True)
+        for event in events
+        for look in [look_of(event.signal, 1, False, None)._replace(threshold=0)]
+        for most in (event.max_increment, 1 << 30)
+        if look.way == Way.SUMS
+    ]
+    increments = Increments([Weighed(look.signal, Filter(), False) for look in looks])
+    sink = Sink(len(looks))
+    MachineTotals(machine, looks, increments, guest.table, 2).add(sink)
+    totals = sink.totals()
+    assert len(looks) > 60 and sum(totals)
+    assert totals[::2] == totals[1::2]
