@@ -41,7 +41,7 @@ FILES = {
 
 @cache
 def written(kind: str) -> Any:
-    """What a run prints."""
+    """The results of a run."""
     return json.loads(pfmon("--no-cmd-output", *FILES[kind], *FIB).stdout)
 
 
@@ -69,7 +69,7 @@ def changed(found: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def judged(path: Path, found: Any, other: str) -> str:
-    """What `pfmon diff` says of a file; "" for a difference, which can be printed."""
+    """The refusal of a file by `pfmon diff`; "" for a difference, which can be printed."""
     path.write_text(json.dumps(found))
     try:
         for first, second in ((str(path), other), (other, str(path))):
@@ -106,7 +106,7 @@ def test_json_that_is_no_result_is_one_line(text: str, tmp_path: Path) -> None:
         assert done.stderr == f"pfmon: {bad}: {NOT_RESULTS}\n"
 
 
-def test_names_that_are_no_characters_are_printed_with_backslashes(tmp_path: Path) -> None:
+def test_names_that_are_no_characters_have_backslashes(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(json.dumps(changed(written("counts"), ("command", 0), "\udcff")))
     done = pfmon("diff", str(tmp_path / "a"), str(tmp_path / "a"))
     assert done.returncode == 0 and r"A: " in done.stdout and r"\udcff 5, PMU" in done.stdout

@@ -27,7 +27,7 @@ def alone(event: str, *options: str) -> list[int]:
 
 
 def trues(*words: str) -> list[int]:
-    """What each event counts in the whole run, set by set."""
+    """The count of each event in the whole run, set by set."""
     found = results("--switch-timeout=0.003", "--true-values", *words)["events"]
     return [one["estimate"]["true"] for one in found]
 
@@ -92,7 +92,7 @@ EVENTS = {"itanium2": "nops_retired", "montecito": "nops_retired", "intel_v2": "
 
 
 def registers(pmu: str, *words: str) -> str:
-    """What --check-events-only says of each register."""
+    """The registers, as --check-events-only has them."""
     done = pfmon(f"--pmu={pmu}", "--check-events-only", "--verbose", *words)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -129,7 +129,7 @@ def raws(*words: str) -> list[int]:
 
 @pytest.mark.parametrize("event", ["loads_retired", "data_references_set1"])
 def test_data_ranges_are_in_force_while_their_set_counts(event: str) -> None:
-    """What a set counts in its turns and, in a run with the sets exchanged, in the other ones is the whole run's."""
+    """Counts of a set's turns and, in a run with the sets exchanged, of the other ones add up to those of the run."""
     first, second = (f"--drange={limits}" for limits in ranges_of_data())
     one, other = ("-e", event, first), ("-e", event, second)
     whole = [*alone(event, first), *alone(event, second)]

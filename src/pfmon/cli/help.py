@@ -106,7 +106,7 @@ def option_line(option: Option) -> str:
 
 
 def help_of(option: Option) -> str:
-    """What an option does, and whether it belongs to an event set."""
+    """The text of an option, with a mark if it belongs to an event set."""
     return f"{option.help} {MARK}" if option.of_set else option.help
 
 

@@ -63,7 +63,7 @@ def in_ia32(monitor: Monitor, constrained: bool) -> Monitor | None:
 
 
 def captures_in_ia32(setting: CaptureSetting, data_constrained: bool, fetch_constrained: bool) -> CaptureSetting:
-    """What is captured of IA-32 code: no branches, and nothing where ranges or opcodes single out IA-64 code."""
+    """The setting for IA-32 code: no branches, and nothing where ranges or opcodes single out IA-64 code."""
     return setting._replace(
         data=None if data_constrained else setting.data,
         fetch=None if fetch_constrained else setting.fetch,

@@ -46,7 +46,7 @@ def a_number(value: object) -> int:
 
 
 def a_count(value: object) -> int | float | None:
-    """What an event or a formula came to."""
+    """The value of an event or a formula."""
     if not is_count(value):
         raise ValueError("no count")
     assert value is None or isinstance(value, int | float)

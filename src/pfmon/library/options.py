@@ -29,7 +29,7 @@ class Options:
     machine_settings: list[str]
     """Changes of its figures, FIGURE=VALUE."""
     sets: list[SetOptions]
-    """What belongs to one event set; there is one at least, which may have no events."""
+    """Options of each event set; there is one at least, which may have no events."""
     usual_events: bool = False
     """Without events: count cycles and instructions."""
 
@@ -142,7 +142,7 @@ class Options:
 
     @property
     def insn_set(self) -> str:
-        """What counts where an event has no instruction set of its own: ia32, ia64 or both."""
+        """Instruction set of events that have none of their own: ia32, ia64 or both."""
         return "".join(self.instruction_sets) if len(self.instruction_sets) == 1 else "both"
 
     @property

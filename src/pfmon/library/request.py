@@ -89,7 +89,7 @@ def request(options: Options, model: PmuModel, symbols: Symbols = NO_SYMBOLS) ->
 def _request(
     options: Options, one: SetOptions, model: PmuModel, symbols: Symbols, said: list[str], warnings: list[str]
 ) -> Request:
-    """What is asked for an event set: its own options, and those of the run."""
+    """The request of an event set: its own options, and those of the run."""
     irange = _code_range(one, symbols, said)
     drange = _data_range(one, symbols, said)
     return Request(

@@ -36,7 +36,7 @@ def sampling(options: Options, model: PmuModel) -> Sampling:
 
 
 def _set_sampling(options: SetOptions, model: PmuModel) -> SetSampling:
-    """What is to be sampled of an event set."""
+    """The sampling of an event set."""
     limit = (1 << model.bank.width) - 1
     count = len(options.events)
     long = options.long_smpl_periods or options.short_smpl_periods
@@ -59,7 +59,7 @@ def _set_sampling(options: SetOptions, model: PmuModel) -> SetSampling:
 
 
 def formulas_have_no_period(events: Sequence[str], periods: Sequence[int], model: PmuModel) -> None:
-    """What overflows is a counter: a derived event is computed from several."""
+    """Counters overflow; a derived event is computed from several."""
     derived = load_derived(model.name)
     for name, period in zip(events, periods, strict=True):
         if period and (one := derived.get(name.upper())):

@@ -1,4 +1,4 @@
-"""What is asked of one event set: the options that belong to the last -e before them, with their values.
+"""Options of one event set, with their values: those that belong to the last -e before them.
 
 HP's pfmon has one code range and one data range for all sets; here each has its own.
 """

@@ -29,7 +29,7 @@ class Machine(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a run was set to: the request and the programmings of the PMUs of each event set, the machine."""
+    """The setting of a run: the request and the programmings of the PMUs of each event set, the machine."""
 
     requests: Sequence[Request]
     sets: Sequence[Sequence[Programming]]

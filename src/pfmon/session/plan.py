@@ -46,7 +46,7 @@ class Placed(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is to be run and counted. ``requests``: what is asked of the PMU for each event set, which take turns if
+    """A run and its counts. ``requests``: what is asked of the PMU for each event set, which take turns if
     there are several; ``timeout`` is in seconds; no events: the program just runs; ``profile``: say where the counts
     come from; ``annotate``: a range of code whose instructions are to be listed, or its name, if that is known when the
     program has run; ``unlimited``: count on as many PMUs as the events need; ``controls``: when is counted;

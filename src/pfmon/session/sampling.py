@@ -31,7 +31,7 @@ class Period(NamedTuple):
 
 
 class SetSampling(NamedTuple):
-    """What is to be sampled of an event set. ``periods``: by event, None for one that only counts; ``extra``: further
+    """The sampling of an event set. ``periods``: by event, None for one that only counts; ``extra``: further
     PMDs in every sample; ``reset``: the PMDs of counters without a period that begin at 0 again with every sample,
     None: all of these."""
 
@@ -41,7 +41,7 @@ class SetSampling(NamedTuple):
 
 
 class Sampling(NamedTuple):
-    """What is to be sampled. ``sets``: by event set; ``entries``: samples in a buffer; ``saturate``: none are taken
+    """The sampling of a run. ``sets``: by event set; ``entries``: samples in a buffer; ``saturate``: none are taken
     after the first full one; ``truth``: count as well where the sampled event happens; ``stacks``: with the calls that
     the program is in; ``skid``: cycles from an overflow to its interrupt."""
 

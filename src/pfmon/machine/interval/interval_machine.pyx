@@ -263,7 +263,7 @@ cdef class IntervalMachine(MissEvents):
                     self.watch_cycles()
 
     cdef int watch_cycles(self) except -1:
-        """Who looks at the cycles of the event set in force, and at its misses."""
+        """Watches of the event set in force: of its cycles, and of its misses."""
         self.tallies.watch, self.watch = self.watches[self.event_set], self.told[self.event_set]
         self.tallies.careful = self.tallies.shown or self.tallies.watch is not None
         return 0

@@ -114,7 +114,7 @@ class DearHist(SamplingModule):
         return lines
 
     def _cost(self, served: Counter[str]) -> int:
-        """What misses cost, by the level that served them."""
+        """The cycles that misses cost at least, by the level that served them."""
         return sum(self._levels.costs[level] * times for level, times in served.items())
 
     def _place(self, address: int) -> Place:
