@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import gc
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import host_programs
 import pytest
 from hypothesis import settings
+
+from pfmon.library.program import is_obeyed
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,4 +68,6 @@ def compiled_modules() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPYCACHEPREFIX", folder)
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        for name in filter(is_obeyed, list(os.environ)):  # each would be a notice in every run
+            patch.delenv(name)
         yield

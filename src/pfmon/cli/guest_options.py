@@ -1,4 +1,5 @@
-"""What the program sees of the world, and how long it may run. By default all is fixed: counts repeat."""
+"""What the program sees of the world, and how long it may run. For IA-64 programs all is fixed by default, so that
+counts repeat. A program under qemu has a fixed environment, and else sees the host."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ TOPIC = "program"
 TITLE = "Program"
 OPTIONS = [
     Option("sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"),
-    Option("confine", "let the program see nothing outside of --sysroot"),
+    Option("confine", "let the program see nothing outside of --sysroot (IA-64 programs only)"),
     Option("net", "let IA-64 programs reach other machines (else sockets reach this one alone)"),
     Option("session-timeout", "end the run after so many seconds and print the counts so far", "SECONDS", "t"),
     Option(
@@ -25,9 +26,9 @@ OPTIONS = [
         "NAME[=VALUE]",
     ),
     Option("host-env", "give the program pfmon's own environment"),
-    Option("host-clock", "let the program see the host's time (else time follows retired instructions)"),
-    Option("host-random", "let the program have the host's random bytes (else they follow from --seed)"),
-    Option("host-ids", "let the program see the host's process, user and group ids and host name"),
+    Option("host-clock", "let an IA-64 program see the host's time (else time follows retired instructions); see below"),
+    Option("host-random", "let an IA-64 program have the host's random bytes (else they follow from --seed); see below"),
+    Option("host-ids", "let an IA-64 program see the host's process, user and group ids and host name; see below"),
     Option("seed", "where random bytes start", "NUMBER"),
     Option("quantum", "instructions of a turn, where threads take turns on IA-64 (100000)", "NUMBER"),
     Option("schedule-seed", "draw whose turn it is, always the same for this seed (0: one after the other)", "NUMBER"),

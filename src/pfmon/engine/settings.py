@@ -25,6 +25,7 @@ class Settings(NamedTuple):
     group_id: int = 1000
     host_name: str = "pfmon"
     release: str = "6.1.0"  # of the kernel; Linux had IA-64 up to 6.6
+    cpu: str = ""  # the model of processor that qemu gives the program; empty: its default
     processors: int = 1
     memory: int = 8 << 30  # bytes that sysinfo reports
     quantum: int = 100_000  # instructions of a thread's turn, when there are several

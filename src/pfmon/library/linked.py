@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pfmon.engine import api
 from pfmon.errors import LostError, PfmonError
+from pfmon.library.machines import cpu_model
 from pfmon.library.program import environment, settings_of
 from pfmon.session.plan import default_memory_limit
 from pfmon.stream.consumer import Consumer
@@ -40,7 +41,7 @@ def linked_objects(options: Options, words: Sequence[str], program: Program) -> 
             program=program,
             arguments=[os.fsencode(word) for word in words],
             environment=[*(os.fsencode(entry) for entry in environment(options)), VARIABLE + b"=1"],
-            settings=settings_of(options, (nowhere.fileno(),) * 3),
+            settings=settings_of(options, (nowhere.fileno(),) * 3, cpu_model(options, api.instruction_set_in(program))),
             memory_limit=options.memory_limit or default_memory_limit(),
             processor=options.pmu,
             totals=True,

@@ -8,6 +8,9 @@ from pfmon.pmu import get, names
 from pfmon.session.supported import PROCESSORS, check_fits
 from pfmon.stream.table import InstructionSet
 
+ONLY_32_BITS = ("604e",)
+"""Models of qemu's that run no 64-bit programs."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.library.options import Options
@@ -53,3 +56,14 @@ def machine_of(options: Options, ia32: bool = False) -> MachineFigures:
     from pfmon.machine.machines import load  # only runs that need the machine read its file
 
     return load(options.machine or default_machine(options.pmu, ia32), options.machine_settings)
+
+
+def cpu_model(options: Options, instruction_set: InstructionSet | None) -> str:
+    """The model of processor that qemu gives a program: the machine's; empty: qemu's default, for a program that the
+    machine's processor does not run (a 64-bit one on the 604e), or for none of qemu's."""
+    if instruction_set in (None, InstructionSet.IA64):
+        return ""
+    ia32 = instruction_set == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
+    model = str(machine_of(options, ia32).get("qemu.cpu", ""))
+    is_64 = instruction_set in (InstructionSet.PPC64, InstructionSet.PPC64LE)
+    return "" if is_64 and model in ONLY_32_BITS else model

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pfmon.errors import PfmonError
+from pfmon.library.program import dropped_variables
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.library.options import Options
@@ -16,6 +19,29 @@ IDLE = {
 """Options that change nothing while a program runs, and why."""
 
 
+OF_IA64 = {
+    "host_clock": "--host-clock (it sees the host's in any case)",
+    "host_random": "--host-random (its random bytes are the host's in any case, but those at its start)",
+    "host_ids": "--host-ids (it sees the host's in any case)",
+    "net": "--net (its sockets reach other machines in any case)",
+    "memory_limit": "--memory-limit",
+    "schedule_seed": "--schedule-seed (its threads run as the host has them run)",
+    "quantum": "--quantum (as --schedule-seed)",
+}
+"""Options that are about IA-64 programs alone, and what holds for a program under qemu."""
+
+
+def qemu_notes(options: Options) -> list[str]:
+    """What options change nothing for a program under qemu. PfmonError: one that promises safety would not keep it."""
+    if options.confine:
+        raise PfmonError(
+            "--confine: this program runs under qemu, which does not keep it below a directory; IA-64 programs only"
+        )
+    default = type(options)()
+    given = [said for name, said in OF_IA64.items() if getattr(options, name) != getattr(default, name)]
+    return [f"changes nothing for a program under qemu: {said}" for said in given]
+
+
 def session_notes(options: Options) -> list[str]:
     """What options change nothing, and why."""
     idle = [*options.idle_options, *(name for one in options.sets for name in one.interrupts)]
@@ -23,6 +49,14 @@ def session_notes(options: Options) -> list[str]:
     if options.dont_start and not options.insecure:
         said.append("--dont-start: nothing will start counting, all counts are 0; --insecure lets the program do it")
     return said
+
+
+def environment_notes(options: Options) -> list[str]:
+    """Variables of the shell that would change what the program does, and that it does not get."""
+    dropped = dropped_variables(options)
+    if not dropped:
+        return []
+    return [f"the program does not get {', '.join(dropped)}: --env=NAME passes a variable, --host-env all of them"]
 
 
 def privilege_notes(options: Options) -> list[str]:

@@ -8,8 +8,8 @@ from pfmon.engine import api
 from pfmon.errors import PfmonError, UnknownObjectError
 from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.files import Files
-from pfmon.library.machines import machine_of, take_pmu_of_program
-from pfmon.library.notes import privilege_notes, range_notes, session_notes
+from pfmon.library.machines import cpu_model, machine_of, take_pmu_of_program
+from pfmon.library.notes import environment_notes, privilege_notes, qemu_notes, range_notes, session_notes
 from pfmon.library.program import debug_directories, environment, find_program, interpreted, settings_of
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
@@ -87,6 +87,10 @@ class Prepared:
         instructions = recording.instruction_set if recording else _instruction_set(words[0])
         take_pmu_of_program(options, instructions)
         self.ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
+        self._cpu = "" if recording else cpu_model(options, instructions)
+        of_world = [] if recording else environment_notes(options)
+        if not (recording or instructions in (None, InstructionSet.IA64)):
+            of_world += qemu_notes(options)
         if options.machine_settings:
             machine_of(options, self.ia32)  # whatever is wrong with them shows now
         load = _loader(options, words, recording)
@@ -120,6 +124,7 @@ class Prepared:
         self.said = asked.said
         """Lines about ranges and matchers, as --verbose says them, by event set."""
         self.notes = [*asked.warnings, *session_notes(options), *privilege_notes(options), *range_notes(options)]
+        self.notes += of_world
         """What of the options changes nothing."""
         for group, wanted in zip(self.session.groups, asked.requests, strict=False):  # without events there is none
             self.notes += effects(group.model, wanted, [one.programming for one in group.sets])
@@ -251,7 +256,7 @@ class Prepared:
             program=program,
             arguments=[os.fsencode(word) for word in words],
             environment=[os.fsencode(entry) for entry in environment(options)],
-            settings=settings_of(options, self._files.numbers),
+            settings=settings_of(options, self._files.numbers, self._cpu),
             model=get(options.pmu),
             requests=[one._replace(ia32_program=ia32, two_threads=both) for one in wanted],
             memory_limit=options.memory_limit or default_memory_limit(),

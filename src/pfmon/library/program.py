@@ -19,6 +19,10 @@ FIRST_LINE = 256
 MOST_SCRIPTS = 5
 """Scripts that interpret one another."""
 FIXED_ENVIRONMENT = ["PATH=/usr/bin:/bin", "LANG=C"]
+OBEYED = ("GLIBC_TUNABLES", "PYTHONHASHSEED", "TZ")
+"""Variables that programs commonly obey,"""
+OBEYED_PREFIXES = ("GOMP_", "LC_", "LD_", "MALLOC_", "OMP_")
+"""... and how the names of others begin."""
 
 
 def environment(options: Options) -> list[str]:
@@ -36,9 +40,23 @@ def environment(options: Options) -> list[str]:
     return [f"{name}={value}" for name, value in variables.items()]
 
 
-def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 2)) -> Settings:
-    """What the program sees of the host."""
+def dropped_variables(options: Options) -> list[str]:
+    """Variables here that programs commonly obey, and that the program does not get."""
+    if options.host_env:
+        return []
+    given = {entry.partition("=")[0] for entry in (*FIXED_ENVIRONMENT, *options.environment)}
+    return [name for name in sorted(os.environ) if name not in given and is_obeyed(name)]
+
+
+def is_obeyed(name: str) -> bool:
+    """Whether programs commonly obey a variable of this name."""
+    return name in OBEYED or name.startswith(OBEYED_PREFIXES)
+
+
+def settings_of(options: Options, standard_files: tuple[int, int, int] = (0, 1, 2), cpu: str = "") -> Settings:
+    """What the program sees of the host; ``cpu``: the processor that qemu gives it (machines.cpu_model)."""
     return Settings(
+        cpu=cpu,
         sysroot=options.sysroot,
         confined=options.confine,
         net=options.net,

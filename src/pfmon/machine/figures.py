@@ -120,7 +120,7 @@ READERS = {
 TABLES = {IN_ORDER: "figures.csv", OUT_OF_ORDER: "interval.csv"}
 """Kind of core -> the table of its figures."""
 
-OPTIONAL_TABLES = {IN_ORDER: {"l2", "l2d", "l2i", "dtlb2", "itlb2", "smt"}, OUT_OF_ORDER: {"l3", "tlb2"}}
+OPTIONAL_TABLES = {IN_ORDER: {"l2", "l2d", "l2i", "dtlb2", "itlb2", "smt"}, OUT_OF_ORDER: {"l3", "tlb2", "qemu"}}
 """Kind of core -> tables that a machine may lack; an in-order one has l2, or l2d and l2i."""
 
 

@@ -15,12 +15,14 @@ BASE = "nehalem"
 """What Linux does not say of the host (latencies, TLBs, prediction) is as in this machine."""
 
 SOURCE = f"{CACHES} of this host"
+QEMU = {"source": "assumption: whatever qemu can execute, the host can", "cpu": "max"}
+
 TABLES = {("1", "Data"): "l1d", ("1", "Instruction"): "l1i", ("2", "Unified"): "l2", ("3", "Unified"): "l3"}
 
 
 def host_tree(caches: Path = CACHES) -> dict[str, Any]:
     """The machine as a file of figures would have it. PfmonError: Linux does not say what the host has."""
-    tree: dict[str, Any] = {"base": BASE, "machine": {"source": SOURCE, "name": "the host's caches"}}
+    tree: dict[str, Any] = {"base": BASE, "machine": {"source": SOURCE, "name": "the host's caches"}, "qemu": QEMU}
     for index in sorted(caches.glob("index*")):
         facts = {key: _read(index / key) for key in KEYS}
         table = TABLES.get((facts["level"], facts["type"]))

@@ -49,6 +49,17 @@ def version(instruction_set: InstructionSet) -> str:
     return lines[0].partition(" (")[0] if lines else ""
 
 
+def check_cpu(path: str, cpu: str) -> None:
+    """PfmonError: the emulator has no such model of a processor. Features may follow it, behind commas."""
+    from subprocess import DEVNULL, run  # as above
+
+    asked = run([path, "-cpu", "help"], stdin=DEVNULL, capture_output=True, check=False)
+    model = cpu.partition(",")[0]
+    if model and asked.stdout and model.encode() not in asked.stdout.split():
+        name = os.path.basename(path)
+        raise PfmonError(f"qemu.cpu = {cpu}: {name} has no such model of a processor; {name} -cpu help lists them")
+
+
 def plugin_path() -> str:
     """The plugin's path as an option of qemu takes it: a comma is written twice."""
     return _plugin().replace(",", ",,")

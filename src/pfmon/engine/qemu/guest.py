@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Lock, Thread, Timer
 
 from pfmon.engine.api import Capabilities, Ending, instruction_set_in
-from pfmon.engine.qemu.emulator import VERSIONS, emulator, plugin_path, version
+from pfmon.engine.qemu.emulator import VERSIONS, check_cpu, emulator, plugin_path, version
 from pfmon.engine.qemu.reading import FAULTS, TROUBLES, killed, reading
 from pfmon.engine.qemu.targets import TARGETS
 from pfmon.errors import PfmonError
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 FOLLOWED = 2
 """What the guest executed is followed (follow.h, enum executing)."""
+
+ALL = "max"
+"""qemu's model with every feature that qemu has."""
 
 PATIENCE = 0.1
 """Seconds after which a guest is killed that does not stop by itself."""
@@ -125,6 +128,11 @@ class Guest:
         faulted = killed_by in FAULTS
         self._reader.finish(consumer, faulted, killed_by, None if ending is None else ending.status)
         self._check()
+        if killed_by == signal.SIGILL and self._wanted.settings.cpu not in ("", ALL):
+            self._wanted.on_notice(
+                f"its processor is qemu's {self._wanted.settings.cpu}: an instruction of a later one is illegal there; "
+                f"--set qemu.cpu={ALL} lets it have all that qemu executes"
+            )
         return ending if ending is None or not faulted else ending._replace(where=self._where())
 
     def _spawn(self) -> Popen[bytes]:
@@ -149,6 +157,8 @@ class Guest:
             wanted.settings.release,
         ]
         command += ["-seed", str(wanted.settings.seed), "-s", str(wanted.settings.stack_size)]
+        if wanted.settings.cpu:
+            command += ["-cpu", wanted.settings.cpu]
         if wanted.settings.sysroot is not None:
             command += ["-L", wanted.settings.sysroot]
         if wanted.slow:
@@ -187,6 +197,7 @@ class Guest:
             return
         if len(self.table) == 0:
             text = os.fsdecode(self._reader.message).strip().replace("\n", "; ")
+            check_cpu(self._emulator, self._wanted.settings.cpu)
             found = version(self.instruction_set) or "qemu"
             what = f"{found} did not run it with pfmon's plugin, which is for {VERSIONS}"
             raise PfmonError(f"{path}: {what}{': ' if text else ''}{text}")
