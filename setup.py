@@ -217,7 +217,7 @@ class BuildExtensions(build_ext):
         return ONE_UNIT_ARGS
 
     def build_plugin(self, path: Path) -> None:
-        """Compile the plugin for qemu, which is no module of Python's."""
+        """Compile the plugin for qemu, which is no module of Python's, and the program that is qemu's parent."""
         sources = [str(PLUGIN / name) for name in PLUGIN_SOURCES]
         headers = [str(header) for header in PLUGIN.glob("*.h")]
         objects = self.compiler.compile(
@@ -225,6 +225,9 @@ class BuildExtensions(build_ext):
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         self.compiler.link_shared_object(objects, str(path), libraries=["pthread"], build_temp=self.build_temp)
+        source = [str(PLUGIN / "reaper.c")]
+        reaper = self.compiler.compile(source, output_dir=self.build_temp, extra_postargs=PLUGIN_ARGS, depends=headers)
+        self.compiler.link_executable(reaper, str(path.with_name("reaper")))
 
     def run(self) -> None:
         self.in_place = bool(self.inplace) and not getattr(self, "editable_mode", False)

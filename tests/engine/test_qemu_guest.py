@@ -1,5 +1,6 @@
 """Programs under qemu as processes: what goes in and comes out, and how they end."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -131,7 +132,8 @@ def test_guest_that_is_killed_ends_the_run(number: int, tmp_path: Path) -> None:
         while one._process is None:
             time.sleep(0.01)
         time.sleep(0.3)
-        one._process.send_signal(number)
+        (program,) = children(one._process.parent)
+        os.kill(program, number)
 
     Thread(target=kill).start()
     ending = one.run(Tally(one.table))
@@ -159,7 +161,8 @@ def test_reader_that_is_killed_leaves_nothing_behind(code: str, tmp_path: Path) 
     guests: list[int] = []
     while not guests:
         time.sleep(0.05)
-        guests = [pid for pid in children(reader.pid) if command(pid).startswith(b"/usr/bin/qemu-x86_64")]
+        found = [pid for reaper in children(reader.pid) for pid in children(reaper)]
+        guests = [pid for pid in found if command(pid).startswith(b"/usr/bin/qemu-x86_64")]
     time.sleep(0.3)
     reader.kill()
     reader.wait()

@@ -23,6 +23,7 @@ OPTIONS = [
     Option("per-thread", "count each thread of an IA-64 program by itself, too"),
     Option("follow-all", "count all of these"),
     Option("follow-limit", "end the run when there are more processes at a time than this (250)", "NUMBER"),
+    Option("detach-children", "let what a program under qemu has started, and is not counted, go on behind its end"),
     Option("aggregate-results", "print what all come to, and not what each does"),
 ]
 
@@ -47,5 +48,7 @@ def apply(config: Config, given: Given) -> None:
             config.follow_exec_exclude = pattern(given.name, given.value or "")
         case "follow-limit":
             config.follow_limit = whole_number(given.name, given.value or "", 1, MOST_PROCESSES)
+        case "detach-children":
+            config.detach_children = True
         case _:
             config.aggregate_results = True

@@ -26,9 +26,16 @@ OPTIONS = [
         "NAME[=VALUE]",
     ),
     Option("host-env", "give the program pfmon's own environment"),
-    Option("host-clock", "let an IA-64 program see the host's time (else time follows retired instructions); see below"),
-    Option("host-random", "let an IA-64 program have the host's random bytes (else they follow from --seed); see below"),
-    Option("host-ids", "let an IA-64 program see the host's process, user and group ids and host name; see below"),
+    Option(
+        "host-clock", "let the program see the host's time (else time follows instructions; under qemu it never does)"
+    ),
+    Option(
+        "host-random", "let the program have the host's random bytes (else they follow from --seed; under qemu not)"
+    ),
+    Option(
+        "host-ids",
+        "let the program see the host's process, user and group ids and host name (under qemu it does in any case)",
+    ),
     Option("seed", "where random bytes start", "NUMBER"),
     Option("quantum", "instructions of a turn, where threads take turns on IA-64 (100000)", "NUMBER"),
     Option("schedule-seed", "draw whose turn it is, always the same for this seed (0: one after the other)", "NUMBER"),

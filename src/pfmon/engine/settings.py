@@ -23,6 +23,7 @@ class Settings(NamedTuple):
     parent_id: int = 999
     user_id: int = 1000
     group_id: int = 1000
+    detach_children: bool = False  # what a program under qemu has started goes on when it has ended
     host_name: str = "pfmon"
     release: str = "6.1.0"  # of the kernel; Linux had IA-64 up to 6.6
     cpu: str = ""  # the model of processor that qemu gives the program; empty: its default

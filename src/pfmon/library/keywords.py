@@ -104,6 +104,7 @@ class Keywords(TypedDict, total=False):
     sysroot: Path
     confine: bool
     net: bool
+    detach_children: bool
     timeout: float
     environment: Sequence[str] | Mapping[str, str | None]
     host_env: bool
@@ -405,7 +406,7 @@ def _follow_all(options: Options, option: str, value: object) -> None:
 
 FLAGS = (
     *("all_threads", "system_wide"),
-    *("follow_fork", "follow_pthread", "per_thread", "confine", "net"),
+    *("follow_fork", "follow_pthread", "per_thread", "confine", "net", "detach_children"),
     *("true_values", "insecure", "dont_start", "unlimited", "per_function", "per_block"),
     *(
         "host_env",

@@ -42,6 +42,13 @@ def qemu_notes(options: Options) -> list[str]:
     return [f"changes nothing for a program under qemu: {said}" for said in given]
 
 
+def ia64_notes(options: Options) -> list[str]:
+    """What options change nothing for an IA-64 program."""
+    if not options.detach_children:
+        return []
+    return ["--detach-children changes nothing: the processes of an IA-64 program are all pfmon's, and end with it"]
+
+
 def session_notes(options: Options) -> list[str]:
     """What options change nothing, and why."""
     idle = [*options.idle_options, *(name for one in options.sets for name in one.interrupts)]

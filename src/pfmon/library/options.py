@@ -111,6 +111,7 @@ class Options:
     sysroot: str | None = None
     confine: bool = False
     net: bool = False
+    detach_children: bool = False
     host_clock: bool = False
     host_random: bool = False
     host_ids: bool = False

@@ -9,7 +9,14 @@ from pfmon.errors import PfmonError, UnknownObjectError
 from pfmon.library.checks import profile_needs_events, report_stands_alone, wants_profile
 from pfmon.library.files import Files
 from pfmon.library.machines import cpu_model, machine_of, take_pmu_of_program
-from pfmon.library.notes import environment_notes, privilege_notes, qemu_notes, range_notes, session_notes
+from pfmon.library.notes import (
+    environment_notes,
+    ia64_notes,
+    privilege_notes,
+    qemu_notes,
+    range_notes,
+    session_notes,
+)
 from pfmon.library.program import debug_directories, environment, find_program, interpreted, settings_of
 from pfmon.library.request import qualifies, request
 from pfmon.library.run import Run
@@ -89,8 +96,8 @@ class Prepared:
         self.ia32 = instructions == InstructionSet.I386 and get(options.pmu).architecture == "ia64"
         self._cpu = "" if recording else cpu_model(options, instructions)
         of_world = [] if recording else environment_notes(options)
-        if not (recording or instructions in (None, InstructionSet.IA64)):
-            of_world += qemu_notes(options)
+        if not recording and instructions is not None:
+            of_world += ia64_notes(options) if instructions == InstructionSet.IA64 else qemu_notes(options)
         if options.machine_settings:
             machine_of(options, self.ia32)  # whatever is wrong with them shows now
         load = _loader(options, words, recording)

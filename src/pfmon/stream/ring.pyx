@@ -13,6 +13,7 @@ from pfmon.stream import failure as failures
 from libc.string cimport memcmp, memcpy
 
 from pfmon.stream.failure cimport Failure
+from pfmon.stream.memory_file cimport make_memory_file
 from pfmon.stream.second_thread cimport SecondThread
 
 cdef extern from "<unistd.h>" nogil:
@@ -33,10 +34,8 @@ cdef class Ring:
     def __cinit__(self, attach=None):
         cdef void* place
         self.attached = attach is not None
-        self.descriptor = os.dup(attach) if self.attached else os.memfd_create("pfmon stream")
-        if not self.attached:
-            os.ftruncate(self.descriptor, sizeof(Shared))
-        elif os.fstat(self.descriptor).st_size != sizeof(Shared):
+        self.descriptor = os.dup(attach) if self.attached else make_memory_file("pfmon stream", sizeof(Shared))
+        if self.attached and os.fstat(self.descriptor).st_size != sizeof(Shared):
             raise ValueError("this is no ring of the stream")
         place = mmap(NULL, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, self.descriptor, 0)
         if place == MAP_FAILED:

@@ -8,6 +8,8 @@ import os
 
 from libc.string cimport memcpy, memset
 
+from pfmon.stream.memory_file cimport seal_size
+
 from pfmon.stream.blocks import BlockRecord, InstructionRecord
 from pfmon.stream import failure as failures
 
@@ -143,12 +145,13 @@ cdef class BlockTable:
             self.c.descriptor = self.descriptor = os.dup(attach)
             self.attach()
             return
-        self.c.descriptor = self.descriptor = os.memfd_create("pfmon blocks")
+        self.c.descriptor = self.descriptor = os.memfd_create("pfmon blocks", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         capacity = min(max(1, capacity), BANK_BLOCKS)
         while not self.map_all(capacity, payload_bytes):
             if capacity <= LEAST_CAPACITY:
                 raise MemoryError("there is no room for the table of blocks")
             capacity //= 2               # the address space is limited
+        seal_size(self.c.descriptor)
         memcpy(self.c.header.magic, <const char*>MAGIC, 8)
         self.c.header.version = TABLE_VERSION
         self.c.header.instruction_set = instruction_set

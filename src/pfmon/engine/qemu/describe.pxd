@@ -2,70 +2,9 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from pfmon.engine.qemu.announcements cimport Announcements
 from pfmon.stream.operands cimport Operands
 from pfmon.stream.table cimport BlockInstruction, BlockTable
-
-cdef extern from "layout.h" nogil:
-    enum: AREA_HEAD
-    enum: AREA_BYTES
-    enum: MAY_FAULT
-    enum: SLOTS_SHIFT
-    enum: MOST_SLOTS
-    enum: SIZE_BITS
-    enum: COUNTED
-    enum: SUCCESSOR
-    enum: REPEATED
-    enum: MOST_THREADS
-
-    struct announcement:
-        uint64_t number
-        uint64_t ip
-        uint64_t last_ip
-        uint64_t next_ip
-        uint64_t whole
-        uint32_t instructions
-        uint32_t bytes
-        uint16_t length
-        uint8_t parts
-        uint8_t cut
-        uint8_t tail
-        uint8_t accesses
-        uint16_t slots
-        uint32_t counters
-        uint32_t file
-
-    struct string:
-        uint64_t first
-        uint64_t last
-
-    struct thread:
-        uint64_t progress
-        uint64_t before
-        const announcement* last
-        uint64_t slots[1530]
-        string strings[2]
-
-    struct area:
-        thread threads[256]
-        uint64_t announced
-        uint64_t count
-        uint64_t retired
-        uint64_t executing
-        const area* base
-        uint32_t stopping
-        uint32_t traced
-        uint32_t totals
-        uint64_t begun
-        uint64_t doubtful
-        uint64_t doubtful_at
-        uint32_t trouble
-        uint32_t message_length
-        char message[4000]
-        uint32_t task
-        uint32_t forks
-        uint64_t inherited
-        uint32_t status
-        char executed[256]
 
 cdef enum:
     CODE_BYTES = 16              # of a payload: the instruction's code, then zeros; then its Operands
@@ -99,16 +38,6 @@ cpdef enum Rule:                 # what is to be known of an instruction's opera
     FETCHES = 5                  # prefetches
 
 
-cdef inline const uint64_t* counters_of(const announcement* it) noexcept nogil:
-    """The counters behind an announcement."""
-    return <const uint64_t*>(<const uint8_t*>it + ((sizeof(announcement) + it.length + it.bytes + 7) & ~<uint64_t>7))
-
-
-cdef inline uint64_t room_of(const announcement* it) noexcept nogil:
-    """Bytes that an announcement takes in the area."""
-    return <uint64_t>(<const uint8_t*>(counters_of(it) + it.counters) - <const uint8_t*>it)
-
-
 ctypedef int (*registers_function)(size_t, const void*, uint16_t*, uint8_t*, uint16_t*, uint8_t*) noexcept nogil
 
 
@@ -121,16 +50,15 @@ cdef class Describer:
     cdef Facts facts[MOST_IDS]
     cdef uint8_t registers[MOST_REGISTERS]   # bits of stream.operands.Operands, by capstone's number
     cdef registers_function read_registers
-    cdef const area* shared
-    cdef uint64_t done           # bytes of announcements that were described
+    cdef Announcements announced
+    cdef bint traced             # registers are wanted as well
     cdef BlockTable parent       # describes what was inherited
-    cdef uint64_t looked         # ... and looked through for mapped files
-    cdef list found              # what they are
+    cdef list found              # the files that were mapped
     cdef public object on_mapped # called when files were mapped; None: nobody wants to know
 
     cdef bint describe(self) noexcept nogil
-    cdef bint enter(self, const announcement* it) noexcept nogil
-    cdef bint inherit(self, const announcement* it, uint64_t first) noexcept nogil
+    cdef bint enter(self) noexcept nogil
+    cdef bint inherit(self, uint64_t first) noexcept nogil
     cdef void instruction(self, BlockInstruction* place, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef bint decode(self, const uint8_t* code, uint8_t size, uint64_t address) noexcept nogil
     cdef void dataflow(self, Operands* place) noexcept nogil

@@ -13,6 +13,9 @@ from libc.string cimport memcpy, memset
 from pfmon.errors import PfmonError
 from pfmon.program.mapped import Mapped
 
+from pfmon.engine.qemu.announcements cimport Announced, Announcements
+from pfmon.engine.qemu.layout cimport SIZE_BITS, SLOTS_SHIFT, announcement, read_once
+from pfmon.stream.failure cimport Failure
 from pfmon.stream.kinds cimport Kind
 from pfmon.stream.table cimport ALWAYS, AccessKind, BlockHead, BranchKind, Table, enter_block, fresh_instruction, make_room
 
@@ -21,12 +24,6 @@ cdef extern from "<dlfcn.h>" nogil:
     void* dlsym(void*, const char*)
     char* dlerror()
     int RTLD_NOW, RTLD_LOCAL
-
-cdef extern from *:
-    """
-    #define pfmon_acquire(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
-    """
-    uint64_t acquire "pfmon_acquire"(const uint64_t*) nogil
 
 cdef enum:                       # capstone's numbers
     MODE_64 = 1 << 3
@@ -107,6 +104,8 @@ cdef class Describer:
         global decode_next
         cdef int major = 0, minor = 0
         self.table = table
+        self.announced = Announcements()
+        self.found = []
         encoded = path.encode()
         self.library = dlopen(encoded, RTLD_NOW | RTLD_LOCAL)
         if self.library == NULL:
@@ -161,38 +160,41 @@ cdef class Describer:
         self.parent = parent
 
     cdef bint describe(self) noexcept nogil:
-        """Enter all blocks that have been announced; False: there is no room."""
-        cdef uint64_t announced = acquire(&self.shared.announced)
-        cdef const announcement* it
+        """Enter all blocks that have been announced; False: there is no room, or something else is there than the plugin
+        writes; the table's failure says which."""
+        cdef Announced what = self.announced.next()
         cdef bint files = False
-        while self.done < announced:
-            it = <const announcement*>(<const uint8_t*>self.shared + AREA_HEAD + self.done)
-            if it.parts and not self.enter(it):
+        while what == Announced.A_BLOCK or what == Announced.A_FILE:
+            if what == Announced.A_FILE:
+                files = True
+                with gil:
+                    self.take_file()
+            elif not self.enter():
                 return False
-            files |= it.parts == 0
-            self.done += room_of(it)
+            what = self.announced.next()
+        if what != Announced.NOTHING_NEW:
+            self.table.c.header.failure = Failure.BAD_STREAM if what == Announced.DAMAGED else Failure.OUT_OF_MEMORY
+            return False
         if files and self.on_mapped is not None:
             with gil:
                 self.on_mapped()
         return True
 
+    def take_file(self):
+        """Keep the file that was announced last."""
+        cdef const announcement* it = &self.announced.head
+        path = (<const char*>self.announced.body)[:it.bytes]
+        self.found.append(Mapped(it.ip, it.last_ip, it.next_ip, os.fsdecode(path)))
+
     def files(self):
         """The files that the program has mapped executable so far, in the order of their numbers, the first of which is 1
         (mapped.c)."""
-        cdef const announcement* it
-        if self.found is None:
-            self.found = []
-        while self.shared != NULL and self.looked < self.done:
-            it = <const announcement*>(<const uint8_t*>self.shared + AREA_HEAD + self.looked)
-            if it.parts == 0:
-                path = (<const char*>(it + 1))[:it.bytes]
-                self.found.append(Mapped(it.ip, it.last_ip, it.next_ip, os.fsdecode(path)))
-            self.looked += room_of(it)
         return self.found
 
-    cdef bint enter(self, const announcement* it) noexcept nogil:
-        """Enter one block."""
-        cdef const uint8_t* sizes = <const uint8_t*>(it + 1)
+    cdef bint enter(self) noexcept nogil:
+        """Enter the block that was announced last."""
+        cdef const announcement* it = &self.announced.head
+        cdef const uint8_t* sizes = self.announced.body
         cdef const uint8_t* code = sizes + it.length
         cdef uint64_t address = it.ip, first
         cdef uint32_t i
@@ -200,7 +202,7 @@ cdef class Describer:
         if not make_room(&self.table.c, 0, it.length):
             return False
         first = fresh_instruction(&self.table.c, 0)
-        if self.inherit(it, first):
+        if self.inherit(first):
             return True
         for i in range(it.length):
             size = sizes[i] & SIZE_BITS
@@ -208,23 +210,26 @@ cdef class Describer:
             fit_accesses(&self.table.c.instructions[first + i], sizes[i] >> SLOTS_SHIFT & 3)
             memset(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, 0, PAYLOAD_BYTES)
             memcpy(self.table.c.payloads + (first + i) * PAYLOAD_BYTES, code, min(size, CODE_BYTES))
-            if self.shared.traced:
+            if self.traced:
                 self.dataflow(<Operands*>(self.table.c.payloads + (first + i) * PAYLOAD_BYTES + CODE_BYTES))
             code += size
             address += size
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut, it.file)
         return True
 
-    cdef bint inherit(self, const announcement* it, uint64_t first) noexcept nogil:
-        """Enter one block as the parent's table has it; False: it has not."""
+    cdef bint inherit(self, uint64_t first) noexcept nogil:
+        """Enter the block that was announced last as the parent's table has it; False: it has not."""
+        cdef const announcement* it = &self.announced.head
         cdef const Table* parent
         cdef const BlockHead* head
-        if self.parent is None or self.done >= self.shared.inherited:
+        if self.parent is None or self.announced.done > read_once(&self.announced.shared.inherited):
             return False
         parent = &self.parent.c
-        if it.number >= acquire(&parent.header.bank[0].blocks):
+        if it.number >= read_once(&parent.header.bank[0].blocks):
             return False
         head = &parent.heads[it.number]
+        if head.ip != it.ip or head.length != it.length:
+            return False
         memcpy(&self.table.c.instructions[first], &parent.instructions[head.first], it.length * sizeof(BlockInstruction))
         memcpy(self.table.c.payloads + first * PAYLOAD_BYTES, parent.payloads + head.first * PAYLOAD_BYTES,
                it.length * PAYLOAD_BYTES)

@@ -32,8 +32,9 @@ def emulator(instruction_set: InstructionSet) -> str:
     if path is None:
         name = TARGETS[instruction_set].name
         raise PfmonError(f"qemu-{name} is not here, which runs such programs: install the package {PACKAGE}")
-    if not os.path.isfile(_plugin()):
-        raise PfmonError(f"pfmon was built without its plugin for qemu: there is no {_plugin()}")
+    for made in (_beside("plugin.so"), reaper_path()):
+        if not os.path.isfile(made):
+            raise PfmonError(f"pfmon was built without its plugin for qemu: there is no {made}")
     return path
 
 
@@ -62,8 +63,13 @@ def check_cpu(path: str, cpu: str) -> None:
 
 def plugin_path() -> str:
     """The plugin's path as an option of qemu takes it: a comma is written twice."""
-    return _plugin().replace(",", ",,")
+    return _beside("plugin.so").replace(",", ",,")
 
 
-def _plugin() -> str:
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "plugin.so")
+def reaper_path() -> str:
+    """The program that ends what a program under qemu has started (reaper.c)."""
+    return _beside("reaper")
+
+
+def _beside(name: str) -> str:
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import suppress
-from threading import Lock, Thread, Timer
+from threading import Thread, Timer
 
 from pfmon.engine.api import Capabilities, Ending, instruction_set_in
 from pfmon.engine.qemu.emulator import VERSIONS, check_cpu, emulator, plugin_path, version
-from pfmon.engine.qemu.reading import FAULTS, TROUBLES, killed, reading
+from pfmon.engine.qemu.process import GuestProcess
+from pfmon.engine.qemu.reading import FAULTS, killed, reading, trouble
 from pfmon.engine.qemu.targets import TARGETS
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, PfmonError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from subprocess import Popen
     from typing import Self
 
     from pfmon.engine.api import PerformanceData, Start
@@ -52,11 +51,10 @@ class Guest:
             on_mapped=wanted.on_mapped,
         )
         self._tasks = self._make_tasks() if wanted.follow else None
-        self._process: Popen[bytes] | None = None
-        self._handle = -1
+        self._process: GuestProcess | None = None
+        self._status = 0
         self._stopping = False
         self._killer: Timer | None = None
-        self._lock = Lock()  # of the handle
 
     def _make_tasks(self) -> Tasks:
         from pfmon.engine.qemu.tasks import Tasks  # most runs follow nothing
@@ -102,17 +100,31 @@ class Guest:
         watcher.start()
         try:
             self._reader.read(consumer)
+            if self._reader.damaged:
+                self._kill()
         except BaseException:
             self._kill()
             raise
         finally:
             watcher.join()
         if self._tasks and self._reader.executing == FOLLOWED:
-            return self._end_as_another(consumer, process.returncode)
-        ending = self._finish(consumer, process.returncode)
-        if self._tasks:
-            self._tasks.join(ending)
+            ending = self._end_as_another(consumer, self._status)
+        else:
+            ending = self._finish(consumer, self._status)
+            if self._tasks:
+                self._tasks.join(ending)
+        self._end_the_rest(process)
         return ending
+
+    def _end_the_rest(self, process: GuestProcess) -> None:
+        """End what the program has started and nobody has waited for."""
+        ended = process.end()
+        if ended and not self._stopping:
+            rest = "1 process" if ended == 1 else f"{ended} processes"
+            self._wanted.on_notice(
+                f"{rest} that the program had started went on behind its end, and ended with it; "
+                "--detach-children lets such processes go on"
+            )
 
     def _end_as_another(self, consumer: Consumer, status: int) -> Ending | None:
         """The process went on as another program, whose end is that of the run."""
@@ -135,18 +147,15 @@ class Guest:
             )
         return ending if ending is None or not faulted else ending._replace(where=self._where())
 
-    def _spawn(self) -> Popen[bytes]:
-        from subprocess import Popen  # what only prepares a run does not wait for it
-
+    def _spawn(self) -> GuestProcess:
         wanted = self._wanted
         files: tuple[int, ...] = ()
         plugin = plugin_path()
         if self._tasks:
             plugin += self._tasks.start()
         else:
-            assert self._reader.ring.descriptor is not None
-            files = (self._reader.ring.descriptor, self._reader.area_file)
-            plugin += f",ring={files[0]},area={files[1]},parent={os.getpid()}"
+            files = (self._reader.ring_file, self._reader.area_file)
+            plugin += f",ring={files[0]},area={files[1]}"
         command: list[str | bytes] = [
             self._emulator,
             "-plugin",
@@ -170,17 +179,14 @@ class Guest:
         # qemu turns their order round.
         others = [entry for entry in reversed(wanted.environment) if not _is_for_the_linker(entry)]
         environment = dict(entry.partition(b"=")[::2] for entry in others)
-        process = Popen(
-            command, stdin=standard[0], stdout=standard[1], stderr=standard[2], env=environment, pass_fds=files
-        )
+        process = GuestProcess(command, standard, environment, files, wanted.settings.detach_children)
         self._process = process
-        self._handle = os.pidfd_open(process.pid)
         if self._stopping:
             self.stop()
         return process
 
-    def _watch(self, process: Popen[bytes]) -> None:
-        process.wait()
+    def _watch(self, process: GuestProcess) -> None:
+        self._status = process.wait()
         self._reader.guest_died()
         if self._tasks:
             self._tasks.first_died()
@@ -191,8 +197,8 @@ class Guest:
     def _check(self) -> None:
         """PfmonError: what was counted is not what the program did. Says what else there is to say."""
         path = self._wanted.program.image.path
-        if self._reader.trouble:
-            raise PfmonError(f"{path}: cannot be counted: {TROUBLES[self._reader.trouble]}")
+        if why := trouble(self._reader):
+            raise LostError(f"{path}: cannot be counted: {why}")
         if self._stopping:
             return
         if len(self.table) == 0:
@@ -228,7 +234,7 @@ class Guest:
         self._reader.request_stop()
         if tasks := self._tasks:
             tasks.stop()
-        if self._handle >= 0 and self._killer is None:
+        if self._process and self._killer is None:
             killer = Timer(PATIENCE, self._kill)
             killer.daemon = True
             killer.start()
@@ -237,11 +243,8 @@ class Guest:
     def _kill(self) -> None:
         if tasks := self._tasks:  # another thread may close this
             tasks.kill()
-        with self._lock:
-            if self._handle < 0:
-                return
-            with suppress(ProcessLookupError):  # it has ended by itself
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        if self._process:
+            self._process.kill()
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address and text of the instructions in a range of code, of those that were executed."""
@@ -251,19 +254,14 @@ class Guest:
 
     def close(self) -> None:
         """End the guest if it still runs, and let go of who wanted it: memory does not wait for the collector."""
-        if self._process is not None and self._process.returncode is None:
-            self._kill()
-            self._process.wait()
+        if self._process is not None:
+            self._process.close()
         if self._tasks:
             self._tasks.close()
             self._tasks = None
         self._wanted = self._wanted._replace(on_notice=_nobody, follow=None)
         if self._killer is not None:
             self._killer.cancel()
-        with self._lock:
-            if self._handle >= 0:
-                os.close(self._handle)
-                self._handle = -1
 
 
 def _is_for_the_linker(entry: bytes) -> bool:

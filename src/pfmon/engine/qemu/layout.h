@@ -1,10 +1,12 @@
-/* What the plugin and its reader share: the ring of the stream (stream/ring.pxd), and the area in which blocks are
-   announced. Both are files in memory without names, which the plugin gets as descriptors. */
+/* What the plugin and its reader share: the ring of the stream, and the area in which blocks are announced. Both are files
+   in memory without names, which the plugin gets as descriptors.
+
+   The program can write to all of it. The reader trusts nothing that it finds there: it reads each number once, into memory
+   of its own, and checks it before it uses it (docs/qemu.md). */
 
 #ifndef PFMON_QEMU_LAYOUT_H
 #define PFMON_QEMU_LAYOUT_H
 
-#include <semaphore.h>
 #include <stdint.h>
 
 enum {
@@ -19,11 +21,8 @@ struct ring_buffer {
 
 struct ring {
     char magic[8];
-    sem_t empty;
-    sem_t full;
-    uint64_t filling;
-    uint64_t reading;
-    uint32_t failure;
+    uint32_t filling;            /* buffers handed over so far: the reader waits for it (futex.h) */
+    uint32_t reading;            /* ... and read so far: the plugin does, when all are full */
     struct ring_buffer buffers[RING_BUFFERS];
 };
 

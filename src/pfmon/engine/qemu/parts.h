@@ -73,6 +73,7 @@ void count_block(struct qemu_plugin_tb *tb, const struct announcement *block, co
 
 /* Children (child.c). */
 void *map_file(int file, size_t bytes);
+bool watch_the_end(int area_file);
 void before_child(void);
 void in_child(void);
 

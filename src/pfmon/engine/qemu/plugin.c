@@ -10,10 +10,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "follow.h"
+#include "futex.h"
 #include "mapped.h"
 #include "parts.h"
 #include "qemu_plugin.h"
@@ -44,6 +44,7 @@ void give_up(enum trouble why) {
 /* ---------------------------------------------------------------- the stream */
 
 static __attribute__((noinline)) void hand_over(void) {
+    uint32_t read;
     if (is_child) {              /* nobody reads what a child of the program does */
         area->count = 0;
         return;
@@ -52,10 +53,10 @@ static __attribute__((noinline)) void hand_over(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);      /* who is killed here has said what he wrote */
     area->count = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    ring->filling++;
-    sem_post(&ring->full);
-    while (sem_wait(&ring->empty))
-        ;                        /* a signal's handler ran */
+    __atomic_store_n(&ring->filling, ring->filling + 1, __ATOMIC_RELEASE);
+    futex_wake(&ring->filling);
+    while (ring->filling - (read = __atomic_load_n(&ring->reading, __ATOMIC_ACQUIRE)) >= RING_BUFFERS)
+        futex_wait(&ring->reading, read, NULL);
     if (area->stopping)
         kill(getpid(), SIGKILL);
     words = ring->buffers[ring->filling % RING_BUFFERS].words;
@@ -333,11 +334,11 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     static cookie_io_functions_t keeping = {NULL, keep_message, NULL, NULL};
     struct files files = {-1, -1};
     char name[64] = "";
-    int parent = 0, what = 0, i;
+    int what = 0, i;
     FILE *messages;
     for (i = 0; i < argc; i++)
         if (sscanf(argv[i], "ring=%d", &files.ring) + sscanf(argv[i], "area=%d", &files.area)
-                + sscanf(argv[i], "parent=%d", &parent) + sscanf(argv[i], "reader=%63s", name)
+                + sscanf(argv[i], "reader=%63s", name)
                 + sscanf(argv[i], "follow=%d", &what) < 0)
             continue;
     target = target_of(info->target);
@@ -346,14 +347,10 @@ EXPORTED int qemu_plugin_install(plugin_id id, const struct plugin_info *info, i
     if (*name) {
         files = follow_start(name, what);
         remember_command();
-    } else {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(127);          /* who wanted to read has gone */
     }
     ring = map_file(files.ring, sizeof(struct ring));
     area = map_file(files.area, AREA_BYTES);
-    if (!ring || !area || memcmp(ring->magic, "pfmonrng", 8))
+    if (!ring || !area || !watch_the_end(files.area) || memcmp(ring->magic, "pfmonrng", 8))
         return -1;
     close(files.ring);
     close(files.area);

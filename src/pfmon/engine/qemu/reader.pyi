@@ -1,13 +1,13 @@
 from pfmon.engine.qemu.describe import Describer
 from pfmon.program.mapped import Mapped
 from pfmon.stream.consumer import Consumer
-from pfmon.stream.ring import Ring
 
 class Reader:
     """Reads what one guest retires."""
 
-    ring: Ring
+    ring_file: int
     area_file: int
+    damaged: bool
     ip: int
     task: int
     forks: int

@@ -1,24 +1,30 @@
 """The reader's side of what the plugin writes: gives the stream to a consumer until the guest is dead.
 
 Whether the guest lives is not to be read from shared memory: it may be killed at any time. Who waits for its process
-calls `guest_died`, and what is in the ring then is all that there will be.
+calls `guest_died`, and what is in the ring then is all that there will be. Nor is anything else to be trusted that is there:
+the program's own stores may have put it there.
 """
 
 import os
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
-from pfmon.stream.ring cimport BUFFER_WORDS, BUFFERS, Buffer, Ring, Shared, sem_post, sem_t
-from pfmon.stream.table cimport (BANK_BLOCKS, BlockHead, BlockInstruction, Cut, copy_start, made_by)
-from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_word
+from pfmon.stream.memory_file cimport make_memory_file
+from pfmon.stream.table cimport BlockHead, Cut, Table, accesses_of, copy_start, made_by
+from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_instruction, mark_kind, mark_word
 
+from pfmon.engine.qemu.announcements cimport Kept
+from pfmon.engine.qemu.describe cimport Describer
+from pfmon.engine.qemu.layout cimport (
+    AREA_BYTES, AREA_HEAD, COUNTED, MAY_FAULT, MOST_MESSAGE, MOST_PATH, MOST_SLOTS, MOST_THREADS, REPEATED,
+    RING_BUFFER_WORDS, RING_BUFFERS, SUCCESSOR, area, futex_wait, futex_wake, read_once, read_word_once, ring,
+    ring_buffer, string, timespec, write_word)
 from pfmon.engine.qemu.run_totals cimport give_totals
-from pfmon.engine.qemu.describe cimport (AREA_BYTES, COUNTED, MAY_FAULT, MOST_SLOTS, MOST_THREADS, PAYLOAD_BYTES,
-                                         REPEATED, SUCCESSOR, Describer, announcement, area, room_of, string)
 
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
@@ -26,15 +32,8 @@ cdef extern from "<sys/mman.h>" nogil:
     int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_NORESERVE
     void* MAP_FAILED
 
-cdef extern from "<time.h>" nogil:
-    struct timespec:
-        long tv_sec
-        long tv_nsec
-    int clock_gettime(int, timespec*)
-    int CLOCK_REALTIME
-
-cdef extern from "<semaphore.h>" nogil:
-    int sem_timedwait(sem_t*, const timespec*)
+cdef extern from "<unistd.h>" nogil:
+    int close(int)
 
 cdef enum:
     MOMENT = 250_000_000         # nanoseconds
@@ -42,55 +41,66 @@ cdef enum:
     ACCESS_SHIFT = 32            # of counted accesses in `progress` (plugin.c)
     EXITED = 1 << 8              # beside an exit status (follow.h)
 
+cdef uint64_t TAKEN = <uint64_t>1 << 32      # in a block's word (parts.h)
 
-cdef bint wait_a_moment(sem_t* semaphore) noexcept nogil:
-    """Wait for a semaphore; False when a signal's handler ran, or might have just before."""
-    cdef timespec until
-    clock_gettime(CLOCK_REALTIME, &until)
-    until.tv_nsec += MOMENT
-    if until.tv_nsec >= 1_000_000_000:
-        until.tv_nsec -= 1_000_000_000
-        until.tv_sec += 1
-    return sem_timedwait(semaphore, &until) == 0
+
+cdef void* shared_file(name, uint64_t size, int* descriptor) except NULL:
+    """A file in memory that the guest maps as well, as this process sees it. MemoryError."""
+    cdef void* place
+    descriptor[0] = make_memory_file(name, size)
+    place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor[0], 0)
+    if place == MAP_FAILED:
+        raise MemoryError(f"there is no room for the {name}")
+    return place
 
 
 cdef class Reader:
     """Reads what one guest retires, with the addresses of its accesses if ``traced``, or only
-    how often blocks ran if ``totals``; ``ring`` and ``area_file`` are what
-    the plugin is told. MemoryError."""
+    how often blocks ran if ``totals``; ``ring_file`` and ``area_file`` are what
+    the plugin is told. MemoryError.
 
-    cdef readonly Ring ring
-    cdef readonly int area_file
+    The guest can write to both at any time: everything is copied from there before it is checked and used."""
+
+    cdef readonly int ring_file, area_file
+    cdef ring* ring
     cdef area* shared
     cdef Describer describer
+    cdef uint64_t* words         # the buffer at hand
+    cdef bint traced, totals
+    cdef uint32_t taken          # buffers read so far
+    cdef uint32_t last_length    # instructions of the block that was given last; 0: none was
+    cdef int64_t adjusted        # what `retired` of the guest is off by
     cdef bint dead
+    cdef readonly bint damaged   # there was something that the plugin does not write
     cdef readonly uint64_t ip    # of the block that was given last, if it is not traced; of the instruction that faulted
 
     def __cinit__(self, Describer describer, bint traced=False, bint totals=False):
-        cdef void* place
-        self.area_file = -1
-        self.ring = Ring()
-        self.describer = describer
-        self.area_file = os.memfd_create("pfmon announcements")
-        os.ftruncate(self.area_file, AREA_BYTES)
-        place = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, self.area_file, 0)
-        if place == MAP_FAILED:
-            raise MemoryError("there is no room for the announcements of blocks")
-        self.shared = <area*>place
+        self.ring_file = self.area_file = -1
+        self.describer, self.traced, self.totals = describer, traced, totals
+        self.words = <uint64_t*>malloc((RING_BUFFER_WORDS + 2 * MOST_LEFT) * sizeof(uint64_t))
+        if self.words == NULL:
+            raise MemoryError
+        self.ring = <ring*>shared_file("pfmon stream", sizeof(ring), &self.ring_file)
+        self.shared = <area*>shared_file("pfmon announcements", AREA_BYTES, &self.area_file)
+        memcpy(self.ring.magic, <const char*>b"pfmonrng", 8)
         self.shared.traced, self.shared.totals = traced, totals
-        describer.shared = self.shared
+        describer.announced.shared, describer.traced = self.shared, traced
 
     def __dealloc__(self):
         if self.shared != NULL:
-            self.describer.shared = NULL
             munmap(self.shared, AREA_BYTES)
+        if self.ring != NULL:
+            munmap(self.ring, sizeof(ring))
+        free(self.words)
+        if self.ring_file >= 0:
+            close(self.ring_file)
         if self.area_file >= 0:
-            os.close(self.area_file)
+            close(self.area_file)
 
     @property
     def retired(self):
         """Instructions that the guest has retired so far; the last block counts whole until more is known of it."""
-        return self.shared.retired
+        return self.shared.retired + <uint64_t>self.adjusted
 
     @property
     def executing(self):
@@ -100,12 +110,13 @@ cdef class Reader:
     @property
     def executed(self):
         """The program that it executed last, if programs are followed."""
-        return bytes(self.shared.executed)
+        return (<const char*>self.shared.executed)[:MOST_PATH].partition(b"\0")[0]
 
     @property
     def exit_status(self):
         """The exit status that the guest has given; None: it has given none."""
-        return self.shared.status & 0xFF if self.shared.status & EXITED else None
+        cdef uint32_t status = read_word_once(&self.shared.status)
+        return status & 0xFF if status & EXITED else None
 
     @property
     def task(self):
@@ -132,10 +143,10 @@ cdef class Reader:
 
     def close_files(self):
         """The guest has what it was to be given: descriptors are few."""
-        self.ring.close_descriptor()
-        if self.area_file >= 0:
-            os.close(self.area_file)
-            self.area_file = -1
+        for file in (self.ring_file, self.area_file):
+            if file >= 0:
+                os.close(file)
+        self.ring_file = self.area_file = -1
 
     @property
     def trouble(self):
@@ -145,7 +156,8 @@ cdef class Reader:
     @property
     def message(self):
         """What qemu itself had to say."""
-        return bytes(self.shared.message[:self.shared.message_length])
+        cdef uint32_t length = read_word_once(&self.shared.message_length)
+        return (<const char*>self.shared.message)[:min(length, <uint32_t>MOST_MESSAGE)]
 
     def request_stop(self):
         """The guest is to end itself when it hands the next buffer over, between two blocks."""
@@ -154,65 +166,124 @@ cdef class Reader:
     def guest_died(self):
         """Nothing more will come: wake the reader up."""
         self.dead = True
-        sem_post(&self.ring.shared.full)
+        futex_wake(&self.ring.filling)
 
     def read(self, Consumer consumer):
         """Give a consumer everything until the guest is dead; ``finish`` then gives what its last buffer holds.
-        Python's handlers of signals run in between; what they raise ends this."""
-        cdef Shared* shared = self.ring.shared
-        cdef bint came
-        while not self.dead:
+        Python's handlers of signals run in between; what they raise ends this. So does what the plugin does not write:
+        then the guest is still alive, and is to be ended."""
+        while not (self.dead or self.damaged):
             with nogil:
-                came = wait_a_moment(&shared.full)
-                if came and shared.reading < shared.filling:
+                if self.wait():
                     self.give_buffer(consumer)
             PyErr_CheckSignals()
         with nogil:
-            while shared.reading < shared.filling:
+            while self.has_come():
                 self.give_buffer(consumer)
+
+    cdef bint has_come(self) noexcept nogil:
+        """Whether there is a buffer that was not read yet."""
+        cdef uint32_t ahead = read_word_once(&self.ring.filling) - self.taken
+        self.damaged |= ahead > RING_BUFFERS
+        return ahead > 0 and not self.damaged
+
+    cdef bint wait(self) noexcept nogil:
+        """Wait a moment for a buffer; False: none came."""
+        cdef timespec moment = timespec(0, MOMENT)
+        if not (self.has_come() or self.damaged or self.dead):
+            futex_wait(&self.ring.filling, self.taken, &moment)
+            self.give_back()             # in case that the guest does not know
+        return self.has_come()
+
+    cdef void give_back(self) noexcept nogil:
+        """The guest may fill all buffers that were read."""
+        write_word(&self.ring.reading, self.taken)
+        futex_wake(&self.ring.reading)
 
     cdef void give_buffer(self, Consumer consumer) noexcept nogil:
         """Give a consumer the buffer that is next, and then give it back."""
-        cdef Shared* shared = self.ring.shared
-        cdef Buffer* buffer = &shared.buffers[shared.reading % BUFFERS]
-        self.give(consumer, buffer.words, buffer.count)
+        cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
+        cdef uint64_t count = read_once(&buffer.count)
+        if self.take(consumer, buffer.words, count):
+            self.give(consumer, count)
         buffer.count = 0
-        shared.reading += 1
-        sem_post(&shared.empty)
+        self.taken += 1
+        self.give_back()
 
-    cdef void give(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
+    cdef bint take(self, Consumer consumer, const uint64_t* words, uint64_t count) noexcept nogil:
+        """Take words from the ring, and describe the blocks that they name; False: the consumer was told why there will
+        be none."""
+        if not self.damaged and count <= RING_BUFFER_WORDS:
+            memcpy(self.words, words, count * sizeof(uint64_t))
+            if not self.describer.describe():
+                self.damaged |= self.describer.table.c.header.failure == Failure.BAD_STREAM
+                consumer.fail(<Failure>self.describer.table.c.header.failure)
+                return False
+            if self.is_sound(count):
+                return True
+        self.damaged = True
+        consumer.fail(Failure.BAD_STREAM)
+        return False
+
+    cdef bint is_sound(self, uint64_t count) noexcept nogil:
+        """Whether these are words that the plugin writes: blocks that it has announced, each with its addresses, and
+        marks of instructions that are there."""
+        cdef const Table* table = &self.describer.table.c
+        cdef uint64_t blocks = self.describer.announced.count, i = 0, number
+        while i < count:
+            number = self.words[i] & ~TAKEN
+            if number < blocks:
+                self.last_length = table.heads[number].length
+                i += 1 + (accesses_of(&table.heads[number], self.words[i]) if self.traced else 0)
+            elif self.is_mark(self.words[i]):
+                i += 1
+            else:
+                return False
+        return i == count
+
+    cdef bint is_mark(self, uint64_t word) noexcept nogil:
+        """Whether this is a mark of the plugin's."""
+        cdef int kind = mark_kind(word)
+        cdef uint64_t instruction = mark_instruction(word)
+        if word >> 63 == 0 or word >> 40 & 0xFFFF:
+            return False
+        if kind == Mark.STRING and not self.traced:
+            return False
+        return ((kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.STRING)
+                and (instruction == NO_INSTRUCTION or instruction < self.last_length))
+
+    cdef void give(self, Consumer consumer, uint64_t count) noexcept nogil:
+        """Give a consumer the words at hand."""
         cdef uint64_t i
-        if not self.describer.describe():
-            consumer.fail(<Failure>self.describer.table.c.header.failure)
-            return
         if count == 0:
             return
         for i in range(count - 1, max(0, <int64_t>count - 8) - 1, -1):
-            if words[i] >> 63 == 0 and not self.shared.traced:       # addresses look like blocks
-                self.ip = self.describer.table.c.heads[words[i] & BLOCK_MASK].ip
+            if self.words[i] >> 63 == 0 and not self.traced:         # addresses look like blocks
+                self.ip = self.describer.table.c.heads[self.words[i] & BLOCK_MASK].ip
                 break
-        consumer.consume(words, count)
+        consumer.consume(self.words, count)
 
     def finish(self, Consumer consumer, bint faulted, uint32_t signal, status):
         """Give a consumer the last words of a guest that has died. ``faulted``: an instruction of its did that, by a
         signal; ``status``: for an EXIT mark, or None when the run was stopped."""
-        cdef Shared* shared = self.ring.shared
-        cdef uint64_t* words = shared.buffers[shared.filling % BUFFERS].words
-        cdef uint64_t count = self.shared.count or shared.buffers[shared.filling % BUFFERS].count, mark, where = 0
-        if not self.describer.describe():
-            consumer.fail(<Failure>self.describer.table.c.header.failure)
+        cdef ring_buffer* buffer = &self.ring.buffers[self.taken % RING_BUFFERS]
+        cdef uint64_t count = read_once(&self.shared.count) or read_once(&buffer.count), mark, where = 0
+        cdef const Kept* last
+        if not self.take(consumer, buffer.words, count):
             return
         for i in range(MOST_THREADS):
-            if self.shared.threads[i].last != NULL and self.last_block(i).parts:
-                count = self.settle(i, words, count, faulted, &where)
-                if count + MOST_LEFT > BUFFER_WORDS:
-                    with nogil:                  # another thread, that has to read first, may want the GIL
-                        self.give(consumer, words, count)
-                    count = 0
+            last = self.last_block(i)
+            if last == NULL:
+                continue
+            count = self.settle(i, last, count, faulted, &where)
+            if count + MOST_LEFT > RING_BUFFER_WORDS:
+                with nogil:                  # another thread, that has to read first, may want the GIL
+                    self.give(consumer, count)
+                count = 0
         with nogil:
-            self.give(consumer, words, count)
-        if self.shared.totals:
-            self.shared.retired += give_totals(self.shared, self.describer, consumer, faulted, &where)
+            self.give(consumer, count)
+        if self.totals:
+            self.adjusted += give_totals(self.describer, consumer, faulted, &where)
         if where:
             self.ip = where
         if faulted:
@@ -224,68 +295,69 @@ cdef class Reader:
             with nogil:
                 consumer.consume(&mark, 1)
 
-    cdef const announcement* last_block(self, int number):
-        """The block that began last in a thread, as this process sees it."""
-        return <const announcement*>(<const uint8_t*>self.shared + (
-            <const uint8_t*>self.shared.threads[number].last - <const uint8_t*>self.shared.base))
+    cdef const Kept* last_block(self, int number):
+        """The block that began last in a thread; NULL: none. The guest says where it sees that, and the area."""
+        cdef uint64_t last = read_once(<const uint64_t*>&self.shared.threads[number].last)
+        cdef uint64_t base = read_once(<const uint64_t*>&self.shared.base)
+        return self.describer.announced.at(last - base - AREA_HEAD)
 
-    cdef uint64_t settle(self, int number, uint64_t* words, uint64_t count, bint faulted, uint64_t* where):
+    cdef uint64_t settle(self, int number, const Kept* last, uint64_t count, bint faulted, uint64_t* where):
         """Put the words of the block that began last in a thread, or of the part of it that retired; how many words
         there are then. ``where`` becomes the address of the instruction that did not. This is what the plugin does when
         another block begins (plugin.c)."""
-        cdef const announcement* last = self.last_block(number)
         cdef uint64_t passed = self.shared.threads[number].progress - self.shared.threads[number].before
-        cdef uint64_t retired = last.instructions
-        cdef const announcement* part = last
+        cdef const uint8_t* sizes = self.describer.announced.sizes + last.first_size
+        cdef uint32_t retired = last.instructions
         cdef bint whole
-        flags = []
-        for _ in range(last.parts):
-            flags.extend((<const uint8_t*>(part + 1))[k] for k in range(part.length))
-            part = <const announcement*>(<const uint8_t*>part + room_of(part))
-        if <uint32_t>passed < <uint32_t>last.whole:
-            retired = next((k for k in range(<uint32_t>passed, retired - 1) if flags[k] & MAY_FAULT), retired - 1)
+        if <uint32_t>passed < last.whole:
+            retired = <uint32_t>passed
+            while retired < last.instructions - 1 and not sizes[retired] & MAY_FAULT:
+                retired += 1
+            retired = min(retired, last.instructions - 1)
         else:
             if last.tail == COUNTED:
                 whole = passed >> ACCESS_SHIFT >= last.accesses
             else:
                 whole = not (faulted and (last.tail == SUCCESSOR or last.tail == REPEATED))
             retired -= not whole
-        self.shared.retired -= last.instructions - retired
+        self.adjusted -= last.instructions - retired
+        block = <uint64_t>(last - self.describer.announced.kept)
         if retired < last.instructions:
-            return self.cut(number, words, count, last.number, retired, where)
-        return self.put_whole(number, words, count, last)
+            return self.cut(number, count, block, retired, where)
+        return self.put_whole(number, count, block, last)
 
-    cdef uint64_t put_whole(self, int number, uint64_t* words, uint64_t count, const announcement* last):
+    cdef uint64_t put_whole(self, int number, uint64_t count, uint64_t first, const Kept* last):
         """Put the words of the block that began last in a thread; how many words there are then."""
-        cdef const string* strings = self.shared.threads[number].strings
+        cdef string strings[2]
         cdef const BlockHead* head
         cdef uint64_t block, slot = 0, k
-        for block in range(last.number, last.number + last.parts):
-            count = self.put(number, words, count, block, &slot)
-        if self.shared.traced and last.tail == REPEATED:
-            head = &self.describer.table.c.heads[last.number + last.parts - 1]
+        for block in range(first, first + last.parts):
+            count = self.put(number, count, block, &slot)
+        if self.traced and last.tail == REPEATED:
+            memcpy(strings, self.shared.threads[number].strings, sizeof(strings))
+            head = &self.describer.table.c.heads[first + last.parts - 1]
             slot = made_by(&self.describer.table.c.instructions[head.first + head.length - 1])
             for k in range(slot):
-                words[count - slot + k] = strings[k].first if strings[k].last else 0
+                self.words[count - slot + k] = strings[k].first if strings[k].last else 0
             if slot and strings[0].last > strings[0].first:
-                words[count] = mark_word(Mark.STRING, indexed(strings[0].last - strings[0].first, head.length - 1))
+                self.words[count] = mark_word(
+                    Mark.STRING, indexed(strings[0].last - strings[0].first, head.length - 1))
                 count += 1
         return count
 
-    cdef uint64_t put(self, int number, uint64_t* words, uint64_t count, uint64_t block, uint64_t* slot):
+    cdef uint64_t put(self, int number, uint64_t count, uint64_t block, uint64_t* slot):
         """Put a block's word and the addresses of its accesses, which begin at ``slot`` of the thread; how many words there
         are then."""
         cdef uint64_t accesses = self.describer.table.c.heads[block].accesses
-        words[count] = block
+        self.words[count] = block
         count += 1
-        if self.shared.traced:
-            memcpy(words + count, self.shared.threads[number].slots + slot[0], accesses * sizeof(uint64_t))
+        if self.traced:
+            memcpy(self.words + count, self.shared.threads[number].slots + slot[0], accesses * sizeof(uint64_t))
             count += accesses
             slot[0] += accesses
         return count
 
-    cdef uint64_t cut(self, int thread, uint64_t* words, uint64_t count, uint64_t first, uint64_t retired,
-                      uint64_t* where):
+    cdef uint64_t cut(self, int thread, uint64_t count, uint64_t first, uint64_t retired, uint64_t* where):
         """Put the words of the first instructions of a block in the place of its own; how many words there are then."""
         cdef uint64_t number = first, slot = 0
         cdef uint32_t length
@@ -293,12 +365,12 @@ cdef class Reader:
             length = self.describer.table.c.heads[number].length
             if retired < length:
                 break
-            count = self.put(thread, words, count, number, &slot)
+            count = self.put(thread, count, number, &slot)
             number += 1
             retired -= length
         where[0] = self.describer.table.c.instructions[self.describer.table.c.heads[number].first + retired].address
         if retired:
             number = copy_start(&self.describer.table.c, number, <uint32_t>retired, Cut.FAULT)
         if retired and number:
-            count = self.put(thread, words, count, number, &slot)
+            count = self.put(thread, count, number, &slot)
         return count

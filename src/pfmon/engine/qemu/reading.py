@@ -30,6 +30,13 @@ TROUBLES = {
 """Why the plugin gave up (layout.h, enum trouble)."""
 
 
+def trouble(reader: Reader) -> str:
+    """Why what the reader got is not what the program did; empty: it is."""
+    if reader.damaged:
+        return "it has written into memory that is pfmon's"
+    return TROUBLES.get(reader.trouble, "it has written into memory that is pfmon's") if reader.trouble else ""
+
+
 def killed(number: int) -> Ending:
     """How a program ended that a signal killed."""
     return Ending(128 + number, number, signal.strsignal(number) or f"signal {number}")

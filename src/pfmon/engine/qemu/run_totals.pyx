@@ -2,14 +2,16 @@
 nobody wants."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.table cimport Cut, copy_start
 from pfmon.stream.words cimport Mark, NO_INSTRUCTION, indexed, mark_word
 
-from pfmon.engine.qemu.describe cimport (AREA_HEAD, COUNTED, MAY_FAULT, REPEATED, SLOTS_SHIFT, SUCCESSOR, Describer,
-                                         announcement, area, counters_of, room_of)
+from pfmon.engine.qemu.announcements cimport Kept
+from pfmon.engine.qemu.describe cimport Describer
+from pfmon.engine.qemu.layout cimport COUNTED, MAY_FAULT, MOST_TRANSLATED, REPEATED, SLOTS_SHIFT, SUCCESSOR, read_once
 
 cdef struct Faults:              # of the blocks so far
     uint64_t died_at             # the last instruction of a block that ended the program, until it was found; 0: none
@@ -17,62 +19,73 @@ cdef struct Faults:              # of the blocks so far
     uint64_t block, place        # of the latest one
 
 cdef uint64_t MOST_TIMES = 0xFFFFFFFF
+cdef uint64_t LONGEST_RUN = <uint64_t>1 << 48    # runs of all blocks, and what a counter can have: days of execution
 
 
-cdef uint64_t give_totals(const area* shared, Describer describer, Consumer consumer, bint faulted,
-                          uint64_t* where) except? -1:
+cdef uint64_t give_totals(Describer describer, Consumer consumer, bint faulted, uint64_t* where) except? -1:
     """Give a consumer all blocks with counters that have been described; how many instructions retired in them.
     ``faulted``: that is how the program ended; if the block that began last ends with an instruction without a counter, it
-    was that. ``where`` becomes the address of the instruction that faulted, if only one ever did."""
-    cdef uint64_t at = 0, retired = 0
+    was that. ``where`` becomes the address of the instruction that faulted, if only one ever did. Counters are the
+    program's to write to: what they cannot have come to fails the consumer."""
+    cdef uint64_t counters[MOST_TRANSLATED + 1]
+    cdef uint64_t number, retired = 0, runs = 0
     cdef Faults faults
     faults.died_at = faults.times = faults.block = faults.place = 0
-    cdef const announcement* it
-    if faulted and shared.begun == shared.doubtful_at + 1:
-        faults.died_at = shared.doubtful
-    while at < describer.done:
-        it = <const announcement*>(<const uint8_t*>shared + AREA_HEAD + at)
+    cdef const Kept* it
+    if faulted and read_once(&describer.announced.shared.begun) == read_once(&describer.announced.shared.doubtful_at) + 1:
+        faults.died_at = read_once(&describer.announced.shared.doubtful)
+    for number in range(describer.announced.count):
+        it = &describer.announced.kept[number]
         if it.counters:
-            retired += give_block(it, describer, consumer, &faults)
-        at += room_of(it)
+            memcpy(counters, describer.announced.counters(it), it.counters * sizeof(uint64_t))
+            runs += counters[0]
+            if not are_sound(describer, it, counters) or runs > LONGEST_RUN:
+                consumer.fail(Failure.BAD_STREAM)
+                return retired
+            retired += give_block(number, it, counters, describer, consumer, &faults)
     if faulted and faults.times == 1:
         where[0] = describer.table.c.instructions[describer.table.c.heads[faults.block].first + faults.place].address
     return retired
 
 
-cdef uint64_t give_block(const announcement* first, Describer describer, Consumer consumer,
-                         Faults* faults) except? -1:
+cdef bint are_sound(Describer describer, const Kept* it, const uint64_t* counters) noexcept nogil:
+    """Whether a block has as many counters as it needs, with numbers that are possible."""
+    cdef const uint8_t* sizes = describer.announced.sizes + it.first_size
+    cdef uint32_t i, marks = 0
+    for i in range(it.instructions - 1):
+        marks += sizes[i] & MAY_FAULT != 0
+    for i in range(it.counters):
+        if counters[i] > LONGEST_RUN:
+            return False
+    return it.counters == marks + 2
+
+
+cdef uint64_t give_block(uint64_t first, const Kept* it, const uint64_t* counters, Describer describer,
+                         Consumer consumer, Faults* faults) except? -1:
     """Give a consumer the runs of one block, and of the beginnings that were left for a fault. How often it got behind each
     instruction that may fault is known: the difference to the one before is how often that one did."""
-    cdef const uint64_t* counters = counters_of(first)
-    cdef const announcement* part = first
-    cdef const uint8_t* sizes
+    cdef const uint8_t* sizes = describer.announced.sizes + it.first_size
     cdef uint64_t reached = counters[0], behind, retired = 0, whole
-    cdef uint32_t number, i, place = 0, mark = 0, last_slots = 0
+    cdef uint32_t number, place, mark = 0, last_slots = sizes[it.instructions - 1] >> SLOTS_SHIFT & 3
     if reached == 0:
         return 0
-    for number in range(first.parts):
-        sizes = <const uint8_t*>(part + 1)
-        for i in range(part.length):
-            if sizes[i] & MAY_FAULT and place < first.instructions - 1:
-                mark += 1
-                behind = counters[mark]
-                retired += give_start(first.number, place, reached - behind, describer, consumer, faults)
-                reached = behind
-            last_slots = sizes[i] >> SLOTS_SHIFT & 3
-            place += 1
-        part = <const announcement*>(<const uint8_t*>part + room_of(part))
-    whole = runs_of_last(first, last_slots, reached, counters[first.counters - 1])
-    if whole and faults.died_at and faults.died_at == first.last_ip:
+    for place in range(it.instructions - 1):
+        if sizes[place] & MAY_FAULT:
+            mark += 1
+            behind = min(reached, counters[mark])
+            retired += give_start(first, place, reached - behind, describer, consumer, faults)
+            reached = behind
+    whole = runs_of_last(it, last_slots, reached, counters[it.counters - 1])
+    if whole and faults.died_at and faults.died_at == it.last_ip:
         whole -= 1
         faults.died_at = 0
-    retired += give_start(first.number, first.instructions - 1, reached - whole, describer, consumer, faults)
-    for number in range(first.parts):
-        give_runs(first.number + number, whole, consumer)
-    return retired + whole * first.instructions
+    retired += give_start(first, it.instructions - 1, reached - whole, describer, consumer, faults)
+    for number in range(it.parts):
+        give_runs(first + number, whole, consumer)
+    return retired + whole * it.instructions
 
 
-cdef uint64_t runs_of_last(const announcement* it, uint32_t slots, uint64_t reached, uint64_t counted) noexcept nogil:
+cdef uint64_t runs_of_last(const Kept* it, uint32_t slots, uint64_t reached, uint64_t counted) noexcept nogil:
     """How often the last instruction of a block retired, that was reached so often. ``counted``: its accesses, of which
     qemu may make several for an operand, but always as many; or the iterations of a string instruction."""
     cdef uint64_t each
@@ -83,8 +96,8 @@ cdef uint64_t runs_of_last(const announcement* it, uint32_t slots, uint64_t reac
     if it.tail == REPEATED:
         return reached - min(reached, counted)
     if it.tail == SUCCESSOR and slots and counted:
-        each = (counted + reached - 1) // reached
-        return counted // each
+        each = max(<uint64_t>1, counted // reached + (counted % reached != 0))
+        return min(reached, counted // each)
     return reached
 
 

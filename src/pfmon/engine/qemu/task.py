@@ -8,7 +8,7 @@ import signal
 from threading import Thread
 
 from pfmon.engine.api import Capabilities, Ending
-from pfmon.engine.qemu.reading import FAULTS, TROUBLES, killed, reading
+from pfmon.engine.qemu.reading import FAULTS, killed, reading, trouble
 from pfmon.engine.qemu.targets import TARGETS
 from pfmon.errors import LostError
 
@@ -124,12 +124,14 @@ class RunningTask:
         try:
             with watch.running:
                 self.reader.read(watch.consumer)
+                if self.reader.damaged:
+                    raise LostError(f"{self._shown}: cannot be counted: {trouble(self.reader)}")
                 ending = self._ending()
                 faulted = ending is not None and ending.signal in FAULTS
                 status = ending.status if ending else None
                 self.reader.finish(watch.consumer, faulted, ending.signal if ending else 0, status)
-            if self.reader.trouble:
-                raise LostError(f"{self._shown}: cannot be counted: {TROUBLES[self.reader.trouble]}")
+            if why := trouble(self.reader):
+                raise LostError(f"{self._shown}: cannot be counted: {why}")
             if self.reader.executing == 1:
                 on_notice(self._notice(execs))
             watch.ended(ending, self.reader.retired)

@@ -38,6 +38,8 @@ CREDENTIALS = struct.Struct("=iII")
 """Process, user and group at the other end of a connection."""
 PATIENCE = 0.1
 """Seconds after which processes are killed that do not stop by themselves."""
+UNKNOWN = "?"
+"""In the place of a command."""
 WAITING = 128
 """Connections that may wait for an answer."""
 
@@ -282,9 +284,8 @@ class Tasks:
             self._follow.first_begins(task)
         else:
             added.begin(self._follow.watch(task, added), self._on_notice, self._follow.execs)
-        assert added.reader.ring.descriptor is not None
         with suppress(OSError):  # it is dead by now
-            socket.send_fds(asker.connection, [b"\0"], [added.reader.ring.descriptor, added.reader.area_file])
+            socket.send_fds(asker.connection, [b"\0"], [added.reader.ring_file, added.reader.area_file])
         added.reader.close_files()
         return True
 
@@ -342,7 +343,10 @@ class Tasks:
 
 
 def _command(pid: int) -> list[str]:
-    """The program that qemu executes in a process, and its arguments."""
-    with open(f"/proc/{pid}/cmdline", "rb") as file:
-        words = file.read().split(b"\0")[:-1]
-    return [os.fsdecode(word) for word in words[words.index(b"--") + 1 :]]
+    """The program that qemu executes in a process, and its arguments, as far as the process says so."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")[:-1]
+        return [os.fsdecode(word) for word in words[words.index(b"--") + 1 :]] or [UNKNOWN]
+    except (OSError, ValueError):  # it is dead, or has overwritten that
+        return [UNKNOWN]

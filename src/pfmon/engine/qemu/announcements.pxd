@@ -1,0 +1,53 @@
+"""What the plugin has announced in the area, as the reader has checked and kept it; see announcements.pyx."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from pfmon.engine.qemu.layout cimport MOST_TRANSLATED, announcement, area
+
+cdef enum:
+    MOST_CODE = 15               # bytes of an instruction
+    MOST_FILE = 4096             # ... and of a file's path
+    MOST_BODY = 255 + 255 * 15 + MOST_FILE
+
+cpdef enum Announced:            # what an announcement is of
+    NOTHING_NEW = 0
+    A_BLOCK = 1                  # or a part of one
+    A_FILE = 2
+    DAMAGED = 3                  # the plugin announces no such thing
+    NO_ROOM = 4
+
+cdef struct Kept:                # of a block, or a part of one
+    uint64_t place               # of its announcement, in bytes behind the area's head
+    uint64_t counters_place      # ... and of its counters
+    uint64_t last_ip
+    uint64_t first_size          # where its sizes begin; those of a block's parts follow each other
+    uint32_t whole               # markers that it passes when it retires whole
+    uint32_t instructions        # of all its parts
+    uint32_t counters
+    uint8_t parts                # 0: it is not a block's first
+    uint8_t tail
+    uint8_t accesses
+
+
+cdef class Announcements:
+    cdef const area* shared      # as long as who reads the ring has it
+    cdef uint64_t done           # bytes that were read
+    cdef uint64_t count          # blocks and parts
+    cdef uint32_t file_count
+    cdef announcement head       # what was read last, copied before it was checked
+    cdef uint8_t body[MOST_BODY]  # ... and its sizes and its code, or its path
+    cdef Kept* kept
+    cdef uint8_t* sizes          # of all instructions so far, as announced
+    cdef uint64_t capacity, sizes_used, sizes_capacity
+    cdef uint32_t parts_left, instructions_left
+
+    # Read and check the next one.
+    cdef Announced next(self) noexcept nogil
+    cdef bint is_sound(self, uint64_t left) noexcept nogil
+    cdef bint is_file(self) noexcept nogil
+    cdef bint is_part(self) noexcept nogil
+    cdef bint keep(self) noexcept nogil
+    # The block at a place in the area; NULL: none begins there.
+    cdef const Kept* at(self, uint64_t place) noexcept nogil
+    # The counters of a block, which the program can write to.
+    cdef const uint64_t* counters(self, const Kept* block) noexcept nogil

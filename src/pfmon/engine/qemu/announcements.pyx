@@ -1,0 +1,132 @@
+"""Reads what the plugin announces: blocks with their code, and mapped files.
+
+The program can write to the area. So an announcement is copied before it is looked at, everything in it is checked against
+what the plugin would write, and what is needed later is kept in memory that no program reaches.
+"""
+
+from libc.stdlib cimport free, realloc
+from libc.string cimport memchr, memcpy
+
+from pfmon.stream.table cimport Cut, MOST_LENGTH
+
+from pfmon.engine.qemu.layout cimport (
+    AREA_BYTES, AREA_HEAD, REPEATED, SIZE_BITS, SLOTS_SHIFT, read_once)
+
+cdef enum:
+    LEAST_CAPACITY = 1 << 10
+
+
+cdef inline uint64_t body_bytes(const announcement* it) noexcept nogil:
+    return <uint64_t>it.length + it.bytes
+
+
+cdef inline uint64_t before_counters(const announcement* it) noexcept nogil:
+    """Bytes of an announcement, its counters left out."""
+    return (sizeof(announcement) + body_bytes(it) + 7) & ~<uint64_t>7
+
+
+cdef class Announcements:
+    """Of one area, from the first one on."""
+
+    def __dealloc__(self):
+        free(self.kept)
+        free(self.sizes)
+
+    cdef Announced next(self) noexcept nogil:
+        cdef uint64_t announced = read_once(&self.shared.announced), left
+        cdef const uint8_t* place = <const uint8_t*>self.shared + AREA_HEAD + self.done
+        if announced == self.done:
+            return DAMAGED if self.parts_left else NOTHING_NEW
+        left = announced - self.done
+        if announced < self.done or announced > AREA_BYTES - AREA_HEAD or left < sizeof(announcement):
+            return DAMAGED
+        memcpy(&self.head, place, sizeof(announcement))
+        if body_bytes(&self.head) > MOST_BODY or before_counters(&self.head) > left:
+            return DAMAGED
+        memcpy(self.body, place + sizeof(announcement), body_bytes(&self.head))
+        if not self.is_sound(left):
+            return DAMAGED
+        if self.head.parts and not self.keep():
+            return NO_ROOM
+        self.done += before_counters(&self.head) + self.head.counters * sizeof(uint64_t)
+        return A_BLOCK if self.head.parts else A_FILE
+
+    cdef bint is_sound(self, uint64_t left) noexcept nogil:
+        """Whether the plugin announces such a thing, and that here. ``left``: bytes that were announced."""
+        if before_counters(&self.head) + <uint64_t>self.head.counters * sizeof(uint64_t) > left:
+            return False
+        return self.is_part() if self.head.parts else self.is_file()
+
+    cdef bint is_file(self) noexcept nogil:
+        cdef bint sound = self.parts_left == 0 and self.head.length == 0 and self.head.counters == 0 \
+            and 0 < self.head.bytes <= MOST_FILE and self.head.ip < self.head.last_ip \
+            and memchr(self.body, 0, self.head.bytes) == NULL
+        self.file_count += sound
+        return sound
+
+    cdef bint is_part(self) noexcept nogil:
+        """Whether this is the next part of the block that is announced, or the first of another one."""
+        cdef const announcement* it = &self.head
+        cdef uint64_t bytes = 0, slots = 0
+        cdef uint32_t i, size, first = self.parts_left == 0
+        if first:
+            self.instructions_left = it.instructions
+            self.parts_left = it.parts
+            if not 0 < it.instructions <= MOST_TRANSLATED \
+                    or it.parts != (it.instructions + MOST_LENGTH - 1) // MOST_LENGTH:
+                return False
+        if it.number != self.count or it.length != min(<uint32_t>MOST_LENGTH, self.instructions_left) \
+                or it.file > self.file_count or it.tail > REPEATED or it.counters > MOST_TRANSLATED + 1 \
+                or (it.counters and not first) or (it.counters == 1) \
+                or it.cut not in (Cut.WHOLE, Cut.FAULT, Cut.EDGE):
+            return False
+        for i in range(it.length):
+            size = self.body[i] & SIZE_BITS
+            if not 0 < size <= MOST_CODE or self.body[i] >> SLOTS_SHIFT & 3 == 3:
+                return False
+            bytes += size
+            slots += self.body[i] >> SLOTS_SHIFT & 3
+        if bytes != it.bytes or slots != it.slots:
+            return False
+        self.parts_left -= 1
+        self.instructions_left -= it.length
+        return True
+
+    cdef bint keep(self) noexcept nogil:
+        """Keep what is needed of this part; False: there is no room."""
+        cdef const announcement* it = &self.head
+        cdef Kept* kept
+        cdef uint8_t* sizes
+        if self.count == self.capacity:
+            kept = <Kept*>realloc(self.kept, max(LEAST_CAPACITY, 2 * self.capacity) * sizeof(Kept))
+            if kept == NULL:
+                return False
+            self.kept, self.capacity = kept, max(LEAST_CAPACITY, 2 * self.capacity)
+        if self.sizes_used + it.length > self.sizes_capacity:
+            sizes = <uint8_t*>realloc(self.sizes, 2 * (self.sizes_capacity + MOST_BODY))
+            if sizes == NULL:
+                return False
+            self.sizes, self.sizes_capacity = sizes, 2 * (self.sizes_capacity + MOST_BODY)
+        kept = &self.kept[self.count]
+        kept.place, kept.counters_place = self.done, self.done + before_counters(it)
+        kept.last_ip, kept.whole, kept.instructions = it.last_ip, <uint32_t>it.whole, it.instructions
+        kept.counters, kept.tail, kept.accesses = it.counters, it.tail, it.accesses
+        kept.parts = it.parts if self.parts_left == it.parts - 1 else 0
+        kept.first_size = self.sizes_used
+        memcpy(self.sizes + self.sizes_used, self.body, it.length)
+        self.sizes_used += it.length
+        self.count += 1
+        return True
+
+    cdef const Kept* at(self, uint64_t place) noexcept nogil:
+        cdef const announcement* there = <const announcement*>(<const uint8_t*>self.shared + AREA_HEAD + place)
+        cdef uint64_t number
+        if place >= self.done or self.done - place < sizeof(announcement) or place % 8:
+            return NULL
+        number = read_once(&there.number)
+        if number >= self.count or self.kept[number].place != place or self.kept[number].parts == 0:
+            return NULL
+        return &self.kept[number]
+
+    cdef const uint64_t* counters(self, const Kept* block) noexcept nogil:
+        return <const uint64_t*>(<const uint8_t*>self.shared + AREA_HEAD + block.counters_place)

@@ -1,0 +1,99 @@
+"""The process in which qemu executes the program, below one that ends all that the program has started (reaper.c)."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from struct import Struct
+from threading import Lock
+
+from pfmon.engine.qemu.emulator import reaper_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ANSWER = Struct("=i")
+KILL, END = b"k", b"e"
+"""Orders (reaper.c)."""
+
+
+class GuestProcess:
+    """The program, and what it starts. ``files``: descriptors that the plugin gets, of ring and area; ``detach``:
+    what the program has started is nobody's concern when this ends."""
+
+    def __init__(
+        self,
+        command: Sequence[str | bytes],
+        standard: tuple[int, int, int],
+        environment: Mapping[bytes, bytes],
+        files: Sequence[int] = (),
+        detach: bool = False,
+    ) -> None:
+        from subprocess import Popen  # what only prepares a run does not wait for it
+
+        orders, self._orders = os.pipe()
+        self._answers, answers = os.pipe()
+        self._lock = Lock()  # of the orders' pipe
+        self._detach = detach
+        area = str(files[1] if files else -1)
+        words = [reaper_path(), str(orders), str(answers), area, "keep" if detach else "end", *command]
+        try:
+            self._reaper = Popen(
+                words,
+                stdin=standard[0],
+                stdout=standard[1],
+                stderr=standard[2],
+                env=environment,
+                pass_fds=(orders, answers, *files),
+            )
+        except BaseException:
+            self._close()
+            raise
+        finally:
+            os.close(orders)
+            os.close(answers)
+
+    @property
+    def parent(self) -> int:
+        """The process that has started the program."""
+        return self._reaper.pid
+
+    def wait(self) -> int:
+        """Wait for the program's end: its exit status, or what signal killed it, as a negative number."""
+        status = self._answer()
+        return -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
+
+    def kill(self) -> None:
+        """Kill the program, if it has not ended."""
+        self._order(KILL)
+
+    def end(self) -> int:
+        """End whatever the program has started and is still there; how many processes that were. Behind `wait`."""
+        self._order(END)
+        ended = None if self._detach else self._answer()
+        self.close()
+        return ended or 0
+
+    def close(self) -> None:
+        """End everything, the program, too."""
+        if self._orders >= 0:
+            self._close()
+            self._reaper.wait()
+
+    def _close(self) -> None:
+        with self._lock:
+            os.close(self._orders)
+            os.close(self._answers)
+            self._orders = -1
+
+    def _order(self, what: bytes) -> None:
+        with self._lock, suppress(BrokenPipeError):  # the reaper was killed
+            if self._orders >= 0:
+                os.write(self._orders, what)
+
+    def _answer(self) -> int | None:
+        """What the reaper says; None: it was killed."""
+        said = os.read(self._answers, ANSWER.size)
+        return ANSWER.unpack(said)[0] if len(said) == ANSWER.size else None

@@ -1,0 +1,242 @@
+/* The parent of a program under qemu, and of what the program starts and leaves behind. It is told by pfmon when all of that
+   is to end, or finds that pfmon has died, however that happened.
+
+   reaper ORDERS ANSWERS AREA KEEP COMMAND...
+
+   AREA is the file that the plugin maps (layout.h), or -1. ORDERS and ANSWERS are pipes. The program's wait status is the first answer. An order is a byte: KILL, the program dies;
+   END, or the end of the pipe, all processes do, and how many had to be killed is the second answer. KEEP: "keep" leaves
+   those that the program has started alone. */
+
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "layout.h"
+
+enum {
+    KILL = 'k',
+    END = 'e',
+    GRACE = 100,                 /* milliseconds in which those who are about to end may */
+    PATIENCE = 10000,            /* ... after which what does not die is left alone */
+    MOMENT = 5,                  /* ... between two looks */
+    MOST_STOPPING = 200,         /* looks at who else there is */
+    MOST_PROCESSES = 1 << 22,    /* Linux has no larger process ids */
+    MOST_FILES = 1024,
+    FIRST_WORD = 4
+};
+
+static int orders, answers, area;
+static bool keep;
+static pid_t program;
+static bool has_status;
+static uint8_t ours[MOST_PROCESSES / 8];     /* the processes that the program has started, and theirs */
+
+static void on_child(int number) {
+    (void)number;
+}
+
+static void answer(int32_t what) {
+    while (write(answers, &what, sizeof(what)) < 0 && errno == EINTR)
+        ;
+}
+
+/* Take note of whoever has ended; whether there is anybody left. `ended`: how many there were beside the program. */
+static bool reap(int32_t *ended) {
+    int status;
+    pid_t process;
+    while ((process = waitpid(-1, &status, WNOHANG)) > 0) {
+        *ended += process != program || has_status;
+        if (process == program && !has_status) {
+            has_status = true;
+            answer(status);
+        }
+    }
+    return process == 0;
+}
+
+/* ---------------------------------------------------------------- who there is */
+
+static bool is_ours(long process) {
+    return process >= 0 && process < MOST_PROCESSES && ours[process / 8] >> process % 8 & 1;
+}
+
+/* State and parent of a process; false: it is gone. */
+static bool look_at(int directory, const char *name, char *state, long *parent) {
+    char path[32], text[512], *rest;
+    ssize_t got;
+    int file;
+    strcpy(path, name);
+    file = openat(directory, strcat(path, "/stat"), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    got = read(file, text, sizeof(text) - 1);
+    close(file);
+    text[got > 0 ? got : 0] = 0;
+    rest = strrchr(text, ')');       /* its name may have any sign in it */
+    if (!rest || strlen(rest) < 5)
+        return false;
+    *state = rest[2];
+    *parent = strtol(rest + FIRST_WORD, NULL, 10);
+    return true;
+}
+
+/* Send a signal to all processes that are ours and can do anything yet; how many got it that had not: a process that is
+   stopped can be killed, and none can be stopped twice. */
+static int send_to_all(int number) {
+    int got = 0, found;
+    struct dirent *entry;
+    DIR *all = opendir("/proc");
+    if (!all)
+        return 0;
+    memset(ours, 0, sizeof(ours));
+    do {                             /* until nobody is found whose parent came behind him */
+        found = 0;
+        rewinddir(all);
+        while ((entry = readdir(all))) {
+            long process = strtol(entry->d_name, NULL, 10), parent;
+            char state;
+            if (process <= 0 || process >= MOST_PROCESSES || is_ours(process) || strlen(entry->d_name) > 10
+                    || !look_at(dirfd(all), entry->d_name, &state, &parent)
+                    || (parent != getpid() && !is_ours(parent)))
+                continue;
+            ours[process / 8] |= (uint8_t)(1 << process % 8);
+            found++;
+            if (state != 'Z' && state != 'X' && !(number == SIGSTOP && (state == 'T' || state == 't')))
+                got += kill((pid_t)process, number) == 0;
+        }
+    } while (found);
+    closedir(all);
+    return got;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+/* Children of the program that begin from here on end at once (child.c). */
+static void let_nobody_begin(void) {
+    uint32_t stopping = 1;
+    if (area >= 0 && pwrite(area, &stopping, sizeof(stopping), offsetof(struct area, stopping)) < 0)
+        close(area);
+}
+
+/* End all: first none of them may start another. */
+static int32_t end_all(bool patient) {
+    int32_t ended = 0;
+    int64_t began = now();
+    int looks;
+    bool left = reap(&ended);
+    while (left && patient && now() - began < GRACE) {
+        poll(NULL, 0, MOMENT);
+        left = reap(&ended);
+    }
+    ended = 0;
+    let_nobody_begin();
+    setpriority(PRIO_PROCESS, 0, PRIO_MIN);      /* as far as that is allowed */
+    for (began = now(); left && now() - began < PATIENCE; left = reap(&ended)) {
+        for (looks = 0; looks < MOST_STOPPING && send_to_all(SIGSTOP); looks++)
+            ;
+        if (!send_to_all(SIGKILL) && looks == 0)
+            break;                   /* the rest has other rights */
+        poll(NULL, 0, MOMENT);
+    }
+    return ended;
+}
+
+static void end_the_program(void) {
+    if (!has_status)
+        kill(program, SIGKILL);
+}
+
+/* An order; false: it was the last. */
+static bool obey(void) {
+    char order = END;
+    ssize_t got = read(orders, &order, 1);
+    if (got < 0 && errno == EINTR)
+        return true;
+    if (got == 1 && order == KILL) {
+        end_the_program();
+        return true;
+    }
+    end_the_program();
+    if (!keep)
+        answer(end_all(got == 1));
+    return false;
+}
+
+/* ---------------------------------------------------------------- the beginning */
+
+/* The program dies with this process. */
+static void become_the_program(pid_t parent, const sigset_t *mask, char **command) {
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == parent)
+        execv(*command, command);
+    _exit(127);
+}
+
+/* What a terminal sends to all is for the program alone, and files that it has open are. */
+static void stand_aside(void) {
+    static const int others[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
+    size_t i;
+    int file;
+    for (i = 0; i < sizeof(others) / sizeof(*others); i++)
+        signal(others[i], SIG_IGN);
+    for (file = 0; file < MOST_FILES; file++)
+        if (file != orders && file != answers && file != area)
+            close(file);
+}
+
+int main(int count, char **words) {
+    struct sigaction action = {.sa_handler = on_child};
+    sigset_t child, before;
+    pid_t self = getpid();
+    int32_t ended = 0;
+    if (count < 6)
+        return 2;
+    orders = atoi(words[1]);
+    answers = atoi(words[2]);
+    area = atoi(words[3]);
+    keep = !strcmp(words[4], "keep");
+    fcntl(orders, F_SETFD, FD_CLOEXEC);
+    fcntl(answers, F_SETFD, FD_CLOEXEC);
+    if (!keep)
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &before);
+    sigaction(SIGCHLD, &action, NULL);
+    program = fork();
+    if (program < 0)
+        return 1;
+    if (program == 0) {
+        signal(SIGCHLD, SIG_DFL);
+        become_the_program(self, &before, words + 5);
+    }
+    stand_aside();
+    for (;;) {
+        struct pollfd wait = {orders, POLLIN, 0};
+        sigset_t mask = before;
+        sigdelset(&mask, SIGCHLD);
+        reap(&ended);
+        if (ppoll(&wait, 1, NULL, &mask) == 1 && !obey())
+            return 0;
+    }
+}

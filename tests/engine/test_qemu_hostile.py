@@ -1,0 +1,125 @@
+"""A program under qemu can write to what its reader reads: it gets no counts then, and pfmon goes on."""
+
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hostile_memory import AT_ONCE, offsets
+from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, guest
+
+from pfmon.counting.tally import Tally
+from pfmon.engine.qemu.guest import Guest
+from pfmon.errors import LostError, PfmonError
+from pfmon.stream.failure import Failure
+from pfmon.stream.ring import Ring
+from pfmon.stream.table import BlockTable
+
+pytestmark = [QEMU, ASSEMBLER]
+
+SCRIPT = Path(__file__).resolve().parents[1] / "support" / "hostile_memory.py"
+TEN_THOUSAND = 10_000 // AT_ONCE
+
+
+def disturbed(first: int, beyond: int) -> None:
+    """Runs that are disturbed in a process of their own: a signal would be its end."""
+    words = [sys.executable, SCRIPT, str(first), str(beyond)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "refused" in done.stdout
+
+
+def test_words_that_a_program_writes_are_no_harm() -> None:
+    disturbed(0, 12)
+
+
+@pytest.mark.slow
+def test_ten_thousand_words_are_no_harm() -> None:
+    disturbed(100, 100 + TEN_THOUSAND)
+
+
+def program(totals: bool = False) -> Guest:
+    files = (0, os.open(os.devnull, os.O_WRONLY), 2)
+    return guest([EXAMPLES / "x86_64" / "fib", "20"], files=files, totals=totals)
+
+
+def shared(one: Guest) -> tuple[int, int]:
+    return one._reader.ring_file, one._reader.area_file
+
+
+@pytest.mark.parametrize("size", [0, 4096, 1 << 34])
+def test_files_in_memory_keep_their_size(size: int) -> None:
+    one = program()
+    table, ring = BlockTable(), Ring()
+    assert table.descriptor is not None and ring.descriptor is not None
+    for file in (*shared(one), one.table.descriptor, table.descriptor, ring.descriptor):
+        with pytest.raises(PermissionError):
+            os.ftruncate(file, size)
+    one.close()
+
+
+def written(one: Guest, place: Callable[[int], int], word: int, name: str = "area") -> Tally:
+    """Run a program; a word stands in a place of the shared memory when all has ended but the reader."""
+    reader, finish = one._reader, one._reader.finish
+    kept = os.dup(shared(one)[name == "area"])
+
+    class Late:
+        """The reader, whose memory is written to before it looks at it a last time."""
+
+        def __getattr__(self, wanted: str) -> object:
+            return getattr(reader, wanted)
+
+        def finish(self, *words: object) -> None:
+            os.pwrite(kept, word.to_bytes(8, "little"), place(kept))
+            finish(*words)  # type: ignore[arg-type]
+
+    one._reader = Late()  # type: ignore[assignment]
+    tally = Tally(one.table)
+    try:
+        one.run(tally)
+    finally:
+        os.close(kept)
+        one.close()
+    return tally
+
+
+@pytest.mark.parametrize("word", [1 << 15, 1 << 22, (1 << 30) + 8, 1 << 31, 1 << 48, (1 << 64) - 1])
+@pytest.mark.parametrize("member", ["count", "announced", "threads[0].last", "base", "message_length", "trouble"])
+def test_last_look_is_careful(member: str, word: int) -> None:
+    one = program()
+    try:
+        tally = written(one, lambda _: offsets()["area"][member], word)
+    except PfmonError:
+        return
+    assert len(one._reader.message) <= 4000
+    assert tally.failure or tally.instructions() > 0
+
+
+@pytest.mark.parametrize("word", [1 << 33, 1 << 62, (1 << 64) - 1])
+def test_more_words_than_a_buffer_has_are_none(word: int) -> None:
+    with pytest.raises(LostError, match="written into memory that is pfmon's"):
+        written(program(), lambda _: offsets()["area"]["count"], word)
+
+
+def first_counter(file: int) -> int:
+    """Where the first counter of the first block is: behind its announcement, sizes and code (layout.h)."""
+    start = offsets()["area"]["bytes"]
+    code, length = struct.unpack("=IH", os.pread(file, 6, start + offsets()["announcement"]["bytes"]))
+    return start + (offsets()["announcement"]["all"] + length + code + 7) // 8 * 8
+
+
+@pytest.mark.parametrize("word", [(1 << 48) + 1, 1 << 63])
+def test_counter_that_cannot_be_is_refused(word: int) -> None:
+    assert written(program(totals=True), first_counter, word).failure == Failure.BAD_STREAM
+    assert written(program(totals=True), first_counter, 5).failure == Failure.NO_FAILURE
+
+
+def test_undisturbed_run_is_counted() -> None:
+    one = program()
+    tally = Tally(one.table)
+    assert one.run(tally) is not None
+    assert not tally.failure and not one._reader.damaged and tally.instructions() == one.retired > 0
+    one.close()
