@@ -66,7 +66,7 @@ def test_samplers_agree(
             samples = driver.samples
         else:
             buffer = SampleBuffer(
-                lambda fields: Sample(*fields[:-1], retired=fields[-1]), samples.extend, entries, saturate
+                lambda fields, retired: Sample(*fields, retired=retired), samples.extend, entries, saturate
             )
             order = [(monitor.pmd, periods[monitor.pmd]) for monitor in counting.unit.monitors]
             only_count = [pmd for pmd, period in order if period is None]

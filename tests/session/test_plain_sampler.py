@@ -84,7 +84,7 @@ def run(case: Case, plain: bool) -> tuple[list[Sample], int, dict[int, int]]:
         listener.clear = unit.clear_captures
         listener.stamp = lambda: unit.consumer.stamp
     else:
-        buffer = SampleBuffer(lambda fields: Sample(*fields[:-1], retired=fields[-1]), samples.extend, **options)
+        buffer = SampleBuffer(lambda fields, retired: Sample(*fields, retired=retired), samples.extend, **options)
         counters = [(monitor.pmd, periods[monitor.pmd]) for monitor in counting.unit.monitors]
         reset = [pmd for pmd, period in counters if period is None] if case.reset else []
         unit = make(Sampler(buffer, counters, model.bank.width, reset), records, held=held)

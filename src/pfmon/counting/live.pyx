@@ -276,7 +276,7 @@ cdef class Live(Interrupts):
             if self.captures is not None and not self.resumed:
                 self.captures.restore_trace()
             for i in range(head.length):
-                if i >= self.covered:
+                if i >= self.covered and self.taken < records:
                     self.take_records(block, records, i)
                 memset(sums, 0, self.monitors * sizeof(int64_t))
                 address = 0

@@ -11,7 +11,7 @@ class SampleBuffer(SampleListener):
 
     def __init__(
         self,
-        make: Callable[[tuple[Any, ...]], object],
+        make: Callable[[tuple[Any, ...], int], object],
         on_buffer: Callable[[list[Any]], None],
         entries: int,
         saturate: bool = False,

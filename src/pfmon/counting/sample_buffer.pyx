@@ -8,8 +8,8 @@ cdef enum:
 
 
 cdef class SampleBuffer(SampleListener):
-    """``make`` makes an object of (iip, stamp, PMDs that overflowed, last period, event set, (PMD, value) pairs, calls,
-    instructions that had retired);
+    """``make`` makes an object of (iip, stamp, PMDs that overflowed, last period, event set, (PMD, value) pairs, calls)
+    and how many instructions had retired;
     ``on_buffer`` gets a list of ``entries`` of them whenever there are so many, and the last ones from `give`.
     ``saturate``: the first full buffer is the last one."""
 
@@ -101,8 +101,8 @@ cdef class SampleBuffer(SampleListener):
                 told += 1
                 if registers:
                     pmds = tuple(sorted(pmds + registers))
-            made.append(self.make((entry.iip, entry.stamp, overflowed, entry.last, entry.event_set, pmds, calls,
-                                   entry.retired)))
+            made.append(self.make((entry.iip, entry.stamp, overflowed, entry.last, entry.event_set, pmds, calls),
+                                  entry.retired))
         self.count = self.value_count = 0
         if made:
             self.on_buffer(made)

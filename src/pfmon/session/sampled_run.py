@@ -77,16 +77,14 @@ def listener_of(
     return SampleBuffer(partial(_made, engine), on_samples, sampling.entries, sampling.saturate)
 
 
-def _made(engine: Engine, fields: tuple[Any, ...]) -> Sample:
-    """A sample, with the thread whose turn it was: who has begun with the most instructions retired before it. How many
-    these are is the last field."""
+def _made(engine: Engine, fields: tuple[Any, ...], retired: int) -> Sample:
+    """A sample, with the thread whose turn it was: who has begun with the most instructions retired before it."""
     threads = engine.threads
-    *kept, retired = fields
     if len(threads) > 1:
         turn = threads[max(0, bisect_left(threads, (retired, 0)) - 1)]
     else:
         turn = threads[0] if threads else NOBODY
-    made: Sample = tuple.__new__(Sample, (*kept, turn[1], retired))
+    made: Sample = tuple.__new__(Sample, (*fields, turn[1], retired))
     return made
 
 
