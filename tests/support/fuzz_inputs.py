@@ -15,7 +15,6 @@ from command import pfmon
 from pfmon.cli.command_line import CONCERNS
 from pfmon.machine import config
 
-
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 CONFIGS = ROOT / "src" / "pfmon" / "machine" / "configs"
