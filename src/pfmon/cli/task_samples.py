@@ -119,13 +119,16 @@ class TaskSamples:
 
     def _write(self, tasks: Sequence[TaskCounts], path: str, kept: str, option: str) -> None:
         """What goes to one file of all tasks, with a line above each but in exports."""
+        partial_file = partial_of(path)
         try:
-            with Path(partial_of(path)).open("wb") as file:
+            with Path(partial_file).open("wb") as file:
                 for task in tasks:
                     file.write(b"" if kept else _bytes(task_line(task)))
                     file.writelines(self._kept.of(task.name, kept))
-            put_in_place(partial_of(path), path)
+            put_in_place(partial_file, path)
         except OSError as error:
+            if partial_file != path:
+                Path(partial_file).unlink(missing_ok=True)
             raise PfmonError(f"{option}: {(error.strerror or str(error)).lower()}") from None
 
     def abandon(self) -> None:
