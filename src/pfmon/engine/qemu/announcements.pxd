@@ -1,6 +1,6 @@
 """What the plugin has announced in the area, as the reader has checked and kept it; see announcements.pyx."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.engine.qemu.layout cimport MOST_TRANSLATED, announcement, area
 
@@ -37,6 +37,7 @@ cdef class Announcements:
     cdef announcement head       # what was read last, copied before it was checked
     cdef uint8_t body[MOST_BODY]  # ... and its sizes and its code, or its path
     cdef Kept* kept
+    cdef uint16_t* reached       # by block: the addresses that follow its word in a traced stream
     cdef uint8_t* sizes          # of all instructions so far, as announced
     cdef uint64_t capacity, sizes_used, sizes_capacity
     cdef uint32_t parts_left, instructions_left
@@ -47,6 +48,7 @@ cdef class Announcements:
     cdef bint is_file(self) noexcept nogil
     cdef bint is_part(self) noexcept nogil
     cdef bint keep(self) noexcept nogil
+    cdef bint grow(self, uint64_t capacity) noexcept nogil
     # The block at a place in the area; NULL: none begins there.
     cdef const Kept* at(self, uint64_t place) noexcept nogil
     # The counters of a block, which the program can write to.

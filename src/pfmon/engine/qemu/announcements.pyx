@@ -30,6 +30,7 @@ cdef class Announcements:
 
     def __dealloc__(self):
         free(self.kept)
+        free(self.reached)
         free(self.sizes)
 
     cdef Announced next(self) noexcept nogil:
@@ -97,11 +98,8 @@ cdef class Announcements:
         cdef const announcement* it = &self.head
         cdef Kept* kept
         cdef uint8_t* sizes
-        if self.count == self.capacity:
-            kept = <Kept*>realloc(self.kept, max(LEAST_CAPACITY, 2 * self.capacity) * sizeof(Kept))
-            if kept == NULL:
-                return False
-            self.kept, self.capacity = kept, max(LEAST_CAPACITY, 2 * self.capacity)
+        if self.count == self.capacity and not self.grow(max(LEAST_CAPACITY, 2 * self.capacity)):
+            return False
         if self.sizes_used + it.length > self.sizes_capacity:
             sizes = <uint8_t*>realloc(self.sizes, 2 * (self.sizes_capacity + MOST_BODY))
             if sizes == NULL:
@@ -116,6 +114,19 @@ cdef class Announcements:
         memcpy(self.sizes + self.sizes_used, self.body, it.length)
         self.sizes_used += it.length
         self.count += 1
+        return True
+
+    cdef bint grow(self, uint64_t capacity) noexcept nogil:
+        """Room for so many blocks; False: there is none."""
+        cdef Kept* kept = <Kept*>realloc(self.kept, capacity * sizeof(Kept))
+        cdef uint16_t* reached
+        if kept == NULL:
+            return False
+        self.kept = kept
+        reached = <uint16_t*>realloc(self.reached, capacity * sizeof(uint16_t))
+        if reached == NULL:
+            return False
+        self.reached, self.capacity = reached, capacity
         return True
 
     cdef const Kept* at(self, uint64_t place) noexcept nogil:

@@ -203,7 +203,7 @@ cdef class Describer:
             return False
         first = fresh_instruction(&self.table.c, 0)
         if self.inherit(first):
-            return True
+            return self.is_plain(it.number)
         for i in range(it.length):
             size = sizes[i] & SIZE_BITS
             self.instruction(&self.table.c.instructions[first + i], code, size, address)
@@ -215,7 +215,16 @@ cdef class Describer:
             code += size
             address += size
         enter_block(&self.table.c, 0, it.ip, it.length, it.cut, it.file)
-        return True
+        return self.is_plain(it.number)
+
+    cdef bint is_plain(self, uint64_t number) noexcept nogil:
+        """Whether a block reaches the same number of addresses in each run, as all do that have a jump or none at their
+        end; takes note of them."""
+        cdef const BlockHead* head = &self.table.c.heads[number]
+        self.announced.reached[number] = <uint16_t>head.accesses
+        if head.access_mask:
+            self.table.c.header.failure = Failure.BAD_STREAM
+        return head.access_mask == 0
 
     cdef bint inherit(self, uint64_t first) noexcept nogil:
         """Enter the block that was announced last as the parent's table has it; False: it has not."""

@@ -8,14 +8,14 @@ the program's own stores may have put it there.
 import os
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from pfmon.stream.consumer cimport Consumer
 from pfmon.stream.failure cimport Failure
 from pfmon.stream.memory_file cimport make_memory_file
-from pfmon.stream.table cimport BlockHead, Cut, Table, accesses_of, copy_start, made_by
+from pfmon.stream.table cimport BlockHead, Cut, copy_start, made_by
 from pfmon.stream.words cimport BLOCK_MASK, Mark, NO_INSTRUCTION, indexed, mark_instruction, mark_kind, mark_word
 
 from pfmon.engine.qemu.announcements cimport Kept
@@ -68,7 +68,7 @@ cdef class Reader:
     cdef uint64_t* words         # the buffer at hand
     cdef bint traced, totals
     cdef uint32_t taken          # buffers read so far
-    cdef uint32_t last_length    # instructions of the block that was given last; 0: none was
+    cdef uint64_t last           # the number of the block that was read last, and one; 0: none was
     cdef int64_t adjusted        # what `retired` of the guest is off by
     cdef bint dead
     cdef readonly bint damaged   # there was something that the plugin does not write
@@ -228,29 +228,31 @@ cdef class Reader:
     cdef bint is_sound(self, uint64_t count) noexcept nogil:
         """Whether these are words that the plugin writes: blocks that it has announced, each with its addresses, and
         marks of instructions that are there."""
-        cdef const Table* table = &self.describer.table.c
+        cdef const uint64_t* words = self.words
+        cdef const uint16_t* reached = self.describer.announced.reached
         cdef uint64_t blocks = self.describer.announced.count, i = 0, number
+        cdef bint traced = self.traced
         while i < count:
-            number = self.words[i] & ~TAKEN
+            number = words[i] & ~TAKEN
             if number < blocks:
-                self.last_length = table.heads[number].length
-                i += 1 + (accesses_of(&table.heads[number], self.words[i]) if self.traced else 0)
-            elif self.is_mark(self.words[i]):
-                i += 1
-            else:
+                self.last = number + 1
+                i += reached[number] if traced else 0
+            elif not self.is_mark(words[i]):
                 return False
+            i += 1
         return i == count
 
     cdef bint is_mark(self, uint64_t word) noexcept nogil:
         """Whether this is a mark of the plugin's."""
         cdef int kind = mark_kind(word)
         cdef uint64_t instruction = mark_instruction(word)
+        cdef uint32_t length = self.describer.table.c.heads[self.last - 1].length if self.last else 0
         if word >> 63 == 0 or word >> 40 & 0xFFFF:
             return False
         if kind == Mark.STRING and not self.traced:
             return False
         return ((kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.STRING)
-                and (instruction == NO_INSTRUCTION or instruction < self.last_length))
+                and (instruction == NO_INSTRUCTION or instruction < length))
 
     cdef void give(self, Consumer consumer, uint64_t count) noexcept nogil:
         """Give a consumer the words at hand."""
