@@ -54,19 +54,15 @@ def counted(program: str, function: str, **options: object) -> pfmon.Run:
 )
 def test_each_call_counts_to_its_return(program: str, function: str) -> None:
     calls = calls_of(program, function)
-    assert counted(program, function, trigger_code_repeat=True).counts[0].value == sum(calls) > 0
-    run = counted(program, function)
-    assert run.counts[0].value == calls[0]
-    said = [note for note in run.notes if "more call" in note]
-    assert bool(said) == (len(calls) > 1)
-    assert all(f"{len(calls) - 1} more call" in note for note in said)
+    assert counted(program, function).counts[0].value == sum(calls) > 0
+    assert counted(program, function, trigger_code_repeat=True).counts[0].value == sum(calls)
 
 
 def test_calls_count_alike_on_the_machine_and_in_samples() -> None:
     calls = calls_of("hashmap", "lookup")
-    run = counted("hashmap", "lookup", trigger_code_repeat=True, events=f"{EVENT},cpu_cycles")
+    run = counted("hashmap", "lookup", events=f"{EVENT},cpu_cycles")
     assert run.counts[0].value == sum(calls) and 0 < run.counts[1].value < 6 * sum(calls)
-    run = counted("hashmap", "lookup", trigger_code_repeat=True, long_smpl_periods=1)
+    run = counted("hashmap", "lookup", long_smpl_periods=1)
     assert run.samples is not None and len(run.samples) == sum(calls)
 
 
@@ -93,17 +89,15 @@ CALL = 2 + 1 + 2 + 1 + 2
 
 @needs("qemu-x86_64")
 @ASSEMBLER
-@pytest.mark.parametrize(("repeat", "times"), [(False, 1), (True, 2)])
-def test_calls_of_x86_programs_count_to_their_return(repeat: bool, times: int, tmp_path: Path) -> None:
+def test_calls_of_x86_programs_count_to_their_return(tmp_path: Path) -> None:
     program = assemble(tmp_path, FUNCTION.replace("5:", "function: .globl function\n5:"))
     run = pfmon.run(
         [program],
         events="INSTRUCTIONS_RETIRED",
         trigger_code_start_addresses="function",
         trigger_code_stop_addresses="function",
-        trigger_code_repeat=repeat,
     )
-    assert run.counts[0].value == times * CALL
+    assert run.counts[0].value == 2 * CALL
 
 
 def test_program_that_nobody_called_counts_to_its_end() -> None:

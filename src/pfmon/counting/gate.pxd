@@ -20,7 +20,6 @@ cdef class Gate(Splitter):
     cdef uint64_t whole_calls    # a bit for each trigger that starts counting for one call
     cdef CallStack calls         # None: there is no such trigger
     cdef uint64_t depth, caller  # of the call for which is counted: calls that the program was in, its thread
-    cdef readonly uint64_t calls_left_out   # that began when no more were to be counted
     cdef object on_due
     cdef readonly object error   # that on_due raised
 

@@ -8,7 +8,6 @@ class Gate(Splitter):
     """Hands the stream on to one of its readers, and to a witness, while counting is on; a machine gets all of it."""
 
     next_address: int
-    calls_left_out: int
     error: BaseException | None
 
     def __init__(

@@ -114,8 +114,6 @@ cdef class Gate(Splitter):
             self.calls.arrive_at(self.next_address)
             if changed or self.has_left_call():
                 self.await_return()
-            elif not self.switches.on:
-                self.calls_left_out += 1
         elif changed and not self.switches.on:
             self.returns_to = NOWHERE
         if changed:

@@ -55,11 +55,11 @@ def triggers(options: Options, code: Resolve, data: Resolve) -> tuple[Trigger, .
 
 
 def _whole_calls(found: list[Trigger]) -> list[Trigger]:
-    """An address that both starts and stops counting stands for calls of a function: its entry starts, its return
-    stops, as in HP's pfmon 3.9."""
+    """Turn an address that both starts and stops counting into a trigger of whole calls: each entry of the function
+    starts counting, the return of that call stops it."""
     starts, stops = ({one.address for one in found if one.starts is kind} for kind in (True, False))
     kept = [one for one in found if one.starts or one.address not in starts]
-    return [one._replace(whole_call=one.starts and one.address in stops) for one in kept]
+    return [one._replace(whole_call=True, repeats=True) if one.address in stops else one for one in kept]
 
 
 def event_trigger(option: str, text: str, model: PmuModel) -> EventTrigger | None:

@@ -67,13 +67,10 @@ def event_start(
 
 
 def unreached(controls: Controls, gate: Gate | None) -> list[str]:
-    """A note for each trigger that was never reached, and one on calls of a function that were not counted."""
+    """A note for each trigger that was never reached."""
     found = []
     reached = gate.reached() if gate else []
     for trigger, hits in zip(controls.triggers, reached, strict=bool(reached)):
         if not hits:
             found.append(f"--{trigger.option}: {trigger.text} was never {'accessed' if trigger.data else 'reached'}")
-    if gate and gate.calls_left_out:
-        calls = f"{gate.calls_left_out} more call{'s' * (gate.calls_left_out > 1)}"
-        found.append(f"the first call was counted, and {calls} not; --trigger-code-repeat counts each")
     return found
