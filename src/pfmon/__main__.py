@@ -2,34 +2,88 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
 
 from pfmon import code_cache
-from pfmon.errors import PfmonError
+from pfmon.cli.said import say
+from pfmon.errors import LostError, PfmonError, reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+    from pfmon.cli.config import Config
+
+LIMITS = {errno.EMFILE: "n", errno.EFBIG: "f", errno.ENOMEM: "v"}
+"""Error numbers that a limit of the shell's leads to, and its option."""
 SUBCOMMANDS = ("diff", "sweep")
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the command line says; the exit status."""
     words = sys.argv[1:] if words is None else words
+    sys.unraisablehook = _unraisable
+    try:
+        return _do_or_say(words)
+    except BrokenPipeError:
+        # Whoever read our output has gone; keep the interpreter from complaining at exit.
+        _nothing_more_is_printed()
+        return 141
+    except (OSError, MemoryError, ImportError) as error:
+        # The host has no more of something: descriptors, memory, room.
+        _nothing_more_is_printed()
+        say(_lacking(error))
+        return LostError.exit_status
+
+
+def _do_or_say(words: Sequence[str]) -> int:
+    """Do what it says, or say what is wrong with it; the exit status."""
     try:
         return _do(words)
     except PfmonError as error:
         for line in _lines(words, error):
-            sys.stderr.write(f"pfmon: {line}\n")
+            say(line)
         return error.exit_status
-    except BrokenPipeError:
-        # Whoever read our output has gone; keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 141
+
+
+def _unraisable(told: sys.UnraisableHookArgs) -> None:
+    """An exception that nobody can catch: that memory is short is said where it was asked for."""
+    if not issubclass(told.exc_type, MemoryError):
+        sys.__unraisablehook__(told)
+
+
+def _lacking(error: OSError | MemoryError | ImportError) -> str:
+    """What the host lacks, in a line."""
+    name = getattr(error, "filename", None)
+    what = f"{os.fsdecode(name)}: " if isinstance(name, (str, bytes)) else ""
+    limit = (
+        "v"
+        if isinstance(error, MemoryError)
+        else LIMITS.get(error.errno or 0, "")
+        if isinstance(error, OSError)
+        else ""
+    )
+    return f"the run is lost: {what}{reason(error)}{f' (ulimit -{limit})' if limit else ''}"
+
+
+def _nothing_more_is_printed() -> None:
+    """Standard output takes no more; the interpreter is not to complain of it at its end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), 1)
+    except OSError:
+        sys.stdout = None
+
+
+def _standard_files_are_open() -> None:
+    """Descriptors 0 to 2 that are closed stand for nothing, and not for the files that are opened next. Programs do not
+    inherit them: they stay closed there."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= 2:
+        continue
+    os.close(descriptor)
 
 
 def _lines(words: Sequence[str], error: PfmonError) -> list[str]:
@@ -51,15 +105,21 @@ def _do(words: Sequence[str]) -> int:
     config, command = read(words)
     if config.action:
         from pfmon.cli.listing import answer
+        from pfmon.cli.output import show
 
-        sys.stdout.write(answer(config, command))
-        sys.stdout.flush()
+        show(answer(config, command))
         return 0
     a_program_is_given(config, command)
     if any("%" in word for word in words):
-        from pfmon.cli.file_names import expand_file_names  # few names have numbers in them
+        from pfmon.cli.file_names import expanded_file_names  # few names have numbers in them
 
-        expand_file_names(config)
+        with expanded_file_names(config):
+            return _run(config, command)
+    return _run(config, command)
+
+
+def _run(config: Config, command: Sequence[str]) -> int:
+    """Run what is to be run; the exit status."""
     if config.two_programs:
         from pfmon.cli import core  # few runs are of two
 
@@ -75,15 +135,17 @@ def command() -> NoReturn:
         from pfmon.cli.completion import complete  # a shell asks
 
         complete()
+    _standard_files_are_open()
     gc.disable()  # what is loaded stays, and the collector would look through it again and again
     cache = code_cache.install()
     try:
         status = main()
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # closed when pfmon was started
-                stream.flush()
+        if sys.stdout is not None:  # closed when pfmon was started
+            sys.stdout.flush()
     except BrokenPipeError:
         status = 141
+    except OSError:  # what could not be printed has been said
+        status = LostError.exit_status
     except KeyboardInterrupt:  # before there was anything to stop, or once more while results are written
         status = 130
     cache.keep()

@@ -88,10 +88,13 @@ class CodeCache:
         """Write the file, if modules were loaded that it does not have and Python may write such files."""
         if sys.dont_write_bytecode or sys.pycache_prefix or not os.access(os.path.dirname(self._path), os.W_OK):
             return
-        fresh = list(_loaded(self._entries))
-        if fresh:
-            known = [(name, *entry[:3], self.code(name)) for name, entry in self._entries.items()]
-            _write(self._path, _content(known + fresh))
+        try:
+            fresh = list(_loaded(self._entries))
+            if fresh:
+                known = [(name, *entry[:3], self.code(name)) for name, entry in self._entries.items()]
+                _write(self._path, _content(known + fresh))
+        except (OSError, MemoryError):
+            return  # the run has ended, and nobody asked for this
 
 
 def _head(file: int) -> tuple[int, dict[str, Entry]]:
@@ -115,15 +118,16 @@ def _content(modules: Sequence[Module]) -> bytes:
 
 
 def _write(path: str, content: bytes) -> None:
-    """Replace a file, if that is possible: nobody asked for it."""
+    """Replace a file. OSError: it stays as it was."""
     partial = f"{path}.{os.getpid()}"
     try:
         with open(partial, "wb") as file:
             file.write(content)
         os.replace(partial, path)
-    except OSError:
+    except BaseException:
         if os.path.exists(partial):
             os.remove(partial)
+        raise
 
 
 def _source(name: str, is_package: bool) -> str:

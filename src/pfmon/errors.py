@@ -76,6 +76,13 @@ class LostError(PfmonError):
     exit_status = 125
 
 
+def reason(error: BaseException) -> str:
+    """What an error of the host's says, as the end of a line."""
+    if isinstance(error, MemoryError):
+        return str(error) or "there is no memory left"
+    return " ".join((getattr(error, "strerror", None) or str(error)).lower().split())
+
+
 def refuse(options: Mapping[str, object], message: str) -> None:
     """PfmonError with a message if one of some options is given (name -> whether); {} in it is the first of these."""
     for option, given in options.items():

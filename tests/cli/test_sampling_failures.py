@@ -36,7 +36,7 @@ def pfmon_on_a_full_disk(*words: str) -> subprocess.CompletedProcess[str]:
 def test_what_was_written_before_the_disk_was_full_can_be_read(extra: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "samples"
     done = pfmon_on_a_full_disk(f"--smpl-outfile={path}", "--smpl-module=compact", *extra)
-    assert done.returncode == 2
+    assert done.returncode == 125
     assert done.stderr.count("\n") == 1 and done.stderr.startswith(f"pfmon: --smpl-outfile={path}: file too large")
     wanted = pfmon.run([*WORDS[3:]], events="ia64_inst_retired", long_smpl_periods=20, stdout=pfmon.DEVNULL).samples
     assert wanted
@@ -49,7 +49,7 @@ def test_what_was_written_before_the_disk_was_full_can_be_read(extra: tuple[str,
 def test_raw_samples_are_readable_up_to_where_the_disk_was_full(tmp_path: Path) -> None:
     path = tmp_path / "samples"
     done = pfmon_on_a_full_disk(f"--smpl-outfile={path}", "--smpl-module=raw", "--smpl-entries=50")
-    assert done.returncode == 2 and "the samples up to there are in it" in done.stderr
+    assert done.returncode == 125 and "the samples up to there are in it" in done.stderr
     whole = pfmon.run([*WORDS[3:]], events="ia64_inst_retired", long_smpl_periods=20, stdout=pfmon.DEVNULL).samples
     found = pfmon.read_samples(path, partial=True)
     assert whole and 100 < len(found) < len(whole)
@@ -60,7 +60,7 @@ def test_a_file_that_was_there_stays_and_the_new_one_is_named(tmp_path: Path) ->
     path = tmp_path / "samples"
     path.write_text("mine")
     done = pfmon_on_a_full_disk(f"--smpl-outfile={path}")
-    assert done.returncode == 2
+    assert done.returncode == 125
     (other,) = (one for one in tmp_path.iterdir() if one != path)
     assert done.stderr.endswith(f"the samples up to there are in {other}\n")
     assert path.read_text() == "mine" and other.read_text().startswith("entry 0 PID:1000")

@@ -224,7 +224,7 @@ def test_mistakes_are_said_in_a_line(word: str, said: str) -> None:
 
 def test_a_full_disk_is_said_in_a_line() -> None:
     done = pfmon("--report=html:/dev/full", "--no-cmd-output", *HASHMAP)
-    assert (done.returncode, done.stderr) == (2, "pfmon: --report=html:/dev/full: no space left on device\n")
+    assert (done.returncode, done.stderr) == (125, "pfmon: --report=html:/dev/full: no space left on device\n")
 
 
 def test_a_recording_gives_the_page_of_the_run(page: Path, tmp_path: Path) -> None:

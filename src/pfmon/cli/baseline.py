@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from pfmon.cli.output import check_can_be_written
-from pfmon.errors import PfmonError
+from pfmon.cli.said import say, say_text
+from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.baseline import baseline_of, differences, read
 from pfmon.library.tolerances import tolerances
 from pfmon.report.comparison import compare, table
@@ -43,9 +43,9 @@ class Comparing:
             raise PfmonError(f"--baseline={path}: {reason}; --save-baseline={path} makes it anew")
 
     def finish(self, done: Run) -> int:
-        """Compare and save; the exit status. PfmonError: the counts cannot be saved."""
+        """Compare and save; the exit status. LostError: the counts cannot be saved."""
         if done.status or done.stopped:
-            _say("the program did not succeed: its counts are neither compared with a baseline nor saved as one")
+            say("the program did not succeed: its counts are neither compared with a baseline nor saved as one")
             return done.status
         counts = dict(zip(self._events, (count.value for count in done.counts), strict=True))
         changes = compare(self._before.counts, counts, self._tolerance.of) if self._before else []
@@ -60,8 +60,8 @@ class Comparing:
         for verb, some in (("shrank", shrunk), ("grew", grown)):
             if some:
                 many = f"{len(some)} of {len(changes)} events" if len(changes) > 1 else "the event"
-                _say(f"{many} {verb} by more than the tolerance, compared with {self._config.baseline}:")
-                sys.stderr.write(table(some, self._config.number_style))
+                say(f"{many} {verb} by more than the tolerance, compared with {self._config.baseline}:")
+                say_text(table(some, self._config.number_style))
 
     def _save(self, text: str, changes: Sequence[Change]) -> None:
         """What was compared is replaced only by counts none of which is larger: many small steps up would pass
@@ -69,12 +69,12 @@ class Comparing:
         path = self._config.save_baseline
         risen = [change.name for change in changes if change.rose]
         if risen and os.path.realpath(path) == os.path.realpath(self._config.baseline):
-            _say(f"{path} stays as it was: {', '.join(risen)} {'is' if len(risen) == 1 else 'are'} more than there")
+            say(f"{path} stays as it was: {', '.join(risen)} {'is' if len(risen) == 1 else 'are'} more than there")
             return
         try:
             write_whole(path, text)
         except OSError as error:
-            raise PfmonError(f"--save-baseline={path}: {(error.strerror or str(error)).lower()}") from None
+            raise LostError(f"--save-baseline={path}: {reason(error)}") from None
 
 
 def _names(events: Sequence[str]) -> list[str]:
@@ -84,7 +84,3 @@ def _names(events: Sequence[str]) -> list[str]:
     if twice:
         raise PfmonError(f"a baseline has each event once, and {twice} is counted twice")
     return names
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"pfmon: {text}\n")

@@ -6,19 +6,20 @@ import gc
 import json
 from contextlib import contextmanager
 from copy import copy
-from pathlib import Path
+from functools import partial
 
-from pfmon.cli.count import counted_text, programmed, say, say_death
-from pfmon.cli.output import Results, check_can_be_written
+from pfmon.cli.count import counted_text, programmed, say_death
+from pfmon.cli.output import Outputs, Results, check_can_be_written
+from pfmon.cli.said import say
 from pfmon.cli.stopping import stopping
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, reason
 from pfmon.library.core import PreparedCore, of_thread
 from pfmon.library.files import DEVNULL, Files
 from pfmon.report.core import core_text, cpi_text, thread_line
 from pfmon.report.header import occasion, occasion_lines, run_lines
 from pfmon.report.times import times_line
 from pfmon.session.plan import Times
-from pfmon.whole_files import partial_of, put_in_place
+from pfmon.whole_files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +45,12 @@ def run(config: Config, command: Sequence[str]) -> int:
         if config.smt_threads:
             commands, replays = [command, command], [config.replay, config.replay]
         prepared = PreparedCore(config, commands, files, replays, ends.hear)
-        results = Results(config.outfile, config.append, structured=config.json)
-        samples = [_ThreadSamples(config, one, number) for number, one in enumerate(prepared.threads)]
+        try:
+            results = Results(config.outfile, config.append, structured=config.json)
+            samples = [_ThreadSamples(config, one, number) for number, one in enumerate(prepared.threads)]
+        except BaseException:
+            prepared.close()
+            raise
         ends.begin(prepared.threads, results)
         if not gc.isenabled():  # __main__.command(): all is loaded now
             gc.freeze()
@@ -53,15 +58,17 @@ def run(config: Config, command: Sequence[str]) -> int:
         try:
             with stopping(prepared.stop, timeout):
                 done = prepared.run([one.take for one in samples])
-            for one, of in zip(samples, done.threads, strict=True):
-                one.finish(of)
         except BaseException:
             for one in samples:
                 one.abandon()
+            prepared.close()
             raise
     ends.say(done.threads)
-    results.write(_text(config, done, samples, ends.notes, prepared.threads[0].usual))
-    return done.threads[1].status
+    outputs = Outputs()
+    for one, of in zip(samples, done.threads, strict=True):
+        outputs.write(partial(one.finish, of))
+    outputs.write(lambda: results.write(_text(config, done, samples, ends.notes, prepared.threads[0].usual)))
+    return outputs.status(done.threads[1].status)
 
 
 @contextmanager
@@ -71,17 +78,16 @@ def _output(path: str) -> Iterator[int | None]:
         yield None
         return
     check_can_be_written(path, f"--smt-output={path}")
-    partial = Path(partial_of(path))
+    whole = WholeFile(path)
     try:
-        with partial.open("wb") as file:
-            yield file.fileno()
-        put_in_place(str(partial), path)
-    except BaseException as error:
-        if partial != Path(path):
-            partial.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise PfmonError(f"--smt-output={path}: {(error.strerror or str(error)).lower()}") from None
+        yield whole.file.fileno()
+    except BaseException:
+        whole.abandon()
         raise
+    try:
+        whole.finish()
+    except OSError as error:
+        raise LostError(f"--smt-output={path}: {reason(error)}") from None
 
 
 class _ThreadSamples:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import sys
 
-from pfmon.cli.output import Results
+from pfmon.cli.output import Outputs, Results
+from pfmon.cli.said import say
 from pfmon.cli.stopping import stopping
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, reason
 from pfmon.library.files import DEVNULL, Files
 from pfmon.library.prepared import Prepared
 from pfmon.light_contextlib import nullcontext
@@ -43,7 +44,12 @@ def run(config: Config, command: Sequence[str]) -> int:
         heard.append(notice)
         say(notice)
 
-    prepared = Prepared(config, command, files, hear)
+    with Prepared(config, command, files, hear) as prepared:
+        return _run(config, prepared, timeout, heard)
+
+
+def _run(config: Config, prepared: Prepared, timeout: float | None, heard: Sequence[str]) -> int:
+    """Run what is prepared; ``heard``: gets what is said meanwhile."""
     early = [*prepared.notes, *prepared.inexact]
     for warning in prepared.notes if config.verbose else early:
         say(warning)
@@ -69,17 +75,19 @@ def run(config: Config, command: Sequence[str]) -> int:
                 else:
                     samples = alone = _samples(config, prepared, results)
                     done = prepared.run(_interval_printer(config, results), _takers(alone, html))
-            if samples:
-                samples.finish(done)
         except BaseException:
             if samples:
                 samples.abandon()
             raise
     say_how_it_ended(done, [note for note in done.notes[len(early) :] if note not in heard], config.crash_report)
-    results.write(_text(config, done, early, prepared.usual))
+    outputs = Outputs()
+    if samples:
+        outputs.write(lambda: samples.finish(done))
+    outputs.write(lambda: results.write(_text(config, done, early, prepared.usual)))
     if html:
-        html.write(done)
-    return comparing.finish(done) if comparing else done.status
+        outputs.write(lambda: html.write(done))
+    status = outputs.write(lambda: comparing.finish(done)) if comparing else done.status
+    return outputs.status(status)
 
 
 def _symbols(config: Config, prepared: Prepared) -> str:
@@ -93,12 +101,6 @@ def _symbols(config: Config, prepared: Prepared) -> str:
         program = prepared.command[0]
         raise PfmonError(f"--print-syms: {program} has no symbols; --symbol-file=FILE has those of a stripped one")
     return symbol_lines(found, config.demangle)
-
-
-def say(text: str) -> None:
-    """A line for the user, at once."""
-    sys.stderr.write(f"pfmon: {text}\n")
-    sys.stderr.flush()
 
 
 def _usual(config: Config) -> str:
@@ -234,7 +236,7 @@ def _report_crash(path: str, report: str) -> None:
     try:
         write_whole(path, report)
     except OSError as error:
-        say(f"--crash-report={path}: {(error.strerror or str(error)).lower()}")
+        say(f"--crash-report={path}: {reason(error)}")
 
 
 def say_how_it_ended(done: Run, notes: Sequence[str], crash_report: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from pfmon.cli.options import Option
-from pfmon.cli.output import Results, check_can_be_written
+from pfmon.cli.output import Outputs, Results, check_can_be_written
 from pfmon.cli.subcommand import understood
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, reason
 from pfmon.library.results import diff
 from pfmon.library.values import whole_number
 from pfmon.whole_files import write_whole
@@ -52,10 +52,11 @@ def run(words: Sequence[str]) -> int:
         check_can_be_written(page, f"--html={page}")
     options, options_b = _options(given, ""), _options(given, "b-")
     found = diff(*files, options_b={**options, **options_b} if options_b else None, **options)
+    outputs = Outputs()
     if page:
-        _write_page(page, found)
-    results.write(_text(found, most, "json" in given))
-    return 0
+        outputs.write(lambda: _write_page(page, found))
+    outputs.write(lambda: results.write(_text(found, most, "json" in given)))
+    return outputs.status(0)
 
 
 def _options(given: dict[str, list[str]], prefix: str) -> dict[str, Any]:
@@ -83,4 +84,4 @@ def _write_page(path: str, found: Difference) -> None:
     try:
         write_whole(path, diff_page(found))
     except OSError as error:
-        raise PfmonError(f"--html={path}: {(error.strerror or str(error)).lower()}") from None
+        raise LostError(f"--html={path}: {reason(error)}") from None

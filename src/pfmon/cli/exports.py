@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from functools import partial
 
 from pfmon.cli.file_names import names_tasks
 from pfmon.cli.output import check_can_be_written
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, reason
 from pfmon.report.exports import EXPORTS
 from pfmon.report.exports.export import Subject
-from pfmon.whole_files import partial_of, put_in_place
+from pfmon.whole_files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import BinaryIO
 
     from pfmon.cli.config import Config
     from pfmon.cli.samples import Owner
@@ -34,44 +31,37 @@ class ExportFile:
         """``option``: how the user named it. PfmonError when it could not be written."""
         check_can_be_written(path, option)
         self._export, self._path, self._option = export, path, option
-        self._partial = partial_of(path)
-        self._file: BinaryIO | None = None
+        self._whole: WholeFile | None = None
 
     def take(self, samples: Sequence[Sample]) -> None:
-        """The samples of a buffer. PfmonError when they cannot be written."""
+        """The samples of a buffer. LostError when they cannot be written."""
         if data := self._export.take(samples):
             self._write(data)
 
     def finish(self) -> None:
-        """All samples have come. PfmonError when they cannot be written."""
+        """All samples have come. LostError when they cannot be written."""
         self._write(self._export.finish())
-        assert self._file is not None
+        assert self._whole is not None
         try:
-            self._file.close()
-            put_in_place(self._partial, self._path)
+            self._whole.finish()
         except OSError as error:
             raise self._failed(error) from None
-        self._file = None
 
     def abandon(self) -> None:
         """There will be no whole file, if there is none yet: what was there stays."""
-        if self._file is None:
-            return
-        with suppress(OSError):  # that it cannot be written has been said
-            self._file.close()
-        if self._partial != self._path:
-            os.unlink(self._partial)
+        if self._whole is not None:
+            self._whole.abandon()
 
     def _write(self, data: bytes) -> None:
         try:
-            if self._file is None:
-                self._file = open(self._partial, "wb")  # noqa: SIM115 - closed by finish
-            self._file.write(data)
+            if self._whole is None:
+                self._whole = WholeFile(self._path)
+            self._whole.file.write(data)
         except OSError as error:
             raise self._failed(error) from None
 
-    def _failed(self, error: OSError) -> PfmonError:
-        return PfmonError(f"{self._option}: {(error.strerror or str(error)).lower()}")
+    def _failed(self, error: OSError) -> LostError:
+        return LostError(f"{self._option}: {reason(error)}")
 
 
 class JoinedExport:

@@ -35,7 +35,8 @@ OF_SETS = (
 ENDING = (
     "Long options may be shortened to any unique prefix, and end at the program's name. The exit status is the\n"
     "program's; 1 if -l or -L finds no event, 2 for a mistake on the command line, 3 for a count that grew\n"
-    "(--baseline), 124 after a timeout, 125 for counts that were lost, 128 + signal for a program that a signal killed."
+    "(--baseline), 124 after a timeout, 125 for counts that were lost or could not be written, 128 + signal for a\n"
+    "program that a signal killed."
 )
 WIDTH = 120
 INDENT = 36

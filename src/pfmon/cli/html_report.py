@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pfmon.cli.file_names import name_of_task, names_tasks
 from pfmon.cli.output import check_can_be_written
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, reason
 from pfmon.whole_files import write_whole
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ class HtmlReport:
         return tree
 
     def write(self, done: Run) -> None:
-        """PfmonError when it cannot be written."""
+        """LostError when it cannot be written."""
         if done.tasks is not None:
             self._write_tasks(done, done.tasks)
             return
@@ -68,7 +68,7 @@ class HtmlReport:
         try:
             write_whole(path, text)
         except OSError as error:
-            raise PfmonError(f"{self._option}: {(error.strerror or str(error)).lower()}") from None
+            raise LostError(f"{self._option}: {reason(error)}") from None
 
 
 def _tree(config: Config, prepared: Prepared, objects: Callable[[], Objects]) -> SampleTree | None:

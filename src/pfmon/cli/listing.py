@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+from pfmon.cli.said import say
 from pfmon.errors import PfmonError, UnknownObjectError, nearest_names
 from pfmon.pmu import get
 from pfmon.version import VERSION
@@ -140,7 +139,7 @@ def check(config: Config, command: Sequence[str] = ()) -> str:
         warnings += effects(model, part, own)
         programmings += own
     for warning in warnings if config.verbose else [*warnings, *inexact(programmings)]:
-        sys.stderr.write(f"pfmon: {warning}\n")
+        say(warning)
     return text + trigger_text(triggers(config, symbols.code, symbols.data))
 
 

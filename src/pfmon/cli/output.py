@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-from pfmon.errors import PfmonError
-from pfmon.whole_files import write_whole
+from pfmon.cli.said import say, say_text
+from pfmon.errors import LostError, PfmonError, reason
+from pfmon.whole_files import append_whole, check_whole, write_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STANDARD = "-"
 """The name of standard output where a file's is wanted."""
@@ -32,7 +37,7 @@ class Results:
         if self.outfile and not self._structured:
             self._early += text
         else:
-            sys.stderr.write(text)
+            say_text(text)
 
     def early(self, text: str) -> None:
         """Results that come while the program runs: shown at once on standard output, kept for a file."""
@@ -42,19 +47,41 @@ class Results:
             self._early += text
 
     def _show(self, text: str) -> None:
-        with os.fdopen(os.dup(self._standard), "w") as stream:
-            stream.write(text)
+        write_standard(text, self._standard)
 
     def write(self, text: str) -> None:
-        """Put the results where they belong, all at once."""
+        """Put the results where they belong, all at once. LostError: they cannot be written."""
         text = self._early + text
         if not self.outfile:
             self._show(text)
-        elif self.append:
-            with open(self.outfile, "a") as stream:
-                stream.write(text)
-        else:
-            write_whole(self.outfile, text)
+            return
+        try:
+            (append_whole if self.append else write_whole)(self.outfile, text)
+        except OSError as error:
+            raise LostError(f"--outfile={self.outfile}: {reason(error)}") from None
+
+
+class Outputs:
+    """The outputs of a run that has ended: when one cannot be written, the others are."""
+
+    def __init__(self) -> None:
+        self._failed: list[PfmonError | BrokenPipeError] = []
+
+    def write(self, one: Callable[[], int | None]) -> int:
+        """Write one of them: what it returns."""
+        try:
+            return one() or 0
+        except (PfmonError, BrokenPipeError) as error:
+            self._failed.append(error)
+            return 0
+
+    def status(self, status: int) -> int:
+        """The exit status when all is written. PfmonError, BrokenPipeError: the first that is not; others are said."""
+        for error in self._failed[1:]:
+            say(str(error))
+        if self._failed:
+            raise self._failed[0]
+        return status
 
 
 def append_wants_a_file(outfile: str, append: bool) -> None:
@@ -65,17 +92,51 @@ def append_wants_a_file(outfile: str, append: bool) -> None:
 
 def check_can_be_written(path: str, option: str) -> None:
     """PfmonError, in the words of the ``option`` that names the file, when it could not be written."""
-    target = path if os.path.exists(path) else os.path.dirname(os.path.abspath(path))
+    target = path if os.path.lexists(path) else os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise PfmonError(f"{option}: is a directory")
-    if not os.path.exists(target):
+    if not os.path.lexists(target):
         raise PfmonError(f"{option}: there is no directory {target}")
-    if not os.access(target, os.W_OK):
-        raise PfmonError(f"{option}: no permission to write")
+    try:
+        check_whole(path)
+    except PermissionError as error:
+        why = reason(error)
+        raise PfmonError(f"{option}: {'no permission to write' if why == 'permission denied' else why}") from None
+    except (OSError, ValueError) as error:
+        raise PfmonError(f"{option}: {reason(error)}") from None
+
+
+def write_standard(text: str, descriptor: int = 1) -> None:
+    """Write to standard output, all at once. LostError: it cannot be written; BrokenPipeError: nobody reads it."""
+    left = memoryview(text.encode(errors="surrogateescape"))
+    try:
+        while left:
+            left = left[os.write(descriptor, left) :]
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise LostError(f"standard output: {reason(error)}; --outfile=FILE puts the results elsewhere") from None
+
+
+def show(text: str) -> None:
+    """Print an answer. PfmonError: standard output is closed; LostError: it takes no more."""
+    if sys.stdout is None:
+        raise PfmonError("standard output is closed")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise LostError(f"standard output: {reason(error)}") from None
 
 
 def _standard_output() -> int:
     """A descriptor of standard output that outlives what the program does to it."""
     if sys.stdout is None:  # closed when pfmon was started: descriptor 1 is something else by now
         raise PfmonError("standard output is closed; --outfile=FILE puts the results elsewhere")
+    try:
+        os.write(1, b"")
+    except OSError as error:
+        raise PfmonError(f"standard output: {reason(error)}; --outfile=FILE puts the results elsewhere") from None
     return os.dup(1)

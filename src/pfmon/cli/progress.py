@@ -10,6 +10,9 @@ import os
 import sys
 from contextlib import contextmanager
 
+from pfmon.cli.said import say_text
+from pfmon.worker import Worker
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,19 +50,18 @@ def _is_terminal() -> bool:
 @contextmanager
 def progress(config: Config, prepared: Prepared) -> Iterator[None]:
     """The run is shown within it."""
-    from threading import Event, Thread
+    from threading import Event
 
     from pfmon.library.watching import Watch
 
     watch, ended = Watch(prepared.session, config.live), Event()
     show = Show(config, watch, ended)
-    thread = Thread(target=show.run, name="pfmon progress", daemon=True)
-    thread.start()
+    worker = Worker(show.run)
     try:
         yield
     finally:
         ended.set()
-        thread.join()
+        worker.wait()
 
 
 class Show:
@@ -110,8 +112,7 @@ class Show:
         while True:
             now = self._watch.so_far
             lines = _lines(console, self._parts(now, before))
-            sys.stderr.write("".join(f"pfmon: {line.rstrip()}\n" for line in lines))
-            sys.stderr.flush()
+            say_text("".join(f"pfmon: {line.rstrip()}\n" for line in lines))
             before = now
             if self._wait(EVERY_LINE):
                 return

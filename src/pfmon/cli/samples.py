@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-
-from pfmon.cli.output import check_can_be_written
-from pfmon.errors import PfmonError
+from pfmon.cli.output import Outputs, check_can_be_written
+from pfmon.cli.said import say
+from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.machines import machine_of
 from pfmon.light_typing import NamedTuple
 from pfmon.pmu.captures import captures_of
 from pfmon.report.sampling import MODULES
 from pfmon.report.sampling.module import Context
 from pfmon.session.profile import FunctionNames
-from pfmon.whole_files import partial_of, put_in_place
+from pfmon.whole_files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,12 +133,11 @@ class Samples:
         self._exports = _exports(config, prepared, owner, names)
         self._print_early = print_early
         self._path, self._eager = owner.name_of(config.smpl_outfile), config.smpl_eager_save
-        self._partial = self._path if self._eager else partial_of(self._path) if self._path else ""
-        self._file = None
+        self._kept = False
         try:
-            self._file = open(self._partial, "wb") if self._path else None  # noqa: SIM115 - closed by finish
+            self._whole = WholeFile(self._path, at_once=self._eager) if self._path else None
         except (OSError, ValueError) as error:
-            raise self._failed(error) from None
+            raise PfmonError(f"--smpl-outfile={self._path}: {reason(error)}") from None
 
     def take(self, samples: Sequence[Sample]) -> None:
         """The samples of a buffer."""
@@ -149,19 +146,28 @@ class Samples:
         self._write(self._module.take(samples))
 
     def finish(self, done: Run) -> None:
-        """The run has ended. PfmonError when its samples could not be written."""
+        """Finish the samples of a run. LostError when they could not be written."""
         self.ended(done.exact)
 
     def ended(self, exact: Mapping[int, int] | None) -> None:
-        """All samples have come; ``exact``: how often the event happened where. PfmonError when they could not be
+        """All samples have come; ``exact``: how often the event happened where. LostError when they could not be
         written."""
-        self._write(self._module.finish(exact))
+        outputs = Outputs()
+        outputs.write(lambda: self._finish(exact))
         for export in self._exports:
-            export.finish()
+            outputs.write(export.finish)
         try:
-            if self._file:
-                self._file.close()
-                put_in_place(self._partial, self._path)
+            outputs.status(0)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def _finish(self, exact: Mapping[int, int] | None) -> None:
+        self._write(self._module.finish(exact))
+        try:
+            if self._whole:
+                self._whole.finish(keep=True)
+                self._kept = True
         except OSError as error:
             raise self._failed(error) from None
 
@@ -169,34 +175,33 @@ class Samples:
         """The run has failed: there are no exports, and of samples what was written."""
         for export in self._exports:
             export.abandon()
-        self._keep()
+        where = self._keep()
+        if where:
+            say(f"--smpl-outfile={self._path}{where}")
 
     def _keep(self) -> str:
         """Let what was written be found, and what was there before stay: where it is."""
-        if self._file is None or self._file.closed:
+        if self._whole is None or self._kept:
             return ""
-        with suppress(OSError):  # that it cannot be written is known
-            self._file.close()
-        if self._partial != self._path and os.path.exists(self._path):
-            return f"; the samples up to there are in {self._partial}"
-        with suppress(OSError):
-            put_in_place(self._partial, self._path)
-        return "; the samples up to there are in it" if os.path.isfile(self._path) else ""
+        self._kept = True
+        where = self._whole.keep()
+        if not where:
+            return ""
+        return f"; the samples up to there are in {'it' if where == self._whole.place else where}"
 
     def _write(self, content: str | bytes) -> None:
         if not content:
             return
-        if self._file is None:
+        if self._whole is None:
             assert isinstance(content, str)  # _check_module
             self._print_early(content)
             return
         try:
-            self._file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
+            self._whole.file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
             if self._eager:
-                self._file.flush()
+                self._whole.file.flush()
         except OSError as error:
             raise self._failed(error) from None
 
-    def _failed(self, error: Exception) -> PfmonError:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        return PfmonError(f"--smpl-outfile={self._path}: {reason}{self._keep()}")
+    def _failed(self, error: Exception) -> LostError:
+        return LostError(f"--smpl-outfile={self._path}: {reason(error)}{self._keep()}")

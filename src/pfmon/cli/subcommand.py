@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 
 from pfmon.cli.options import parse
+from pfmon.cli.output import show
 from pfmon.errors import PfmonError
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ def understood(
     files."""
     given, files = parsed(options, words)
     if "help" in given:
-        sys.stdout.write(help_text(usage, introduction, options))
+        show(help_text(usage, introduction, options))
         return None
     if len(files) != count:
         raise PfmonError(f"{FILES[count]} wanted, and {len(files)} given; {usage}")

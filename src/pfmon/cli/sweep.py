@@ -8,8 +8,10 @@ import time
 from contextlib import nullcontext
 
 from pfmon.cli.options import Option
+from pfmon.cli.output import show
+from pfmon.cli.said import say, say_text
 from pfmon.cli.subcommand import understood
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.sweep.plan import read
 from pfmon.library.sweep.store import Store
 from pfmon.library.sweep.sweep import FIRST, LAST, rows, sweep
@@ -59,7 +61,7 @@ def run(words: Sequence[str]) -> int:
     wanted = read(files[0])
     folder = given.get("output", [f"{files[0].removesuffix('.toml')}.sweep"])[-1]
     if "dry-run" in given:
-        sys.stdout.write(_what(wanted))
+        show(_what(wanted))
         return 0
     line = ProgressLine(quiet="quiet" in given)
     with Store(folder) as store, _cluster(given.get("scheduler", [""])[-1]) as cluster:
@@ -72,9 +74,9 @@ def run(words: Sequence[str]) -> int:
         _write(folder, wanted, swept)
     failed = [one for one in swept if one.answer["error"]]
     for one in failed[:10]:
-        sys.stderr.write(f"pfmon: {one.cell}: {one.answer['error']}\n")
+        say(f"{one.cell}: {one.answer['error']}")
     if len(failed) > 10:
-        sys.stderr.write(f"pfmon: {len(failed) - 10} cells more have no counts\n")
+        say(f"{len(failed) - 10} cells more have no counts")
     return FAILED if failed else 0
 
 
@@ -115,8 +117,8 @@ def _write(folder: str, wanted: Sweep, swept: Sequence[Swept]) -> None:
         try:
             write_table(path, columns, table) if write is None else write_whole(path, write)
         except OSError as error:
-            raise PfmonError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    sys.stdout.write(f"{folder}/index.html\n{folder}/table.parquet\n")
+            raise LostError(f"{path}: {reason(error)}") from None
+    show(f"{folder}/index.html\n{folder}/table.parquet\n")
 
 
 class ProgressLine:
@@ -124,7 +126,7 @@ class ProgressLine:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._began = time.monotonic()
         self._said = -1
         self._shown = ""
@@ -137,11 +139,10 @@ class ProgressLine:
         self._said = tenth
         text = self._text(progress)
         if not self._terminal:
-            sys.stderr.write(f"{text}\n")
+            say_text(f"{text}\n")
         elif text != self._shown:
-            sys.stderr.write(f"\r\x1b[K{text}")
+            say_text(f"\r\x1b[K{text}")
         self._shown = text
-        sys.stderr.flush()
 
     def _text(self, progress: Progress) -> str:
         if progress.doing == "recording":
@@ -159,7 +160,7 @@ class ProgressLine:
     def end(self) -> None:
         """Nothing more is to be said."""
         if self._terminal and self._shown:
-            sys.stderr.write("\n")
+            say_text("\n")
 
 
 def _clock(seconds: float) -> str:

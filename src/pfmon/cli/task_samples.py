@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import copy
 from functools import partial
-from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
 
 from pfmon.cli.file_names import name_of_task, names_tasks
+from pfmon.cli.output import Outputs
 from pfmon.cli.samples import Owner, Samples, check_module
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, PfmonError, reason
 from pfmon.report.tasks import task_line
 from pfmon.session.tasks import Taker
-from pfmon.whole_files import partial_of, put_in_place
+from pfmon.whole_files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,10 +103,19 @@ class TaskSamples:
         return Taker(samples.take, ended)
 
     def finish(self, done: Run) -> None:
-        """All have ended: show what they say. PfmonError when it cannot be written."""
+        """All have ended: show what they say. LostError when it cannot be written; the other files are written."""
+        outputs = Outputs()
+        try:
+            self._finish(done, outputs)
+        finally:
+            self._kept.close()
+        outputs.status(0)
+
+    def _finish(self, done: Run, outputs: Outputs) -> None:
         tasks, config = done.tasks or (), self._config
         if config.smpl_outfile and not names_tasks(config.smpl_outfile):
-            self._write(tasks, config.smpl_outfile, "", f"--smpl-outfile={config.smpl_outfile}")
+            option = f"--smpl-outfile={config.smpl_outfile}"
+            outputs.write(partial(self._write, tasks, config.smpl_outfile, "", option))
         elif not config.smpl_outfile:
             for task in tasks:
                 self._print_early(task_line(task))
@@ -114,22 +123,23 @@ class TaskSamples:
                     self._print_early(piece.decode(errors="surrogateescape"))
         for name, path in config.exports:
             if not names_tasks(path):
-                self._write(tasks, path, option := f"--export={name}:{path}", option)
-        self._kept.close()
+                option = f"--export={name}:{path}"
+                outputs.write(partial(self._write, tasks, path, option, option))
 
     def _write(self, tasks: Sequence[TaskCounts], path: str, kept: str, option: str) -> None:
         """What goes to one file of all tasks, with a line above each but in exports."""
-        partial_file = partial_of(path)
         try:
-            with Path(partial_file).open("wb") as file:
-                for task in tasks:
-                    file.write(b"" if kept else _bytes(task_line(task)))
-                    file.writelines(self._kept.of(task.name, kept))
-            put_in_place(partial_file, path)
+            whole = WholeFile(path)
         except OSError as error:
-            if partial_file != path:
-                Path(partial_file).unlink(missing_ok=True)
-            raise PfmonError(f"{option}: {(error.strerror or str(error)).lower()}") from None
+            raise LostError(f"{option}: {reason(error)}") from None
+        try:
+            for task in tasks:
+                whole.file.write(b"" if kept else _bytes(task_line(task)))
+                whole.file.writelines(self._kept.of(task.name, kept))
+            whole.finish()
+        except OSError as error:
+            whole.abandon()
+            raise LostError(f"{option}: {reason(error)}") from None
 
     def abandon(self) -> None:
         """The run has failed: of samples there is what was written."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from copy import deepcopy
 from functools import partial
-from threading import Thread
 
 from pfmon.errors import PfmonError
 from pfmon.library.core_checks import MONTECITO, check_two_programs, machine_is_montecitos
 from pfmon.library.machines import machine_of
 from pfmon.library.prepared import Prepared
 from pfmon.session.core import THREADS, Core, TwoCores, all_cycles
+from pfmon.session.run import FAILED
 from pfmon.stream.table import InstructionSet
+from pfmon.worker import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class PreparedCore:
             figures = machine_of(own[0], False)
             machine_is_montecitos(figures, options.cores)
             self.core = _together(options, figures)
-            self.core.on_failure = self.stop
+            self.core.on_failure = partial(self.stop, FAILED)
             for number, (command, its) in enumerate(zip(commands, files, strict=True)):
                 seat = self.core.seats[number]
                 self.threads.append(Prepared(own[number], command, its, partial(on_notice, number), seat))
@@ -120,16 +121,21 @@ class PreparedCore:
             except BaseException as error:  # raised below, when the other one has ended
                 errors.append(error)
                 self.core.abandon(number)
-                self.threads[1 - number].stop()
+                self.threads[1 - number].stop(FAILED)
 
         # Neither runs in this thread: a signal's handler can stop both whatever one of them waits for.
-        at_work = [Thread(target=run, args=(n,), name=f"pfmon thread {n}", daemon=True) for n in range(THREADS)]
-        for thread in at_work:
-            thread.start()
+        at_work: list[Worker] = []
         try:
-            for thread in at_work:
-                while thread.is_alive():
-                    thread.join(PATIENCE)
+            for number in range(THREADS):
+                at_work.append(Worker(partial(run, number)))
+        except MemoryError as error:
+            errors.append(error)
+            self.core.abandon(len(at_work))
+            self.stop(FAILED)
+        try:
+            for worker in at_work:
+                while not worker.wait(PATIENCE):
+                    continue
         except BaseException:  # KeyboardInterrupt
             self.stop()
             raise
@@ -150,7 +156,7 @@ class PreparedCore:
             try:
                 take(samples)
             except BaseException:
-                self.stop()
+                self.stop(FAILED)
                 raise
 
         return take_or_stop

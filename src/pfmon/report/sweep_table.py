@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 
 from pfmon.errors import PfmonError
-from pfmon.whole_files import partial_of, put_in_place
+from pfmon.whole_files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +28,13 @@ def write_table(path: str, columns: Sequence[str], rows: Sequence[Sequence[objec
     what was there stays."""
     library, parquet = arrow(), import_module("pyarrow.parquet")
     made = {name: _array(library, [row[place] for row in rows]) for place, name in enumerate(columns)}
-    partial = partial_of(path)
+    whole = WholeFile(path)
     try:
-        parquet.write_table(library.table(made), partial)
-        put_in_place(partial, path)
+        parquet.write_table(library.table(made), whole.file)
     except BaseException:
-        if partial != path:
-            Path(partial).unlink(missing_ok=True)
+        whole.abandon()
         raise
+    whole.finish()
 
 
 def _array(library: Any, values: Sequence[object]) -> Any:

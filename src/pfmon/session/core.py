@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import partial
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 
 from pfmon.light_typing import NamedTuple
 from pfmon.machine.arbiter import Arbiter
 from pfmon.machine.machine import Machine
 from pfmon.machine.thread_switch import SwitchCause, ThreadSwitch
 from pfmon.stream.consumer import Consumer
+from pfmon.worker import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Together(ABC):
         self._lock = Lock()
         self._machines: list[Machine | None] = [None] * THREADS
         self._readers: list[tuple[Ring, Consumer] | None] = [None] * THREADS
-        self._thread: Thread | None = None
+        self._thread: Worker | None = None
         self._abandoned = False
         self._began = Event()
         self._totals: list[Sequence[int] | None] = [None] * THREADS
@@ -109,10 +110,7 @@ class Together(ABC):
             machines = [one for one in self._machines if one]
             if len(readers) == THREADS and len(machines) == THREADS and not self._thread:
                 rings, consumers = zip(*readers, strict=True)
-                self._thread = Thread(
-                    target=self._flows.run, args=(machines, consumers, rings), name="pfmon core", daemon=True
-                )
-                self._thread.start()
+                self._thread = Worker(partial(self._flows.run, machines, consumers, rings))
                 self._began.set()
 
     def abandon(self, number: int) -> None:
@@ -127,14 +125,13 @@ class Together(ABC):
         """What a session writes is read all the same, so that it can end."""
         found = self._readers[number]
         if found and not self._thread:
-            self._thread = Thread(target=found[0].read_into, args=(Consumer(),), name="pfmon core", daemon=True)
-            self._thread.start()
+            self._thread = Worker(partial(found[0].read_into, Consumer()))
 
     def join(self) -> None:
         """Wait until both streams have been read."""
         self._began.wait()
         if self._thread:
-            self._thread.join()
+            self._thread.wait()
             self._readers = [None] * THREADS  # rings are files
 
     def release(self) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
-from pfmon.errors import LostError, PfmonError
+from pfmon.errors import LostError, PfmonError, reason
 from pfmon.program.mapped import digest
+from pfmon.session.monitoring import nothing_is_lost
 from pfmon.stream.chunks import Encoder
 from pfmon.stream.failure import Failure
 from pfmon.stream.file import Writer
 from pfmon.stream.tee import Tee
 from pfmon.version import VERSION
-from pfmon.whole_files import partial_of, put_in_place
+from pfmon.whole_files import WholeFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,12 +31,15 @@ class RunRecording:
         """Raises PfmonError when the file cannot be written."""
         self._path = path
         self._engine = engine
-        self._target = partial_of(path)
         try:
-            self._file = open(self._target, "wb")  # noqa: SIM115 - closed by finish and abandon
+            self._whole = WholeFile(path)
         except (OSError, ValueError) as error:
-            raise PfmonError(f"--record={path}: {(getattr(error, 'strerror', None) or str(error)).lower()}") from None
-        self._writer = Writer(self._file, _head(start, engine))
+            raise PfmonError(f"--record={path}: {reason(error)}") from None
+        try:
+            self._writer = Writer(self._whole.file, _head(start, engine))
+        except (OSError, MemoryError) as error:
+            self._whole.abandon()
+            raise LostError(f"--record={path}: {reason(error)}") from None
         self._encoder: Encoder | None = None
         self._mapped = 0
 
@@ -57,6 +60,7 @@ class RunRecording:
         assert encoder is not None  # the program has run
         try:
             encoder.finish()
+            nothing_is_lost([self._engine.table.failure])
             if encoder.error:
                 raise encoder.error
             if encoder.failure != Failure.NO_FAILURE:
@@ -64,20 +68,18 @@ class RunRecording:
             threads = [list(one) for one in self._engine.threads]
             end = {"retired": self._engine.retired, "ending": list(ending) if ending else None, "threads": threads}
             self._writer.finish(end)
-            self._file.close()
-        except OSError as error:
+            self._whole.finish()
+        except LostError:
             self.abandon()
-            reason = (error.strerror or str(error)).lower()
-            raise LostError(f"--record={self._path}: the recording could not be written: {reason}") from None
-        put_in_place(self._target, self._path)
+            raise
+        except (OSError, MemoryError) as error:
+            self.abandon()
+            raise LostError(f"--record={self._path}: the recording could not be written: {reason(error)}") from None
 
     def abandon(self) -> None:
-        """There will be no recording."""
-        with suppress(OSError):  # what could not be written is not written now
-            self._file.close()
-        if self._target != self._path:
-            with suppress(OSError):
-                os.remove(self._target)
+        """There will be no recording, if there is none yet."""
+        self._writer.stop()
+        self._whole.abandon()
 
 
 def _head(start: Start, engine: Engine) -> dict[str, Any]:

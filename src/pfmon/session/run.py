@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from pfmon.session.tasks import OnTask, Tasks
     from pfmon.session.thread_counts import ThreadCounts
 
+FAILED = "failed"
+"""Why a run is stopped that nobody will have counts of: the one beside it has failed. Its recording is not kept."""
 TIMED_OUT = 124
 INTERRUPTED = 128 + 2
 """Exit status of a run that --session-timeout ended, as timeout(1) has it, and of one that SIGINT ended, as a shell."""
@@ -74,8 +76,13 @@ class Session:
         self._surveyed_machine = planned_machine(plan) if plan.survey else None
         self._tasks = self._make_tasks() if plan.following else None
         self.engine: Engine = self._open()
+        self._recording: RunRecording | None = None
         self._check_engine()
-        self._recording = self._record() if plan.record else None
+        try:
+            self._recording = self._record() if plan.record else None
+        except BaseException:
+            self.close()
+            raise
         self._stopped = ""
         self._surveyed: Surveyed | None = None
         self._at_work: Monitoring | SampledRun | None = None
@@ -223,6 +230,8 @@ class Session:
     def close(self) -> None:
         """Give back what it holds of the host; `run` does it in any case."""
         self.engine.close()
+        if self._recording:
+            self._recording.abandon()
 
     @property
     def objects(self) -> Objects:
@@ -279,7 +288,7 @@ class Session:
         before = _now()
         with self._limited(), survey.running if survey else nullcontext(), running:
             ending = self.engine.run(reader, data)
-        if self._recording:
+        if self._recording and self._stopped != FAILED:
             self._recording.finish(ending)
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
         self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle) if survey else None

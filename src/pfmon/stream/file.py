@@ -13,12 +13,12 @@ import os
 import struct
 import zlib
 from queue import Queue
-from threading import Thread
 
 import zstandard
 
 from pfmon.errors import PfmonError
 from pfmon.light_typing import NamedTuple
+from pfmon.worker import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ class Writer:
     def __init__(self, file: BinaryIO, head: Mapping[str, Any]) -> None:
         self._file = file
         self._compressor = zstandard.ZstdCompressor(level=LEVEL)
-        self._error: OSError | None = None
+        self._error: OSError | MemoryError | None = None
         self._queue: Queue[tuple[bytes, bytes] | None] = Queue(WAITING)
         file.write(START.pack(MAGIC, VERSION))
         self._put(HEAD, json.dumps(head).encode())
-        self._thread = Thread(target=self._work, name="pfmon recording", daemon=True)
-        self._thread.start()
+        self._worker = Worker(self._work)
+        self._working = True
 
     def chunk(self, blocks: bytes, chunk: bytes, mapped: Sequence[Mapping[str, Any]] = ()) -> None:
         """The next chunk of the stream, the blocks that are new in it, and the files that are new in those."""
@@ -69,19 +69,27 @@ class Writer:
     def finish(self, end: Mapping[str, Any]) -> None:
         """Write what is left, and how the program ended."""
         self._queue.put((END, json.dumps(end).encode()))
-        self._queue.put(None)
-        self._thread.join()
+        self.stop()
         if self._error:
             raise self._error
         self._file.flush()
+
+    def stop(self) -> None:
+        """Write what is under way, and nothing after that."""
+        if self._working:
+            self._working = False
+            self._queue.put(None)
+            self._worker.wait()
 
     def _work(self) -> None:
         while piece := self._queue.get():
             if self._error is None:
                 try:
                     self._put(*piece)
-                except OSError as error:  # raised where the next piece comes from
+                except (OSError, MemoryError) as error:  # raised where the next piece comes from
                     self._error = error
+                except zstandard.ZstdError as error:
+                    self._error = MemoryError(str(error))
 
     def _put(self, kind: bytes, data: bytes) -> None:
         packed = self._compressor.compress(data)

@@ -8,7 +8,7 @@ import json
 import os
 from pathlib import Path
 
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, reason
 from pfmon.library.program import find_program
 from pfmon.library.sweep.cell import digest_of
 from pfmon.version import VERSION
@@ -33,7 +33,7 @@ class Store:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             self._lock = os.open(self.folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
         except OSError as error:
-            raise PfmonError(f"{folder}: {(error.strerror or str(error)).lower()}") from None
+            raise PfmonError(f"{folder}: {reason(error)}") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -116,7 +116,7 @@ class Store:
         try:
             write_whole(str(path), json.dumps(answer) + "\n")
         except OSError as error:
-            raise PfmonError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+            raise PfmonError(f"{path}: {reason(error)}") from None
 
 
 def _key(of: Any) -> str:
