@@ -111,7 +111,6 @@ cdef struct Table:               # a table as a process sees it
     BlockInstruction* instructions
     BlockAccess* accesses
     uint8_t* payloads
-    uint64_t mapped
     uint64_t committed[BANKS][4]  # bytes of the file that have memory behind them: heads, instructions, accesses, payloads
     uint64_t offset[4]           # where the arrays begin in the file
     uint64_t share[4]            # bytes of a bank's share
@@ -162,6 +161,12 @@ cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:
 cdef class BlockTable:
     cdef Table c
     cdef readonly object descriptor
+    cdef void* piece[3]          # what is mapped: header and heads of bank 0, heads of bank 1, the other arrays
+    cdef uint64_t piece_bytes[3]
 
     cdef bint map_all(self, uint64_t capacity, uint64_t payload_bytes, bint made=*)
+    cdef void lengthen(self, uint64_t size)
+    cdef bint map_heads(self, uint64_t used)
+    cdef void* map_piece(self, int number, void* place, uint64_t size, uint64_t offset)
+    cdef void unmap(self)
     cdef void attach(self)

@@ -1,11 +1,12 @@
 """The block table: see table.pxd.
 
 The file is a memfd, sparse and as long as the arrays may ever get; memory is put behind it in steps, so that running out
-of it is an answer and not a signal.
+of it is an answer and not a signal. Of the address space as much is taken as the blocks may need.
 """
 
 import os
 
+from libc.errno cimport EFBIG
 from libc.string cimport memcpy, memset
 
 from pfmon.stream.memory_file cimport seal_size
@@ -19,8 +20,15 @@ cdef extern from "<unistd.h>" nogil:
 cdef extern from "<sys/mman.h>" nogil:
     void* mmap(void*, size_t, int, int, int, long)
     int munmap(void*, size_t)
-    int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_NORESERVE
+    int PROT_READ, PROT_WRITE, MAP_SHARED, MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
     void* MAP_FAILED
+
+cdef extern from "<sys/resource.h>" nogil:
+    struct rlimit:
+        uint64_t rlim_cur
+    int getrlimit(int, rlimit*)
+    int RLIMIT_AS
+    uint64_t RLIM_INFINITY
 
 cdef extern from "<fcntl.h>" nogil:
     int posix_fallocate(int, long, long)
@@ -37,6 +45,9 @@ cdef enum:
     LEAST_CAPACITY = 1 << 12
     MOST_PAYLOAD = 1 << 8        # bytes of an instruction
     MOST_MADE = 2                # accesses of an instruction
+    SHARE_OF_LIMIT = 4           # a table takes a quarter of a limited address space at most
+    MAP_FIXED_NOREPLACE = 0x100000
+    ATTEMPTS = 64                # to find room
 
 cdef extern from *:
     """
@@ -58,7 +69,7 @@ cdef bint commit(Table* table, uint32_t bank, uint32_t array, uint64_t wanted) n
         return False
     step = min(max(have, LEAST_STEP), GREATEST_STEP)
     wanted = min(table.share[array], max(wanted, have + step))
-    if posix_fallocate(table.descriptor, <long>(table.offset[array] + bank * table.share[array] + have),
+    if table.descriptor >= 0 and posix_fallocate(table.descriptor, <long>(table.offset[array] + bank * table.share[array] + have),
                        <long>(wanted - have)):
         table.header.failure = Failure.OUT_OF_MEMORY
         return False
@@ -134,6 +145,18 @@ cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexce
     return True
 
 
+cdef uint64_t that_fits(uint64_t capacity, uint64_t payload_bytes):
+    """As many blocks as a share of the address space has room for, where that is limited (ulimit -v): it is for all that
+    a run needs."""
+    cdef rlimit limit
+    cdef uint64_t each = BANKS * (sizeof(BlockHead) + INSTRUCTIONS_A_BLOCK * (
+        sizeof(BlockInstruction) + MOST_MADE * sizeof(BlockAccess) + payload_bytes))
+    if getrlimit(RLIMIT_AS, &limit) == 0 and limit.rlim_cur != RLIM_INFINITY:
+        while capacity > LEAST_CAPACITY and capacity * each > limit.rlim_cur // SHARE_OF_LIMIT:
+            capacity //= 2
+    return capacity
+
+
 cdef class BlockTable:
     """Descriptions of blocks. ``payload_bytes``: what an instruction carries for those who know its instruction set;
     ``capacity``: blocks at the most; ``attach``: a descriptor of a table that another process writes.
@@ -146,12 +169,13 @@ cdef class BlockTable:
             self.attach()
             return
         self.c.descriptor = self.descriptor = os.memfd_create("pfmon blocks", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        capacity = min(max(1, capacity), BANK_BLOCKS)
+        capacity = that_fits(min(max(1, capacity), BANK_BLOCKS), payload_bytes)
         while not self.map_all(capacity, payload_bytes):
             if capacity <= LEAST_CAPACITY:
                 raise MemoryError("there is no room for the table of blocks")
             capacity //= 2               # the address space is limited
-        seal_size(self.c.descriptor)
+        if self.c.descriptor >= 0:
+            seal_size(self.c.descriptor)
         memcpy(self.c.header.magic, <const char*>MAGIC, 8)
         self.c.header.version = TABLE_VERSION
         self.c.header.instruction_set = instruction_set
@@ -159,8 +183,7 @@ cdef class BlockTable:
         self.c.header.capacity = capacity
 
     def __dealloc__(self):
-        if self.c.header != NULL:
-            munmap(self.c.header, self.c.mapped)
+        self.unmap()
         if self.c.descriptor >= 0:
             close(self.c.descriptor)
 
@@ -169,7 +192,7 @@ cdef class BlockTable:
         process; ValueError when it is too short for that."""
         cdef uint64_t at = PAGE
         cdef uint64_t* share = self.c.share
-        cdef void* place
+        cdef uint8_t* rest
         cdef int i
         share[HEADS] = <uint64_t>BANK_BLOCKS * sizeof(BlockHead)     # found by number, whatever the capacity
         share[INSTRUCTIONS] = capacity * INSTRUCTIONS_A_BLOCK * sizeof(BlockInstruction)
@@ -179,23 +202,78 @@ cdef class BlockTable:
             self.c.offset[i] = at
             at += BANKS * share[i] + PAGE
             at -= at % PAGE
-        self.c.mapped = at
-        if os.fstat(self.c.descriptor).st_size < at:
+        if self.c.descriptor >= 0 and os.fstat(self.c.descriptor).st_size < at:
             if made:
                 raise ValueError("this is no table of blocks: it is too short")
-            os.ftruncate(self.c.descriptor, at)
-        place = mmap(NULL, at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, self.c.descriptor, 0)
-        if place == MAP_FAILED:
+            self.lengthen(at)
+        if not self.map_heads(capacity * sizeof(BlockHead)):
             return False
-        if posix_fallocate(self.c.descriptor, 0, PAGE):
-            munmap(place, at)
+        rest = <uint8_t*>self.map_piece(2, NULL, at - self.c.offset[INSTRUCTIONS], self.c.offset[INSTRUCTIONS])
+        if rest == NULL or (self.c.descriptor >= 0 and posix_fallocate(self.c.descriptor, 0, PAGE)):
+            self.unmap()
             return False
-        self.c.header = <TableHeader*>place
-        self.c.heads = <BlockHead*>(<uint8_t*>place + self.c.offset[HEADS])
-        self.c.instructions = <BlockInstruction*>(<uint8_t*>place + self.c.offset[INSTRUCTIONS])
-        self.c.accesses = <BlockAccess*>(<uint8_t*>place + self.c.offset[ACCESSES])
-        self.c.payloads = <uint8_t*>place + self.c.offset[PAYLOADS]
+        rest -= self.c.offset[INSTRUCTIONS]
+        self.c.header = <TableHeader*>self.piece[0]
+        self.c.heads = <BlockHead*>(<uint8_t*>self.piece[0] + self.c.offset[HEADS])
+        self.c.instructions = <BlockInstruction*>(rest + self.c.offset[INSTRUCTIONS])
+        self.c.accesses = <BlockAccess*>(rest + self.c.offset[ACCESSES])
+        self.c.payloads = rest + self.c.offset[PAYLOADS]
         return True
+
+    cdef void lengthen(self, uint64_t size):
+        """Make the file so long. Where files may not be (ulimit -f), the memory is no file's: nobody else reads it."""
+        try:
+            os.ftruncate(self.c.descriptor, size)
+        except OSError as error:
+            if error.errno != EFBIG:
+                raise
+            os.close(self.c.descriptor)
+            self.c.descriptor = self.descriptor = -1
+
+    cdef bint map_heads(self, uint64_t used):
+        """Map the header and the heads of both banks, of which so many bytes are used. They are found by number, so that
+        those of bank 1 are as far behind those of bank 0 as in the file; where there is no room for all that is between
+        them (ulimit -v), nothing is mapped there."""
+        cdef uint64_t distance = PAGE + self.c.share[HEADS]
+        cdef uint64_t span = (distance + used + PAGE) & ~<uint64_t>(PAGE - 1)
+        cdef uint8_t* below
+        cdef int attempt
+        if self.map_piece(0, NULL, PAGE + BANKS * self.c.share[HEADS], 0) != NULL:
+            return True
+        below = <uint8_t*>self.map_piece(0, NULL, PAGE, 0)       # where the host maps things now
+        self.unmap()
+        if below == NULL:
+            return False
+        below = <uint8_t*>(<uint64_t>below & ~<uint64_t>(PAGE - 1))
+        for attempt in range(1, ATTEMPTS + 1):
+            if self.map_piece(0, below - attempt * span, PAGE + used, 0) != NULL:
+                if self.map_piece(1, below - attempt * span + distance, used, distance) != NULL:
+                    return True
+                self.unmap()
+        return False
+
+    cdef void* map_piece(self, int number, void* place, uint64_t size, uint64_t offset):
+        """Map a piece of the file, where it is wanted; NULL: there is no room."""
+        cdef int flags = MAP_NORESERVE | (MAP_FIXED_NOREPLACE if place != NULL else 0)
+        cdef void* found
+        flags |= MAP_SHARED if self.c.descriptor >= 0 else MAP_PRIVATE | MAP_ANONYMOUS
+        size = (size + PAGE - 1) & ~<uint64_t>(PAGE - 1)
+        found = mmap(place, size, PROT_READ | PROT_WRITE, flags, self.c.descriptor, offset)
+        if found == MAP_FAILED:
+            return NULL
+        if place != NULL and found != place:
+            munmap(found, size)
+            return NULL
+        self.piece[number], self.piece_bytes[number] = found, size
+        return found
+
+    cdef void unmap(self):
+        """Map nothing any more."""
+        for i in range(3):
+            if self.piece[i] != NULL:
+                munmap(self.piece[i], self.piece_bytes[i])
+            self.piece[i] = NULL
+        self.c.header = NULL
 
     cdef void attach(self):
         """Map a table that another process made."""

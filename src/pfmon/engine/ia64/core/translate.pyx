@@ -19,6 +19,7 @@ from pfmon.engine.ia64.encodings.decoder cimport (
     operands, paired)
 from pfmon.engine.ia64.memory.map cimport UM_MFH, UM_MFL, MemoryMap, fetch, find_region, flush_tlb, note_code
 from pfmon.stream.arena cimport take
+from pfmon.stream.failure cimport Failure
 from pfmon.stream.ia64 cimport LOOP
 from pfmon.stream.kinds cimport NOP
 
@@ -379,6 +380,14 @@ cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
     return 1
 
 
+cdef Block* out_of_memory(Cpu* cpu, Blocks* blocks) noexcept nogil:
+    """The code cannot be executed; NULL. The table says that the run is lost."""
+    cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
+    if blocks.table.header.failure == Failure.NO_FAILURE:
+        blocks.table.header.failure = Failure.OUT_OF_MEMORY
+    return NULL
+
+
 cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
     """Translate the block at ``ip``, or NULL with the fault in ``cpu``."""
     cdef Instruction code[MAX_BLOCK]
@@ -398,13 +407,11 @@ cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
         flush_tlb(cpu)               # a page that now holds translated code takes the slow way of writing
     block = block_of(blocks, ip, code, length)
     if block == NULL:
-        cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
-        return NULL
+        return out_of_memory(cpu, blocks)
     for i in range(length):              # the user mask may have changed since the block was made
         block.instructions[i].first_floats = code[i].first_floats
     if not flatten(blocks, block):
-        cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
-        return NULL
+        return out_of_memory(cpu, blocks)
     note_translation(blocks, block)
     last = <Row*>block.instructions[length - 1].row
     block.exit.next.ip = next_ip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pfmon.engine.ia64.linux import gate
 from pfmon.engine.ia64.linux.interface import GuestMemoryLimit
 from pfmon.engine.ia64.linux.layout import BACKING_STORE, STACK_TOP, in_user_space
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError, PfmonError, reason
 from pfmon.program import stack
 from pfmon.program.elf import PF_R, PF_W, PF_X, PROGRAM_HEADER
 
@@ -93,7 +93,9 @@ def load(
         memory.map(STACK_TOP - size, size, PROT_READ | PROT_WRITE)
         memory.map(BACKING_STORE, settings.backing_store_size, PROT_READ | PROT_WRITE)
         memory.map(gate.ADDRESS, page, PROT_READ | PROT_EXEC)
-    except (GuestMemoryLimit, MemoryError) as error:
+    except MemoryError as error:
+        raise LostError(f"{name}: the host has no memory for it: {reason(error)}") from None
+    except GuestMemoryLimit as error:
         raise PfmonError(f"{name}: needs more memory than programs get: {error}") from None
     memory.write_initial(gate.ADDRESS, gate.page(page))
     vector = auxiliary_vector(program, page, ids)

@@ -123,7 +123,7 @@ cdef class AddressSpace:
             raise GuestMemoryLimit(f"{self.mapped + end - start} bytes of guest memory; the limit is {self.limit}")
         made = new_extent(start, end, protection, shared)
         if made is None:
-            raise GuestMemoryLimit(f"the host has no {end - start} bytes of address space left")
+            raise MemoryError(f"the host has no {end - start} bytes of address space left (ulimit -v)")
         self.mapped += end - start
         self.extents.insert(self._begun(start), made)
         self._publish()

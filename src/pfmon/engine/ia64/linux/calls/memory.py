@@ -68,7 +68,7 @@ def brk(p: Process, wanted: int) -> int:
             p.memory.map(old, new - old, PROT_READ | PROT_WRITE)
         elif new < old:
             _unmap(p, new, old)
-    except GuestMemoryLimit:
+    except (GuestMemoryLimit, MemoryError):
         return p.current_break
     p.current_break = wanted
     return wanted
