@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pfmon.errors import PfmonError
+from pfmon.bounded_files import read_bounded
+from pfmon.errors import PfmonError, reason
 from pfmon.library.json_values import a_count, a_list, a_text, an_object
 from pfmon.library.options import Options
 from pfmon.light_typing import NamedTuple
@@ -72,11 +73,11 @@ def _qualification(options: Options) -> dict[str, Any]:
 def read(path: str, option: str) -> Baseline:
     """The baseline in a file; ``option`` is what the user calls it. PfmonError: there is none, or something else."""
     try:
-        return from_object(json.loads(Path(path).read_text(encoding="utf-8")))
+        return from_object(json.loads(read_bounded(path).decode()))
     except FileNotFoundError:
         raise PfmonError(f"{option}: there is no such file; --save-baseline={path} makes it") from None
     except OSError as error:
-        raise PfmonError(f"{option}: {(error.strerror or str(error)).lower()}") from None
+        raise PfmonError(f"{option}: {reason(error)}") from None
     except (ValueError, RecursionError):
         raise PfmonError(f"{option}: this is no baseline; --save-baseline={path} makes one") from None
 
@@ -103,8 +104,8 @@ def from_object(found: Any) -> Baseline:
 def differences(before: Baseline, now: Baseline) -> Iterator[str]:
     """Why counts are not to be compared, in a line each: they are not of the same. ``now``'s values do not matter,
     only its events."""
-    for reason in _differences(before, now):
-        yield " ".join(reason.splitlines())  # whatever the words of a file have in them
+    for difference in _differences(before, now):
+        yield " ".join(difference.splitlines())  # whatever the words of a file have in them
 
 
 def _differences(before: Baseline, now: Baseline) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError
 from pfmon.library.api import replay
 from pfmon.library.baseline import from_object
@@ -62,7 +63,7 @@ def _is_recording(path: Path) -> bool:
 def _read(path: Path) -> Result:
     """What --json or --save-baseline wrote. Before results there may be lines that the program printed."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = read_bounded(path).decode(errors="replace")
         found = _parsed(text)
         if "counts" in found:
             baseline = from_object(found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pfmon.errors import BadValueError, PfmonError
+from pfmon.bounded_files import read_bounded
+from pfmon.errors import BadValueError, PfmonError, reason
 from pfmon.library.request import NO_SYMBOLS, Symbols
 from pfmon.program.image import NO_DIRECTORIES
 
@@ -100,10 +101,7 @@ def _when_asked(
 
 
 def _contents(path: str) -> bytes:
-    from pathlib import Path  # takes long to load, and is wanted for files only
-
     try:
-        return Path(path).read_bytes()
+        return read_bounded(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise PfmonError(f"--symbol-file={path}: {reason.lower()}") from None
+        raise PfmonError(f"--symbol-file={path}: {reason(error)}") from None

@@ -12,6 +12,7 @@ from functools import cache
 from os.path import dirname, join
 from typing import Any
 
+from pfmon.bounded_files import read_bounded
 from pfmon.errors import BadValueError, PfmonError, UnknownNameError, nearest_names
 from pfmon.machine.figures import OPTIONAL_TABLES, figures
 from pfmon.machine.geometry import cache_problems, problems
@@ -179,8 +180,7 @@ def _read(reading: _Reading, machine: str, tree: Tree) -> str:
 
 
 def _read_toml(path: str) -> Tree:
-    with open(path, "rb") as file:
-        return tomllib.load(file)
+    return tomllib.loads(read_bounded(path).decode())
 
 
 def _parse(path: str) -> Tree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from pfmon.bounded_files import read_bounded
 from pfmon.errors import PfmonError
 from pfmon.library.baseline import differences, from_object
 from pfmon.library.tolerances import tolerances
@@ -43,7 +44,7 @@ class Baselines:
         self.path = path
         self._tests: dict[str, Baseline] = {}
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json.loads(read_bounded(path).decode())
             self._tests = {str(name): from_object(one) for name, one in found["tests"].items()}
         except FileNotFoundError:
             pass

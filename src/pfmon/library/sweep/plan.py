@@ -6,8 +6,9 @@ import tomllib
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 
+from pfmon.bounded_files import read_bounded
 from pfmon.engine.api import instruction_set_of
-from pfmon.errors import PfmonError, nearest_names
+from pfmon.errors import PfmonError, nearest_names, reason
 from pfmon.library.program import find_program
 from pfmon.light_typing import NamedTuple
 from pfmon.machine.config import COMMAND_LINE, load
@@ -112,10 +113,9 @@ def _pairs(wanted: object, programs: Sequence[str], machines: Sequence[Cell]) ->
 
 def _tree(path: str) -> dict[str, Any]:
     try:
-        with Path(path).open("rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(read_bounded(path).decode())
     except OSError as error:
-        raise PfmonError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise PfmonError(f"{path}: {reason(error)}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PfmonError(f"{path}: not TOML: {error}") from None
 

@@ -1,0 +1,21 @@
+"""Files that a user names to be read: whole, as long as they end."""
+
+from __future__ import annotations
+
+import errno
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+
+LARGEST = 1 << 28
+"""Bytes that are read at most: /dev/zero and a pipe may go on for ever."""
+
+
+def read_bounded(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
+    """The bytes of a file. OSError: it cannot be read, or has more than ``largest``."""
+    with open(path, "rb") as file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise OSError(errno.EFBIG, f"larger than {largest >> 20} MiB, which is the most that is read")
+    return data

@@ -1,0 +1,258 @@
+"""Where the host is short of something, or output goes where it cannot: one line, the documented status, nothing
+lost."""
+
+import os
+import resource
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command import example
+
+COUNT = ("-e", "ia64_inst_retired", example("fib"), "3")
+PRINTED = "8404 IA64_INST_RETIRED"
+PROGRAM = "2 134182\n"
+LOST = 125
+OUTPUTS = ("outfile", "record", "save-baseline", "smpl-outfile", "export=csv", "report=html")
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+needs_user = pytest.mark.skipif(
+    os.getuid() == 0 and not Path("/usr/bin/setpriv").exists(), reason="root writes anywhere"
+)
+
+
+def limited(which: int, most: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(which, (most, most))
+
+
+def shell(words: str, *more: str, **options: object) -> "subprocess.CompletedProcess[str]":
+    """A command line of the shell, in which "$@" is pfmon with what follows it."""
+    command = [sys.executable, "-m", "pfmon", *more]
+    done = subprocess.run(["sh", "-c", words, "sh", *command], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    assert "Traceback" not in done.stderr and done.stderr.count("\n") <= 1, done.stderr
+    return done  # type: ignore[no-any-return]
+
+
+# --- limits
+
+
+def test_a_directory_that_was_removed_is_one_to_run_in(tmp_path: Path) -> None:
+    done = shell(f'mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone && "$@"', *COUNT, env=_paths())
+    assert (done.returncode, done.stderr) == (0, "") and PRINTED in done.stdout
+
+
+def _paths() -> dict[str, str]:
+    import pfmon
+
+    return {**os.environ, "PYTHONPATH": str(Path(pfmon.__file__).parents[1])}
+
+
+@pytest.mark.parametrize("kilobytes", [500_000, 1_000_000, 4_000_000])
+def test_a_limited_address_space_is_enough_for_a_small_program(kilobytes: int) -> None:
+    done = shell('"$@"', *COUNT, preexec_fn=limited(resource.RLIMIT_AS, kilobytes << 10))
+    assert (done.returncode, done.stderr) == (0, "") and PRINTED in done.stdout
+
+
+@pytest.mark.parametrize("event", ["cpu_cycles", "l1d_read_misses_all"])
+def test_so_it_is_for_a_machine(event: str) -> None:
+    done = shell('"$@"', "-e", event, *COUNT[2:], preexec_fn=limited(resource.RLIMIT_AS, 1_000_000 << 10))
+    assert (done.returncode, done.stderr) == (0, "") and event.upper() in done.stdout
+
+
+def test_too_little_memory_is_one_line() -> None:
+    done = shell('"$@"', *COUNT, preexec_fn=limited(resource.RLIMIT_AS, 100_000 << 10))
+    assert done.returncode == LOST and done.stderr.startswith("pfmon: ") and "ulimit -v" in done.stderr
+
+
+@pytest.mark.parametrize("blocks", [0, 10])
+def test_limited_files_do_not_limit_what_is_in_memory(blocks: int) -> None:
+    done = shell('"$@"', *COUNT, preexec_fn=limited(resource.RLIMIT_FSIZE, blocks * 512))
+    assert (done.returncode, done.stderr) == (0, "") and PRINTED in done.stdout
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_file_larger_than_allowed_is_said_and_the_old_one_stays(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("mine")
+    done = shell('"$@"', *_writing(option, path), preexec_fn=limited(resource.RLIMIT_FSIZE, 0))
+    assert done.returncode == LOST and "file too large" in done.stderr, done
+    assert path.read_text() == "mine" and list(tmp_path.iterdir()) == [path]
+
+
+def _writing(option: str, path: Path | str) -> list[str]:
+    """A short run with that option."""
+    sampled = ["--long-smpl-periods=500"] if option.startswith(("smpl", "export")) else []
+    beside = ["--smpl-outfile=/dev/null"] if option.startswith("export") else []
+    return [f"--{option}{':' if '=' in option else '='}{path}", *sampled, *beside, *COUNT]
+
+
+# --- standard files
+
+
+@pytest.mark.parametrize("words", [COUNT, ("-l",), ("--help",), ("diff", "--help"), ("-i", "ia64_inst_retired")])
+def test_standard_output_that_takes_nothing(words: tuple[str, ...]) -> None:
+    full = shell('"$@" >/dev/full', *words)
+    assert full.returncode == (2 if words is COUNT else LOST)  # before a run, where there is one
+    assert full.stderr.startswith("pfmon: standard output: ") and "no space" in full.stderr
+    closed = shell('"$@" >&-', *words)
+    assert closed.returncode == 2 and closed.stderr.startswith("pfmon: standard output is closed")
+    read_only = shell('"$@" 1</dev/null', *words)
+    assert read_only.returncode in (2, LOST) and read_only.stderr.startswith("pfmon: standard output")
+
+
+def test_counts_that_cannot_be_printed_are_lost(tmp_path: Path) -> None:
+    """The file takes the program's output, and no more."""
+    room = len(PROGRAM)
+    done = shell(f'"$@" >{tmp_path}/out', *COUNT, preexec_fn=limited(resource.RLIMIT_FSIZE, room))
+    assert done.returncode == LOST and "standard output: file too large" in done.stderr
+    assert (tmp_path / "out").read_text() == PROGRAM
+
+
+def test_a_run_is_not_begun_whose_counts_could_not_be_printed() -> None:
+    done = shell('"$@" 1</dev/null', *COUNT)
+    assert done.returncode == 2 and "--outfile=FILE" in done.stderr
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "2>&- <&-"])
+def test_a_standard_error_that_takes_nothing_changes_nothing(redirection: str) -> None:
+    done = shell(f'"$@" {redirection}', "-v", "-e", "ia64_inst_retired,nops_retired", *COUNT[2:])
+    assert done.returncode == 0 and done.stdout.startswith(PROGRAM) and PRINTED in done.stdout
+    assert shell(f'"$@" {redirection}', "--nosuch").returncode == 2
+
+
+def test_no_standard_file_is_open() -> None:
+    done = shell('"$@" <&- >&- 2>&-', *COUNT)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
+
+
+def test_closed_files_are_closed_to_the_program_too(tmp_path: Path) -> None:
+    """A descriptor of pfmon's that has a number below 3 is none of the program's."""
+    done = shell('"$@" <&-', f"--outfile={tmp_path}/counts", *COUNT)
+    assert (done.returncode, done.stdout) == (0, PROGRAM)
+
+
+def test_standard_output_by_its_path_is_not_replaced(tmp_path: Path) -> None:
+    """What the program wrote before stays before the counts."""
+    path = tmp_path / "all"
+    done = shell(f'"$@" >{path}', "--outfile=/dev/stdout", *COUNT)
+    assert done.returncode == 0 and path.read_text().startswith(PROGRAM) and PRINTED in path.read_text()
+    assert Path("/dev/stdout").is_symlink()
+
+
+# --- places of outputs
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_full_place_is_one_line(option: str) -> None:
+    done = shell('"$@"', *_writing(option, "/dev/full"))
+    assert done.returncode == LOST and "no space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_names_of_250_characters_are_names(option: str, tmp_path: Path) -> None:
+    for letter in ("a", "é"):
+        path = tmp_path / (letter * (250 // len(letter.encode())))
+        assert shell('"$@"', *_writing(option, path)).returncode == 0
+        assert list(tmp_path.iterdir()) == [path] and path.stat().st_size
+        path.unlink()
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("name", ["a" * 3000, "a/" * 1500 + "a", "a" * 256])
+def test_longer_names_are_refused_before_the_run(option: str, name: str, tmp_path: Path) -> None:
+    done = shell('"$@"', *_writing(option, tmp_path / name))
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}")
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_place_that_cannot_be_written_is_refused_before_the_run(option: str) -> None:
+    for place in ("/proc/new", "/nowhere/new", "/sys/new"):
+        done = shell('"$@"', *_writing(option, place))
+        assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"pfmon: --{option}")
+
+
+@pytest.mark.parametrize("option", ["baseline", "replay", "machine", "symbol-file"])
+def test_files_that_do_not_end_are_refused(option: str) -> None:
+    words = [f"--{option}=/dev/zero", *([] if option == "replay" else COUNT)]
+    done = shell('timeout 60 "$@"', *words, preexec_fn=limited(resource.RLIMIT_AS, 4 << 30))
+    assert done.returncode == 2 and done.stdout == "" and "/dev/zero" in done.stderr, done
+
+
+# --- what is replaced
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_links_are_followed_and_the_mode_is_kept(option: str, tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o600)
+    link.symlink_to("middle")
+    (tmp_path / "middle").symlink_to(real)
+    assert shell('umask 0; "$@"', *_writing(option, link)).returncode == 0
+    assert link.is_symlink() and not real.is_symlink() and real.read_bytes() != b"old"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_link_to_nothing_leads_to_the_new_file(option: str, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("new")
+    assert shell('umask 027; "$@"', *_writing(option, link)).returncode == 0
+    assert link.is_symlink() and stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+
+
+@needs_root
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_the_owner_is_kept(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("old")
+    os.chown(path, 1234, 2345)
+    assert shell('"$@"', *_writing(option, path)).returncode == 0
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345) and path.read_bytes() != b"old"
+
+
+def test_a_file_that_is_removed_at_once_is_never_to_be_seen_by_others(tmp_path: Path) -> None:
+    """While it is written a private file's successor is private."""
+    from pfmon.whole_files import WholeFile
+
+    path = tmp_path / "out"
+    path.write_text("old")
+    path.chmod(0o640)
+    made = WholeFile(str(path))
+    assert stat.S_IMODE(Path(made.partial).stat().st_mode) == 0o640
+    made.abandon()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# --- numbered files
+
+
+def test_ten_at_once_take_ten_numbers(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "pfmon", f"--outfile={tmp_path}/run-%n", f"--record={tmp_path}/rec-%n", *COUNT]
+    running = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for _ in range(10)]
+    assert [one.wait() for one in running] == [0] * 10
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == sorted(f"{kind}-{number}" for kind in ("run", "rec") for number in range(1, 11))
+    assert {(tmp_path / f"run-{number}").read_text().strip() for number in range(1, 11)} == {PRINTED}
+
+
+def test_a_run_that_fails_gives_its_number_back(tmp_path: Path) -> None:
+    words = (f"--outfile={tmp_path}/run-%n", f"--smpl-outfile={tmp_path}/samples-%n")
+    assert shell('"$@"', *words, *COUNT).returncode == 2  # samples of what?
+    assert not list(tmp_path.iterdir())
+    assert shell('"$@"', words[0], *COUNT).returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["run-1"]
+
+
+def test_what_is_appended_stays_whole_when_the_disk_is_full(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("first\n")
+    words = ("--append", f"--outfile={path}", *COUNT)
+    done = shell('"$@"', *words, preexec_fn=limited(resource.RLIMIT_FSIZE, 20))
+    assert done.returncode == LOST and path.read_text() == "first\n"
+    assert shell('"$@"', *words).returncode == 0
+    first, second = path.read_text().splitlines()
+    assert first == "first" and second.strip() == PRINTED
