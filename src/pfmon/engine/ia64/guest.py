@@ -10,11 +10,13 @@ from pfmon.engine.ia64.core.processor import BREAK, FAULT, PMD
 from pfmon.engine.ia64.execution import Execution
 from pfmon.engine.ia64.followed import Followed
 from pfmon.engine.ia64.linux.errors import Interrupted
+from pfmon.engine.ia64.linux.host_files import allow_open_files
 from pfmon.engine.ia64.linux.interface import Death
 from pfmon.engine.ia64.linux.process import Process
 from pfmon.engine.ia64.linux.schedule import Deadlock
 from pfmon.engine.ia64.linux.signal_table import SIGKILL
 from pfmon.engine.ia64.memory.address_space import AddressSpace
+from pfmon.errors import LostError
 from pfmon.stream.table import InstructionSet
 from pfmon.stream.words import Mark
 
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 SYSTEM_CALL_BREAK = 0x100000
 FAULT_BREAK = 16
+MOST_OPEN_FILES = 1 << 16
+LEAST_OPEN_FILES = 32
+"""Descriptors of the host that pfmon asks for, as far as its hard limit allows, and without which nothing can run."""
 
 
 class Guest:
@@ -79,6 +84,9 @@ class Guest:
     @classmethod
     def start(cls, wanted: Start) -> Self:
         """The engine for a session (engine/api.py)."""
+        allowed = allow_open_files(MOST_OPEN_FILES)
+        if allowed < LEAST_OPEN_FILES:
+            raise LostError(f"the limit of open files (ulimit -n) is {allowed}; at least {LEAST_OPEN_FILES} are wanted")
         return cls(
             wanted.program,
             wanted.arguments,

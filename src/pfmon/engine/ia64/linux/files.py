@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.random import RandomBytes
 
 CHUNK = 1 << 20  # bytes moved at a time
+RESERVED = 16
+"""Descriptors of the host that no program gets: pfmon loads modules and writes files while programs run."""
 STANDARD = (0, 1, 2)
 
 
@@ -132,8 +134,11 @@ class FileTable:
     """Descriptors by number. 0, 1 and 2 stand for the host's that ``standard`` gives (-1: closed); a number that
     stands for itself is open as far as it is on the host."""
 
-    def __init__(self, limit: int, standard: Sequence[int] = STANDARD) -> None:
+    def __init__(
+        self, limit: int, standard: Sequence[int] = STANDARD, on_notice: Callable[[str], None] = lambda _: None
+    ) -> None:
         self.limit = limit
+        self._on_notice = on_notice
         self.on_close: Callable[[OpenFile], None] | None = None
         """Called before a descriptor of a file is closed, by who keeps locks."""
         self._table: dict[int, Descriptor] = {}
@@ -165,15 +170,22 @@ class FileTable:
         return number if number < self.limit else fail(errno.EMFILE)
 
     def add(self, file: OpenFile, close_on_exec: bool = False, lowest: int = 0) -> int:
-        """Give an open file a number; if there is none left, the file is closed."""
+        """Give an open file a number; if there is none left, here or on the host, the file is closed."""
         try:
             number = self.free(lowest)
+            self._check_host(file)
         except OSError:
             if file.references == 0:
                 file.acquire().release()
             raise
         self._put(number, Descriptor(file, close_on_exec))
         return number
+
+    def _check_host(self, file: OpenFile) -> None:
+        """EMFILE for a file whose descriptor is one of the last that the host allows."""
+        if file.owned and file.host >= programs_descriptors():
+            self._on_notice("the program has as many files open as the host allows pfmon (ulimit -n); it may have more")
+            fail(errno.EMFILE)
 
     def replace(self, number: int, file: OpenFile, close_on_exec: bool) -> int:
         """Let a certain number stand for the file (dup2)."""
@@ -204,7 +216,7 @@ class FileTable:
 
     def fork(self) -> FileTable:
         """For a child: other descriptors of the same open files."""
-        other = FileTable(self.limit, ())
+        other = FileTable(self.limit, (), self._on_notice)
         for number, descriptor in self._table.items():
             other._put(number, descriptor)
         return other
@@ -218,6 +230,12 @@ class FileTable:
     def close_all(self) -> None:
         for number in self.numbers():
             self.close(number)
+
+
+def programs_descriptors() -> int:
+    """The host's descriptors below this number are for programs."""
+    limit = os.sysconf("SC_OPEN_MAX")
+    return limit - RESERVED if limit >= 0 else 1 << 30
 
 
 def _is_inherited(number: int) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.family import Family
+from pfmon.engine.ia64.linux.files import programs_descriptors
 from pfmon.engine.ia64.linux.structures import U32
 from pfmon.engine.ia64.linux.thread import Blocked, Wait
-from pfmon.errors import PfmonError
+from pfmon.errors import LostError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ MOST_THREADS = 4096
 PSR_UP = 1 << 2
 
 
-class TooManyError(PfmonError):
+class TooManyError(LostError):
     """The programs have begun more processes or threads than the run is to have at a time."""
 
 
@@ -67,8 +69,15 @@ def _check_room(p: Process) -> None:
         raise TooManyError(
             f"{limit} processes of the program run at a time, which is the limit; --follow-limit=NUMBER sets another"
         )
-    if p.system.threads >= MOST_THREADS:
+    if p.system.threads >= MOST_THREADS or _no_descriptor_is_left():
         fail(errno.EAGAIN)
+
+
+def _no_descriptor_is_left() -> bool:
+    """Whether the next descriptor of the host's is one that no program gets: a process takes two."""
+    host = os.open(os.devnull, os.O_PATH | os.O_CLOEXEC)
+    os.close(host)
+    return host + 1 >= programs_descriptors()
 
 
 def _begin(p: Process, flags: int, base: int, size: int, tls: int, monitored: bool) -> None:

@@ -6,3 +6,7 @@ def flags(descriptor: int) -> int:
 def events(wanted: Mapping[int, int]) -> dict[int, int]:
     """What has come by now of the wanted events, by descriptor, with errors and hang-ups (poll(2)). OSError: the host
     refuses."""
+
+def allow_open_files(wanted: int) -> int:
+    """Let this process have so many descriptors, or as many as its hard limit allows (setrlimit(2), RLIMIT_NOFILE);
+    how many it may have now."""

@@ -1,4 +1,4 @@
-"""What the host says of an open file at once. The modules fcntl and select take longer to load than to write this."""
+"""What the host says of open files at once. The modules fcntl and select take longer to load than to write this."""
 
 from libc.errno cimport errno
 from libc.stdlib cimport free, malloc
@@ -16,6 +16,29 @@ cdef extern from "<poll.h>":
         short revents
 
     int poll(pollfd* files, unsigned long count, int timeout)
+
+cdef extern from "<sys/resource.h>":
+    ctypedef unsigned long rlim_t
+    cdef struct rlimit:
+        rlim_t rlim_cur
+        rlim_t rlim_max
+
+    int getrlimit(int which, rlimit* limit)
+    int setrlimit(int which, rlimit* limit)
+    int RLIMIT_NOFILE
+
+
+def allow_open_files(unsigned long wanted):
+    """Let this process have so many descriptors, or as many as its hard limit allows (setrlimit(2), RLIMIT_NOFILE); how
+    many it may have now."""
+    cdef rlimit limit
+    if getrlimit(RLIMIT_NOFILE, &limit):
+        raise OSError(errno, os.strerror(errno))
+    if limit.rlim_cur < wanted and limit.rlim_cur < limit.rlim_max:
+        limit.rlim_cur = min(wanted, limit.rlim_max)
+        if setrlimit(RLIMIT_NOFILE, &limit):
+            raise OSError(errno, os.strerror(errno))
+    return limit.rlim_cur
 
 
 def flags(int descriptor):

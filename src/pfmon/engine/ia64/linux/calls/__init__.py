@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pfmon.engine.ia64.linux.calls.registry import HANDLERS
 from pfmon.engine.ia64.linux.numbers import NAMES
+from pfmon.errors import LostError, reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +79,10 @@ def handler(number: int) -> tuple[Handler | None, int]:
 
 
 def load(module: str) -> None:
-    """Register the calls of a module."""
+    """Register the calls of a module. LostError: the host has no descriptor or memory left for that."""
     from pfmon.light_importlib import import_module
 
-    import_module(f"{__name__}.{module}")
+    try:
+        import_module(f"{__name__}.{module}")
+    except (OSError, MemoryError, ImportError) as error:  # none of the program's
+        raise LostError(f"what carries out system calls cannot be loaded: {reason(error)}") from None
