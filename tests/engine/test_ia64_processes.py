@@ -174,6 +174,26 @@ def test_relative_paths_are_those_of_the_process(tmp_path: Path, monkeypatch: py
     assert done.tasks is not None and done.tasks[1].command == [str(interpreter), "8", "./script"]
 
 
+def test_confined_programs_execute_what_is_below_the_root(tmp_path: Path) -> None:
+    """A script found by a link, whose interpreter is a link, too; outside, nothing is executed. Reports have the names
+    of files."""
+    root = tmp_path / "root"
+    (root / "bin").mkdir(parents=True)
+    (root / "bin" / "fib").write_bytes(Path(example("fib")).read_bytes())
+    (root / "bin" / "script").write_text("#!/interpreter 8\n")
+    for name in ("fib", "script"):
+        (root / "bin" / name).chmod(0o755)
+    (root / "interpreter").symlink_to("bin/fib")
+    (root / "alias").symlink_to("../../../bin/script")
+    inside = execution(tmp_path, "/alias", [])
+    done = run(inside, sysroot=root, confine=True, follow_all=True)
+    assert done.output is not None and done.output.startswith(b"21 ") and done.tasks is not None
+    assert done.tasks[-1].command == [str(root / "bin" / "fib"), "8", "/alias"]
+    outside = execution(tmp_path, example("fib"), [])
+    assert run(outside, sysroot=root, confine=True).status == 99
+    assert run(outside, sysroot=root).status == 0
+
+
 @pytest.mark.parametrize(
     ("content", "mode", "error"),
     [(None, 0, 2), (b"", 0o755, 8), (b"\x7fELF", 0o755, 8), (b"words", 0o644, 13), (b"#!/nowhere\n", 0o755, 2)],
@@ -224,8 +244,9 @@ def test_a_fork_bomb_ends_at_the_limit(tmp_path: Path) -> None:
         tmp_path / "bomb", ["again:", *call("clone2", SIGCHLD, 0, 0, 0, 0, 0), "br.cond.sptk.few again"]
     )
     begun = time.monotonic()
-    with pytest.raises(pfmon.PfmonError, match=r"20 processes of the program run at a time.*--follow-limit"):
+    with pytest.raises(pfmon.PfmonError, match=r"20 processes of the program run at a time.*--follow-limit") as told:
         run(bomb, follow_limit=20)
+    assert told.value.exit_status == 125  # no mistake of the command line
     assert time.monotonic() - begun < 60
 
 

@@ -17,7 +17,7 @@ TOPIC = "program"
 TITLE = "Program"
 OPTIONS = [
     Option("sysroot", "where the program's files are: its interpreter, its libraries and what it opens", "DIR"),
-    Option("confine", "let the program see nothing outside of --sysroot (IA-64 programs only)"),
+    Option("confine", "let an IA-64 program see nothing outside of --sysroot (Linux 5.6 or later)"),
     Option("net", "let IA-64 programs reach other machines (else sockets reach this one alone)"),
     Option("session-timeout", "end the run after so many seconds and print the counts so far", "SECONDS", "t"),
     Option(

@@ -365,7 +365,7 @@ def _loader(options: Options, command: Sequence[str], recording: Recording | Non
     def load() -> Program:
         if recording:
             return recording.program(options.sysroot)
-        return image.load(find_program(command[0]), options.sysroot)
+        return image.load(find_program(command[0]), options.sysroot, options.confine)
 
     return with_symbol_file(load, options.symbol_file)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from pfmon.errors import PfmonError
+from pfmon.errors import PfmonError, reason
 from pfmon.light_typing import NamedTuple
 from pfmon.program import elf
 from pfmon.program.machines import EM_IA_64
@@ -118,11 +118,12 @@ def read_file(path: str) -> bytes:
     except ValueError:
         raise PfmonError(f"{path!r}: no such file") from None
     except OSError as error:
-        raise PfmonError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise PfmonError(f"{path}: {reason(error)}") from None
 
 
-def load(path: str, sysroot: str | None = None) -> Program:
-    """Read an executable and, for a dynamic one, its interpreter under the sysroot. Raises PfmonError."""
+def load(path: str, sysroot: str | None = None, confined: bool = False) -> Program:
+    """Read an executable and, for a dynamic one, its interpreter under the sysroot. ``confined``: the kernel looks for
+    that, so that it is there whatever is renamed meanwhile. Raises PfmonError."""
     data = read_file(path)
     parsed = elf.parse(data, path)
     if parsed.machine != EM_IA_64:
@@ -136,6 +137,9 @@ def load(path: str, sysroot: str | None = None) -> Program:
         raise PfmonError(f"{path}: is dynamically linked; give --sysroot DIR, the directory that holds its {name!r}")
     if not os.path.isdir(sysroot):
         raise PfmonError(f"{sysroot}: the sysroot is not a directory")
+    if confined:
+        interpreter_path, data = _read_below(sysroot, wanted, path)
+        return Program(image, _image(interpreter_path, data, elf.parse(data, interpreter_path), MAP_BASE))
     root = Sysroot(sysroot)
     host = root.host_path(wanted)
     if not host.startswith(root.directory + b"/") or not os.path.isfile(host):
@@ -143,6 +147,20 @@ def load(path: str, sysroot: str | None = None) -> Program:
     interpreter_path = os.fsdecode(host)
     data = read_file(interpreter_path)
     return Program(image, _image(interpreter_path, data, elf.parse(data, interpreter_path), MAP_BASE))
+
+
+def _read_below(sysroot: str, wanted: bytes, path: str) -> tuple[str, bytes]:
+    """The interpreter of the program at ``path``: where it was found, and its bytes. Raises PfmonError."""
+    from pfmon.program.root import LOOK, Root, name_of  # few programs are confined
+
+    try:
+        found = Root(os.fsencode(sysroot)).open(wanted, LOOK)
+    except OSError:
+        raise PfmonError(f"{path}: its interpreter {os.fsdecode(wanted)!r} is not under {sysroot}") from None
+    try:
+        return os.fsdecode(name_of(found)), read_file(f"/proc/self/fd/{found}")
+    finally:
+        os.close(found)
 
 
 def _under_qemu(path: str, data: bytes, parsed: Elf, sysroot: str | None) -> Program:

@@ -23,11 +23,6 @@ class Sysroot:
         inside = self._resolve(path, follow)
         return inside if inside is not None and os.path.lexists(inside) else path
 
-    def inside(self, path: bytes, follow: bool) -> bytes | None:
-        """The host path for an absolute guest path, below the directory in any case: links and .. stay inside. None:
-        too many links. ``follow``: resolve a final symlink."""
-        return self._resolve(path, follow)
-
     def has(self, path: bytes) -> bool:
         """Whether a host path without links is below the directory."""
         return path == self.directory or path.startswith(self.directory + b"/")

@@ -40,6 +40,8 @@ class Guest:
 
     def __init__(self, wanted: Start) -> None:
         """Prepare everything; the process begins with the run. Raises PfmonError."""
+        if wanted.settings.confined:
+            raise PfmonError("--confine is for IA-64 programs: under qemu a program reaches all of the host's files")
         self._wanted = wanted
         self.instruction_set = instruction_set_in(wanted.program)
         self._emulator = emulator(self.instruction_set)

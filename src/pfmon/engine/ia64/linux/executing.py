@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 from pfmon.engine.ia64.linux import exits
 from pfmon.engine.ia64.linux.errors import Terminated, fail
@@ -58,22 +59,27 @@ def execute(p: Process, host_path: bytes, shown: bytes, arguments: list[bytes], 
         host_path = p.paths.host_name(p.files, AT_FDCWD, shown)
     else:
         fail(errno.ELOOP)
-    host_path = _named(host_path)
-    program = _load(p, host_path)
-    _replace(p, program, host_path, arguments, environment)
+    named = _named(p, host_path)
+    program = _load(p, host_path if p.paths.confined else named)
+    image = program.image._replace(path=os.fsdecode(named))
+    _replace(p, program._replace(image=image), named, arguments, environment)
 
 
-def _named(path: bytes) -> bytes:
-    """The path as reports show it: its directory by name, and not by the descriptor that stands for it."""
+def _named(p: Process, path: bytes) -> bytes:
+    """The path as reports show it: by name, and not by the descriptor that stands for it or for its directory."""
     folder, name = os.path.split(path)
-    return path if folder == b"/proc/self/fd" else os.path.join(os.path.realpath(folder), name)
+    if folder == b"/proc/self/fd":
+        return os.readlink(path) if p.paths.confined else path
+    return os.path.join(os.path.realpath(folder), name)
 
 
 def _check_file(path: bytes) -> None:
     """ENOENT, EACCES and the like for what cannot be executed."""
-    with open(path, "rb") as file:
-        if not os.path.isfile(path) or not os.fstat(file.fileno()).st_mode & 0o111:
-            fail(errno.EACCES)
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) or not mode & 0o111:
+        fail(errno.EACCES)
+    with open(path, "rb"):
+        return
 
 
 def _interpreter(path: bytes) -> list[bytes] | None:
@@ -92,7 +98,7 @@ def _load(p: Process, path: bytes) -> Program:
     from pfmon.stream.table import InstructionSet
 
     try:
-        program = image.load(os.fsdecode(path), p.settings.sysroot)
+        program = image.load(os.fsdecode(path), p.settings.sysroot, p.settings.confined)
     except PfmonError as error:
         p.notice(f"cannot execute {os.fsdecode(path)}: {error}")
         fail(errno.ENOEXEC)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 from pfmon.engine.ia64.linux.errors import fail
 from pfmon.engine.ia64.linux.open_flags import AT_FDCWD
@@ -12,8 +13,10 @@ from pfmon.program.sysroot import Sysroot
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.files import FileTable
+    from pfmon.program.root import Root
 
 
+LOOK = os.O_PATH | os.O_CLOEXEC
 HARMLESS = (b"/dev/null", b"/dev/zero", b"/dev/full")
 """Devices of the host that confined programs have."""
 
@@ -27,12 +30,18 @@ class Paths:
     def __init__(self, sysroot: str | None, program: bytes, process_id: int, confined: bool = False) -> None:
         """``confined``: nothing outside of the sysroot is there."""
         self.sysroot = Sysroot(sysroot)
-        self.confined = confined
+        self.root = _root(self.sysroot.directory) if confined else None
+        self._held: list[int] = []
         self.program = os.path.abspath(program)
         self._own = _own(process_id)
-        here = os.fsencode(os.path.realpath("."))
-        start = self.sysroot.directory if confined and not self.sysroot.has(here) else b"."
-        self._directory = os.open(start, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._directory = os.open(b".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        if confined and not self.sysroot.has(os.readlink(b"/proc/self/fd/%d" % self._directory)):
+            self.change_directory(os.open(self.sysroot.directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+
+    @property
+    def confined(self) -> bool:
+        """Whether nothing outside of the sysroot is there."""
+        return self.root is not None
 
     def fork(self, process_id: int) -> Paths:
         """For a child, which begins in the same directory."""
@@ -40,6 +49,7 @@ class Paths:
 
         other = copy(self)
         other._own = _own(process_id)
+        other._held = []
         other._directory = os.dup(self._directory)
         return other
 
@@ -53,7 +63,7 @@ class Paths:
     def resolve(self, files: FileTable, directory: int, path: bytes, follow: bool = True) -> tuple[bytes, int | None]:
         """The host path and, for a relative one, the host descriptor of the directory that it starts from."""
         if self.confined:
-            return self._confined(files, directory, path, follow), None
+            return self._confined(files, directory, path, follow)
         if path.startswith(b"/"):
             if self.own_proc(path) == b"exe" and follow:
                 return self.program, None
@@ -62,24 +72,100 @@ class Paths:
             return path, self._directory
         return path, files.host(directory)
 
-    def host_name(self, files: FileTable, directory: int, path: bytes) -> bytes:
+    def host_name(self, files: FileTable, directory: int, path: bytes, follow: bool = True) -> bytes:
         """One host path for what `resolve` has as a path and a directory."""
-        name, start = self.resolve(files, directory, path)
+        name, start = self.resolve(files, directory, path, follow)
         return name if start is None else b"/proc/self/fd/%d/%s" % (start, name)
 
-    def _confined(self, files: FileTable, directory: int, path: bytes, follow: bool) -> bytes:
-        """The host path, which is below the sysroot and has no link in it. Beside what is there, programs have the
-        devices that give nothing away, and what they have opened."""
-        if path.startswith(b"/"):
-            if path in HARMLESS:
-                return path
-            own = self.own_proc(path)
-            if own is not None and own.startswith(b"fd/"):
-                return self._own_file(files, own[3:], follow)
-            start = b""
-        else:
-            start = self._name_of(self._directory if directory == AT_FDCWD else files.host(directory))
-        return self.sysroot.inside(start + b"/" + path, follow) or fail(errno.ELOOP)
+    # --- confined programs: what a name means is a descriptor, until `let_go`
+
+    def _confined(self, files: FileTable, directory: int, path: bytes, follow: bool) -> tuple[bytes, int | None]:
+        """The host's name of what is below the root: that of its descriptor, or with ``follow`` false the last part of
+        the path, which is no link's to follow, and the descriptor of its directory."""
+        elsewhere = self._elsewhere(files, path)
+        if elsewhere is not None:
+            return elsewhere, None
+        whole = self._whole(files, directory, path)
+        if follow:
+            return self._look(whole, LOOK), None
+        folder, _, name = whole.rstrip(b"/").rpartition(b"/")
+        if name in (b"", b".", b".."):
+            folder, name = whole, b"."
+        return name, self._hold(folder or b"/", LOOK | os.O_DIRECTORY)
+
+    def look_below(self, files: FileTable, directory: int, path: bytes, flags: int, follow: bool) -> bytes | None:
+        """The host's name of a file that is to be opened; None: it is to be made. EACCES: it is a device; other errors
+        as open(2) has them."""
+        elsewhere = self._elsewhere(files, path)
+        if elsewhere is not None:
+            return elsewhere
+        creates = flags & os.O_CREAT and not flags & os.O_PATH
+        if creates and path.endswith(b"/"):
+            fail(errno.EISDIR)
+        try:
+            found = self._look(self._whole(files, directory, path), LOOK if follow else LOOK | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            if creates:
+                return None
+            raise
+        mode = os.stat(found).st_mode
+        if creates and flags & os.O_EXCL:
+            fail(errno.EEXIST)
+        if stat.S_ISLNK(mode) and not flags & os.O_PATH:
+            fail(errno.ELOOP)
+        _check_openable(mode)
+        if creates and stat.S_ISDIR(mode):
+            fail(errno.EISDIR)
+        return found
+
+    def create_below(self, files: FileTable, directory: int, path: bytes, flags: int, mode: int) -> int:
+        """A host descriptor of a file that was not there, opened with O_CREAT."""
+        assert self.root
+        host = self.root.open(self._whole(files, directory, path), flags, mode)
+        try:
+            _check_openable(os.fstat(host).st_mode)
+        except OSError:
+            os.close(host)
+            raise
+        return host
+
+    def let_go(self) -> None:
+        """A system call has ended: names mean nothing any more."""
+        while self._held:
+            os.close(self._held.pop())
+
+    def is_root(self, host: int) -> bool:
+        """Whether a descriptor is of the directory that is / to a confined program."""
+        return self.root is not None and os.path.sameopenfile(host, self.root.descriptor)
+
+    def _hold(self, whole: bytes, flags: int) -> int:
+        assert self.root
+        self._held.append(self.root.open(whole, flags))
+        return self._held[-1]
+
+    def _look(self, whole: bytes, flags: int) -> bytes:
+        return b"/proc/self/fd/%d" % self._hold(whole, flags)
+
+    def _elsewhere(self, files: FileTable, path: bytes) -> bytes | None:
+        """The host's name of what confined programs have beside the files below the root: devices that give nothing
+        away, and what they have opened."""
+        if path in HARMLESS:
+            return path
+        own = self.own_proc(path) if path.startswith(b"/") else None
+        if own is None or not own.startswith(b"fd/") or b"/" in own[3:]:
+            return None
+        return b"/proc/self/fd/%d" % files.host(_number(own[3:]))
+
+    def _whole(self, files: FileTable, directory: int, path: bytes) -> bytes:
+        """A path from the root."""
+        if not path.startswith(b"/"):
+            start = self._directory if directory == AT_FDCWD else files.host(directory)
+            return self._name_of(start) + b"/" + path
+        own = self.own_proc(path)
+        if own is not None and own.startswith(b"fd/"):
+            number, _, below = own[3:].partition(b"/")
+            return self._name_of(files.host(_number(number))) + b"/" + below
+        return path
 
     def _name_of(self, host: int) -> bytes:
         """What the program calls a directory that it has opened; ENOENT: it was removed, or is none of the sysroot."""
@@ -87,14 +173,6 @@ class Paths:
         if not self.sysroot.has(path):
             fail(errno.ENOENT)
         return self.sysroot.guest_path(path)
-
-    def _own_file(self, files: FileTable, rest: bytes, follow: bool) -> bytes:
-        """What /proc/self/fd/NUMBER stands for, and what lies below a directory there."""
-        number, _, below = rest.partition(b"/")
-        host = files.host(int(number) if number.isdigit() else fail(errno.ENOENT))
-        if not below:
-            return b"/proc/self/fd/%d" % host
-        return self.sysroot.inside(self._name_of(host) + b"/" + below, follow) or fail(errno.ELOOP)
 
     def change_directory(self, host: int) -> None:
         """Make a host descriptor, which then belongs to this object, the working directory."""
@@ -109,7 +187,26 @@ class Paths:
         return self.sysroot.guest_path(path)
 
     def close(self) -> None:
+        self.let_go()
         os.close(self._directory)
+
+
+def _root(directory: bytes) -> Root:
+    """PfmonError: the kernel does not keep programs below it."""
+    from pfmon.program.root import Root  # few programs are confined
+
+    return Root(directory)
+
+
+def _number(text: bytes) -> int:
+    """A descriptor's number in a path of /proc."""
+    return int(text) if text.isdigit() else fail(errno.ENOENT)
+
+
+def _check_openable(mode: int) -> None:
+    """EACCES: confined programs open no devices, as on a file system that is mounted with nodev."""
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        fail(errno.EACCES)
 
 
 def _own(process_id: int) -> tuple[bytes, ...]:

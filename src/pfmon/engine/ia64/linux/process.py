@@ -89,7 +89,7 @@ class Process:
         self.timers = Timers(self.clock)
         self.random = RandomBytes(settings.seed, settings.host_random)
         self.limits = Limits(settings.stack_size)
-        self.files = FileTable(self.limits.open_files(), settings.standard_files)
+        self.files = FileTable(self.limits.open_files(), settings.standard_files, self.notice)
         self.paths = Paths(settings.sysroot, os.fsencode(program.image.path), settings.process_id, settings.confined)
         self.mappings = Mappings(memory, self.system.mappings)
         self.umask = Umask()
@@ -249,6 +249,8 @@ class Process:
             if errno is None:
                 raise
             self.set_result(errno, failed=True)
+        finally:
+            self.paths.let_go()
         thread.wait, thread.done = None, 0
         self.fire_timers()
         return self.finish(delivery.deliver(self, in_call=not returns, restart=restart))

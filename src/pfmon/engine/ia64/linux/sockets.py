@@ -36,7 +36,7 @@ def for_host(p: Process, given: bytes, binding: bool) -> bytes:
     and a socket that is bound to all addresses is bound to the loopback one."""
     (family,) = FAMILY.unpack_from(given)
     if family == AF_UNIX:
-        return _unix(p, given)
+        return _unix(p, given, binding)
     if p.settings.net or family not in (AF_INET, AF_INET6):
         return given
     start, size = (4, 4) if family == AF_INET else (8, 16)
@@ -54,7 +54,7 @@ def _is_loopback(address: bytes) -> bool:
     return address[:1] == b"\x7f" if len(address) == 4 else address == LOOPBACK_6 or address[:13] == MAPPED_4 + b"\x7f"
 
 
-def _unix(p: Process, given: bytes) -> bytes:
+def _unix(p: Process, given: bytes, binding: bool) -> bytes:
     """A path as the host has it; names without a path (abstract ones) are the run's own."""
     name = given[FAMILY.size :]
     if not name:
@@ -63,7 +63,7 @@ def _unix(p: Process, given: bytes) -> bytes:
         if p.paths.confined or not p.settings.net:
             return given[: FAMILY.size] + (b"\0pfmon-%d-" % os.getpid() + name[1:])[:LONGEST_PATH]
         return given
-    path = p.paths.host_name(p.files, AT_FDCWD, name.split(b"\0")[0])
+    path = p.paths.host_name(p.files, AT_FDCWD, name.split(b"\0")[0], follow=not binding)
     if len(path) >= LONGEST_PATH:
         fail(errno.ENAMETOOLONG)
     return given[: FAMILY.size] + path + b"\0"

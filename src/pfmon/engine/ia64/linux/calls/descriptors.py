@@ -34,13 +34,23 @@ def _open(p: Process, directory: int, address: int, flags: int, mode: int) -> in
     file = open_special(p, path)
     if file is None:
         follow = not flags & O_NOFOLLOW and flags & 0o300 != 0o300
-        name, at = p.paths.resolve(p.files, directory, path, follow)
         with p.umask.creating() if flags & O_CREAT else nullcontext():
-            host = _open_host(p, name, open_flags.to_host(flags), mode & 0o7777, at)
+            host = _host_file(p, directory, path, open_flags.to_host(flags), mode & 0o7777, follow)
         file = OpenFile(host, True, path)
         if flags & O_TRUNC:
             p.mappings.after_write(file)
     return p.files.add(file, bool(flags & O_CLOEXEC))
+
+
+def _host_file(p: Process, directory: int, path: bytes, flags: int, mode: int, follow: bool) -> int:
+    """The host's descriptor of a file that the program opens."""
+    if not p.paths.confined:
+        name, at = p.paths.resolve(p.files, directory, path, follow)
+        return _open_host(p, name, flags, mode, at)
+    found = p.paths.look_below(p.files, directory, path, flags, follow)
+    if found is None:
+        return p.paths.create_below(p.files, directory, path, flags, mode)
+    return _open_host(p, found, flags & ~(os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW), mode, None)
 
 
 def _open_host(p: Process, name: bytes, flags: int, mode: int, at: int | None) -> int:

@@ -29,12 +29,12 @@ def _kind(entry: os.DirEntry[str]) -> int:
     return DT_REG if entry.is_file(follow_symlinks=False) else DT_UNKNOWN
 
 
-def _entries(file: OpenFile) -> list[Entry]:
+def _entries(p: Process, file: OpenFile) -> list[Entry]:
     """The directory's entries by name: the host's order is different on every host."""
     with os.scandir(file.host) as found:
         entries = [Entry(e.inode(), _kind(e), os.fsencode(e.name)) for e in found]
     here = os.fstat(file.host).st_ino
-    above = os.stat("..", dir_fd=file.host).st_ino
+    above = here if p.paths.is_root(file.host) else os.stat("..", dir_fd=file.host).st_ino
     return [Entry(here, DT_DIR, b"."), Entry(above, DT_DIR, b".."), *sorted(entries, key=lambda e: e.name)]
 
 
@@ -52,7 +52,7 @@ def getdents(p: Process, fd: int, buffer: int, size: int) -> int:
 def _getdents(p: Process, fd: int, buffer: int, size: int, wide: bool) -> int:
     file = p.files.get(int32(fd))
     if file.entries is None:
-        file.entries = _entries(file)
+        file.entries = _entries(p, file)
         file.position = 0
     data = b""
     position = file.position

@@ -27,6 +27,7 @@ NONBLOCK, CLOEXEC, SEMAPHORE = 0o4000, 0o2000000, 1
 EPOLL_EVENT = Struct("<I4xQ")  # events, data: packed on x86 alone
 EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD = 1, 2, 3
 MOST_EVENTS = 1 << 16
+IN_DONT_FOLLOW = 0x02000000
 MILLISECOND = 1_000_000
 CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME = 0, 1, 7
 TFD_TIMER_CANCEL_ON_SET = 2  # nobody sets the clock
@@ -202,7 +203,7 @@ def inotify_init1(p: Process, flags: int) -> int:
 def inotify_add_watch(p: Process, fd: int, path: int, mask: int) -> int:
     from pfmon.engine.ia64.linux.host_calls import call  # as above
 
-    name = p.paths.host_name(p.files, AT_FDCWD, p.user.path(path))
+    name = p.paths.host_name(p.files, AT_FDCWD, p.user.path(path), follow=not mask & IN_DONT_FOLLOW)
     return call("inotify_add_watch", p.files.host(int32(fd)), name, mask & 0xFFFFFFFF)
 
 

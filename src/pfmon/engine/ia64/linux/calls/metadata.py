@@ -21,6 +21,7 @@ STATX_BASIC_STATS = 0x7FF
 UTIME_NOW, UTIME_OMIT = (1 << 30) - 1, (1 << 30) - 2
 F_OK = 0
 NO_CHANGE = -1
+DEVICES = (stat.S_IFCHR, stat.S_IFBLK)
 FILE_SYSTEM_TYPE = 0xEF53  # ext2: statvfs does not tell what the host has
 
 
@@ -234,12 +235,7 @@ def futimesat(p: Process, directory: int, path: int, times: int) -> int:
 def truncate(p: Process, path: int, length: int) -> int:
     if signed(length) < 0:
         fail(errno.EINVAL)
-    name, at = p.paths.resolve(p.files, AT_FDCWD, p.user.path(path))
-    host = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=at)
-    try:
-        os.ftruncate(host, length)
-    finally:
-        os.close(host)
+    os.truncate(p.paths.host_name(p.files, AT_FDCWD, p.user.path(path)), length)
     return 0
 
 
@@ -252,6 +248,8 @@ def mknod(p: Process, path: int, mode: int, device: int) -> int:
 def mknodat(p: Process, directory: int, path: int, mode: int, device: int) -> int:
     name, at = p.paths.resolve(p.files, int32(directory), p.user.path(path), follow=False)
     kind = stat.S_IFMT(mode & 0xFFFF) or stat.S_IFREG
+    if p.paths.confined and kind in DEVICES:
+        fail(errno.EPERM)
     with p.umask.creating():
         os.mknod(name, kind | mode & 0o7777, device & 0xFFFFFFFF, dir_fd=at)
     return 0
