@@ -149,13 +149,19 @@ def test_session_timeout_prints_the_counts_so_far() -> None:
     assert "--session-timeout" in done.stderr
 
 
-def test_interrupt_prints_the_counts_so_far() -> None:
-    command = [sys.executable, "-m", "pfmon", "-e", "ia64_inst_retired", example("noploop"), "100000000000"]
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupt_prints_the_counts_so_far(number: int, tmp_path: Path) -> None:
+    """And the recording so far is whole, with nothing beside it."""
+    record = tmp_path / "record"
+    command = [sys.executable, "-m", "pfmon", f"--record={record}", "-e", "ia64_inst_retired"]
+    command += [example("noploop"), "100000000000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while seconds_used(process.pid) < 0.5:  # of which starting takes 0.2
             time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 128 + signal.SIGINT
     assert counts(out)["IA64_INST_RETIRED"] > 1_000_000
     assert "interrupted" in err and "Traceback" not in err
+    assert list(tmp_path.iterdir()) == [record]
+    assert pfmon(f"--replay={record}", "-e", "ia64_inst_retired").stdout == out

@@ -1,4 +1,4 @@
-"""What ends a run from the command line: Ctrl-C and --session-timeout."""
+"""What ends a run from the command line: Ctrl-C, kill(1), the end of the terminal, and --session-timeout."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # the other one makes enumerations, and imports what they need
 
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
 
 @contextmanager
 def stopping(stop: Callable[[str], None], timeout: float | None) -> Iterator[None]:
-    """Within it ``stop`` is called with "interrupt" or, after so many seconds, with "timeout". Both are signals, which
-    end every wait of the host's."""
+    """Within it ``stop`` is called with "interrupt" or, after so many seconds, with "timeout". All are signals, which
+    end every wait of the host's; one that is ignored (nohup(1)) stays so."""
 
     def handle(number: int, _: FrameType | None) -> None:
         stop("timeout" if number == signal.SIGALRM else "interrupt")
 
-    old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGALRM)}
+    wanted = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
+    old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGALRM, *wanted)}
     if timeout is not None:
         signal.setitimer(signal.ITIMER_REAL, timeout)
     try:
