@@ -112,7 +112,7 @@ def check(case: Case, first: dict[str, Any], one: dict[str, Any]) -> None:
     assert status in (first["status"], LOST, 2), one["number"]  # 2: before the run
     assert all(line.startswith("pfmon: ") for line in said), (one["number"], one["err"])
     assert status == first["status"] or 1 <= len(said) <= 1 + len(first["err"].splitlines()) + 1, (one["number"], said)
-    named = set(re.findall(rf"(\S+/\.\S+\.{NUMBER})", one["err"]))
+    named = set(re.findall(r"(\S+/\.\S+\.\d+)", one["err"]))
     for name, content in one["files"].items():
         if name.startswith("."):
             assert any(path.endswith(f"/{name}") for path in named), (one["number"], name, said)
@@ -125,6 +125,3 @@ def check(case: Case, first: dict[str, Any], one: dict[str, Any]) -> None:
             assert content != before, (one["number"], name)
     missing = set(case.there) - set(one["files"])
     assert not missing, (one["number"], missing)
-
-
-NUMBER = r"\d+"

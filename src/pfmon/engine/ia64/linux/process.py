@@ -89,7 +89,7 @@ class Process:
         self.timers = Timers(self.clock)
         self.random = RandomBytes(settings.seed, settings.host_random)
         self.limits = Limits(settings.stack_size)
-        self.files = FileTable(self.limits.open_files(), settings.standard_files, self.notice)
+        self.files = FileTable(self.limits.open_files(), settings.standard_files, self.system.notice)
         self.paths = Paths(settings.sysroot, os.fsencode(program.image.path), settings.process_id, settings.confined)
         self.mappings = Mappings(memory, self.system.mappings)
         self.umask = Umask()
