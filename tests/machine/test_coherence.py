@@ -138,6 +138,18 @@ def test_a_core_notes_what_it_answered_as_long_as_it_runs() -> None:
     assert sum(entries * cycles for entries, cycles in enumerate(levels)) == asked * load("montecito")["bus.in_order"]
 
 
+def test_fc_takes_the_line_from_the_other_core() -> None:
+    """Each is an invalidation on the bus, which the core that writes the line answers; it asks for the line anew."""
+    flushes, wait = 100, ["nop.m 0"] * 800
+    both = assembled([loop(["st8 [r20]=r0"], 100_000), loop(["fc r20", *wait], flushes)], kind=shared_memory)
+    first, second = (happened(one) for one in both.threads)
+    assert second["L1I_SNOOPED"] == second["BUS_INVALIDATE"] == flushes
+    asked = sum(second[name] for name in ("BUS_READ_DATA", "BUS_READ_FETCH", "BUS_READ_OWN", "BUS_INVALIDATE"))
+    assert asked == sum(first[name] for name in ANSWERS[:3])
+    assert first["SNOOPED_HITM"] == second["BUS_INVALIDATE_HITM"] > flushes // 2
+    assert first["BUS_READ_OWN"] >= second["BUS_INVALIDATE_HITM"]
+
+
 def happened(machine: Machine) -> Counter[str]:
     """How often what happened."""
     found: Counter[str] = Counter()

@@ -229,6 +229,32 @@ def test_a_store_is_not_quick_as_long_as_a_release_would_wait() -> None:
     assert not ask(memory.l2, LINE, WRITE, done, RELEASE)[1]
 
 
+@pytest.mark.parametrize("name", ["itanium", "itanium2", "montecito"])
+def test_releases_that_wait_fill_the_queue(name: str) -> None:
+    """Table 2-9: 32 accesses. Stores that the data buffer holds wait in it for the miss before them."""
+    buffer, level = ("l2d.data_buffer", "l2d") if name == "montecito" else ("l2.data_buffer", "l2")
+    below = l2_of(name, f"{buffer}=64")
+    ask(below, LINE + 128, WRITE, 0)
+    ready, _ = ask(below, LINE, READ, NOW)
+    entries = int(load(name)[f"{level}.queue"])
+    taken = [below.request_at(LINE + 128, WRITE, NOW + 1 + number, RELEASE)[1] for number in range(entries + 2)]
+    waiting = [cycle for number, cycle in enumerate(taken) if cycle == NOW + 1 + number]
+    assert entries - 1 <= len(waiting) <= entries  # the miss leaves it when L3 was asked
+    assert all(cycle >= ready for cycle in taken[len(waiting) :])
+
+
+def test_an_invalidation_waits_for_room_before_the_bus() -> None:
+    below = l2_of("montecito", "bus.request_queue=1")
+    for number in range(2):
+        ask(below, LINE + 128 * number, FETCH, 1000 * number)
+        ask(below, LINE + 128 * number, READ, 10_000 + 1000 * number)
+    _, counts = ask(below, LINE, WRITE, NOW)
+    assert counts["L2_STORE_HIT_S"] == 1
+    assert ask(below, LINE + 128, WRITE, NOW)[1]["L2_STORE_HIT_S"] == 1
+    below.finish_at(2 * NOW)
+    assert sum(below.levels()["BRQ"]) == 2 * NOW  # no cycle had more than one
+
+
 @pytest.mark.parametrize(("before", "flags"), [(ACQUIRE, 0), (0, RELEASE)])
 def test_a_semaphore_that_waits_is_counted_as_one(before: int, flags: int) -> None:
     below = l2_of("montecito")

@@ -108,6 +108,7 @@ cdef class Bus:
         cdef int64_t done
         if self.arbiter is not None:
             self.arbiter.await_turn(now)
+        now = room_in_queue(&self.requests, now)
         done = self.request(now) + self.in_order_cycles
         note(notes, Occurrence.BUS_INVALIDATE, 1)
         enter_queue(&self.requests, now, done)

@@ -61,6 +61,7 @@ cdef struct Reach:               # a memory access of a block
     uint8_t size
     uint8_t group                # instruction groups of the block before its own: it issues so many cycles later at least
     uint8_t checks               # it is made only if the ALAT has no entry
+    uint8_t releases             # it waits for what is before it
 
 # Blocks are many and the host's caches small: what every run looks at is in the first 64 bytes, or right behind the plan.
 cdef struct Plan:                # 128 bytes; then its accesses (`reaches`)

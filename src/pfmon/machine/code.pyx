@@ -5,7 +5,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from pfmon.engine.ia64.encodings.attributes cimport (
-    ACCESS_CHECK, AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_PAUSE,
+    ACCESS_CHECK, ACCESS_RELEASE, AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_PAUSE,
     BR_FIRST, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK, OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH,
     PR_FIRST, STACKED, Attributes, Operand)
 from pfmon.engine.ia64.encodings.decoder cimport UNIT_B, UNIT_F, UNIT_M, UNIT_X, Operands, Row, decode, operands
@@ -220,12 +220,13 @@ cdef class Plans:
                     plan.reaches[plan.access_count].kind = attributes.access - 1
                     plan.reaches[plan.access_count].size = attributes.size
                     plan.reaches[plan.access_count].group = groups
+                    plan.reaches[plan.access_count].releases = attributes.access_flags & ACCESS_RELEASE != 0
                     plan.reaches[plan.access_count].checks = attributes.access_flags & ACCESS_CHECK != 0
                     plan.access_count += 1
             if step.effect == EFFECT_ALLOC:
                 plan.allocs += 1
                 plan.sof, plan.sol, plan.sor = <int32_t>code.imm, <int32_t>code.y, code.x
-            elif step.effect >= EFFECT_HINT:
+            elif step.effect >= EFFECT_HINT and not step.access:
                 plan.has_hints = 1
             elif step.effect == EFFECT_PAUSE:
                 if code.imm != PAUSE:

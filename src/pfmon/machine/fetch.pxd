@@ -75,7 +75,7 @@ cdef class InstructionFetch:
     cdef bint quick_line(self, uint64_t number, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes) noexcept nogil
     cdef void fetch(self, Notes* notes, uint64_t address, int64_t now, Fetched* out) noexcept nogil
-    # fc: its snoop. The line stays, as the stream does not say which it is.
+    # The snoop of an fc that a recording does not say the line of.
     cdef void note_flush(self, Notes* notes) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil

@@ -19,7 +19,8 @@ cpdef enum RequestKind:
     REQUEST_FETCH = 5            # demand instruction fetch
     REQUEST_FETCH_PREFETCH = 6   # instruction prefetch
     REQUEST_WALK = 7             # the page walker reads the VHPT
-    REQUEST_KINDS = 8
+    REQUEST_FLUSH = 8            # fc
+    REQUEST_KINDS = 9
 
 cpdef enum RequestFlag:
     REQUEST_EXCLUSIVE = 1        # the line is wanted for writing
@@ -42,10 +43,14 @@ cdef class L2:
     cdef int64_t look_cycles     # between looks for a line on its way; 0: only when it has come
     cdef int64_t write_cycles    # a victim's way to L3
     cdef int64_t float_extra, l3_float_extra
-    cdef int64_t busy_until      # before this cycle something is in the way of what could be quick
+    cdef int64_t issue_again     # cycles until what was cancelled is issued again, at least
+    cdef int64_t busy_until      # before this cycle a miss, a line on its way or an acquire is in the queue
+    cdef int64_t quick_from      # ... and before this one something is in the way of what could be quick
     cdef int64_t latest          # cycle in which all accesses so far are done but hits with nothing in the way
     cdef int64_t ordered         # before this cycle an acquire keeps later accesses waiting
     cdef int64_t ordering        # cycle in which that acquire was taken
+    cdef bint ordered_by_fence   # it is a fence
+    cdef int64_t reads_done      # cycle in which the reads are done that were issued again, with nothing else in their way
     cdef int64_t latest_taken    # ... the access that is done in cycle `latest`
     cdef int64_t last_taken
     cdef int64_t taken           # cycle in which the queue took the last data request
@@ -57,27 +62,39 @@ cdef class L2:
     # The cycle in which what was asked for in cycle `now` is there; for a write: in which the queue has taken it.
     cdef int64_t request(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags,
                          int64_t now) noexcept nogil
-    # Whether a read or write would be a hit in L2 (writes: in state M or E) with nothing in the way; without effect
-    # but for recency and, after a yes for a write, the state M.
+    # Whether a read or write would be a hit in L2 (writes: in state M or E; no releases) with nothing in the way but reads
+    # of its own cycle (banks.turn); without effect but for recency and, after a yes for a write, the state M.
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil
     # How much longer than its latency a hit takes that is served so many turns later: the queue issues it again.
     cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil
+    # What was made before the block's time was known is issued in cycle `now`, and has its turn.
+    cdef void took_turn(self, uint64_t address, bint reads, uint32_t turn, int64_t now) noexcept nogil
     # The place of a line that a read in cycle `now` would find, if it took L2's latency and no more, or ABSENT; without
     # any effect.
     cdef int64_t plain_place(self, uint64_t address, int64_t now) noexcept nogil
-    # `request` of a read of that place, without its notes (`note_quick`).
-    cdef int64_t read_plain(self, int64_t place, uint64_t address, int64_t now) noexcept nogil
+    # `request` of a read of that place, without its notes (`note_quick`) and its turn (`took_turn`).
+    cdef int64_t read_plain(self, int64_t place, int64_t now) noexcept nogil
     cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil
-    # A fence in cycle `now`: the cycle in which everything before it is done, and before which nothing behind it is.
+    # A fence in cycle `now`, which the queue takes in cycle `taken`: the cycle in which everything before it is done, and
+    # before which nothing behind it is.
     cdef int64_t fence(self, int64_t now) noexcept nogil
+    # fc: the line leaves L2, L3 and the other core that shares memory, and is written back if one of them changed it.
+    cdef void flush(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
 
     cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil
+    # The cycle from `now` on in which the queue takes an access; it is `taken`.
+    cdef int64_t enter(self, int kind, int64_t now) noexcept nogil
     # The cycle in which order lets an access go on that would in cycle `start`.
     cdef int64_t in_order(self, Notes* notes, int kind, uint32_t flags, int64_t start) noexcept nogil
+    # The cycle from `start` on in which an access finds a tag port and its bank: it is issued again until it does.
+    cdef int64_t issue(self, Notes* notes, uint64_t address, int kind, bint reaches_data, int64_t start) noexcept nogil
+    # What is in its way in a cycle, as an occurrence; NOTHING_HAPPENED: nothing.
+    cdef uint32_t in_the_way(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
+    cdef uint32_t filled_or_read_out(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil
     # Why an access recirculates: its line is on its way; a write that hits; a miss.
     cdef void note_recirculation(self, Notes* notes, uint64_t address, int kind, int64_t start,
                              int64_t ready) noexcept nogil
@@ -88,8 +105,15 @@ cdef class L2:
     cdef void note_fetch_again(self, Notes* notes, uint32_t occurrence, int64_t cycles) noexcept nogil
     cdef int64_t miss_fetch(self, Notes* notes, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil
     cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil
-    cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
+    # `start`: the cycle in which it is issued; `asked`: in which it was to be.
+    cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags, int64_t asked,
                      int64_t start) noexcept nogil
     cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil
-    cdef void make_room(self, Notes* notes, TagStore tags, int64_t place, int64_t now, int64_t filled) noexcept nogil
+    # The cycle from `now` on in which a victim buffer is free for what is in a place, if it needs one.
+    cdef int64_t room_for_victim(self, TagStore tags, int64_t place, int64_t now) noexcept nogil
+    cdef void make_room(self, Notes* notes, TagStore tags, int64_t place, bint for_code, int64_t now,
+                        int64_t filled) noexcept nogil
+    cdef void drop_inner(self, uint64_t line, uint64_t size) noexcept nogil
     cdef void not_before(self, int64_t done) noexcept nogil
+    cdef void issued_again(self, int64_t taken, int64_t done) noexcept nogil
+    cdef void busy(self, int64_t done) noexcept nogil

@@ -2,10 +2,15 @@
 
 Data requests enter the OzQ, which holds them until they are done or, for the first miss of a line, until L3 was
 asked; misses hold a fill buffer until their line is there. Release operations wait for all before them, acquire
-operations keep those behind them waiting. Fetches have a queue of their own.
+operations keep those behind them waiting; both stay in the queue until they are done. Fetches have a queue of their own.
+
+An access takes a tag port when it is issued, and a read its bank of the data array; what finds none is cancelled and issued
+again (banks.pxd). A line is written in the cycle before it is there, and read in which it leaves. Stores wait in the data
+buffer until no read wants their bank, so only these are in their way.
 """
 
-from pfmon.machine.banks cimport foresee_read, read_bank, start_banks
+from pfmon.machine.banks cimport (
+    NO_BANK, bank_is_taken, bank_of, is_in_line, ports_are_taken, start_banks, take_turn)
 from pfmon.machine.notes cimport note, noted
 from pfmon.machine.occurrences cimport Occurrence
 from pfmon.machine.l3 cimport WANTED_DATA, WANTED_FETCH, WANTED_FETCH_AHEAD, WANTED_OWNED
@@ -14,12 +19,15 @@ from pfmon.machine.shares cimport Shares, watch_queue
 from pfmon.machine.tags cimport ABSENT, EXCLUSIVE, INVALID, MODIFIED, SHARED, quick_find, use
 from pfmon.machine.tags import cache_tags
 from pfmon.machine.mshr cimport (
+    ASKED_BY_DATA,
     ASKED_BY_FETCH,
+    MOST_MSHRS,
     Mshr,
     find_mshr,
     missed_same_index,
     allocate_mshr,
     recirculation_of,
+    room_for_mshr,
 )
 
 cdef uint32_t OPERATION[REQUEST_KINDS]
@@ -67,7 +75,9 @@ cdef class L2:
         self.fetch_latency = config["l2i.latency" if self.split else "l2.fetch_latency"]
         self.float_extra = config[f"{name}.float_latency"] - conversion - self.latency
         self.l3_float_extra = config["l3.float_latency"] - conversion - config["l3.latency"]
-        start_banks(&self.banks, config[f"{name}.banks"], config[f"{name}.bank"])
+        self.issue_again = max(1, self.queued_latency - self.latency)
+        start_banks(&self.banks, config[f"{name}.banks"], config[f"{name}.bank"], config[f"{name}.tag_ports"],
+                    config[f"{name}.line"])
         start_queue(&self.ozq, config[f"{name}.queue"])
         start_queue(&self.fills, config[f"{name}.fills"])
         start_queue(&self.victims, config[f"{name}.victims"])
@@ -85,40 +95,120 @@ cdef class L2:
 
     cdef int64_t request_data(self, Notes* notes, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil:
-        cdef int64_t start, done, place
-        start = room_in_queue(&self.ozq, now)
+        cdef int64_t asked, start, done, place
+        cdef bint reaches_data
+        asked = self.in_order(notes, kind, flags, self.enter(kind, now))
+        place = quick_find(self.data, address)
+        reaches_data = place != ABSENT and self.data.infos[place].ready <= asked
+        start = asked
+        if asked <= self.banks.latest or asked < self.busy_until:
+            start = self.issue(notes, address, kind, reaches_data, asked)
+        elif self.banks.limited:                 # nothing can be in the way
+            take_turn(&self.banks, bank_of(&self.banks, address) if reaches_data and kind != REQUEST_WRITE else NO_BANK,
+                      asked, self.taken)
+        if place != ABSENT:
+            done = self.hit(notes, place, address, kind, flags, asked, start)
+        else:
+            done = self.miss(notes, address, kind, flags, start)
+        if flags & REQUEST_ACQUIRE:
+            self.ordered, self.ordering, self.ordered_by_fence = done, self.taken, 0
+            enter_queue(&self.acquires, self.taken, done)
+            self.busy(done)
+        return self.taken if kind == REQUEST_WRITE else done
+
+    cdef int64_t enter(self, int kind, int64_t now) noexcept nogil:
+        cdef int64_t start = room_in_queue(&self.ozq, now)
         if start < self.last_taken:
             start = self.last_taken
         if writes(kind):
             start = room_in_queue(&self.data_buffer, start)
         self.last_taken = self.taken = start
-        start = self.in_order(notes, kind, flags, start)
-        place = quick_find(self.data, address)
-        if place != ABSENT:
-            done = self.hit(notes, place, address, kind, flags, start)
-        else:
-            done = self.miss(notes, address, kind, flags, start)
-        if flags & REQUEST_ACQUIRE:
-            self.ordered, self.ordering = done, self.taken
-            enter_queue(&self.acquires, self.taken, done)
-            if done > self.busy_until:
-                self.busy_until = done
-        return self.taken if kind == REQUEST_WRITE else done
+        return start
+
+    cdef int64_t issue(self, Notes* notes, uint64_t address, int kind, bint reaches_data, int64_t start) noexcept nogil:
+        cdef uint32_t bank = bank_of(&self.banks, address) if reaches_data else NO_BANK
+        cdef uint32_t reason = self.in_the_way(bank, kind, start)
+        if reason:
+            if start == self.taken:              # otherwise order has cancelled it before
+                note(notes, reason, 1)
+            start += self.issue_again
+            while self.in_the_way(bank, kind, start):
+                start += 1
+            if start >= self.quick_from:
+                self.quick_from = start + 1
+        if self.banks.limited:
+            take_turn(&self.banks, NO_BANK if kind == REQUEST_WRITE else bank, start, self.taken)
+        return start
+
+    cdef uint32_t in_the_way(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil:
+        if ports_are_taken(&self.banks, cycle):
+            return Occurrence.OZQ_CANCEL_OVER_SUB
+        if bank == NO_BANK:
+            return Occurrence.NOTHING_HAPPENED
+        if kind != REQUEST_WRITE and bank_is_taken(&self.banks, bank, cycle):
+            return Occurrence.OZQ_CANCEL_BANK
+        return self.filled_or_read_out(bank, kind, cycle) if cycle < self.busy_until else Occurrence.NOTHING_HAPPENED
+
+    cdef uint32_t filled_or_read_out(self, uint32_t bank, int kind, int64_t cycle) noexcept nogil:
+        cdef uint32_t i
+        cdef const Mshr* line
+        i = self.mshrs.first
+        while i != self.mshrs.next:
+            line = &self.mshrs.mshrs[i & (MOST_MSHRS - 1)]
+            i += 1
+            if line.ready == cycle + 1 and line.asked_by == ASKED_BY_DATA:
+                if is_in_line(&self.banks, bank, line.number << self.data.shift):
+                    return Occurrence.OZQ_CANCEL_FILL_STORE if kind == REQUEST_WRITE else Occurrence.OZQ_CANCEL_FILL
+                if kind == REQUEST_WRITE and line.written:
+                    return Occurrence.OZQ_CANCEL_OZDATA
+        i = self.leaving_victims.first
+        while i != self.leaving_victims.next:
+            line = &self.leaving_victims.mshrs[i & (MOST_MSHRS - 1)]
+            i += 1
+            if line.asked == cycle and line.asked_by == ASKED_BY_DATA \
+                    and is_in_line(&self.banks, bank, line.number << self.data.shift):
+                return Occurrence.OZQ_CANCEL_WRITE_BACK
+        return Occurrence.NOTHING_HAPPENED
+
+    cdef void took_turn(self, uint64_t address, bint reads, uint32_t turn, int64_t now) noexcept nogil:
+        cdef int64_t start = now + self.turn_cycles(turn), done = start + self.latency + self.float_extra
+        if self.banks.limited:
+            take_turn(&self.banks, bank_of(&self.banks, address) if reads else NO_BANK, start, now)
+        if turn:
+            if start >= self.quick_from:
+                self.quick_from = start + 1
+            self.issued_again(now, done)
+
+    cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil:
+        return self.issue_again + turn - 1 if turn else 0
+
+    # A hit that waits in the queue for its bank or port alone: a release waits for it, and nobody else does.
+    cdef void issued_again(self, int64_t taken, int64_t done) noexcept nogil:
+        enter_queue(&self.ozq, taken, done)
+        if done > self.reads_done:
+            self.reads_done = done
+
+    cdef void busy(self, int64_t done) noexcept nogil:
+        if done > self.busy_until:
+            self.busy_until = done
+            if done > self.quick_from:
+                self.quick_from = done
 
     cdef int64_t in_order(self, Notes* notes, int kind, uint32_t flags, int64_t start) noexcept nogil:
         cdef uint32_t reason = Occurrence.NOTHING_HAPPENED
-        if flags & REQUEST_RELEASE and start < self.latest:
+        if flags & REQUEST_RELEASE and start < max(self.latest, self.reads_done):
             reason = Occurrence.OZQ_CANCEL_RELEASE
             if self.latest_taken == self.taken:
                 reason = Occurrence.OZQ_CANCEL_LATE_RELEASE
-            enter_queue(&self.releases, start, self.latest)
-            start = self.latest
+            enter_queue(&self.releases, start, max(self.latest, self.reads_done))
+            start = max(self.latest, self.reads_done)
         if start < self.ordered:
-            reason = Occurrence.OZQ_CANCEL_ACQUIRE
-            if self.ordering == self.taken:
+            reason = Occurrence.OZQ_CANCEL_FENCE if self.ordered_by_fence else Occurrence.OZQ_CANCEL_ACQUIRE
+            if self.ordering == self.taken and not self.ordered_by_fence:
                 reason = Occurrence.OZQ_CANCEL_LATE_ACQUIRE
             start = self.ordered
-        if reason == Occurrence.OZQ_CANCEL_RELEASE or reason == Occurrence.OZQ_CANCEL_ACQUIRE:
+        if reason == Occurrence.OZQ_CANCEL_RELEASE or reason == Occurrence.OZQ_CANCEL_ACQUIRE \
+                or reason == Occurrence.OZQ_CANCEL_FENCE:
             if kind == REQUEST_SEMAPHORE:
                 reason = Occurrence.OZQ_CANCEL_SEMAPHORE
         if reason:
@@ -126,21 +216,42 @@ cdef class L2:
         return start
 
     cdef int64_t fence(self, int64_t now) noexcept nogil:
-        cdef int64_t done = now + self.latency
-        if done < self.latest:
-            done = self.latest
+        cdef int64_t done = self.enter(REQUEST_WALK, now) + self.latency
+        if done < max(self.latest, self.reads_done):
+            done = max(self.latest, self.reads_done)
         if done > self.ordered:
-            self.ordered, self.ordering = done, now
-        if done > self.busy_until:
-            self.busy_until = done
-        enter_queue(&self.acquires, now, done)
+            self.ordered, self.ordering, self.ordered_by_fence = done, self.taken, 1
+        self.busy(done)
+        enter_queue(&self.ozq, self.taken, done)
+        enter_queue(&self.acquires, self.taken, done)
         return done
 
-    cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags,
+    cdef void flush(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil:
+        cdef uint64_t line = address >> self.data.shift << self.data.shift
+        cdef int64_t start = self.issue(notes, address, REQUEST_FLUSH, 0, self.enter(REQUEST_FLUSH, now)), place
+        cdef int64_t done = start + self.latency
+        cdef int state = INVALID
+        note(notes, Occurrence.L2_OP_OTHER, 1)
+        place = quick_find(self.data, address)
+        if place != ABSENT:
+            state = self.data.infos[place].state
+            if self.data.infos[place].ready > done:
+                done = self.data.infos[place].ready
+            self.data.clear(place)
+            self.drop_inner(line, <uint64_t>1 << self.data.shift)
+        place = quick_find(self.code, address) if self.split else ABSENT
+        if place != ABSENT:
+            note(notes, Occurrence.SNOOPED_L2I_HIT, 1)
+            self.code.clear(place)
+        self.l3.flush(notes, address, state == MODIFIED, start)
+        enter_queue(&self.ozq, self.taken, done)
+        self.not_before(done)
+
+    cdef int64_t hit(self, Notes* notes, int64_t place, uint64_t address, int kind, uint32_t flags, int64_t asked,
                      int64_t start) noexcept nogil:
         cdef int64_t done, ready = self.data.infos[place].ready
-        cdef uint32_t turn = 0
         cdef bint on_its_way = ready > start
+        cdef bint alone = 0      # nothing was in its way but order, banks and ports
         cdef bint passes = 0     # the queue: it leaves no trace there
         note_reference(notes, kind, not on_its_way)
         if on_its_way:
@@ -149,39 +260,40 @@ cdef class L2:
             self.note_sibling(notes, address, start)
         if not flags & REQUEST_NO_RECENCY:
             use(self.data, place)
-        if kind != REQUEST_WRITE and not on_its_way:
-            turn = read_bank(&self.banks, address, start)
-        if turn and start == self.taken:         # otherwise order has cancelled it before
-            note(notes, Occurrence.OZQ_CANCEL_BANK, 1)
         if kind == REQUEST_SEMAPHORE:
-            done = start + turn + self.semaphore_latency
-        elif start >= self.busy_until:
-            done = start + self.latency + self.turn_cycles(turn)
-            passes = not on_its_way
-            if passes and not turn:
+            done = start + self.semaphore_latency
+        elif asked >= self.busy_until:
+            done = start + self.latency
+            alone = not on_its_way
+            passes = alone and start == self.taken
+            if passes:
                 note(notes, Occurrence.L2_BYPASS_SHORT, 1)
         else:
-            done = start + turn + self.queued_latency
-            if not on_its_way and start == self.taken and not turn:
+            done = start + self.queued_latency
+            if not on_its_way and start == self.taken:
                 note(notes, Occurrence.L2_BYPASS_LONG, 1)
         if writes(kind):
             if self.data.infos[place].state == SHARED:
                 note(notes, Occurrence.L2_STORE_HIT_S, 1)
-                passes = 0
+                alone = passes = 0
                 ready = self.l3.invalidate(notes, address, start)
                 self.data.infos[place].ready = ready
             self.data.infos[place].state = MODIFIED
         if ready > done:
             done = ready
-            if done > self.busy_until:
-                self.busy_until = done
+            self.busy(done)
         if kind == REQUEST_FLOAT_READ:
             done += self.float_extra
-        if not passes:
+        if not alone:
             self.not_before(done)
             enter_queue(&self.ozq, self.taken, done)
-            if writes(kind):
-                enter_queue(&self.data_buffer, self.taken, done)
+        elif not passes and writes(kind):
+            self.not_before(start)
+            enter_queue(&self.ozq, self.taken, done)
+        elif not passes:
+            self.issued_again(self.taken, done)
+        if writes(kind) and not passes:
+            enter_queue(&self.data_buffer, self.taken, done)
         return done
 
     cdef int64_t miss(self, Notes* notes, uint64_t address, int kind, uint32_t flags, int64_t start) noexcept nogil:
@@ -189,32 +301,31 @@ cdef class L2:
         cdef int wanted = WANTED_OWNED if writes(kind) or flags & REQUEST_EXCLUSIVE else WANTED_DATA
         cdef int64_t place, asked, buffered
         cdef Mshr* coming
+        place = self.data.victim(address)
         note_reference(notes, kind, 0)
         note(notes, Occurrence.L2_MISS_SENT, 1)
         asked = room_in_queue(&self.fills, start)
         if asked > start:
             note(notes, Occurrence.L2_FILLS_FULL, 1)
-        self.l3.read(notes, address, wanted, not flags & REQUEST_NO_L3, asked, &line)
-        if line.sent > asked:
+        buffered = self.room_for_victim(self.data, place, room_for_mshr(&self.mshrs, asked))
+        self.l3.read(notes, address, wanted, not flags & REQUEST_NO_L3, buffered, &line)
+        if line.sent > buffered:
             note(notes, Occurrence.L3_REJECT_DATA, 1)
         if line.sent == self.taken and start >= self.busy_until:
             note(notes, Occurrence.L2_BYPASS_MISS, 1)
         if wanted == WANTED_OWNED and not writes(kind):
             line.state = EXCLUSIVE
         enter_queue(&self.fills, asked, line.ready)
-        enter_queue(&self.ozq, self.taken, line.sent + self.latency)
+        enter_queue(&self.ozq, self.taken, line.ready if flags & REQUEST_ACQUIRE else line.sent + self.latency)
         if writes(kind):
             enter_queue(&self.data_buffer, self.taken, line.ready)
-        buffered = room_in_queue(&self.victims, line.sent)
-        place = self.data.victim(address)
-        self.note_miss(notes, address, start, buffered > line.sent and self.data.infos[place].state == MODIFIED)
+        self.note_miss(notes, address, start, buffered > asked)
         coming = allocate_mshr(&self.mshrs, address >> self.data.shift, start, line.ready)
-        coming.sent = line.sent
-        self.make_room(notes, self.data, place, line.sent, line.ready)
+        coming.sent, coming.written = line.sent, writes(kind)
+        self.make_room(notes, self.data, place, 0, line.sent, line.ready)
         self.data.put(place, address, line.state, line.ready, not flags & REQUEST_NO_RECENCY)
         note(notes, Occurrence.L2_FILL_S + line.state - SHARED, 1)
-        if line.ready > self.busy_until:
-            self.busy_until = line.ready
+        self.busy(line.ready)
         self.not_before(line.ready)
         return line.ready + (self.l3_float_extra if kind == REQUEST_FLOAT_READ else 0)
 
@@ -257,10 +368,17 @@ cdef class L2:
         note(notes, reason, 1)
         note(notes, Occurrence.L2_LOOK_AGAIN, 1)
 
+    cdef int64_t room_for_victim(self, TagStore tags, int64_t place, int64_t now) noexcept nogil:
+        if tags.infos[place].state != MODIFIED:
+            return now
+        return room_in_queue(&self.victims, room_for_mshr(&self.leaving_victims, now))
+
     # Place `place` is for a line that will be `filled`; what was there goes to L3 if it was modified, and leaves L1D.
-    cdef void make_room(self, Notes* notes, TagStore tags, int64_t place, int64_t now, int64_t filled) noexcept nogil:
-        cdef int64_t inner, written
-        cdef uint64_t gone = tags.numbers[place] << tags.shift, part
+    cdef void make_room(self, Notes* notes, TagStore tags, int64_t place, bint for_code, int64_t now,
+                        int64_t filled) noexcept nogil:
+        cdef int64_t written
+        cdef Mshr* leaving
+        cdef uint64_t gone = tags.numbers[place] << tags.shift
         cdef int state = tags.infos[place].state
         if state == INVALID:
             return
@@ -270,19 +388,27 @@ cdef class L2:
             written = room_in_queue(&self.write_buffers, filled)
             enter_queue(&self.victims, now, written)
             enter_queue(&self.write_buffers, written, written + self.write_cycles)
-            allocate_mshr(&self.leaving_victims, tags.numbers[place], now, written)
+            leaving = allocate_mshr(&self.leaving_victims, tags.numbers[place], now, written)
+            leaving.asked_by = ASKED_BY_FETCH if for_code else ASKED_BY_DATA
             self.l3.write_back(notes, gone, now, written)
-        if self.split and tags is self.code:
+        if self.split and for_code:
             note(notes, Occurrence.L2I_REPLACED, 1)
         elif self.first_level is not None:
-            part = gone
-            while part < gone + (<uint64_t>1 << tags.shift):
-                inner = quick_find(self.first_level, part)
-                if inner == ABSENT and self.other_thread:
-                    inner = quick_find(self.first_level, part | self.other_thread)
-                if inner != ABSENT:
-                    self.first_level.clear(inner)
-                part += <uint64_t>1 << self.first_level.shift
+            self.drop_inner(gone, <uint64_t>1 << tags.shift)
+
+    # A line leaves L1D, too, which may have parts of it.
+    cdef void drop_inner(self, uint64_t line, uint64_t size) noexcept nogil:
+        cdef uint64_t part = line
+        cdef int64_t inner
+        if self.first_level is None:
+            return
+        while part < line + size:
+            inner = quick_find(self.first_level, part)
+            if inner == ABSENT and self.other_thread:
+                inner = quick_find(self.first_level, part | self.other_thread)
+            if inner != ABSENT:
+                self.first_level.clear(inner)
+            part += <uint64_t>1 << self.first_level.shift
 
     cdef int64_t request_fetch(self, Notes* notes, uint64_t address, int kind, int64_t now) noexcept nogil:
         cdef int64_t place = quick_find(self.code, address), start = room_in_queue(&self.fetches, now), done
@@ -315,24 +441,24 @@ cdef class L2:
     cdef int64_t miss_fetch(self, Notes* notes, uint64_t address, uint32_t ahead, int64_t start) noexcept nogil:
         cdef Line line
         cdef Mshr* coming
-        cdef int64_t place
+        cdef int64_t place = self.code.victim(address), asked
         note(notes, Occurrence.L2_FETCH_MISS_DEMAND + ahead, 1)
         if not ahead:
             note(notes, Occurrence.L2_FETCH_BYPASS_MISS, 1)
-        self.l3.read(notes, address, WANTED_FETCH + ahead, 1, start, &line)
-        if line.sent > start:
+        asked = self.room_for_victim(self.code, place, start if self.split else room_for_mshr(&self.mshrs, start))
+        self.l3.read(notes, address, WANTED_FETCH + ahead, 1, asked, &line)
+        if line.sent > asked:
             note(notes, Occurrence.L3_REJECT_FETCH_DEMAND + ahead, 1)
         if not self.split:
             coming = allocate_mshr(&self.mshrs, address >> self.code.shift, start, line.ready)
             coming.asked_by = ASKED_BY_FETCH + ahead
-        place = self.code.victim(address)
-        self.make_room(notes, self.code, place, line.sent, line.ready)
+        self.make_room(notes, self.code, place, 1, line.sent, line.ready)
         self.code.put(place, address, line.state, line.ready, 1)
         return line.ready
 
     cdef bint quick(self, uint64_t address, int kind, int64_t now) noexcept nogil:
         cdef int64_t place
-        if now < self.busy_until:
+        if now < self.quick_from:
             return 0
         place = quick_find(self.data, address)
         if place == ABSENT or self.data.infos[place].ready > now:
@@ -341,26 +467,20 @@ cdef class L2:
             if self.data.infos[place].state < EXCLUSIVE or now < self.latest:
                 return 0             # a release would wait
             self.data.infos[place].state = MODIFIED
-        else:
-            foresee_read(&self.banks, address, now)
         use(self.data, place)
         return 1
 
     cdef int64_t plain_place(self, uint64_t address, int64_t now) noexcept nogil:
         cdef int64_t place
-        if now < self.busy_until or now < self.last_taken or now < self.ordered or room_in_queue(&self.ozq, now) > now:
+        if now < self.quick_from or now < self.last_taken or now < self.ordered or room_in_queue(&self.ozq, now) > now:
             return ABSENT
         place = quick_find(self.data, address)
         return place if place != ABSENT and self.data.infos[place].ready <= now else ABSENT
 
-    cdef int64_t read_plain(self, int64_t place, uint64_t address, int64_t now) noexcept nogil:
+    cdef int64_t read_plain(self, int64_t place, int64_t now) noexcept nogil:
         self.last_taken = self.taken = now
         use(self.data, place)
-        read_bank(&self.banks, address, now)
         return now + self.latency
-
-    cdef int64_t turn_cycles(self, uint32_t turn) noexcept nogil:
-        return max(<int64_t>turn, self.queued_latency - self.latency) if turn else 0
 
     cdef void note_quick(self, Notes* notes, int kind, uint32_t turn) noexcept nogil:
         note_reference(notes, kind, 1)
@@ -379,8 +499,8 @@ cdef class L2:
     cdef bint lost(self) noexcept nogil:
         """Whether a queue had too many entries, here or below."""
         return (self.ozq.lost or self.fills.lost or self.victims.lost or self.data_buffer.lost or self.acquires.lost
-                or self.releases.lost or self.fetches.lost or self.write_buffers.lost or self.mshrs.lost
-                or self.leaving_victims.lost or self.l3.tracked.lost or self.l3.bus.lost())
+                or self.releases.lost or self.fetches.lost or self.write_buffers.lost or self.l3.tracked.lost
+                or self.l3.bus.lost())
 
     cdef void finish(self, int64_t now) noexcept nogil:
         finish_queue(&self.ozq, now)

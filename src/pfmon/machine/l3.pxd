@@ -39,6 +39,8 @@ cdef class L3:
     cdef void write_back(self, Notes* notes, uint64_t address, int64_t now, int64_t sent) noexcept nogil
     # L2 has the line in state S and wants it alone; the cycle in which it may write.
     cdef int64_t invalidate(self, Notes* notes, uint64_t address, int64_t now) noexcept nogil
+    # fc: the line leaves L3, and the other core; it goes to memory if one has it modified, or L2 (`modified`).
+    cdef void flush(self, Notes* notes, uint64_t address, bint modified, int64_t now) noexcept nogil
     # The other core is asked for a line: the state in which it had it.
     cdef int ask_other(self, Notes* notes, uint64_t address, int wanted, uint32_t modified) noexcept nogil
     cdef void insert(self, Notes* notes, uint64_t address, int state, int64_t ready, int64_t now) noexcept nogil

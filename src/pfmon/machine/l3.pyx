@@ -97,6 +97,17 @@ cdef class L3:
             self.ask_other(notes, address, WANTED_OWNED, Occurrence.BUS_INVALIDATE_HITM)
         return now
 
+    cdef void flush(self, Notes* notes, uint64_t address, bint modified, int64_t now) noexcept nogil:
+        cdef int64_t place = self.tags.search(address >> self.tags.shift)
+        if place != ABSENT:
+            modified |= self.tags.infos[place].state == MODIFIED
+            self.tags.clear(place)
+        if modified:
+            self.bus.write(notes, address >> self.tags.shift << self.tags.shift, now)
+        if self.other is not None:
+            self.bus.invalidate(notes, now)
+            self.ask_other(notes, address, WANTED_OWNED, Occurrence.BUS_INVALIDATE_HITM)
+
     cdef int ask_other(self, Notes* notes, uint64_t address, int wanted, uint32_t modified) noexcept nogil:
         cdef int found = self.other.snoop(address, wanted == WANTED_OWNED, wanted >= WANTED_FETCH, self.bus.asked)
         if found == MODIFIED:

@@ -12,7 +12,7 @@ from pfmon.stream.consumer cimport RunCounter
 
 cdef enum NodeFlag:
     NODE_CYCLES = (1 << 30) - 1
-    NODE_LATE_STORES = 1 << 30   # stores are so near its end that loads behind it may meet them
+    NODE_LATE_ACCESSES = 1 << 30 # what is behind it may meet stores of its end, or reads that are issued again
     NODE_WRONG_TARGET = 1 << 31  # its branch was foretold by an earlier value of its branch register
 
 cdef struct Node:                # what a block does from a state: 64 bytes

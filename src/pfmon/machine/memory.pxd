@@ -4,8 +4,10 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.encodings.attributes cimport (
     ACCESS_ACQUIRE, ACCESS_ADVANCED, ACCESS_CHECK, ACCESS_EXCLUSIVE, ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FLOAT_STORE,
-    ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA, ACCESS_RELEASE, ACCESS_SEMAPHORE,
+    ACCESS_FLUSH, ACCESS_KINDS, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NT1, ACCESS_NT2, ACCESS_NTA, ACCESS_RELEASE,
+    ACCESS_SEMAPHORE,
     ACCESS_SPECULATIVE, ACCESS_SPILL, ACCESS_SPILL_FILL, ACCESS_STORE)
+from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.notes cimport Notes
 from pfmon.machine.queues cimport Queue
 from pfmon.machine.served cimport Served
@@ -44,6 +46,7 @@ cdef class DataMemory(DataTranslation):
     cdef StoreConflicts store_conflicts
     cdef Familiar familiar[4][FAMILIAR]  # integer loads, floating-point loads, stores, floating-point stores
     cdef TagStore lines2         # the tags of L2
+    cdef InstructionFetch fetch  # that fc reaches; None: there is none
     cdef uint64_t no_number
     cdef Info no_info
 
@@ -59,7 +62,7 @@ cdef class DataMemory(DataTranslation):
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil
     # mf: what is behind it waits for everything before it.
-    cdef void fence(self, int64_t now) noexcept nogil
+    cdef void fence(self, int64_t now, Served* out) noexcept nogil
     cdef void finish(self, int64_t now) noexcept nogil
     cdef void watch(self, Shares shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
@@ -73,6 +76,11 @@ cdef class DataMemory(DataTranslation):
                        Served* out) noexcept nogil
     cdef void prefetch(self, Notes* notes, uint64_t address, uint32_t size, uint32_t flags, int64_t now,
                        Served* out) noexcept nogil
+    # fc: the line leaves all caches.
+    cdef void flush(self, Notes* notes, uint64_t address, int64_t now, Served* out) noexcept nogil
+    # The cycle in which an access of cycle `now` can be made: the pipeline may have stood for one of its group before.
+    cdef int64_t begin(self, int64_t now, Served* out) noexcept nogil
+    cdef void end(self, const Served* out) noexcept nogil
     cdef void leave_to_other(self, uint64_t address) noexcept nogil
     cdef void bring(self, uint64_t address, uint32_t flags, int64_t now, int64_t ready) noexcept nogil
     cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil

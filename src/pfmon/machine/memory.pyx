@@ -4,7 +4,7 @@ L1D is written through and takes no lines for stores; it serves integer loads an
 engine. Floating-point accesses, stores, semaphores and line prefetches go to L2.
 """
 
-from pfmon.machine.banks cimport foresee_read, read_bank
+from pfmon.machine.banks cimport foresee_read
 from pfmon.machine.causes cimport Cause
 from pfmon.machine.l2 cimport (
     REQUEST_ACQUIRE, REQUEST_EXCLUSIVE, REQUEST_FLOAT_READ, REQUEST_NO_L3, REQUEST_NO_RECENCY, REQUEST_PREFETCH,
@@ -94,10 +94,11 @@ cdef class DataMemory:
             return page != ABSENT and place != ABSENT and self.quick_load(page, place, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
             familiar = &self.familiar[1][address >> FAMILIAR_SHIFT & FAMILIAR - 1]
-            if self.again(self.pages2, address, now, familiar):
-                foresee_read(&self.l2.banks, address, now)
-                return 1
-            return self.quick_l2(self.pages2, address, kind, now, familiar)
+            if not self.again(self.pages2, address, now, familiar) \
+                    and not self.quick_l2(self.pages2, address, kind, now, familiar):
+                return 0
+            foresee_read(&self.l2.banks, address, now)
+            return 1
         if now < self.l2.latest or (now < self.filled and self.is_coming(address, now)):
             return 0             # it may be a release that waits, or meet a fill of L1D
         if kind == ACCESS_STORE or kind == ACCESS_SPILL:
@@ -122,7 +123,7 @@ cdef class DataMemory:
 
     # Whether what L2 serves is familiar and nothing in its way.
     cdef bint again(self, TagStore pages, uint64_t address, int64_t now, const Familiar* familiar) noexcept nogil:
-        return (now >= self.l2.busy_until and is_familiar(familiar, self.lines2, pages, address, address & self.physical)
+        return (now >= self.l2.quick_from and is_familiar(familiar, self.lines2, pages, address, address & self.physical)
                 and familiar.line.info.ready <= now
                 and touch_known(pages, &familiar.translation) and touch_known(self.lines2, &familiar.line))
 
@@ -169,7 +170,7 @@ cdef class DataMemory:
         if self.l2.banks.turn:
             return 0
         use(self.pages1, page)
-        self.put_line(address, now, self.l2.read_plain(line, physical, now))
+        self.put_line(address, now, self.l2.read_plain(line, now))
         return 1
 
     cdef void note_plain(self, Notes* notes) noexcept nogil:
@@ -186,11 +187,7 @@ cdef class DataMemory:
     cdef void access(self, Notes* notes, uint64_t address, uint32_t size, int kind, uint32_t flags, int64_t now,
                      Served* out) noexcept nogil:
         cdef int64_t start
-        cdef uint32_t stall
-        out.stalls, out.level, out.asked = 0, TlbLevel.TLB_HIT, -1
-        if now != self.cycle:
-            self.cycle, self.stood = now, 0
-        now += self.stood        # for an access of the same cycle: it need not wait again
+        now = self.begin(now, out)
         if flags & ACCESS_NO_PAGE:
             start = self.find_no_page(notes, address, kind, now, out)
         else:
@@ -203,6 +200,9 @@ cdef class DataMemory:
             out.ready = now
             if start >= 0:       # without a translation nothing comes of it
                 self.prefetch(notes, address, size, flags, start, out)
+        elif kind == ACCESS_FLUSH:
+            out.ready = start
+            self.flush(notes, address, start, out)
         elif is_store(kind):
             out.ready = self.store(notes, address, size, kind, flags, start, out)
         elif reads_first_level(kind):
@@ -215,6 +215,16 @@ cdef class DataMemory:
             stand_still(out, Cause.L1D_L2BPRESS, start, self.l2.taken)
             if flags & ACCESS_ACQUIRE:
                 self.ordered = out.ready
+        self.end(out)
+
+    cdef int64_t begin(self, int64_t now, Served* out) noexcept nogil:
+        out.stalls, out.level, out.asked = 0, TlbLevel.TLB_HIT, -1
+        if now != self.cycle:
+            self.cycle, self.stood = now, 0
+        return now + self.stood
+
+    cdef void end(self, const Served* out) noexcept nogil:
+        cdef uint32_t stall
         for stall in range(out.stalls):
             self.stood += out.cycles[stall]
 
@@ -296,10 +306,32 @@ cdef class DataMemory:
             enter_queue(&self.store_buffer, now, taken)
         return now
 
-    cdef void fence(self, int64_t now) noexcept nogil:
-        cdef int64_t done = self.l2.fence(now)
+    cdef void fence(self, int64_t now, Served* out) noexcept nogil:
+        cdef int64_t done
+        now = self.begin(now, out)
+        done = self.l2.fence(now)
+        out.ready = stand_still(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
         if done > self.ordered:
             self.ordered = done
+        self.end(out)
+
+    cdef void flush(self, Notes* notes, uint64_t address, int64_t now, Served* out) noexcept nogil:
+        cdef uint64_t physical = address & self.physical, size = <uint64_t>1 << self.l2.data.shift
+        cdef uint64_t line = physical & ~(size - 1), part = line
+        cdef int64_t place
+        note(notes, Occurrence.L1I_SNOOPED, 1)
+        while part < line + size:
+            place = quick_find(self.cache, part | (address & ~self.physical))
+            if place != ABSENT:
+                self.cache.clear(place)
+            self.leave_to_other(part | (address & ~self.physical))
+            part += <uint64_t>1 << self.cache.shift
+        part = line
+        while self.fetch is not None and part < line + size:
+            self.fetch.drop(part)
+            part += self.fetch.line
+        self.l2.flush(notes, physical, now)
+        stand_still(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
 
     cdef void watch(self, Shares shares) noexcept nogil:
         """These levels are shared among event sets."""
@@ -333,13 +365,16 @@ cdef class DataMemory:
     def quick_at(self, address: int, kind: int, now: int, size: int = 8) -> bool:
         """What quick() says of an access; what it says yes to is made in this cycle, as the pipeline does."""
         cdef bint said = self.quick(address, size, kind, now)
-        if said and kind == ACCESS_FLOAT_LOAD:
-            read_bank(&self.l2.banks, address, now)
+        if said and not reads_first_level(kind):
+            self.l2.took_turn(address, kind == ACCESS_FLOAT_LOAD, self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0, now)
         return said
 
     def plain_at(self, address: int, kind: int, now: int, size: int = 8, flags: int = 0) -> bool:
         """Whether an access that is not quick is a plain load; then it is made."""
-        return kind == ACCESS_LOAD and now >= self.ordered and self.other_load(address, size, flags, now) == PLAIN
+        if kind != ACCESS_LOAD or now < self.ordered or self.other_load(address, size, flags, now) != PLAIN:
+            return False
+        self.l2.took_turn(address, 1, 0, now)
+        return True
 
     def plain_notes(self) -> list[tuple[int, int]]:
         """The occurrences that a plain access stands for."""
@@ -357,8 +392,7 @@ cdef class DataMemory:
 
     def quick_latency_of(self, kind: int) -> int:
         """Cycles from issue to use of what quick() said yes to last."""
-        cdef uint32_t turn = self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0
-        return self.quick_latency[kind] + self.l2.turn_cycles(turn)
+        return self.quick_latency[kind] + self.l2.turn_cycles(self.l2.banks.turn if kind == ACCESS_FLOAT_LOAD else 0)
 
     def stores(self) -> dict[str, TagStore]:
         """Its tags: "l1d", "dtlb1", "dtlb2"."""

@@ -1,4 +1,8 @@
-"""Miss status holding registers: lines that L2 asked for and that have not come, or that left it and have not arrived."""
+"""Miss status holding registers: lines that L2 asked for and that have not come, or that left it and have not arrived.
+
+A line is written into the data array in the cycle before it is there; a modified one is read out of it in the cycle in
+which it leaves. Lines of code take no turn in the array (a unified L2 has them in the same registers).
+"""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
@@ -20,11 +24,11 @@ cdef struct Mshr:
     int64_t ready                # ... in which it is there
     int asked_by
     bint awaited                 # a later access waits for it
+    bint written                 # a write asked for it: the fill merges what the queue's data buffer has
 
 cdef struct MshrFile:
     uint32_t first               # counts that run on: registers first .. next - 1 are in use, or were
     uint32_t next
-    bint lost                    # sticky: a line on its way found no register
     Mshr mshrs[MOST_MSHRS]
 
 
@@ -35,8 +39,7 @@ cdef inline void release_filled(MshrFile* file, int64_t now) noexcept nogil:
 
 
 cdef inline void close_up(MshrFile* file, int64_t now) noexcept nogil:
-    """Room for one more: registers whose line has come go, wherever they are. That none has is a loss; with the
-    machines of configs/ the fill buffers and the queue before them bound the lines on their way to fewer."""
+    """Registers whose line has come go, wherever they are."""
     cdef uint32_t i = file.first, kept = file.first
     while i != file.next:
         if file.mshrs[i & (MOST_MSHRS - 1)].ready > now:
@@ -44,21 +47,33 @@ cdef inline void close_up(MshrFile* file, int64_t now) noexcept nogil:
             kept += 1
         i += 1
     file.next = kept
-    if file.next - file.first == MOST_MSHRS:
-        file.lost = 1
-        file.first += 1
+
+
+cdef inline int64_t room_for_mshr(MshrFile* file, int64_t now) noexcept nogil:
+    """The first cycle from ``now`` on in which a register is free: a line that finds none waits for the one that comes
+    next."""
+    cdef uint32_t i
+    cdef int64_t first
+    release_filled(file, now)
+    if file.next - file.first < MOST_MSHRS:
+        return now
+    close_up(file, now)
+    if file.next - file.first < MOST_MSHRS:
+        return now
+    first = file.mshrs[file.first & (MOST_MSHRS - 1)].ready
+    for i in range(MOST_MSHRS):
+        if file.mshrs[i].ready < first:
+            first = file.mshrs[i].ready
+    close_up(file, first)
+    return first
 
 
 cdef inline Mshr* allocate_mshr(MshrFile* file, uint64_t number, int64_t now, int64_t ready) noexcept nogil:
-    """One more line; the caller says the rest of it."""
-    cdef Mshr* line
-    release_filled(file, now)
-    if file.next - file.first == MOST_MSHRS:
-        close_up(file, now)
-    line = &file.mshrs[file.next & (MOST_MSHRS - 1)]
+    """One more line, for which `room_for_mshr` found a register; the caller says the rest of it."""
+    cdef Mshr* line = &file.mshrs[file.next & (MOST_MSHRS - 1)]
     file.next += 1
     line.number, line.asked, line.sent, line.ready = number, now, now, ready
-    line.asked_by, line.awaited = ASKED_BY_DATA, 0
+    line.asked_by, line.awaited, line.written = ASKED_BY_DATA, 0, 0
     return line
 
 

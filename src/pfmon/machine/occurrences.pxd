@@ -63,7 +63,13 @@ cpdef enum Occurrence:
     OZQ_CANCEL_SEMAPHORE         # ... a semaphore for either
     OZQ_CANCEL_LATE_ACQUIRE      # ... of its own cycle
     OZQ_CANCEL_LATE_RELEASE
-    OZQ_CANCEL_BANK              # a read that met another one in a bank
+    OZQ_CANCEL_FENCE             # ... what is behind a fence, for it
+    OZQ_CANCEL_BANK              # an access that is issued again, one cause each: a read that met another one in a bank
+    OZQ_CANCEL_OVER_SUB          # ... no tag port was free
+    OZQ_CANCEL_FILL              # ... a read whose bank a fill wrote
+    OZQ_CANCEL_FILL_STORE        # ... a store whose bank a fill wrote
+    OZQ_CANCEL_OZDATA            # ... a store beside a fill that took what the data buffer had for its line
+    OZQ_CANCEL_WRITE_BACK        # ... whose bank a line on its way out was read from
     L2_FETCH_CONFLICT_DEMAND     # a hit whose line is on its way
     L2_FETCH_CONFLICT_PREFETCH
     L2_FETCH_QUEUED_HIT_DEMAND   # a fetch that waited for room in the queue, and found its line

@@ -79,8 +79,10 @@ cdef class Pipeline:
     cdef void await_operands(self, const Step* step, uint32_t number, bint executed) noexcept nogil
     cdef void issue(self, const Plan* plan, const Run* run, uint32_t first, uint32_t beyond) noexcept nogil
     cdef int64_t reach(self, const Step* step, const Run* run, uint32_t number, uint64_t address) noexcept nogil
-    cdef void fence(self, uint32_t number, int64_t issued) noexcept nogil
+    cdef void fence(self, const Run* run, uint32_t number) noexcept nogil
     cdef void resize_frame(self, const Step* step, int64_t issued) noexcept nogil
+    # An instruction made the pipeline stand still behind its issue.
+    cdef void stand(self, const Run* run, uint32_t number, const Served* served) noexcept nogil
     cdef void show(self, uint64_t block, uint32_t instruction, uint64_t address, const Served* served,
                    bint of_stack) noexcept nogil
     cdef void show_made(self, const Step* step, const Run* run, uint32_t number, uint32_t access,

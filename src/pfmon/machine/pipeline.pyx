@@ -21,7 +21,7 @@ from pfmon.machine.dispersal cimport (
 from pfmon.machine.fetch cimport InstructionFetch
 from pfmon.machine.frames cimport set_frame_levels
 from pfmon.machine.memory cimport (
-    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FLOAT_LOAD, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
+    ACCESS_CHECK, ACCESS_DEFERRED, ACCESS_FLOAT_LOAD, ACCESS_FLUSH, ACCESS_LFETCH, ACCESS_LOAD, ACCESS_NO_PAGE, ACCESS_SPECULATIVE,
     ACCESS_SPILL_FILL, ACCESS_STORE, is_store)
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, NOTE_RANGED, note
 from pfmon.machine.occurrences cimport L1D_CHECK_READ
@@ -34,7 +34,8 @@ from pfmon.machine.state cimport STEERED_SINCE
 from pfmon.machine.scoreboard cimport (
     pending_results, place_of, resume_results, rotate_board, usable, write_register)
 from pfmon.machine.script cimport (
-    EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, Event, access_event, ask_access, tell)
+    EVENT_ACCESS, EVENT_BANK, EVENT_FENCE, EVENT_STORE, TAKES_A_TURN, TURN_SHIFT, Event, access_event, ask_access,
+    tell)
 from pfmon.machine.thread_turns cimport give_way, record_switch
 from pfmon.machine.latencies import OPERATION_NAMES, USE_NAMES, latency_of
 
@@ -249,7 +250,7 @@ cdef class Pipeline:
                 ready = self.reach(step, run, i, run.addresses[self.access])
                 self.access += 1
             if step.effect == EFFECT_FENCE:
-                self.fence(i, issued)
+                self.fence(run, i)
             elif step.effect == EFFECT_PAUSE and self.switch is not None:
                 self.switch.pause(issued)
             elif step.effect == EFFECT_ALLOC:
@@ -276,7 +277,7 @@ cdef class Pipeline:
         """A memory access is made; the cycle from which an integer operation can use what it loads."""
         cdef Served served
         cdef Event event
-        cdef uint32_t i, turn, flags = step.access_flags
+        cdef uint32_t flags = step.access_flags, turn = 0, takes = 0 if run.quick else TAKES_A_TURN
         cdef uint64_t ranged = has_bit(run.ranged, self.access)
         self.notes.context = <uint64_t>number << NOTE_INSTRUCTION | ranged << NOTE_RANGED
         if flags & ACCESS_CHECK and (run.told == NULL or not has_bit(run.told.failed, number)):
@@ -289,21 +290,22 @@ cdef class Pipeline:
             self.issued[self.access] = <uint32_t>(self.now - self.began)
             if self.watch is not None and self.watch.loads:
                 self.show_made(step, run, number, self.access, self.now)
-            turn = served_as(run, self.access)
-            if turn == SERVED_BY_L2 and step.access != ACCESS_FLOAT_LOAD + 1:
+            if served_as(run, self.access) == SERVED_BY_L2 and step.access != ACCESS_FLOAT_LOAD + 1:
                 self.data.note_plain(&self.notes)
-                event = access_event(EVENT_BANK, number, self.access, 0, 0, 0)
+                event = access_event(EVENT_BANK, number, self.access, takes, 0, 0)
                 tell(&self.script, self.data, &event, address, self.now)
                 return self.now + self.data.l2.latency
+            if step.access == ACCESS_FLOAT_LOAD + 1:
+                turn = served_as(run, self.access)
             self.data.note_quick(&self.notes, step.access - 1, turn)
             if is_store(step.access - 1):            # until now it counted as made as early as it could have been
-                event = access_event(EVENT_STORE, number, self.access, 0, 0, step.size)
+                event = access_event(EVENT_STORE, number, self.access, takes, 0, step.size)
                 tell(&self.script, self.data, &event, address, self.now)
             elif step.access == ACCESS_FLOAT_LOAD + 1:
-                event = access_event(EVENT_BANK, number, self.access, 0, 0, 0)
+                takes = TAKES_A_TURN | turn << TURN_SHIFT if turn else takes
+                event = access_event(EVENT_BANK, number, self.access, takes, 0, 0)
                 tell(&self.script, self.data, &event, address, self.now)
-                return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.turn_cycles(turn)
-            return self.now + self.data.quick_latency[step.access - 1]
+            return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.turn_cycles(turn)
         if flags & ACCESS_SPECULATIVE and run.told != NULL:
             if has_bit(run.told.no_address, number):
                 return self.now
@@ -314,19 +316,27 @@ cdef class Pipeline:
         served.stalls = 0
         event = access_event(EVENT_ACCESS, number, self.access, flags, step.access - 1, step.size)
         ask_access(&self.script, self.data, &self.notes, &event, address, self.now, &served)
-        if self.watch is not None and step.access != ACCESS_LFETCH + 1:
+        if self.watch is not None and step.access != ACCESS_LFETCH + 1 and step.access != ACCESS_FLUSH + 1:
             self.show(run.number, number, address, &served, False)
+        self.stand(run, number, &served)
+        return served.ready
+
+    cdef void stand(self, const Run* run, uint32_t number, const Served* served) noexcept nogil:
+        cdef uint32_t i
         for i in range(served.stalls):
             self.stalled += served.cycles[i]
             if served.cause[i] == KERNEL:
                 self.front_end.stop(served.cycles[i])
             self.records.add_bubbles(run.number, number, BUBBLE_BACK, served.cause[i], served.cycles[i])
-        return served.ready
 
-    cdef void fence(self, uint32_t number, int64_t issued) noexcept nogil:
+    cdef void fence(self, const Run* run, uint32_t number) noexcept nogil:
         """Accesses behind a fence wait until all before it are done."""
         cdef Event event = access_event(EVENT_FENCE, number, 0, 0, 0, 0)
-        tell(&self.script, self.data, &event, 0, issued)
+        cdef Served served
+        served.stalls = 0
+        self.notes.context = <uint64_t>number << NOTE_INSTRUCTION
+        ask_access(&self.script, self.data, &self.notes, &event, 0, self.now, &served)
+        self.stand(run, number, &served)
 
     cdef void resize_frame(self, const Step* step, int64_t issued) noexcept nogil:
         """alloc: the frame has its new size from the cycle in which that issues."""

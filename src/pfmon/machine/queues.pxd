@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t
 from pfmon.machine.levels cimport Level, set_entries
 
 cdef enum:
-    MOST_ENTRIES = 64
+    MOST_ENTRIES = 64            # the largest queue of figures.csv
 
 cdef struct Queue:
     uint32_t capacity            # 1 .. MOST_ENTRIES
@@ -54,7 +54,7 @@ cdef inline void enter_queue(Queue* queue, int64_t now, int64_t leaves) noexcept
 
 
 cdef inline void start_queue(Queue* queue, uint32_t capacity) noexcept nogil:
-    """An empty queue, in memory that is all zeros. figures.csv has no queue beyond MOST_ENTRIES."""
+    """An empty queue, in memory that is all zeros. figures.csv has no queue beyond MOST_ENTRIES; who enters asked for room."""
     queue.capacity = capacity if capacity < MOST_ENTRIES else MOST_ENTRIES
     queue.lost = capacity > MOST_ENTRIES
 

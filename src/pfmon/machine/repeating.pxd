@@ -20,8 +20,8 @@ cdef class Repeating(Watched):
     cdef bint repeat(self, const Run* run, uint64_t outcome) noexcept nogil
     cdef Node* ask_on(self, const Run* run, uint32_t point) noexcept nogil
     cdef void ask(self, const Run* run, const Event* event) noexcept nogil
-    cdef bint late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
-    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
+    cdef bint late_accesses(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil
+    cdef void make_late_accesses(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil
     cdef uint32_t learn(self, const Plan* plan, const Run* run, uint32_t before, uint64_t outcome, uint32_t after,
                         int64_t cycles) noexcept nogil

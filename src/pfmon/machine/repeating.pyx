@@ -9,10 +9,11 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.machine.code cimport Reach
 from pfmon.machine.fetch cimport Fetched
 from pfmon.machine.frames cimport set_frame_levels
-from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_STORES, NODE_WRONG_TARGET, is_node
-from pfmon.machine.memory cimport is_store
+from pfmon.machine.memo cimport NODE_CYCLES, NODE_LATE_ACCESSES, NODE_WRONG_TARGET, is_node
+from pfmon.machine.memory cimport ACCESS_FLOAT_LOAD, is_store
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, Notes
 from pfmon.machine.outcomes cimport Edge
+from pfmon.machine.run cimport served_as
 from pfmon.machine.script cimport EventKind, Script, ask_access, ask_fetch, has_room, tell
 from pfmon.machine.served cimport Served
 from pfmon.machine.state cimport State
@@ -21,6 +22,11 @@ from pfmon.stream.table cimport executed
 
 cdef enum:
     MOST_WAYS = 4096             # through a block from a state that the memo learns
+
+
+cdef inline uint32_t turn_of(const Run* run, const Reach* reach, uint32_t access) noexcept nogil:
+    """The turn of a quick access in a bank of L2; 0: the first, or none."""
+    return served_as(run, access) if reach.kind == ACCESS_FLOAT_LOAD and not reach.checks else 0
 
 
 cdef class Repeating(Watched):
@@ -105,17 +111,17 @@ cdef class Repeating(Watched):
         cdef Script* script = &self.pipeline.script
         cdef Notes* notes = &self.pipeline.notes
         cdef int64_t now = self.now + event.at
-        cdef uint64_t address
         cdef Fetched fetched
         cdef Served served
         notes.context = <uint64_t>event.instruction << NOTE_INSTRUCTION
         if event.kind == EventKind.EVENT_FETCH:
             ask_fetch(script, self.fetch, notes, event, run.first_window + event.window, now, &fetched)
+        elif event.kind == EventKind.EVENT_FENCE:
+            ask_access(script, self.data, notes, event, 0, now, &served)
         elif event.kind == EventKind.EVENT_ACCESS:
             ask_access(script, self.data, notes, event, run.addresses[event.access], now, &served)
         else:
-            address = 0 if event.kind == EventKind.EVENT_FENCE else run.addresses[event.access]
-            tell(script, self.data, event, address, now)
+            tell(script, self.data, event, run.addresses[event.access], now)
         notes.count = 0
 
     cdef void simulate(self, const Plan* plan, Run* run, uint64_t outcome, bint known) noexcept nogil:
@@ -160,8 +166,8 @@ cdef class Repeating(Watched):
                 root = self.memo.add_root(before, run.word, outcome, run.served, &self.pipeline.script.events[0])
             if root == 0 or self.memo.nodes[root].ways == MOST_WAYS:
                 return 0
-        if not asked and self.late_stores(plan, run, cycles):
-            flags |= NODE_LATE_STORES
+        if not asked and self.late_accesses(plan, run, cycles):
+            flags |= NODE_LATE_ACCESSES
         node = self.memo.add(before, run.word, outcome, run.served, after, <uint32_t>cycles | flags, self.pipeline.allocs,
                              plan.allocs, self.pipeline.issued, 0 if asked else run.made, not asked)
         if node == 0 or not asked:
@@ -172,8 +178,9 @@ cdef class Repeating(Watched):
         first.ways += 1
         return node
 
-    cdef bint late_stores(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
-        """Whether stores of a block that took ``cycles`` may be within the store window of what comes behind it."""
+    cdef bint late_accesses(self, const Plan* plan, const Run* run, int64_t cycles) noexcept nogil:
+        """Whether stores of a block that took ``cycles`` may be within the store window of what comes behind it, or reads of
+        it were issued again."""
         cdef uint32_t i, access = 0
         cdef const Reach* reach
         for i in range(plan.access_count):
@@ -183,11 +190,14 @@ cdef class Repeating(Watched):
             if access < run.made and is_store(reach.kind) \
                     and cycles - self.pipeline.issued[access] <= self.data.store_conflicts.window:
                 return True
+            if access < run.made and turn_of(run, reach, access):
+                return True
             access += 1
         return False
 
-    cdef void enter_late_stores(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
-        """The cycles in which stores of a block that the memo repeated were made: `survey` took the earliest ones."""
+    cdef void make_late_accesses(self, const Plan* plan, const Run* run, int64_t began) noexcept nogil:
+        """What stores and reads of a block that the memo repeated leave behind, in the cycles in which they were made:
+        `survey` took the earliest ones."""
         cdef const uint32_t* issued = self.memo.issued(self.node)
         cdef uint32_t i, access = 0
         cdef const Reach* reach
@@ -197,6 +207,8 @@ cdef class Repeating(Watched):
                 continue
             if is_store(reach.kind):
                 enter_store(&self.data.store_conflicts, run.addresses[access], reach.size, began + issued[access])
+            elif turn_of(run, reach, access):
+                self.data.l2.took_turn(run.addresses[access], 1, turn_of(run, reach, access), began + issued[access])
             access += 1
 
     cdef void repeat_allocs(self, const Plan* plan, int64_t began) noexcept nogil:

@@ -20,9 +20,13 @@ cdef enum:
 cdef enum EventKind:
     EVENT_FETCH = 0              # a window of the front end
     EVENT_ACCESS                 # a memory access
-    EVENT_STORE                  # a store that was made before issued: loads right behind it may meet it
-    EVENT_BANK                   # a read that was made before issued: those behind it may meet it in a bank of L2
-    EVENT_FENCE                  # no answer, and neither have a store and a read of a bank
+    EVENT_FENCE
+    EVENT_STORE                  # no answer: a store that was made before issued, loads right behind it may meet it
+    EVENT_BANK                   # ... a read that was made before issued: those behind it may meet it in a bank of L2
+
+cdef enum:
+    TAKES_A_TURN = 1             # flag of the latter two: others may meet it
+    TURN_SHIFT = 1               # ... above it the turn of a read
 
 cdef struct Event:
     int32_t at                   # cycles since the block began
@@ -71,7 +75,7 @@ cdef inline bint has_room(const Script* script) noexcept nogil:
     return script.on and script.count < MOST_EVENTS and script.starts[script.count] + MOST_ANSWER <= MOST_WORDS
 
 
-# Ask memory, or take what it has answered; what is noted goes to ``notes``. `Event.at` is worked out here from ``now``.
+# Ask memory (`ask_access`: for an access or a fence), or take what it has answered; what is noted goes to ``notes``. `Event.at` is worked out here from ``now``.
 cdef void ask_fetch(Script* script, InstructionFetch fetch, Notes* notes, const Event* event, uint64_t window, int64_t now,
                     Fetched* out) noexcept nogil
 cdef void ask_access(Script* script, DataMemory data, Notes* notes, const Event* event, uint64_t address,

@@ -1,6 +1,5 @@
 """What memory answered while a block ran: see script.pxd. An answer is a word, more for what it needs, then its notes."""
 
-from pfmon.machine.banks cimport read_bank
 from pfmon.machine.notes cimport MOST_NOTES
 from pfmon.machine.store_conflict cimport enter_store
 
@@ -85,7 +84,10 @@ cdef void ask_access(Script* script, DataMemory data, Notes* notes, const Event*
         for i in range(out.stalls):
             out.cause[i], out.cycles[i] = <uint32_t>(known[1 + i] >> 32), <uint32_t>known[1 + i]
         return
-    data.access(notes, address, event.size, event.access_kind, event.flags, now, out)
+    if event.kind == EVENT_FENCE:
+        data.fence(now, out)
+    else:
+        data.access(notes, address, event.size, event.access_kind, event.flags, now, out)
     place = add(script, event, now, 1 + out.stalls + notes.count - before)
     if place != NULL:
         place[0] = <uint32_t>(out.ready - now) | <uint64_t>out.stalls << 32
@@ -100,8 +102,6 @@ cdef void tell(Script* script, DataMemory data, const Event* event, uint64_t add
         return
     if event.kind == EVENT_STORE:
         enter_store(&data.store_conflicts, address, event.size, now)
-    elif event.kind == EVENT_BANK:
-        read_bank(&data.l2.banks, address, now)
-    else:
-        data.fence(now)
+    if event.flags & TAKES_A_TURN:
+        data.l2.took_turn(address, event.kind == EVENT_BANK, event.flags >> TURN_SHIFT, now)
     add(script, event, now, 0)

@@ -1,6 +1,6 @@
 """The register stack engine: what its stores and loads take of a pipeline's time, and of the memory."""
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW
 from pfmon.machine.loose_notes cimport write_loose_notes
@@ -18,6 +18,7 @@ cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instructio
                          uint32_t cause) noexcept nogil:
     cdef bint store = cause == RSE_OVERFLOW
     cdef uint32_t i
+    cdef int64_t began = pipeline.earliest
     cdef Served served
     pipeline.stall(number, instruction, cause, (registers + pipeline.rse_rate - 1) // pipeline.rse_rate)
     for i in range(registers):
@@ -25,8 +26,8 @@ cdef void move_registers(Pipeline pipeline, uint64_t number, uint32_t instructio
             address += 8
         pipeline.notes.context = (<uint64_t>instruction << NOTE_INSTRUCTION
                                   | in_ranges(&pipeline.ranges, address) << NOTE_RANGED)
-        pipeline.data.access(&pipeline.notes, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0, pipeline.earliest,
-                             &served)
+        pipeline.data.access(&pipeline.notes, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0,
+                             began + i // pipeline.rse_rate, &served)
         if pipeline.watch is not None:
             pipeline.show(number, instruction, address, &served, True)
         address += 8

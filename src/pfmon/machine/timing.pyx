@@ -17,7 +17,7 @@ from pfmon.machine.causes cimport RSE_LOADRS, RSE_OVERFLOW, RSE_UNDERFLOW, XPN
 from pfmon.machine.code cimport Reach, Step, executes
 from pfmon.machine.fetch cimport WINDOW
 from pfmon.machine.frames cimport enter_frame, leave_frame, set_frame_levels
-from pfmon.machine.memo cimport NODE_LATE_STORES, NODE_WRONG_TARGET
+from pfmon.machine.memo cimport NODE_LATE_ACCESSES, NODE_WRONG_TARGET
 from pfmon.machine.notes cimport NOTE_INSTRUCTION, note
 from pfmon.machine.occurrences cimport ROUND_TRIP, Occurrence
 from pfmon.machine.prefetch cimport hint, redirect
@@ -77,6 +77,7 @@ cdef class Timing(Repeating):
             self.data = DataMemory(config, self.l2)
             self.predictor = branch_predictor(config)
             self.fetch = InstructionFetch(config, self.l2, self.predictor)
+            self.data.fetch = self.fetch
         else:
             self.l2, self.data, self.predictor, self.fetch = beside.l2, beside.data, beside.predictor, beside.fetch
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
@@ -167,8 +168,8 @@ cdef class Timing(Repeating):
                 begin_script(&self.pipeline.script, False)
             self.simulate(plan, run, outcome, known)
             return False
-        if self.ran.cycles & NODE_LATE_STORES:
-            self.enter_late_stores(plan, run, began)
+        if self.ran.cycles & NODE_LATE_ACCESSES:
+            self.make_late_accesses(plan, run, began)
         if plan.allocs:
             self.repeat_allocs(plan, began)
         return True
@@ -251,16 +252,16 @@ cdef class Timing(Repeating):
         set_frame_levels(&self.pipeline.frames, self.now)
 
     cdef void give_hints(self, const Plan* plan, const Run* run, uint64_t next_ip) noexcept nogil:
-        """Hints to prefetch and prediction, and fc; what they cause belongs to no cycle with an issue."""
+        """Hints to prefetch and prediction; what they cause belongs to no cycle with an issue."""
         cdef uint32_t i
         cdef const Step* step
         if plan.has_hints:
             for i in range(plan.length):
                 step = &plan.steps[i]
-                if step.effect < EFFECT_HINT:
+                if step.effect < EFFECT_HINT or step.access:
                     continue
                 self.pipeline.notes.context = <uint64_t>i << NOTE_INSTRUCTION
-                if step.effect == EFFECT_FLUSH_LINE:
+                if step.effect == EFFECT_FLUSH_LINE:     # of a recording without its address
                     if executes(step, run.word):
                         self.fetch.note_flush(&self.pipeline.notes)
                 else:

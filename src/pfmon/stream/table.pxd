@@ -41,7 +41,7 @@ cpdef enum AccessKind:
     READ = 1
     WRITE = 2
     READ_WRITE = 3               # atomic
-    FETCH_LINE = 4               # prefetch
+    FETCH_LINE = 4               # nothing is read or written: prefetch, fc
 
 cpdef enum BranchKind:
     NO_BRANCH = 0

@@ -87,7 +87,7 @@ cdef uint32_t isa_kind_of(const Instruction* ins) noexcept nogil:
 
 cdef uint8_t access_of(uint32_t kind) noexcept nogil:
     """What its memory access does."""
-    if kind & Kind.PREFETCH:
+    if kind & Kind.PREFETCH or not kind & (Kind.LOAD | Kind.STORE):
         return AccessKind.FETCH_LINE
     return (AccessKind.READ if kind & Kind.LOAD else 0) | (AccessKind.WRITE if kind & Kind.STORE else 0)
 

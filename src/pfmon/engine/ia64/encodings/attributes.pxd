@@ -56,7 +56,8 @@ cpdef enum AccessKind:
     ACCESS_LFETCH = 5
     ACCESS_FILL = 6              # of the register stack engine
     ACCESS_SPILL = 7
-    ACCESS_KINDS = 8
+    ACCESS_FLUSH = 8             # fc
+    ACCESS_KINDS = 9
 
 cpdef enum AccessFlag:
     ACCESS_ACQUIRE = 1

@@ -51,7 +51,8 @@ class AccessKind(IntFlag):
     ACCESS_LFETCH = 5
     ACCESS_FILL = 6
     ACCESS_SPILL = 7
-    ACCESS_KINDS = 8
+    ACCESS_FLUSH = 8
+    ACCESS_KINDS = 9
 
 class AccessFlag(IntFlag):
     ACCESS_ACQUIRE = 1

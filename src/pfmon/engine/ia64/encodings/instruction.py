@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pfmon.engine.ia64.encodings import operand_uses
-from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind
+from pfmon.engine.ia64.encodings.attributes import AccessFlag, AccessKind, Effect
 from pfmon.engine.ia64.encodings.choices import Ctype, Emit, Nat, Predicated
 from pfmon.engine.ia64.encodings.formats import FORMATS
 from pfmon.engine.ia64.encodings.operand_uses import Register
@@ -78,6 +78,7 @@ FLAGS_BY_KIND = {
     int(Ia64Kind.SPILL_FILL): int(AccessFlag.ACCESS_SPILL_FILL),
 }
 ACCESS_LOAD, ACCESS_FLOAT_LOAD = int(AccessKind.ACCESS_LOAD), int(AccessKind.ACCESS_FLOAT_LOAD)
+ACCESS_FLUSH, FLUSH_LINE = int(AccessKind.ACCESS_FLUSH), int(Effect.EFFECT_FLUSH_LINE)
 ACCESS_STORE, ACCESS_FLOAT_STORE = int(AccessKind.ACCESS_STORE), int(AccessKind.ACCESS_FLOAT_STORE)
 ACCESS_SEMAPHORE, ACCESS_LFETCH = int(AccessKind.ACCESS_SEMAPHORE), int(AccessKind.ACCESS_LFETCH)
 
@@ -199,7 +200,7 @@ def made(
         nat=nat,
         predicated=predicated,
         size=size,
-        access=_access(kind),
+        access=_access(kind, int(effect)),
         access_flags=int(access_flags) | _flags(isa_kind),
         branch=None if branch is None else int(branch),
         whether=int(whether),
@@ -225,8 +226,10 @@ def made(
     )
 
 
-def _access(kind: int) -> int | None:
-    """The access that an instruction of a kind makes (AccessKind)."""
+def _access(kind: int, effect: int) -> int | None:
+    """The access that an instruction makes (AccessKind)."""
+    if effect == FLUSH_LINE:
+        return ACCESS_FLUSH
     if kind & ATOMIC:
         return ACCESS_SEMAPHORE
     if kind & PREFETCH:

@@ -352,11 +352,9 @@ def rows():
     row("M40", "probe.rw.fault r3,imm2", <size_t>&probe_rw_fault, nat="consume", op=1, x3=0, x6=0x31)
     row("M40", "probe.r.fault r3,imm2", <size_t>&probe_r_fault, nat="consume", op=1, x3=0, x6=0x32)
     row("M40", "probe.w.fault r3,imm2", <size_t>&probe_w_fault, nat="consume", op=1, x3=0, x6=0x33)
-    row("M28", "fc r3", <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", op=1, x=0, x3=0,
-        x6=0x30)
-
-    row("M28", "fc.i r3", <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", op=1, x=1, x3=0,
-        x6=0x30)
+    for text, x in (("fc r3", 0), ("fc.i r3", 1)):
+        row("M28", text, <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", emit="memory",
+            op=1, x=x, x3=0, x6=0x30)
 
     row("M46", "thash r1=r3", <size_t>&thash, op=1, x3=0, x6=0x1A)
     row("M46", "ttag r1=r3", <size_t>&ttag, op=1, x3=0, x6=0x1B)
