@@ -97,6 +97,19 @@ def test_fences_with_nothing_before_them_take_the_queue_alone(machine: str) -> N
     assert cycles - plain == bubbles["L1D_LDCONF"] == int(figures[f"{level}.latency"]) - 1
 
 
+@pytest.mark.parametrize(("access", "waits"), [("st8 [r25]=r20", 1), ("lfetch.excl [r25]", 1), ("nop.m 0", 0)])
+def test_what_the_queue_holds_behind_a_fence_waits_for_it(access: str, waits: int, machine: str) -> None:
+    """Montecito's MISC_ORDER, the Itanium 2's MFA: stores and line prefetches behind an mf that waits for a miss."""
+    times, few, many = 5, 4, 10
+    head = ["ld8 r11=[r20]", f"movl r23={DATA + 0x8000:#x}", "adds r24=4096,r23", "adds r25=64,r20", "st8 [r25]=r20"]
+    for fence, behind in (("mf", times * waits), ("nop.m 0", 0)):
+        body = ["ldfd f9=[r24]", "adds r24=128,r24", fence, *[access] * times]
+        runs = [run_code([*head, *loop(body, passes)], machine) for passes in (few, many)]
+        for signal in ("l2d_ozq_cancels0.misc_order", "l2_ozq_cancels1.mfa"):
+            assert count(runs[1], signal) - count(runs[0], signal) == behind * (many - few)
+        assert count(runs[1], "l2d_ozq_cancels0.acq") == 0
+
+
 # --- application and indirect registers
 
 

@@ -43,6 +43,14 @@ def test_counter_configuration_reads_as_the_event_that_was_programmed() -> None:
         assert whole.splitlines()[-1].endswith("and holds 42")
 
 
+def test_both_codes_of_l2d_ozq_full_are_read() -> None:
+    """Montecito manual, table 4-21."""
+    model = pmu.get("montecito")
+    for code in (0xE1, 0xE3):
+        value = model.registers["pmc4"].encode(es=code, plm=8)
+        assert "event code: L2D_OZQ_FULL" in decode_text(model, f"pmc4={value:#x}")
+
+
 def test_dump_explains_ranges() -> None:
     model = pmu.get("itanium2")
     made = model.program(["LOADS_RETIRED"], drange=RangeRequest(((0x6000, 0x8000),)))

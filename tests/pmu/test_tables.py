@@ -102,6 +102,29 @@ def test_lookup_ignores_case_and_names_near_misses(table: EventTable) -> None:
         assert event.name in caught.value.nearest or len(caught.value.nearest) == 3
 
 
+@pytest.mark.parametrize(
+    ("manual", "name"),
+    [
+        ("L2I_VICTIMIZATIONS", "L2I_VICTIMIZATION"),  # table 4-17
+        ("CYCLES_HALTED", "CPU_OP_CYCLES_HALTED"),  # table 4-33
+        *((f"L2D_L3_ACCESS_CANCEL_{how}", f"L2D_L3ACCESS_CANCEL_{how}") for how in ("ANY", "ER_REJECT")),  # table 4-24
+    ],
+)
+def test_names_of_montecito_are_also_those_of_its_manual(manual: str, name: str) -> None:
+    events = pmu.get("montecito").events
+    assert events[manual]._replace(name=name, alias_of="-") == events[name]
+
+
+def test_l2d_ozq_full_has_two_codes() -> None:
+    """Montecito manual, tables 4-19 and 4-21: 0xe1, 0xe3."""
+    events = pmu.get("montecito").events
+    one, other = (events.with_code(code) for code in (0xE1, 0xE3))
+    assert [(event.signal, event.set, event.all) for event in one] == [
+        (event.signal, event.set, event.all) for event in other
+    ]
+    assert one[0].signal == "l2d_ozq_full"
+
+
 def test_event_columns_are_those_of_the_record() -> None:
     assert Event._fields[:9] == (
         "name", "code", "umask", "counters", "max_increment", "iar", "opc", "dar", "set"
