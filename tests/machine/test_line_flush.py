@@ -7,8 +7,9 @@ from collections import Counter
 
 import pytest
 from enumerated import members
-from ia64_assembly import CODE
+from ia64_assembly import BREAK, CODE
 from ia64_machine import DATA
+from ia64_machine import Machine as Guest
 from machine_code import loop, run_code
 
 from pfmon.engine.ia64.encodings.attributes import AccessKind
@@ -18,6 +19,9 @@ from pfmon.machine.machine import Machine
 from pfmon.machine.memory import DataMemory
 from pfmon.machine.names import ITANIUMS
 from pfmon.machine.occurrences import Occurrence
+from pfmon.stream.failure import Failure
+from pfmon.stream.recorder import Recorder
+from pfmon.stream.ring import Pipe
 
 LOAD, STORE, FLUSH = members(AccessKind, "ACCESS", "LOAD STORE FLUSH")
 LINE, LONG = 1 << 20, 10_000
@@ -145,3 +149,17 @@ def test_lines_of_other_addresses_stay(machine: str) -> None:
         ["ld8 r11=[r20]", f"movl r23={DATA + 4096:#x}", *loop(["fc r23", "ld8 r12=[r20]"], PASSES)], machine
     )
     assert seen(found)["BUS_READ_DATA"] <= 3
+
+
+def test_a_recording_that_does_not_say_the_line_has_a_snoop_alone() -> None:
+    """Earlier versions had no address of fc in the stream."""
+    guest = Guest(["fc r9", BREAK], trace=True)
+    guest.set({9: DATA})
+    guest.cpu.run(Recorder())
+    block = guest.cpu.table.block(guest.cpu.table.numbers()[0])
+    old = block._replace(instructions=tuple(one._replace(access=0) for one in block.instructions))
+    found, recorder = Machine(load("montecito"), guest.cpu.table), Recorder()
+    recorder.load([guest.cpu.table.enter(old)])
+    recorder.replay(Pipe(found, threaded=False))
+    found.finish()
+    assert (found.failure, seen(found)["L1I_SNOOPED"], seen(found)["L1DTLB_MISS"]) == (Failure.NO_FAILURE, 1, 0)
