@@ -11,6 +11,7 @@ from ppc_programs import PPC, PPC64, PPC64LE, PPC_ASSEMBLER, QEMU_PPC, Target, p
 from qemu_guests import ASSEMBLER, QEMU, Options, Ran, assemble, compile_c, run
 from shared_objects import address_in, work, write_loader, write_object
 
+import pfmon
 from pfmon.engine import api
 from pfmon.engine.api import Ending
 from pfmon.engine.settings import Settings
@@ -345,3 +346,25 @@ def test_tasks_that_are_followed_have_their_own_files(executes: bool, tmp_path: 
     assert ("1.1:1" in found) == executes
     if executes:
         assert "libc.so.6" in found["1.1:1"] and not found["1.1:1"].keys() & {"one.so", "two.so"}
+
+
+@QEMU
+@ASSEMBLER
+def test_device_that_is_mapped_executable_is_not_read(tmp_path: Path) -> None:
+    """It has no end: neither names nor a recording's digest wait for that."""
+    text = """
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+int main(void) {
+    char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, open("/dev/zero", O_RDWR), 0);
+    memcpy(code, "\\xc3", 1);
+    ((void (*)(void))code)();
+    return 4;
+}
+"""
+    program = compile_c(tmp_path, text)
+    run = pfmon.run([program], events=["INSTRUCTIONS_RETIRED"], per_function=True, capture=True)
+    assert run.status == 4
+    recorded = pfmon.record(tmp_path / "recording", [program], capture=True)
+    assert recorded.status == 4

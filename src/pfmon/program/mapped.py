@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from itertools import islice
 
 from pfmon.light_typing import NamedTuple
+from pfmon.program.image import LARGEST_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +23,23 @@ class Mapped(NamedTuple):
     offset: int
     path: str
     sha256: str = ""
+
+
+def contents(path: str) -> bytes | None:
+    """What is in a file that was mapped; None: it cannot be read, is no regular file (a device has no end), or is too
+    large to have code in it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has nothing to wait for
+    except (OSError, ValueError):
+        return None
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
+            return None
+        try:
+            return file.read()
+        except OSError:
+            return None
 
 
 def digest(data: bytes) -> str:

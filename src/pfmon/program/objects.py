@@ -5,15 +5,14 @@ Their symbols and lines are read when somebody asks for them.
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 
 from pfmon.errors import PfmonError
 from pfmon.program import elf
-from pfmon.program.image import LARGEST_FILE, NO_DIRECTORIES, Image
+from pfmon.program.image import NO_DIRECTORIES, Image
 from pfmon.program.inlined import inlined_within
 from pfmon.program.lines import BUNDLE, IN_BUNDLES, Lines
-from pfmon.program.mapped import digest
+from pfmon.program.mapped import contents, digest
 from pfmon.program.symbols import SymbolTable
 from pfmon.program.units import Units
 
@@ -157,12 +156,8 @@ def place_of(objects: Objects, address: int) -> str:
 def image_of(mapped: Mapped) -> Image | None:
     """A mapped file where it lies; None: it cannot be read, or is no ELF file. PfmonError: it has changed since its run
     was recorded."""
-    try:
-        if os.path.getsize(mapped.path) > LARGEST_FILE:
-            return None
-        with open(mapped.path, "rb") as file:
-            data = file.read()
-    except (OSError, ValueError):
+    data = contents(mapped.path)
+    if data is None:
         return None
     if mapped.sha256 and digest(data) != mapped.sha256:
         raise PfmonError(f"{mapped.path}: has changed since the run was recorded")

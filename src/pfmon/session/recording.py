@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from pfmon.errors import LostError, PfmonError, reason
-from pfmon.program.mapped import digest
+from pfmon.program.mapped import contents, digest
 from pfmon.session.monitoring import nothing_is_lost
 from pfmon.stream.chunks import Encoder
 from pfmon.stream.failure import Failure
@@ -105,9 +105,5 @@ def _file(image: Image) -> dict[str, Any]:
 
 def _mapped_file(mapped: Mapped) -> dict[str, Any]:
     """... and of one that the program maps; one that cannot be read now will have no names."""
-    try:
-        with open(mapped.path, "rb") as file:
-            held = digest(file.read())
-    except OSError:
-        held = ""
-    return mapped._replace(sha256=held)._asdict()
+    data = contents(mapped.path)
+    return mapped._replace(sha256="" if data is None else digest(data))._asdict()
