@@ -124,6 +124,8 @@ def expected_access(row: Row) -> AccessKind | None:
         return AccessKind.ACCESS_SEMAPHORE
     if head == "lfetch":
         return AccessKind.ACCESS_LFETCH
+    if head in ("fc", "fc.i"):
+        return AccessKind.ACCESS_FLUSH
     if LOADS.match(head):
         return AccessKind.ACCESS_FLOAT_LOAD if head.startswith("ldf") else AccessKind.ACCESS_LOAD
     if STORES.match(head):

@@ -59,7 +59,8 @@ def _whole_calls(found: list[Trigger]) -> list[Trigger]:
     starts counting, the return of that call stops it."""
     starts, stops = ({one.address for one in found if one.starts is kind} for kind in (True, False))
     kept = [one for one in found if one.starts or one.address not in starts]
-    return [one._replace(whole_call=True, repeats=True) if one.address in stops else one for one in kept]
+    both = starts & stops
+    return [one._replace(whole_call=True, repeats=True) if one.address in both else one for one in kept]
 
 
 def event_trigger(option: str, text: str, model: PmuModel) -> EventTrigger | None:
