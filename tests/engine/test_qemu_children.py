@@ -85,7 +85,10 @@ def test_children_end_at_a_timeout(mark: str) -> None:
     assert not marked(mark)
 
 
-NATIVE_BOMB = "sh -c 'for i in $(seq 200); do sh -c \"sleep 1000 {mark} & sleep 1000 {mark} & :\"; done' & wait; sleep 1000 {mark}"
+NATIVE_BOMB = (
+    "sh -c 'for i in $(seq 200); do sh -c \"sleep 1000 {mark} & sleep 1000 {mark} & :\"; done' & wait; "
+    "sleep 1000 {mark}"
+)
 BOMB = "_start: mov $8, %ebx\n 1: mov $57, %eax\n syscall\n dec %ebx\n jnz 1b\n 2: mov $34, %eax\n syscall\n jmp 2b"
 """256 processes in the end, or 400: as many as whoever else works on this machine can stand."""
 
