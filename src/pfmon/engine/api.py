@@ -1,6 +1,6 @@
-"""What an engine is: it executes a program, or a recording of one, and writes what retires into a stream.
+"""An engine executes a program, or replays a recording, and writes what retires into a stream.
 
-A session uses engines through this module alone. Which engine runs a program follows from what the file is.
+Sessions use engines through this module alone. The kind of file decides which engine runs a program.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 EI_DATA, E_MACHINE, BIG_ENDIAN = 5, 18, 2
-"""Where an ELF header says the order of bytes and, in two of them, the machine (System V ABI, chapter 4)."""
+"""Offsets of byte order and machine in an ELF header; the value for big-endian (System V ABI, chapter 4)."""
 
 
 class Task(NamedTuple):
-    """One program in one process that is followed: from its beginning, by fork or by exec, to its end. ``process`` says
-    whose child it is: (1, 2) the second one of (1,), which is the process that was begun first; ``image`` is how many
-    programs the process executed before; ``command`` begins with the file that was executed; ``named``: it is the
-    program that was to be run, and no other one that was executed."""
+    """One followed program in one process: from its start, fork or exec to its end. ``process``: place in the process
+    tree, (1, 2) being the second child of (1,), the first process; ``image``: number of programs that the process
+    executed before; ``command`` begins with the executed file; ``named``: it is the program that the user named, not
+    one executed later."""
 
     process: tuple[int, ...]
     image: int
@@ -42,12 +42,12 @@ class Task(NamedTuple):
 
     @property
     def name(self) -> str:
-        """``1.2``, or ``1.2:1`` for the program that it executed then."""
+        """``1.2``, or ``1.2:1`` after its first exec."""
         return ".".join(map(str, self.process)) + (f":{self.image}" if self.image else "")
 
 
 class Watch(Protocol):
-    """Who reads what one task retires, within ``running``."""
+    """The reader of one task's stream, within ``running``."""
 
     @property
     def consumer(self) -> Consumer:
@@ -55,17 +55,17 @@ class Watch(Protocol):
 
     @property
     def running(self) -> AbstractContextManager[object]:
-        """Its stream comes within it."""
+        """The context in which the task's stream arrives."""
 
     def ended(self, ending: Ending | None, retired: int) -> None:
-        """Everything was read; None: it executed another program, or was stopped."""
+        """The stream is read to its end. None: the task executed another program, or was stopped."""
 
 
 class Follow(NamedTuple):
-    """What is counted of what the program starts: children, other programs that are executed; ``most`` processes at a
-    time. ``watch`` is asked for a reader of each task but the first, which runs as an engine in a thread of its own;
-    what it or the reader raises ends the run. ``first_ended`` is told of the first task (None: as `Watch.ended`),
-    ``first_begins`` of what it is, as soon as it is known."""
+    """Which child processes and executed programs are counted, ``most`` processes at a time. ``watch`` returns a reader
+    for each task but the first; such a task runs as an engine in a thread of its own, and an exception of task or
+    reader ends the run. ``first_ended`` is called when the first task ends (None: as in `Watch.ended`),
+    ``first_begins`` with the first task as soon as it is known."""
 
     forks: bool
     execs: bool
@@ -76,12 +76,11 @@ class Follow(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What is to be run. ``memory_limit`` is in bytes; ``processor`` is what the program is told that it runs on;
-    ``slow`` makes every instruction a block of its own; ``addresses``: put those of memory accesses into the stream;
-    ``totals``: its reader adds up how often blocks ran, so that their order and their conditions are nobody's concern;
-    ``on_notice`` gets what the user should know of the program, when it happens; ``follow``: what of all that it
-    starts is counted, too; ``on_mapped`` is called when the first program has mapped files executable, before anything
-    of them comes in the stream."""
+    """Parameters of a run. ``memory_limit``: bytes; ``processor``: the one that the program sees; ``slow``: every
+    instruction is a block of its own; ``addresses``: the stream has those of memory accesses; ``totals``: the reader
+    only adds up how often blocks ran and needs neither order nor conditions; ``on_notice`` is called with messages for
+    the user while the program runs; ``follow``: the child processes and executed programs to count; ``on_mapped`` is
+    called when the first program has mapped files executable, before their blocks appear in the stream."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -98,9 +97,9 @@ class Start(NamedTuple):
 
 
 class Capabilities(NamedTuple):
-    """What an engine can do. ``addresses``: its stream has, or can have, the addresses of memory accesses;
-    ``performance_data``: it can ask what the program reads from performance data registers; ``apart``: the program runs
-    in a process of its own, beside whoever reads its stream; ``follows``: it can count what the program starts."""
+    """Features of an engine. ``addresses``: its stream has, or can have, the addresses of memory accesses;
+    ``performance_data``: it supports PerformanceData; ``apart``: the program runs in a process of its own, in parallel
+    to the reader of its stream; ``follows``: it can count child processes and executed programs."""
 
     addresses: bool
     performance_data: bool
@@ -109,8 +108,8 @@ class Capabilities(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How a program ended: exit status for the shell; ``signal`` that killed it (0: none), why, and where it was;
-    ``report``: registers, code, stack and memory then, as far as the engine knows them."""
+    """The end of a program: exit status for the shell; ``signal`` that killed it (0: none), the reason and the place;
+    ``report``: registers, code, stack and memory at that point, as far as the engine knows them."""
 
     status: int
     signal: int = 0
@@ -124,10 +123,10 @@ class PerformanceData(Protocol):
 
     @property
     def pmu(self) -> ProgramPmu | None:
-        """The PMU, if the program has it. None: pfmon counts with it, or nobody does."""
+        """The PMU, if the program programs it; None: pfmon counts with it, or it is unused."""
 
     def read_pmd(self, number: int) -> int:
-        """What the program reads from PMD ``number``."""
+        """The value that the program reads from PMD ``number``."""
 
 
 class PmuEvent(NamedTuple):
@@ -142,9 +141,8 @@ class PmuEvent(NamedTuple):
 
 
 class ProgramPmu(Protocol):
-    """The PMU of the modelled processor, for the system calls of a program that programs it. Registers have the names
-    of the processor's manual (pmc4, pmd4, ibr0, dbr0); what is written holds from `commit` on, between two
-    instructions."""
+    """The modelled processor's PMU, for the system calls of a program that programs it. Registers have the names of the
+    processor's manual (pmc4, pmd4, ibr0, dbr0); written values take effect at `commit`, between two instructions."""
 
     @property
     def counters(self) -> Sequence[int]:
@@ -155,53 +153,53 @@ class ProgramPmu(Protocol):
         """Bits of a counter."""
 
     def tell(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
-        """Who is told of overflows, at the instruction: the PMDs that wrapped together, the instruction's address and
-        slot, how many have retired, itself included."""
+        """Set the overflow callback (None: none). At the overflowing instruction it gets the PMDs that wrapped
+        together, the instruction's address and slot, and the number of instructions retired, itself included."""
 
     def settle(self) -> None:
-        """Bring the registers up to the instruction that is next: before they are read or written."""
+        """Update the registers to the next instruction; called before they are read or written."""
 
     def held(self, name: str) -> int:
-        """What a register holds."""
+        """The value of a register."""
 
     def write(self, name: str, value: int) -> None:
-        """Write a register. ValueError: it takes no such value."""
+        """Write a register. ValueError for a value that it does not take."""
 
     def freeze(self, frozen: bool) -> None:
-        """Whether nothing counts, whatever the registers say (PMC0.fr)."""
+        """Stop all counting, whatever the registers say (PMC0.fr), or resume it."""
 
     def clear_captures(self) -> None:
-        """Registers that capture are as if nothing had been captured."""
+        """Reset the capture registers."""
 
     def commit(self) -> str:
-        """Count as the registers say from here on. "" or, in words, what cannot be counted: then they are to be written
-        anew."""
+        """Count as the registers say from here on. Returns "", or a text that names what cannot be counted; the
+        registers must then be written again."""
 
     def steer(self, on: bool, up: bool | None) -> None:
-        """Whether counters count from here on; ``up``: PSR.up, None: it does not matter."""
+        """Start or stop all counters; ``up``: PSR.up, None: it does not matter."""
 
     def watch(self, pmds: Collection[int]) -> None:
-        """The counters whose overflow the program is stopped for, at the end of a block."""
+        """Set the counters whose overflow stops the program, at the end of a block."""
 
     def alarm(self, retired: int | None) -> None:
-        """Stop the program when so many instructions have retired, at the end of a block; None: not for this."""
+        """Stop the program at the end of the block in which this many instructions have retired; None: cancel."""
 
     def named(self, event: PmuEvent) -> PmuEvent:
-        """An event by its code, whatever it was given by. PfmonError: there is none such, or it cannot be counted."""
+        """The event with its code, for one given by code or name. PfmonError: unknown, or it cannot be counted."""
 
     def assign(self, events: Sequence[PmuEvent]) -> tuple[dict[str, int], list[int]]:
-        """Register values that make events count, and their counters, in order. PfmonError: they do not count
+        """Register values that make events count, and their counters, in order. PfmonError: they cannot be counted
         together."""
 
     def next_look(self) -> int | None:
-        """When so many instructions have retired, the program is stopped for an overflow."""
+        """The count of retired instructions at which the program next stops for an overflow."""
 
     def read_pmd(self, number: int) -> int:
-        """What the program reads from PMD ``number``."""
+        """The value that the program reads from PMD ``number``."""
 
     @property
     def pmu(self) -> ProgramPmu:
-        """Itself: it answers reads."""
+        """Itself."""
 
     @property
     def consumer(self) -> Consumer:
@@ -209,10 +207,10 @@ class ProgramPmu(Protocol):
 
     @property
     def running(self) -> AbstractContextManager[object]:
-        """The program runs within it."""
+        """The context in which the program runs."""
 
     def another(self, engine: Engine) -> ProgramPmu:
-        """One for another program of the run, from here on; its machine begins empty."""
+        """A PMU for another program of the run, from here on; its machine starts cold."""
 
 
 class Engine(Protocol):
@@ -220,11 +218,11 @@ class Engine(Protocol):
 
     @property
     def instruction_set(self) -> InstructionSet:
-        """Whose instructions its blocks consist of."""
+        """The instruction set of its blocks."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do."""
+        """Its features."""
 
     @property
     def table(self) -> BlockTable:
@@ -232,7 +230,7 @@ class Engine(Protocol):
 
     @property
     def traced(self) -> bool:
-        """Whether the addresses of memory accesses are in its stream."""
+        """Whether its stream has the addresses of memory accesses."""
 
     @property
     def mapped(self) -> Sequence[Mapped]:
@@ -240,8 +238,7 @@ class Engine(Protocol):
 
     @property
     def threads(self) -> Sequence[tuple[int, int]]:
-        """Its threads' turns so far, as far as they are known: with how many instructions retired one began, and the
-        number of its thread."""
+        """Its threads' turns so far, if known: instructions retired when the turn began, and the thread's number."""
 
     @property
     def retired(self) -> int:
@@ -252,11 +249,11 @@ class Engine(Protocol):
         """The address of the instruction that is next."""
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
-        """PSR.up and PSR.sp as the program finds them: whether user monitors are on, and whether it may neither switch
-        them nor read what they counted."""
+        """Set PSR.up and PSR.sp for the program's start: whether user monitors are on, and whether the program may
+        neither switch them nor read their counts."""
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
-        """Give the stream to a consumer; how the program ended, or None when it was stopped."""
+        """Write the stream to a consumer. Returns how the program ended, or None when it was stopped."""
 
     def stop(self) -> None:
         """Make `run` return soon; from any thread, or from a signal handler."""
@@ -265,12 +262,12 @@ class Engine(Protocol):
         """Address and text of the instructions in a range of code."""
 
     def close(self) -> None:
-        """Give back what it holds of the host."""
+        """Release host resources."""
 
 
 class Pattern(NamedTuple):
-    """The opcode bits that a mnemonic stands for: types of slots, value and mask (ones are compared), and the mnemonics
-    of other instructions that have these bits as well."""
+    """The opcode bits of a mnemonic: slot types, value and mask (bits that are 1 are compared), and the mnemonics of
+    other instructions with these bits."""
 
     slots: str
     value: int
@@ -279,17 +276,17 @@ class Pattern(NamedTuple):
 
 
 class Instructions(Protocol):
-    """What is known of an instruction set without running anything."""
+    """Properties of an instruction set, known without a run."""
 
     def pattern(self, name: str, slots: str, available: int) -> Pattern:
-        """The bits of a mnemonic with all its completers, of those in ``available``; ``slots``: only in slots of these
+        """The bits of a mnemonic with all its completers, limited to ``available``; ``slots``: only in slots of these
         types (none: all). Raises UnknownNameError, and BadValueError when no such slot takes it."""
 
     def families(self, mnemonics: Iterable[str], name: str) -> str:
-        """Mnemonics in few words: without completers unless these tell them from ``name``."""
+        """Mnemonics as short text: without completers unless these distinguish them from ``name``."""
 
     def listing(self, read: Callable[[int], bytes], first: int, beyond: int) -> list[tuple[int, str]]:
-        """Address and text of the instructions in a range of code, of which ``read`` gives 16 bytes."""
+        """Address and text of the instructions in a range of code; ``read`` returns 16 bytes at an address."""
 
 
 MACHINES = {
@@ -300,7 +297,7 @@ MACHINES = {
     (EM_PPC64, True): InstructionSet.PPC64,
     (EM_PPC64, False): InstructionSet.PPC64LE,
 }
-"""Of ELF files, by number, and whether they are big-endian."""
+"""Instruction sets of ELF files, by e_machine and big-endianness."""
 
 QEMU = ("pfmon.engine.qemu.guest", "Guest")
 
@@ -312,17 +309,17 @@ ENGINES = {
     InstructionSet.PPC64: QEMU,
     InstructionSet.PPC64LE: QEMU,
 }
-"""By instruction set: module and class of the engine that runs its programs."""
+"""Module and class of the engine that runs its programs, by instruction set."""
 
 INSTRUCTIONS = {InstructionSet.IA64: "pfmon.engine.ia64.encodings.patterns"}
-"""By instruction set: the module that knows its instructions."""
+"""The module with its instructions' properties, by instruction set."""
 
 
 def instruction_set_of(path: str) -> InstructionSet | None:
-    """Whose instructions an ELF file consists of, by its header (System V ABI, e_machine); None: no ELF file, one of
-    another machine, or one that cannot be read."""
+    """The instruction set of an ELF file, by its header (System V ABI, e_machine); None: not an ELF file, another
+    machine, or unreadable."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe has nothing to wait for
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # no wait on a pipe
     except (OSError, ValueError):
         return None
     try:
@@ -338,13 +335,12 @@ def instruction_set_of(path: str) -> InstructionSet | None:
 
 
 def instruction_set_in(program: Program) -> InstructionSet:
-    """Whose instructions a program that was read consists of."""
+    """The instruction set of a loaded program."""
     return MACHINES[program.image.elf.machine, program.image.elf.big_endian]
 
 
 def emulators() -> dict[str, str]:
-    """By the name of an instruction set: what executes its programs beside pfmon itself, with its version, or how to
-    get it."""
+    """By instruction set name: the emulator of its programs with its version, or how to get it."""
     from pfmon.engine.qemu.emulator import PACKAGE, version  # only who asks needs them
     from pfmon.engine.qemu.targets import TARGETS
 
@@ -362,20 +358,20 @@ def start(wanted: Start) -> Engine:
 
 
 class Recording(Engine, Protocol):
-    """A recorded run. ``command`` is what was run; ``damage`` says where a damaged one ended."""
+    """A recorded run. ``command``: the recorded command line; ``damage``: where a damaged recording ends."""
 
     command: list[str]
     damage: str
 
     def everything_mapped(self) -> Sequence[Mapped]:
-        """The files that the program will have mapped executable."""
+        """The files that the program maps executable during the whole recording."""
 
     def program(self, sysroot: str | None = None) -> Program:
-        """The program that was recorded. PfmonError: it is not there any more, or was changed."""
+        """The recorded program. PfmonError: the file is gone or has changed."""
 
 
 def replay(path: str, *, partial: bool = False, addresses: bool = False) -> Recording:
-    """The engine that gives a recording again. ``partial``: as far as it is whole; ``addresses``: with those of memory
+    """The engine that replays a recording. ``partial``: up to the first damage; ``addresses``: with those of memory
     accesses. Raises PfmonError."""
     module = import_module("pfmon.engine.replay.engine")
     recording: Recording = module.Replay(path, partial=partial, addresses=addresses)
@@ -383,13 +379,13 @@ def replay(path: str, *, partial: bool = False, addresses: bool = False) -> Reco
 
 
 def instructions(instruction_set: InstructionSet) -> Instructions:
-    """What is known of an instruction set."""
+    """The properties of an instruction set."""
     instructions: Instructions = import_module(INSTRUCTIONS[instruction_set])
     return instructions
 
 
 def check_emulator(instruction_set: InstructionSet) -> None:
-    """PfmonError: programs of this instruction set take an emulator, and it is not here."""
+    """PfmonError when programs of this instruction set need an emulator that is not installed."""
     from pfmon.engine.qemu.emulator import emulator  # as above
     from pfmon.engine.qemu.targets import TARGETS
 

@@ -1,4 +1,4 @@
-"""What a program sees of the machine and of the host. The defaults are fixed, so that runs repeat."""
+"""The machine and host as a program sees them. The defaults are fixed, so that runs repeat."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pfmon.light_typing import NamedTuple
 
 
 class Settings(NamedTuple):
-    """Options of the Linux layer. The host_ ones let the host through and so give up repeatability."""
+    """Options of the Linux layer. The host_ options expose the host, so runs with them do not repeat."""
 
     sysroot: str | None = None
-    confined: bool = False  # nothing outside of the sysroot is there
+    confined: bool = False  # the program sees only the sysroot
     net: bool = False  # sockets reach other machines
     host_clock: bool = False  # time passes as on the host, and sleeping takes time
     host_random: bool = False  # random bytes come from the host
@@ -23,7 +23,7 @@ class Settings(NamedTuple):
     parent_id: int = 999
     user_id: int = 1000
     group_id: int = 1000
-    detach_children: bool = False  # what a program under qemu has started goes on when it has ended
+    detach_children: bool = False  # processes left by a program under qemu keep running
     host_name: str = "pfmon"
     release: str = "6.1.0"  # of the kernel; Linux had IA-64 up to 6.6
     cpu: str = ""  # the model of processor that qemu gives the program; empty: its default

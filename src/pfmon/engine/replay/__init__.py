@@ -1,1 +1,1 @@
-"""Recordings run again: the second engine."""
+"""The replay engine: recordings instead of programs."""

@@ -1,4 +1,4 @@
-"""The engine that gives a recording again, word by word: any event can be counted, on any machine, at any time."""
+"""The engine that replays a recording word by word: any event can be counted, on any machine, at any time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class Replay:
-    """A recorded run. ``partial``: give what is whole of a damaged recording; ``addresses``: with those of accesses."""
+    """A recorded run. ``partial``: replay a damaged recording up to the damage; ``addresses``: with those of
+    accesses."""
 
     capabilities = Capabilities(addresses=True, performance_data=False)
 
@@ -39,7 +40,7 @@ class Replay:
         """The files that the program had mapped executable so far."""
         self._threads: list[tuple[int, int]] | None = None
         self.damage = ""
-        """Where the recording is damaged, once a partial run came there."""
+        """The place of the damage, once a partial run has reached it."""
         try:
             self.instruction_set = InstructionSet(int(self._head["instruction_set"]))
             self.traced = bool(self._head["traced"]) and addresses
@@ -52,7 +53,7 @@ class Replay:
         self.ip = 0
 
     def program(self, sysroot: str | None = None) -> Program:
-        """The program that was recorded, for its symbols. PfmonError: it is not there any more, or was changed."""
+        """The recorded program, for its symbols. PfmonError: the file is gone or has changed."""
         if self._listed is None:
             path = str(self._files[0]["path"])
             loaded = image.load(path, sysroot or self._head.get("sysroot"))
@@ -65,26 +66,26 @@ class Replay:
 
     @property
     def threads(self) -> Sequence[tuple[int, int]]:
-        """The turns of its threads, of a recording that is whole."""
+        """The turns of its threads, if the recording is whole."""
         if self._threads is None:
             reader = Reader(self._reader.path)
             self._threads = []
             try:
                 for piece in reader.pieces(only=END):
                     self._threads = [(int(one), int(other)) for one, other in reader.json(piece).get("threads", ())]
-            except (ValueError, TypeError, Damaged):  # said when it is run
+            except (ValueError, TypeError, Damaged):  # `run` reports it
                 pass
             finally:
                 reader.close()
         return self._threads
 
     def set_monitoring(self, up: bool, secure: bool) -> None:
-        """A recording cannot be told anything: PfmonError when the program is to read counters."""
+        """PfmonError when the program is to read counters: a recording does not change."""
         if not secure:
             raise PfmonError("--insecure: a recorded program cannot read counters; run the program itself")
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
-        """Give the stream again. Damaged: the recording is not whole (without ``partial``)."""
+        """Write the stream to the consumer. Damaged: the recording is not whole (without ``partial``)."""
         decoder = Decoder(self.table, bool(self._head["traced"]), self.traced)
         try:
             for piece in self._reader.pieces():
@@ -108,13 +109,13 @@ class Replay:
         return None
 
     def everything_mapped(self) -> list[Mapped]:
-        """All files that the program will have mapped executable, as far as the recording is whole."""
+        """All files that the program maps executable, up to the first damage."""
         reader = Reader(self._reader.path)
         found: list[Mapped] = []
         try:
             for piece in reader.pieces(only=MAPPED):
                 found += self._files_in(piece)
-        except Damaged:  # said when it is run
+        except Damaged:  # `run` reports it
             pass
         finally:
             reader.close()
@@ -127,12 +128,12 @@ class Replay:
             raise ValueError(f"files that are mapped: {error}") from None
 
     def stop(self) -> None:
-        """Make `run` return behind the next chunk."""
+        """Make `run` return after the next chunk."""
         self._stopping = True
 
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
-        """Address | slot and text of every instruction in a range of code: as it is in the program's file, or where
-        instructions have different lengths of those that were executed."""
+        """Address | slot and text of every instruction in a range of code: from the program's file, or, where
+        instructions differ in length, from the executed blocks."""
         if self.instruction_set not in api.INSTRUCTIONS:
             from pfmon.engine.qemu.listing import listing  # capstone's package takes long to load
             from pfmon.engine.qemu.targets import TARGETS
@@ -142,7 +143,7 @@ class Replay:
         return instructions.listing(self._objects().bundle, first, beyond)
 
     def _objects(self) -> Objects:
-        """The program's files, for what is in them."""
+        """The program's files, with symbols and code."""
         from pfmon.program.objects import Objects  # only listings need them
 
         return Objects(self.program(), lambda: self.mapped)
