@@ -1,8 +1,8 @@
 """The advanced load address table (SDM volume 1, 4.4.5): 32 entries, fully associative, as Itanium 2 has it.
 
-An entry is found by its physical register; a store removes the entries whose bytes it touches. When the table is
-full the oldest entry makes room. The host looks at all entries only when one may be meant: it keeps how many entries
-there are for registers of each of 128 classes, and how many lie in lines of 16 bytes of each of 256 classes.
+An entry is found by its physical register; a store removes the entries that it overlaps. When the table is full, the
+oldest entry is replaced. The host scans the entries only when one may match: it keeps the number of entries for
+registers of each of 128 classes, and in 16-byte lines of each of 256 classes.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -23,8 +23,8 @@ cdef void alat_clear(Cpu* cpu) noexcept nogil
 cdef inline uint32_t general_tag(Cpu* cpu, uint32_t r) noexcept nogil:
     """The register behind general register ``r``, of the whole register stack.
 
-    The manual has physical registers here, and lets no entry survive that its register has been reused (volume 2,
-    6.6: RSE and ALAT interaction); numbers on the stack need no such care.
+    The manual uses physical registers, and no entry may survive reuse of its register (volume 2, 6.6: RSE and ALAT
+    interaction); numbers on the whole stack are never reused.
     """
     cdef uint32_t i = r - 32
     if r < 32:
@@ -42,7 +42,7 @@ cdef inline uint32_t float_tag(Cpu* cpu, uint32_t f) noexcept nogil:
 
 
 cdef inline uint32_t line_of(uint64_t address) noexcept nogil:
-    """The class of the line that a byte is in."""
+    """The class of a byte's line."""
     return (address >> LINE_SHIFT) & (ALAT_LINES - 1)
 
 
@@ -58,7 +58,7 @@ cdef inline int alat_find(Cpu* cpu, uint32_t tag) noexcept nogil:
 
 
 cdef inline void alat_count(Cpu* cpu, int i, int by) noexcept nogil:
-    """The entry is one more, or one less, of its classes."""
+    """Add ``by`` to the entry counts of its classes."""
     cdef uint64_t line = cpu.alat[i].address >> LINE_SHIFT
     cdef uint64_t last = (cpu.alat[i].address + cpu.alat[i].size - 1) >> LINE_SHIFT
     cpu.alat_used += by
@@ -70,7 +70,7 @@ cdef inline void alat_count(Cpu* cpu, int i, int by) noexcept nogil:
 
 
 cdef inline void alat_free(Cpu* cpu, int i) noexcept nogil:
-    """An entry goes."""
+    """Remove an entry."""
     alat_count(cpu, i, -1)
     cpu.alat[i].size = 0
 
@@ -82,7 +82,7 @@ cdef inline void alat_remove(Cpu* cpu, uint32_t tag) noexcept nogil:
 
 
 cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, uint32_t size) noexcept nogil:
-    """An advanced load: the register's old entry goes, a new one comes."""
+    """An advanced load: replaces the register's entry."""
     cdef int i
     alat_remove(cpu, tag)
     for i in range(ALAT_SIZE):
@@ -102,6 +102,6 @@ cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, u
 
 
 cdef inline void alat_store(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
-    """A store of ``size`` bytes, at most as many as a line has: entries that overlap it are gone."""
+    """A store of ``size`` bytes, at most a line: removes the entries that overlap it."""
     if unlikely(cpu.alat_lines[line_of(address)] | cpu.alat_lines[line_of(address + size - 1)]):
         alat_overlap(cpu, address, size)

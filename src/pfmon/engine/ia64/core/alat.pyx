@@ -1,4 +1,4 @@
-"""The advanced load address table: what looks at all of its entries (see alat.pxd)."""
+"""The advanced load address table: functions that scan all entries (see alat.pxd)."""
 
 from libc.string cimport memset
 
@@ -13,7 +13,7 @@ cdef int alat_search(Cpu* cpu, uint32_t tag) noexcept nogil:
 
 
 cdef void alat_overlap(Cpu* cpu, uint64_t address, uint64_t size) noexcept nogil:
-    """A store of any number of bytes: entries that overlap it are gone."""
+    """A store of any number of bytes: removes the entries that overlap it."""
     cdef int i
     for i in range(ALAT_SIZE):
         if cpu.alat[i].size and address < cpu.alat[i].address + cpu.alat[i].size \

@@ -43,7 +43,7 @@ cdef bint named(uint32_t number) noexcept nogil:
 
 
 cdef int check_read_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nogil:
-    """The fault of reading a register with an instruction of that unit, or FAULT_NONE."""
+    """The fault of reading a register with an instruction of this unit, or FAULT_NONE."""
     if ignored(number):
         return FAULT_NONE
     if (number < 64) != memory_unit or not named(number):
@@ -54,7 +54,7 @@ cdef int check_read_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nog
 
 
 cdef int check_write_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nogil:
-    """The fault of writing a register, but for reserved fields of the value (write_ar)."""
+    """The fault of writing a register, or FAULT_NONE; write_ar checks reserved fields of the value."""
     cdef int fault = check_read_ar(cpu, number, memory_unit)
     if fault:
         return fault

@@ -1,4 +1,4 @@
-"""Records of blocks: every block that was ever translated keeps its number and its instructions."""
+"""Block records: every block ever translated keeps its number and its instructions."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -17,15 +17,15 @@ cdef struct Blocks:
     Block** by_number
     uint64_t count
     uint64_t capacity
-    Arena records                # the blocks, for ever
+    Arena records                # the blocks; never freed
     Arena operations             # of the translated ones
-    Block* by_code[TABLE_SIZE]   # all, by what they consist of, chained through Block.same
+    Block* by_code[TABLE_SIZE]   # all, by code, chained through Block.same
     Block* by_ip[TABLE_SIZE]     # those that have operations, chained through Block.beside
     Block* translated            # the same, chained through Block.translated
     Table* table
-    MappedFile* files            # those that are mapped now
+    MappedFile* files            # mapped at present
     uint32_t file_count
-    uint32_t max_block           # instructions in a block at the most (1: instruction by instruction)
+    uint32_t max_block           # instructions in a block, at most (1: instruction by instruction)
     uint32_t trace               # write the addresses of memory accesses
 
 cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil

@@ -1,4 +1,4 @@
-"""The records of all blocks that ever were: made, found again, cut, forgotten (see blocks.pxd)."""
+"""Creates, finds, cuts and drops block records (see blocks.pxd)."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
@@ -33,7 +33,7 @@ cdef Block* find_block(Blocks* blocks, uint64_t ip) noexcept nogil:
 
 
 cdef uint64_t code_hash(Instruction* code, uint32_t length) noexcept nogil:
-    """A place in ``by_code``. Versions of code that is rewritten again and again differ in it."""
+    """The hash for ``by_code``. Versions of self-modifying code differ in it."""
     cdef uint64_t hash = length
     cdef uint32_t i
     for i in range(length):
@@ -70,7 +70,7 @@ cdef inline uint32_t fp_operations(const Row* row, const Instruction* ins) noexc
 
 
 cdef uint32_t isa_kind_of(const Instruction* ins) noexcept nogil:
-    """The kinds of IA-64 of the encoding, and of the instruction in its place."""
+    """Ia64Kind flags of the encoding and of the instruction's slot."""
     cdef const Row* row = <const Row*>ins.row
     cdef uint32_t kind = Ia64Kind.STOP if ins.stop else 0, slot = ins.address & 3
     if slot:
@@ -86,7 +86,7 @@ cdef uint32_t isa_kind_of(const Instruction* ins) noexcept nogil:
 
 
 cdef uint8_t access_of(uint32_t kind) noexcept nogil:
-    """What its memory access does."""
+    """The kind of its memory access."""
     if kind & Kind.PREFETCH or not kind & (Kind.LOAD | Kind.STORE):
         return AccessKind.FETCH_LINE
     return (AccessKind.READ if kind & Kind.LOAD else 0) | (AccessKind.WRITE if kind & Kind.STORE else 0)
@@ -103,7 +103,7 @@ cdef uint8_t branch_of(uint32_t kind) noexcept nogil:
 
 
 cdef void describe(const Instruction* ins, BlockInstruction* out, Ia64Payload* payload) noexcept nogil:
-    """An instruction as the block table has it."""
+    """Fill in an instruction's entry of the block table."""
     cdef const Row* row = <const Row*>ins.row
     memset(out, 0, sizeof(BlockInstruction))
     memset(payload, 0, sizeof(Ia64Payload))
@@ -120,7 +120,7 @@ cdef void describe(const Instruction* ins, BlockInstruction* out, Ia64Payload* p
 
 
 cdef uint32_t file_at(const Blocks* blocks, uint64_t ip) noexcept nogil:
-    """The number of the mapped file that code is from; 0: it is from none."""
+    """The number of the mapped file that holds the code; 0: none."""
     cdef uint32_t i
     for i in range(blocks.file_count):
         if blocks.files[i].start <= ip < blocks.files[i].end:
@@ -129,7 +129,7 @@ cdef uint32_t file_at(const Blocks* blocks, uint64_t ip) noexcept nogil:
 
 
 cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut) noexcept nogil:
-    """A block with a number of its own and a copy of ``code``; NULL when there is no memory."""
+    """A new block with a copy of ``code``; NULL when out of memory."""
     cdef Block* block = <Block*>take(&blocks.records, sizeof(Block))
     cdef Block** grown
     cdef uint64_t at, first
@@ -168,7 +168,7 @@ cdef Block* new_block(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t l
 
 
 cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil:
-    """The block that is the first ``length`` instructions of ``whole``, for the stream only."""
+    """The first ``length`` instructions of ``whole`` as a block that only the stream uses."""
     cdef Block* block = blocks.by_code[code_hash(whole.instructions, length)]
     while block != NULL:
         if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length) \
@@ -179,7 +179,7 @@ cdef Block* cut_block(Blocks* blocks, Block* whole, uint32_t length, uint32_t ki
 
 
 cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
-    """A block for this code: an untranslated one from before if it is the same, else a new one."""
+    """The block for this code: an existing untranslated one with the same code, else a new one."""
     cdef Block* block = blocks.by_code[code_hash(code, length)]
     cdef uint32_t file = file_at(blocks, ip)
     while block != NULL:
@@ -191,7 +191,7 @@ cdef Block* block_of(Blocks* blocks, uint64_t ip, Instruction* code, uint32_t le
 
 
 cdef void note_translation(Blocks* blocks, Block* block) noexcept nogil:
-    """``block`` has operations now."""
+    """Enter a translated block into the chains."""
     cdef uint64_t at = hashed(block.ip)
     block.beside = blocks.by_ip[at]
     blocks.by_ip[at] = block
@@ -200,7 +200,7 @@ cdef void note_translation(Blocks* blocks, Block* block) noexcept nogil:
 
 
 cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil:
-    """Drop all operations (the records stay): code has changed."""
+    """Drop all translations (the records stay), after a write to code."""
     cdef Block* block = blocks.translated
     while block != NULL:
         block.ops = NULL
@@ -215,7 +215,7 @@ cdef void forget_translations(Cpu* cpu, Blocks* blocks) noexcept nogil:
 
 
 cdef void free_blocks(Blocks* blocks) noexcept nogil:
-    """Give all memory back."""
+    """Free all memory."""
     cdef uint64_t i
     for i in range(blocks.count):
         free(blocks.by_number[i].instructions)

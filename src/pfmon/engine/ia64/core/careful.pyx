@@ -1,8 +1,8 @@
 """Execution instruction by instruction: with NaT bits tracked and every target checked against the frame.
 
-The driver takes this way while a general register has its NaT bit set, and for a block whose writes may lie
-outside the current frame; the handlers are the same as in fast execution. What NaT bits do to an instruction is its
-row's ``nat`` policy (instruction.py; SDM volume 1, 4.4.4 and 5.2.5).
+The driver uses it while a general register has its NaT bit set, and for a block that may write outside the current
+frame; the handlers are those of fast execution. The row's ``nat`` policy says how NaT bits affect an instruction
+(instruction.py; SDM volume 1, 4.4.4 and 5.2.5).
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -46,7 +46,7 @@ cdef bint source_nat(Cpu* cpu, Row* row, Instruction* ins) noexcept nogil:
 
 
 cdef void set_target_nats(Cpu* cpu, Row* row, Instruction* ins, bint nat) noexcept nogil:
-    """General-register targets get their NaT bit; an updated base register keeps a clear one."""
+    """Set the NaT bits of general-register targets; that of an updated base register stays clear."""
     cdef int place
     for place in range(4):
         if row.registers[place].file == FILE_GR and row.registers[place].role & ROLE_TARGET:
@@ -99,7 +99,7 @@ cdef int run_one(Cpu* cpu, Block* block, Instruction* ins) noexcept nogil:
 
 
 cdef bint executed(Cpu* cpu, Instruction* ins) noexcept nogil:
-    """Whether a predicated instruction's condition was noted as true (its predicate may have changed since)."""
+    """Whether a predicated instruction's condition was recorded as true (its predicate may have changed since)."""
     return ins.condition != NO_CONDITION and (cpu.mask >> (32 + ins.condition)) & 1
 
 
@@ -113,7 +113,7 @@ cdef int run_carefully(Cpu* cpu, Block* block, uint32_t first, uint32_t end) noe
         cpu.block_word = cpu.out
         cpu.out += 1
     cpu.careful = 1
-    cpu.limit = NULL                     # whatever ends the block comes back to the driver
+    cpu.limit = NULL                     # the end of the block returns to the driver
     for i in range(first, min(end, block.length)):
         status = run_one(cpu, block, &block.instructions[i])
         if status != STATUS_DONE:

@@ -1,4 +1,4 @@
-"""What a thread has of the processor for itself, while another one runs."""
+"""A thread's registers while another one runs."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 

@@ -1,6 +1,6 @@
-"""Registers of threads that do not run, and frames that are current again (see context.pxd).
+"""Registers of threads that do not run, and restored frames (see context.pxd).
 
-Caches of the engine stay with the processor: they are of the address space, not of a thread.
+The engine's caches stay with the processor: they belong to the address space, not to a thread.
 """
 
 from libc.stdint cimport uint64_t
@@ -18,7 +18,7 @@ cdef class Context:
 
 
 cdef void take_registers(const Cpu* cpu, Registers* to) noexcept nogil:
-    """Copy what belongs to the thread that runs."""
+    """Save the registers of the running thread."""
     memcpy(to.gr, cpu.gr, sizeof(to.gr))
     memcpy(to.br, cpu.br, sizeof(to.br))
     memcpy(to.nat, cpu.nat, sizeof(to.nat))
@@ -36,10 +36,8 @@ cdef void take_registers(const Cpu* cpu, Registers* to) noexcept nogil:
 
 
 cdef void give_registers(Cpu* cpu, const Registers* source) noexcept nogil:
-    """The thread that these belong to runs from here on. ALAT entries are the other's, and go.
-
-    PSR.mfl and mfh stay set if they were: they may say that a register was written that was not (SDM volume 2, 3.3.2),
-    and translations know that they are set.
+    """Load a thread's registers. The ALAT is cleared: its entries are the previous thread's. PSR.mfl and mfh stay set:
+    they may be set without a write (SDM volume 2, 3.3.2), and translations rely on them.
     """
     cdef uint64_t kept = cpu.um & (UM_MFL | UM_MFH)
     cdef bint turned = (cpu.um ^ source.um) & UM_BE != 0
@@ -65,7 +63,7 @@ cdef void give_registers(Cpu* cpu, const Registers* source) noexcept nogil:
 
 
 cdef void forget_frames(Cpu* cpu, uint64_t address) noexcept nogil:
-    """No frame lies below the current one in registers, which begins at backing-store ``address``."""
+    """Mark all registers below the current frame, which begins at backing-store ``address``, as held in memory only."""
     cpu.bof = cpu.store = 0
     cpu.stacked_nats[0] = cpu.stacked_nats[1] = 0
     set_clean(cpu, 0)
@@ -73,7 +71,7 @@ cdef void forget_frames(Cpu* cpu, uint64_t address) noexcept nogil:
 
 
 cdef void begin_stack(Cpu* cpu, uint64_t base) noexcept nogil:
-    """The current frame is the first one of a register stack whose backing store begins at ``base``."""
+    """Start a register stack: the current frame is its first, the backing store begins at ``base``."""
     forget_frames(cpu, base)
     cpu.rnat = 0
 
@@ -84,8 +82,8 @@ cdef bint possible_marker(uint64_t cfm) noexcept nogil:
 
 
 cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil:
-    """Make the frame that ends at backing-store ``address`` with marker ``cfm`` current again, as rfi does. False when
-    the backing store could not be read."""
+    """Restore the frame that ends at backing-store ``address`` with marker ``cfm``, as rfi does. False when the backing
+    store is unreadable."""
     cdef uint64_t pfs = cpu.pfs, ec = cpu.ec
     cdef bint done
     if not possible_marker(cfm):
@@ -98,7 +96,7 @@ cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil
     memset(&cpu.gr[32], 0, 96 * sizeof(uint64_t))
     cpu.sof = cpu.sol = cpu.sor = 0
     forget_frames(cpu, address)
-    # An interrupted frame was covered whole: all of it is local in this sense.
+    # An interrupted frame was covered whole: all of it counts as local.
     cpu.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
     done = pop_frame(cpu)
     cpu.pfs = pfs

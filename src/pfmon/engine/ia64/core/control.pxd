@@ -1,4 +1,4 @@
-"""From block to block: what the last operation of a block does."""
+"""Control flow between blocks: the last operation of a block."""
 
 from libc.stdint cimport uint64_t
 
@@ -7,7 +7,7 @@ from pfmon.engine.ia64.core.cpu cimport (
 
 
 cdef inline int start(Cpu* cpu, Block* block) noexcept nogil:
-    """Run ``block``, unless the driver has something to do first (it finds ``cpu.ip`` and no running block)."""
+    """Run ``block``, unless the driver has to act first (it finds ``cpu.ip`` and no running block)."""
     if unlikely(cpu.out >= cpu.limit or cpu.sof < block.exit.need_sof):
         cpu.ip = block.ip
         return STATUS_LIMIT
@@ -25,7 +25,7 @@ cdef inline void complete(Cpu* cpu, Exit* exit) noexcept nogil:
 
 
 cdef inline int enter(Cpu* cpu, Exit* exit, Link* link) noexcept nogil:
-    """The running block is complete; the next one is where ``link`` leads."""
+    """Retire the running block and enter the one that ``link`` leads to."""
     complete(cpu, exit)
     if unlikely(link.block == NULL):
         cpu.ip = link.ip
@@ -35,7 +35,7 @@ cdef inline int enter(Cpu* cpu, Exit* exit, Link* link) noexcept nogil:
 
 
 cdef inline int jump(Cpu* cpu, Exit* exit, uint64_t ip) noexcept nogil:
-    """The running block is complete; the next one is at ``ip`` (a bundle address)."""
+    """Retire the running block and enter the one at ``ip`` (a bundle address)."""
     cdef Jump* known = &cpu.jump_cache[(ip >> 4) & (JUMP_CACHE_SIZE - 1)]
     complete(cpu, exit)
     if unlikely(known.block == NULL or known.ip != ip):
@@ -51,7 +51,7 @@ cdef inline bint qualified(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef inline int branch(Cpu* cpu, Op* op) noexcept nogil:
-    """br.cond with a relative target: to it if the branch is qualified (SDM volume 3, br)."""
+    """br.cond with an IP-relative target: taken if the qualifying predicate is 1 (SDM volume 3, br)."""
     cdef Exit* exit = <Exit*>op.imm
     if qualified(cpu, op):
         cpu.mask |= <uint64_t>op.y

@@ -1,4 +1,4 @@
-"""The architectural state of one IA-64 processor at user level, and the operations that blocks are made of.
+"""The architectural state of one IA-64 processor at user level, and the operations of translated blocks.
 
 Names follow the IA-64 Software Developer's Manual, volume 1, chapter 3 (registers) and volume 3.
 """
@@ -25,25 +25,25 @@ cdef extern from *:
 cdef enum:
     PAGE_SHIFT = 14              # Linux for IA-64 uses 16 KB pages
     PAGE_SIZE = 1 << PAGE_SHIFT
-    TLB_SIZE = 1024              # host-side translation cache, no part of the machine model
+    TLB_SIZE = 1024              # host-side translation cache, not the modelled TLB
     JUMP_CACHE_SIZE = 4096
     ALAT_SIZE = 32
-    ALAT_REGISTERS = 128         # classes of registers, and of lines, that entries are counted by
+    ALAT_REGISTERS = 128         # classes of registers; entries are counted by class
     ALAT_LINES = 256
     STACKED_PHYSICAL = 96        # physical stacked registers
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
-    MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes four at the most
-    NO_CONDITION = 255           # Instruction.condition of one that always executes
+    MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes at most four
+    NO_CONDITION = 255           # Instruction.condition of an unpredicated one
 
-# Why a chain of operations came back to the driver.
+# Why a chain of operations returned to the driver.
 cdef enum Status:
-    STATUS_LIMIT = 1             # the stream buffer is full, marks are pending, or a stop was asked for
+    STATUS_LIMIT = 1             # the stream buffer is full, marks are pending, or a stop is requested
     STATUS_MISS = 2              # the next block has no translation yet: cpu.ip (and cpu.miss_link)
-    STATUS_CAREFUL = 3           # go on instruction by instruction: a NaT bit is set, or the frame is too small
-    STATUS_FAULT = 4             # cpu.fault at op.index of cpu.block; nothing of that instruction happened
-    STATUS_CUT = 5               # leave the block after op.index and go on at cpu.ip (failed check, code written)
+    STATUS_CAREFUL = 3           # continue instruction by instruction: a NaT bit is set, or the frame is too small
+    STATUS_FAULT = 4             # cpu.fault at op.index of cpu.block; before any effect of that instruction
+    STATUS_CUT = 5               # leave the block after op.index and continue at cpu.ip (failed check, code written)
     STATUS_BREAK = 6             # break: the number is in cpu.fault_info; the block is complete up to it
     STATUS_DONE = 7              # end of a single-instruction chain
     STATUS_EDGE = 8              # leave the block before op.index: an exact stop
@@ -99,7 +99,7 @@ cdef struct Instruction:         # one decoded instruction of a block
     uint8_t multiway             # its bundle holds more than one branch
     uint8_t first_floats         # user mask bits that it is to set: PSR.mfl, PSR.mfh
     uint8_t unit                 # of its slot: decoder.Unit, or NO_UNIT
-    uint8_t begins_pair          # its operation has the handler of a pair
+    uint8_t begins_pair          # executed by a pair's handler, with the next one
     uint16_t x
     int64_t imm
     int64_t y
@@ -108,15 +108,15 @@ cdef struct Link:
     Block* block                 # NULL until the target was translated
     uint64_t ip                  # target bundle | slot
 
-cdef struct Exit:                # what a block's last operation needs
+cdef struct Exit:                # operand of a block's last operation
     uint64_t id                  # of the block
     uint32_t length              # instructions
-    uint32_t need_sof            # smallest CFM.sof under which all the block's writes are legal
+    uint32_t need_sof            # smallest CFM.sof that covers all the block's targets
     uint64_t return_ip           # the bundle after its last one
     Link taken
     Link next
 
-cdef struct Block:               # ops and exit are a line of the host's cache: what a run needs
+cdef struct Block:               # ops and exit, used by every run, fill one line of the host's cache
     Op* ops
     Exit exit
     Instruction* instructions
@@ -124,14 +124,14 @@ cdef struct Block:               # ops and exit are a line of the host's cache: 
     uint32_t length              # instructions
     uint32_t op_count
     uint32_t conditions          # conditional instructions
-    uint32_t accesses            # most memory accesses in one run
+    uint32_t accesses            # memory accesses in one run, at most
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
                                  # check (its last instruction), 2 before a fault, 3 before an edge
     Block* same                  # the next one in its chain of Blocks.by_code
     Block* beside                # while it has operations: the next one in its chain of Blocks.by_ip
     Block* translated            # ... and of all that have
 
-cdef struct Jump:                # where an indirect branch to ``ip`` goes
+cdef struct Jump:                # target of an indirect branch to ``ip``
     uint64_t ip
     Block* block
 
@@ -141,7 +141,7 @@ cdef struct Cpu:
     uint64_t br[8]
     uint64_t mask                # conditions of the running block that held so far (bits 32-62)
     uint64_t* out                # next free word of the stream buffer
-    uint64_t* limit              # leave before a block would start at or after this
+    uint64_t* limit              # no block starts at or after this
     uint64_t* block_word         # where the running block's word goes
     Block* block                 # the running block
     uint64_t nat[2]              # NaT bits of gr
@@ -171,7 +171,7 @@ cdef struct Cpu:
     uint64_t um                  # user mask: be 1, up 2, ac 3, mfl 4, mfh 5 (bit positions of PSR)
     uint64_t kr[8]
     uint64_t cpuid[8]
-    uint64_t itc_offset          # ar.itc = retired + itc_offset, unless the host's clock was asked for
+    uint64_t itc_offset          # ar.itc = retired + itc_offset, unless the host's clock is used
     uint64_t ia32[8]             # fcr, eflag, csd.., fsr, fir, fdr: kept, unused
     # register stack engine: saved frames as a ring, indexed by running numbers
     uint64_t stacked[STACKED_RING]
@@ -188,21 +188,21 @@ cdef struct Cpu:
     Op* fault_op
     # unaligned references that the operating system has completed
     uint64_t unaligned           # how many
-    uint64_t unaligned_address   # of the first one: what it referred to,
-    uint64_t unaligned_ip        # and where
+    uint64_t unaligned_address   # of the first one: its data address
+    uint64_t unaligned_ip        # and its instruction
     # marks of the running block, written after it
     uint64_t marks[MAX_MARKS]
     uint32_t mark_count
-    uint32_t index               # of the instruction that memory and the register stack engine do slow work for
-    uint32_t traced              # the stream has addresses in it
+    uint32_t index               # of the instruction whose memory or RSE slow path runs
+    uint32_t traced              # the stream has addresses
     uint32_t careful             # the driver runs instruction by instruction
-    uint32_t stop                # somebody wants the driver to return at the next block
+    uint32_t stop                # a stop is requested: return at the next block
     uint32_t secure              # PSR.sp: the program neither reads performance data nor changes PSR.up
-    uint32_t pmd_known           # pmd_value answers the read that the program is about to repeat
+    uint32_t pmd_known           # pmd_value holds the result of the read that is repeated
     uint64_t pmd_value
     Op edge                      # index: where an exact stop leaves a block
     void* memory                 # memory.AddressSpace's C part
-    uint8_t bounce[32]           # data of accesses that cannot be done in place
+    uint8_t bounce[32]           # data of accesses that are not done in place
     FloatRegister fr[128]        # f32 upwards in the order that the program sees
     AlatEntry alat[ALAT_SIZE]
     uint32_t alat_next
@@ -226,7 +226,7 @@ cdef inline int fault(Cpu* cpu, Op* op, int number) noexcept nogil:
 
 
 cdef inline int careful(Cpu* cpu, Op* op) noexcept nogil:
-    """This operation set a NaT bit: continue after it instruction by instruction (NaT bits are then tracked)."""
+    """This operation set a NaT bit: continue after it instruction by instruction, tracking NaT bits."""
     if cpu.careful:
         return go(cpu, op)
     cpu.fault_op = op
@@ -234,20 +234,20 @@ cdef inline int careful(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef inline void append_mark(Cpu* cpu, uint64_t word) noexcept nogil:
-    """Append a mark to what the running block reports."""
+    """Append a mark to the running block's marks."""
     if cpu.mark_count < MAX_MARKS:
         cpu.marks[cpu.mark_count] = word
         cpu.mark_count += 1
-    cpu.limit = NULL             # the end of the block takes the slow way and writes them
+    cpu.limit = NULL             # the end of the block returns to the driver, which writes them
 
 
 cdef inline void mark(Cpu* cpu, int kind, uint64_t value) noexcept nogil:
-    """Report something that the instruction numbered cpu.index caused."""
+    """Append a mark of the instruction numbered cpu.index."""
     append_mark(cpu, mark_word(kind, indexed(value, cpu.index)))
 
 
 cdef inline void mark_at(Cpu* cpu, Op* op, int kind, uint64_t value) noexcept nogil:
-    """Report something that an instruction caused."""
+    """Append a mark of an instruction."""
     cpu.index = op.index
     mark(cpu, kind, value)
 
@@ -265,5 +265,5 @@ cdef inline bint get_nat(Cpu* cpu, unsigned int r) noexcept nogil:
 
 
 cdef inline uint32_t register_number(Instruction* ins, int place) noexcept nogil:
-    """The register at a place (0..3) among an instruction's operands."""
+    """The register number of an instruction's operand at a place (0..3)."""
     return ins.r1 if place == 0 else ins.r2 if place == 1 else ins.r3 if place == 2 else ins.r4

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from pfmon.engine.ia64.core.blocks cimport Blocks
 from pfmon.engine.ia64.core.cpu cimport Block, Cpu
 
-cdef enum Why:                   # why Processor.run came back
+cdef enum Why:                   # why Processor.run returned
     WHY_BREAK = 1
     WHY_FAULT = 2
     WHY_STOP = 3

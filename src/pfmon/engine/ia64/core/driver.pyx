@@ -1,4 +1,4 @@
-"""The steps of the loop that drives blocks (Processor.drive): find one, run it, see why it came back."""
+"""The steps of the loop that drives blocks (Processor.drive): find a block, run it, handle its status."""
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -14,14 +14,14 @@ from pfmon.stream.words cimport INDEX_SHIFT, MARK_SHIFT, Mark, NO_INSTRUCTION
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:
-    """Marks go behind the block that caused them."""
+    """Write the marks after the word of their block."""
     memcpy(cpu.out, cpu.marks, cpu.mark_count * sizeof(uint64_t))
     cpu.out += cpu.mark_count
     cpu.mark_count = 0
 
 
 cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
-    """Marks of an instruction that did not retire (registers spilled before a fault) belong to no instruction."""
+    """Detach the marks of an instruction that did not retire, such as registers spilled before a fault."""
     cdef uint32_t i
     for i in range(cpu.mark_count):
         if (cpu.marks[i] >> MARK_SHIFT) & 0x7F != Mark.RSE_ADDRESS and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
@@ -29,7 +29,7 @@ cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
 
 
 cdef uint32_t accesses_done(Block* block, uint64_t mask, uint32_t length) noexcept nogil:
-    """How many of the first ``length`` instructions accessed memory."""
+    """The number of memory accesses by the first ``length`` instructions."""
     cdef uint32_t i, total = 0
     cdef Instruction* ins
     for i in range(length):
@@ -40,7 +40,7 @@ cdef uint32_t accesses_done(Block* block, uint64_t mask, uint32_t length) noexce
 
 
 cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexcept nogil:
-    """The running block is left after its first ``length`` instructions: those have retired."""
+    """Leave the running block after its first ``length`` instructions, which have retired."""
     cdef Block* whole = cpu.block
     cdef Block* part
     cdef uint32_t conditions = 0, i
@@ -60,7 +60,7 @@ cdef void leave(Cpu* cpu, Blocks* blocks, uint32_t length, uint32_t kind) noexce
 
 
 cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
-    """The block at cpu.ip, translated if need be, and linked from where control came. NULL: it faults."""
+    """The block at cpu.ip, translated if necessary and linked from the previous exit. NULL: it faults."""
     cdef Block* block = find_block(blocks, cpu.ip)
     cdef Jump* known
     if block == NULL:
@@ -78,24 +78,24 @@ cdef Block* next_block(Cpu* cpu, Blocks* blocks) noexcept nogil:
 
 
 cdef void leave_before(Cpu* cpu, Blocks* blocks) noexcept nogil:
-    """The running block is left before the instruction of cpu.fault_op, where to go on."""
+    """Leave the running block before the instruction of cpu.fault_op and continue there."""
     cdef uint32_t index = cpu.fault_op.index
     cpu.ip = cpu.block.instructions[index].address
     leave(cpu, blocks, index, 3)
 
 
 cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
-    """After a chain of operations came back: what has retired is in the stream, cpu.ip is where to go on. Returns a
-    Why, or 0 to go on."""
+    """Handle the status of a chain: write what has retired to the stream, set cpu.ip to the next instruction. Returns a
+    Why, or 0 to continue."""
     cdef uint32_t index
-    if status == STATUS_BREAK:           # a break faults: it does not retire, whatever the system makes of it
+    if status == STATUS_BREAK:           # a break faults: it does not retire, whatever the system does
         leave(cpu, blocks, cpu.fault_op.index, 2)
         cpu.ip = following(cpu.block, cpu.fault_op.index)
         return WHY_BREAK
     if status == STATUS_FAULT:
         index = cpu.fault_op.index
         cpu.ip = cpu.block.instructions[index].address
-        if cpu.fault == FAULT_FP_TRAP:   # a trap comes after its instruction
+        if cpu.fault == FAULT_FP_TRAP:   # a trap follows its instruction
             cpu.ip = following(cpu.block, index)
             index += 1
         leave(cpu, blocks, index, 2)
@@ -113,14 +113,14 @@ cdef int settle(Cpu* cpu, Blocks* blocks, int status) noexcept nogil:
 
 
 cdef uint64_t following(Block* block, uint32_t index) noexcept nogil:
-    """Where control goes after an instruction that is not a taken branch."""
+    """The address after an instruction that is not a taken branch."""
     if index + 1 < block.length:
         return block.instructions[index + 1].address
     return block.exit.next.ip
 
 
 cdef int run_block(Cpu* cpu, Block* block) noexcept nogil:
-    """Run ``block`` and what follows it, until a chain comes back for a reason other than NaT bits."""
+    """Run ``block`` and its successors until a chain returns for a reason other than NaT bits."""
     cdef int status
     if cpu.nat[0] | cpu.nat[1] or cpu.sof < block.exit.need_sof:
         return run_carefully(cpu, block, 0, MAX_BLOCK)

@@ -1,4 +1,4 @@
-"""What the processor identification registers say (SDM volume 1, 3.1.11)."""
+"""Values of the processor identification registers (SDM volume 1, 3.1.11)."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ cdef inline void set_pr_pair(Cpu* cpu, unsigned int p1, uint64_t value1,
 
 
 cdef inline uint64_t turned_left(uint64_t pr, unsigned int count) noexcept nogil:
-    """p16 to p63 moved up by ``count`` (0 to 48) places, round."""
+    """p16 to p63 rotated up by ``count`` (0 to 48) places."""
     cdef uint64_t rotating = pr >> 16
     return (pr & 0xFFFF) | (rotating << count | rotating >> (48 - count)) << 16
 
 
 cdef inline uint64_t unrenamed_predicates(Cpu* cpu) noexcept nogil:
-    """All predicates as if CFM.rrb.pr were zero, which is how moves see them (SDM volume 3, mov from predicates)."""
+    """All predicates with CFM.rrb.pr taken as zero, as moves see them (SDM volume 3, mov from predicates)."""
     return cpu.pr if likely(cpu.rrb_pr == 0) else turned_left(cpu.pr, cpu.rrb_pr)
 
 
@@ -63,8 +63,8 @@ cdef inline void compare_or_andcm(Cpu* cpu, Op* op, uint64_t relation) noexcept 
 
 
 cdef inline int write_if_qualified(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
-    """r1 = value if the qualifying predicate is 1, without a branch: compilers predicate where a branch would often be
-    mispredicted, and the host would do so as well. op.y is the instruction's condition bit in the block's word."""
+    """r1 = value if the qualifying predicate is 1, without a host branch: compilers predicate where a branch would
+    often be mispredicted. op.y is the instruction's condition bit in the block's word."""
     cdef uint64_t qualified = 0 - ((cpu.pr >> op.qp) & 1)
     cpu.mask |= <uint64_t>op.y & qualified
     cpu.gr[op.r1] = (value & qualified) | (cpu.gr[op.r1] & ~qualified)

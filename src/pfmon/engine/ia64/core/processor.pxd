@@ -17,9 +17,9 @@ cdef class Processor:
     cdef readonly BlockTable table
     cdef readonly bint traced
     cdef uint64_t stop_at
-    cdef uint64_t exact_at               # as stop_at, but within a block too
+    cdef uint64_t exact_at               # as stop_at, also within a block
     cdef uint64_t polls
-    cdef object raised                   # by a signal handler while the program ran
+    cdef object raised                   # exception of a signal handler while the program ran
     cdef uint64_t* next_limit(self) noexcept nogil
     cdef void poll(self) noexcept nogil
     cdef int drive(self, Consumer consumer, bint single) noexcept nogil

@@ -1,7 +1,7 @@
 """One IA-64 processor: its registers for the system-call layer, and the loop that drives blocks.
 
-``Processor.run`` executes until the program makes a system call, faults, or somebody asks for a stop, and hands the
-retirement stream to a Consumer, a buffer at a time, without the interpreter lock.
+``Processor.run`` executes until a system call, a fault or a requested stop, and passes the retirement stream to a
+Consumer, a buffer at a time, without the interpreter lock.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -44,7 +44,7 @@ BREAK, FAULT, STOP, PMD = WHY_BREAK, WHY_FAULT, WHY_STOP, WHY_PMD
 cdef class Processor:
     """One processor that runs in ``memory``.
 
-    ``max_block``: instructions in a block at the most; 1 makes every instruction a block (the slow path).
+    ``max_block``: instructions in a block, at most; 1 makes every instruction a block (the slow path).
     ``trace``: put the addresses of memory accesses in the stream.
     """
 
@@ -81,7 +81,7 @@ cdef class Processor:
         free(self.buffer)
 
     def set_files(self, files):
-        """Say which files are mapped where code may be: start, end and number of each. Blocks are told apart by them."""
+        """Set the files mapped where code may be: start, end and number of each. Blocks from different files differ."""
         cdef MappedFile* fresh = <MappedFile*>malloc((len(files) + 1) * sizeof(MappedFile))
         if fresh == NULL:
             raise MemoryError
@@ -92,10 +92,10 @@ cdef class Processor:
 
     def run(self, Consumer consumer):
         """Execute until a system call (BREAK), a fault (FAULT), a stop (STOP) or a read of performance data (PMD);
-        ``consumer`` gets all that retired.
+        ``consumer`` gets the stream of retired instructions.
 
-        After BREAK ``ip`` is behind the break, whose number is ``fault_info``; after FAULT ``ip`` is the
-        instruction that faulted, ``fault`` the vector, ``fault_address`` the data address.
+        After BREAK ``ip`` follows the break, whose number is ``fault_info``; after FAULT ``ip`` is the instruction that
+        faulted, ``fault`` the vector, ``fault_address`` the data address.
         """
         cdef int why
         with nogil:
@@ -106,16 +106,16 @@ cdef class Processor:
         return why
 
     def step(self, Consumer consumer):
-        """Execute one block and stop; its instructions are executed one by one. As ``run`` otherwise."""
+        """Execute one block, instruction by instruction, and stop; otherwise as ``run``."""
         return self.drive(consumer, True)
 
     def request_stop(self):
-        """Make ``run`` return at the next block (from another thread or a signal handler)."""
+        """Make ``run`` return at the next block; from any thread or a signal handler."""
         self.cpu.stop = 1
         self.cpu.limit = NULL
 
     cdef uint64_t* next_limit(self) noexcept nogil:
-        """Where the chain has to come back: the end of the buffer, or before ``stop_at`` can have been passed (every
+        """The buffer position at which the chain returns: the end of the buffer, or before ``stop_at`` can be passed (a
         block takes a word and has at most MAX_BLOCK instructions)."""
         cdef uint64_t* limit = self.buffer_end - SLACK
         cdef uint64_t blocks = (min(self.stop_at, self.exact_at) - self.cpu.retired) // MAX_BLOCK
@@ -124,7 +124,7 @@ cdef class Processor:
         return limit
 
     cdef void poll(self) noexcept nogil:
-        """Let Python's signal handlers run now and then, if this is the main thread; what one raises ends the run."""
+        """Run Python's signal handlers from time to time, in the main thread; an exception of one ends the run."""
         self.polls += 1
         if self.polls % BUFFERS_PER_POLL == 0:
             with gil:
@@ -166,7 +166,7 @@ cdef class Processor:
             else:
                 why = settle(cpu, self.blocks, run_block(cpu, block))
         if single or why == WHY_STOP:
-            cpu.stop = 0                 # answered; one that came with a break or fault is for the next run
+            cpu.stop = 0                 # served; a request that came with a break or fault applies to the next run
         write_marks(cpu)
         consumer.consume(self.buffer, cpu.out - self.buffer)
         cpu.out = self.buffer
@@ -186,44 +186,44 @@ cdef class Processor:
         return bool(self.cpu.secure)
 
     def set_secure(self, bint value):
-        """Set PSR.sp. When it is clear, ``run`` returns PMD where the program reads a performance data register."""
+        """Set PSR.sp. While it is clear, ``run`` returns PMD where the program reads a performance data register."""
         self.cpu.secure = value
 
     def answer_pmd(self, uint64_t value):
-        """What the read of the register numbered ``fault_info`` returns, after ``run`` came back with PMD."""
+        """Set the result of the read of register ``fault_info``, after ``run`` returned PMD."""
         self.cpu.pmd_value = value
         self.cpu.pmd_known = 1
 
     def emit_mark(self, Consumer consumer, int kind, uint64_t value):
         """Put a mark into the stream between two runs (system call, signal, exit)."""
         cdef uint64_t word = mark_word(kind, indexed(value, NO_INSTRUCTION))
-        with nogil:                      # another thread, that has to read first, may want the GIL
+        with nogil:                      # the thread that has to read first may need the GIL
             consumer.consume(&word, 1)
 
-    # --- threads that take turns
+    # --- thread switches
 
     def context(self):
-        """A copy of the registers of the thread that runs."""
+        """A copy of the running thread's registers."""
         cdef Context made = Context()
         take_registers(self.cpu, &made.c)
         return made
 
     def resume(self, Context context):
-        """Go on with the thread that these registers belong to."""
+        """Load a thread's registers."""
         give_registers(self.cpu, &context.c)
 
     def begin_stack(self, uint64_t base):
-        """Let the current frame be the first one of a register stack whose backing store begins at ``base``."""
+        """Start a register stack: the current frame is its first, the backing store begins at ``base``."""
         begin_stack(self.cpu, base)
 
     def set_time(self, uint64_t instructions):
-        """Let ar.itc be so much, as if so many instructions had retired by now."""
+        """Set ar.itc as if this many instructions had retired by now."""
         self.cpu.itc_offset = instructions - self.cpu.retired
 
-    # --- what there is to know of blocks
+    # --- blocks
 
     def block_count(self):
-        """How many blocks have numbers."""
+        """The number of blocks."""
         return self.blocks.count
 
     def block(self, uint64_t number):
@@ -252,7 +252,7 @@ cdef class Processor:
     # --- registers, for the system-call layer and tests
 
     def set_cpuid(self, values):
-        """Set the processor identification registers from CPUID[0] on, eight at the most."""
+        """Set the processor identification registers from CPUID[0] on, at most eight."""
         for number, value in enumerate(values):
             self.cpu.cpuid[number & 7] = value
 
@@ -268,7 +268,7 @@ cdef class Processor:
 
     @property
     def unaligned(self):
-        """Unaligned references that were completed; what the first one referred to, and where it was."""
+        """Completed unaligned references: their number, the first one's data address and instruction."""
         return self.cpu.unaligned, self.cpu.unaligned_address, self.cpu.unaligned_ip
 
     @property
@@ -328,7 +328,7 @@ cdef class Processor:
         return int(register.significand | <object>to_spill(register[0]) << 64).to_bytes(16, "little")
 
     def set_fr_spill(self, unsigned int number, bytes data):
-        """Set a floating-point register from what stf.spill wrote; f0 and f1 stay."""
+        """Set a floating-point register from the 16 bytes of stf.spill; f0 and f1 stay."""
         if len(data) != 16:
             raise ValueError("a spilled floating-point register has 16 bytes")
         if number >= 2:
@@ -347,7 +347,7 @@ cdef class Processor:
         return values[name]
 
     def set_ar(self, str name, uint64_t value):
-        """Set an application register; a new bspstore makes the frames below the current one those in memory."""
+        """Set an application register; a new bspstore places the frames below the current one in memory there."""
         cdef Cpu* c = self.cpu
         if name == "rsc": c.rsc = value
         elif name == "bspstore": set_backing_store(c, value)
@@ -368,8 +368,8 @@ cdef class Processor:
         return pack_cfm(self.cpu)
 
     def set_cfm(self, uint64_t value):
-        """Change the frame marker where the frame stands (register contents stay as the program sees them).
-        ValueError for one that no frame can have."""
+        """Set the frame marker in place (register contents stay as the program sees them). ValueError for an impossible
+        one."""
         cdef Cpu* c = self.cpu
         if not possible_marker(value):
             raise ValueError(f"no frame has the marker {value:#x}")
@@ -386,7 +386,7 @@ cdef class Processor:
         return self.cpu.ip
 
     def set_ip(self, uint64_t value):
-        """Go on at a bundle address | slot."""
+        """Set the next instruction: bundle address | slot."""
         self.cpu.ip = value
         self.cpu.miss_link = NULL
 
@@ -398,7 +398,7 @@ cdef class Processor:
     def set_um(self, uint64_t value):
         """Set the user mask."""
         if self.cpu.um & ~value & (UM_MFL | UM_MFH):
-            self.memory.c.code_written = 1   # as in the instructions that clear them
+            self.memory.c.code_written = 1   # as the instructions that clear them do
         self.cpu.um = value & 0x3E
         self.memory.attach(self.cpu)
 
@@ -409,8 +409,8 @@ cdef class Processor:
         return self.cpu.gr[32 + self.cpu.sol + number]
 
     def cover_and_flush(self):
-        """Write the current frame and all below it to the backing store; an empty frame remains. Returns bsp, or
-        None when the backing store could not be written."""
+        """Write the current frame and all below it to the backing store; an empty frame remains. Returns bsp, or None
+        when the backing store is unwritable."""
         self.cpu.index = NO_INSTRUCTION
         cover_frame(self.cpu)
         if not flush_registers(self.cpu):
@@ -418,6 +418,6 @@ cdef class Processor:
         return bsp(self.cpu)
 
     def restore_frame(self, uint64_t address, uint64_t cfm):
-        """Make the frame that ends at backing-store ``address`` with marker ``cfm`` current again, as rfi does.
-        False when the backing store could not be read."""
+        """Restore the frame that ends at backing-store ``address`` with marker ``cfm``, as rfi does. False when the
+        backing store is unreadable."""
         return bool(restore_frame(self.cpu, address, cfm))

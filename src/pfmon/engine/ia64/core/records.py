@@ -1,4 +1,4 @@
-"""Records of IA-64 blocks with all that the engine knows of their instructions, for tests and tools."""
+"""Records of IA-64 blocks with the engine's decoding of their instructions, for tests and tools."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DecodedInstruction(NamedTuple):
 
     @property
     def slot(self) -> int:
-        """Its slot in the bundle."""
+        """The slot number in the bundle."""
         return self.address & 3
 
 

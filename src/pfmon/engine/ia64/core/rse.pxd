@@ -13,7 +13,7 @@ from pfmon.engine.ia64.core.cpu cimport STACKED_PHYSICAL, STACKED_RING, Cpu, Flo
 
 cdef enum:
     RING = STACKED_RING - 1
-    CHUNK = 8                    # registers that calls and returns move at a time
+    CHUNK = 8                    # registers moved at a time by calls and returns
 
 cdef struct Chunk:
     uint64_t registers[CHUNK]
@@ -36,7 +36,7 @@ cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil
 
 
 cdef inline uint64_t register_address(uint64_t address, int64_t count) noexcept nogil:
-    """Backing-store address ``count`` registers above ``address``: every 64th word is a NaT collection."""
+    """Backing-store address ``count`` registers above ``address``; every 64th word is a NaT collection."""
     cdef int64_t slot = (address >> 3) & 0x3F
     cdef int64_t delta = slot + count
     if count < 0:
@@ -45,7 +45,7 @@ cdef inline uint64_t register_address(uint64_t address, int64_t count) noexcept 
 
 
 cdef inline uint64_t bsp(Cpu* cpu) noexcept nogil:
-    """AR[BSP]: where r32 would be stored."""
+    """AR[BSP]: the backing-store address of r32."""
     return register_address(cpu.bspstore, cpu.bof - cpu.store)
 
 
@@ -61,19 +61,19 @@ cdef inline bint nat_anywhere(Cpu* cpu) noexcept nogil:
 
 
 cdef inline bint fits(Cpu* cpu, int64_t bottom, int64_t sof, int64_t sol) noexcept nogil:
-    """Whether a frame to return to can be one: its marker is what an alloc can have made, and the registers above
-    ``bottom`` take only places of clean ones (volume 2, 6.5.5)."""
+    """Whether a frame is valid for a return: an alloc can have made its marker, and the registers above ``bottom`` need
+    only places of clean ones (volume 2, 6.5.5)."""
     return sof <= STACKED_PHYSICAL and sol <= sof and bottom + sof - STACKED_PHYSICAL <= min(bottom, cpu.store)
 
 
 cdef inline bint in_chunks(int64_t place, int64_t sol, int64_t outputs) noexcept nogil:
-    """Whether a frame can be moved by whole chunks: they end within the ring and within the registers. What they write
-    too much is outside of the frame then, or where no saved register is: 96 of the ring's 128 hold one at the most."""
+    """Whether a frame can be moved in whole chunks, which end within the ring and the registers. Excess writes then
+    land outside the frame or in unused places: at most 96 of the ring's 128 hold a register."""
     return place + sol <= STACKED_RING - CHUNK and sol <= STACKED_PHYSICAL - CHUNK and outputs <= CHUNK
 
 
 cdef inline void save_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
-    """The locals go to the ring, the outputs down to r32."""
+    """Save the locals to the ring and move the outputs down to r32."""
     cdef int64_t place = cpu.bof & RING, i = 0
     cdef Chunk moved
     if likely(in_chunks(place, sol, outputs)):
@@ -90,7 +90,7 @@ cdef inline void save_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nog
 
 
 cdef inline void bring_back_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
-    """The registers from r32 on become the outputs again, the locals come from the ring."""
+    """Move the registers from r32 on back to the outputs and load the locals from the ring."""
     cdef int64_t place = (cpu.bof - sol) & RING, i = 0
     cdef Chunk moved
     if likely(in_chunks(place, sol, outputs)):
@@ -121,7 +121,7 @@ cdef inline void push_frame(Cpu* cpu) noexcept nogil:
 
 
 cdef inline int pop_frame(Cpu* cpu) noexcept nogil:
-    """br.ret: the frame of AR[PFS] becomes the current one again. 0 when the backing store could not be read."""
+    """br.ret: restore the frame of AR[PFS]. 0 when the backing store is unreadable."""
     cdef int64_t sof = cpu.pfs & 0x7F, sol = (cpu.pfs >> 7) & 0x7F
     cdef int64_t outputs
     if unlikely(not fits(cpu, cpu.bof - sol, sof, sol)):
@@ -154,7 +154,7 @@ cdef inline int pop_frame(Cpu* cpu) noexcept nogil:
 
 
 cdef inline void rotate(Cpu* cpu) noexcept nogil:
-    """A modulo-scheduled branch renames: what was in register n is now in n + 1."""
+    """Rotation of a modulo-scheduled branch: register n becomes n + 1."""
     cdef uint64_t last, i
     cdef FloatRegister kept
     cdef uint32_t sor = cpu.sor

@@ -19,7 +19,7 @@ cdef inline bint is_collection(uint64_t address) noexcept nogil:
 
 
 cdef inline bint other_order(Cpu* cpu) noexcept nogil:
-    """The RSE has a byte order of its own, RSC.be; data accesses are in that of the user mask."""
+    """Whether the byte order of the RSE, RSC.be, differs from that of data accesses, in the user mask."""
     return ((cpu.rsc & RSC_BE) != 0) != ((cpu.um & UM_BE) != 0)
 
 
@@ -64,7 +64,7 @@ cdef inline void set_stacked_nat(Cpu* cpu, int64_t number, bint nat) noexcept no
 
 
 cdef void set_clean(Cpu* cpu, int64_t clean) noexcept nogil:
-    """Registers below ``clean`` are in the backing store only; their NaT bits are, too."""
+    """Registers below ``clean`` and their NaT bits are in the backing store only."""
     if (cpu.stacked_nats[0] | cpu.stacked_nats[1]) == 0:
         cpu.clean = clean
     while cpu.clean < clean:
@@ -74,8 +74,8 @@ cdef void set_clean(Cpu* cpu, int64_t clean) noexcept nogil:
 
 
 cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil:
-    """br.ret to a frame that cannot be: an empty one, below the ``sol`` registers that were to be its locals, is
-    current (volume 2, 6.5.5: bad PFS)."""
+    """br.ret to an invalid frame: an empty one, below the ``sol`` registers meant as its locals, becomes current
+    (volume 2, 6.5.5: bad PFS)."""
     physical_order(cpu)
     cpu.nat[0] &= 0xFFFFFFFFULL
     cpu.nat[1] = 0
@@ -90,14 +90,14 @@ cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil:
 
 
 cdef void mark_traffic(Cpu* cpu, int kind, uint64_t words, uint64_t lowest) noexcept nogil:
-    """Report registers stored or loaded, and from where on if the stream has addresses."""
+    """Append a mark of registers stored or loaded, with their lowest address if the stream has addresses."""
     mark(cpu, kind, words)
     if cpu.traced:
         append_mark(cpu, mark_word(Mark.RSE_ADDRESS, packed_address(lowest)))
 
 
 cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
-    """Store dirty registers until the one numbered ``until`` is the first that is not in the backing store."""
+    """Store dirty registers below the one numbered ``until``."""
     cdef uint64_t stored = 0, bit        # registers in bits 0-15, NaT collections in bits 16-31
     cdef uint64_t first = cpu.bspstore
     cdef int done = 1
@@ -120,7 +120,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
             cpu.store += 1
             stored += 1
     if done and is_collection(cpu.bspstore):
-        # BSPSTORE never points at a collection for long: the next register goes above it.
+        # BSPSTORE does not stay at a collection: the next register goes above it.
         done = store_word(cpu, cpu.bspstore, &cpu.rnat)
         if done:
             cpu.bspstore += 8
@@ -131,7 +131,7 @@ cdef int spill(Cpu* cpu, int64_t until) noexcept nogil:
 
 
 cdef int make_room(Cpu* cpu, int64_t sof) noexcept nogil:
-    """Let a frame of ``sof`` registers fit: forget clean registers, then spill dirty ones."""
+    """Make room for a frame of ``sof`` registers: drop clean registers, then spill dirty ones."""
     cdef int64_t clean = cpu.bof + sof - STACKED_PHYSICAL
     if clean <= cpu.clean:
         return 1
@@ -142,7 +142,7 @@ cdef int make_room(Cpu* cpu, int64_t sof) noexcept nogil:
 
 
 cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
-    """Load registers until the one numbered ``wanted`` is there."""
+    """Load registers down to the one numbered ``wanted``."""
     cdef uint64_t address, collection, rnat, loaded = 0, lowest = 0
     cdef int done = 1
     while cpu.clean > wanted:
@@ -166,7 +166,7 @@ cdef int fill_slowly(Cpu* cpu, int64_t wanted) noexcept nogil:
 
 
 cdef void lower_store(Cpu* cpu) noexcept nogil:
-    """Registers that were in the backing store are in the current frame again: BSPSTORE follows BSP down."""
+    """Registers from the backing store are in the current frame again: BSPSTORE follows BSP down."""
     cdef uint64_t address = register_address(cpu.bspstore, cpu.bof - cpu.store)
     cdef uint64_t rnat
     if (address | 0x1F8) != (cpu.bspstore | 0x1F8):
@@ -181,25 +181,25 @@ cdef void lower_store(Cpu* cpu) noexcept nogil:
 
 
 cdef int flush_registers(Cpu* cpu) noexcept nogil:
-    """flushrs: all dirty registers go to the backing store; they stay, clean."""
+    """flushrs: store all dirty registers, which become clean."""
     return spill(cpu, cpu.bof)
 
 
 cdef void set_backing_store(Cpu* cpu, uint64_t address) noexcept nogil:
-    """Writing AR[BSPSTORE]: the dirty registers stay, now above the new address; all others below the current frame
-    are those in memory there (volume 2, 6.5.3). So is what their ALAT entries were for."""
+    """Write AR[BSPSTORE]: the dirty registers stay, now above the new address; all others below the current frame, and
+    their ALAT entries, are replaced by those in memory there (volume 2, 6.5.3)."""
     cpu.bspstore = address & ~<uint64_t>7
     set_clean(cpu, cpu.store)
     alat_clear(cpu)
 
 
 cdef int64_t registers_between(uint64_t low, uint64_t high) noexcept nogil:
-    """How many registers (not collections) the backing-store words from ``low`` up to ``high`` hold."""
+    """The number of registers (not collections) in the backing-store words from ``low`` up to ``high``."""
     return <int64_t>((high - low) >> 3) - <int64_t>((high >> 9) - (low >> 9))
 
 
 cdef int load_registers(Cpu* cpu) noexcept nogil:
-    """loadrs: exactly the RSC.loadrs bytes below BSP are in registers, dirty; all others are in memory only."""
+    """loadrs: exactly the RSC.loadrs bytes below BSP are in registers, and dirty; all others are in memory only."""
     cdef uint64_t top = bsp(cpu)
     cdef uint64_t point = top - ((cpu.rsc >> 16) & 0x3FF8)
     cdef int64_t wanted = cpu.bof - registers_between(point, top)
@@ -221,7 +221,7 @@ cdef int load_registers(Cpu* cpu) noexcept nogil:
 
 
 cdef void cover_frame(Cpu* cpu) noexcept nogil:
-    """cover: the whole frame becomes dirty, an empty one is current."""
+    """cover: the whole frame becomes dirty, and an empty one current."""
     cdef uint64_t pfs = cpu.pfs
     cpu.sol = cpu.sof
     push_frame(cpu)
@@ -277,7 +277,7 @@ cdef void turn_nats(Cpu* cpu, int64_t count, int64_t by) noexcept nogil:
 
 
 cdef void physical_order(Cpu* cpu) noexcept nogil:
-    """Undo renaming (all rename bases become 0): GR[32 + i] stands at (i + rrb) mod sor (volume 1, 4.5.1)."""
+    """Undo renaming (rename bases become 0): GR[32 + i] moves to (i + rrb) mod sor (volume 1, 4.5.1)."""
     turn_nats(cpu, cpu.sor, cpu.rrb_gr)
     turn(&cpu.gr[32], cpu.sor, cpu.rrb_gr)
     turn_floats(cpu, cpu.rrb_fr)
@@ -286,7 +286,7 @@ cdef void physical_order(Cpu* cpu) noexcept nogil:
 
 
 cdef void program_order(Cpu* cpu, uint64_t cfm) noexcept nogil:
-    """Take size of rotation and rename bases from ``cfm`` and order the registers (now physical) by them."""
+    """Set the rotating size and rename bases of ``cfm`` and order the registers (now physical) by them."""
     cpu.sor = ((cfm >> 14) & 0xF) << 3
     if cpu.sor > cpu.sof:
         cpu.sor = 0
@@ -309,7 +309,7 @@ cdef void program_order(Cpu* cpu, uint64_t cfm) noexcept nogil:
 
 
 cdef void save_nats(Cpu* cpu, int64_t count) noexcept nogil:
-    """br.call, cover: NaT bits of ``count`` locals go with them; those of the outputs move down."""
+    """br.call, cover: save the NaT bits of ``count`` locals; those of the outputs move down."""
     cdef int64_t i
     for i in range(count):
         set_stacked_nat(cpu, cpu.bof + i, get_nat(cpu, <unsigned int>(32 + i)))
@@ -318,7 +318,7 @@ cdef void save_nats(Cpu* cpu, int64_t count) noexcept nogil:
 
 
 cdef void restore_nats(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
-    """br.ret: NaT bits of the locals come back, those of the outputs move up, none are left beyond the frame."""
+    """br.ret: restore the NaT bits of the locals, move those of the outputs up, clear those beyond the frame."""
     cdef int64_t i
     for i in range(95, -1, -1):
         if i >= sol + outputs:
@@ -331,5 +331,5 @@ cdef void restore_nats(Cpu* cpu, int64_t sol, int64_t outputs) noexcept nogil:
 
 
 cdef void rotate_nats(Cpu* cpu) noexcept nogil:
-    """One rotation's part for NaT bits."""
+    """Rotate the NaT bits once."""
     turn_nats(cpu, cpu.sor, 1)

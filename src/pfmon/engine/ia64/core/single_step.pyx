@@ -1,4 +1,4 @@
-"""One instruction on a state given as a dictionary: what row tests use. No translator, no driver, no memory."""
+"""Runs one instruction on a state given as a dictionary, for row tests. No translator, no driver, no memory."""
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -80,8 +80,8 @@ def step(str unit, uint64_t encoding, dict state, uint64_t extension=0, uint64_t
     the general registers whose NaT bit is set, ``pr`` as one integer, and lc, ec, pfs, unat, ccv, csd, ssd, fpsr,
     rsc, um, sof (default 96), sol, sor, rrb_gr, rrb_fr, rrb_pr. State out: the same, registers that are 0 left
     out, and fault, fault_code, fault_address, fault_info, ip, mask (bit 32 is the instruction's condition).
-    The qualifying predicate is honoured; NaT policies are not (the driver's business).
-    ``careful``: run the handler as the driver does instruction by instruction. ValueError: reserved encoding.
+    The qualifying predicate is honoured; NaT policies are not (the driver applies them). ``careful``: run the handler
+    as the driver does instruction by instruction. ValueError: reserved encoding.
     """
     cdef Row* row = decode(UNIT_LETTERS.index(unit), encoding, extension)
     cdef Operands instruction

@@ -1,8 +1,8 @@
-"""From bundles to blocks of operations.
+"""Translates bundles into blocks of operations.
 
-A block begins where control arrives and ends with a branch, a break, an instruction after which code or mode may
-differ (emit "end"), a page, or its greatest length. Nops become nothing; a predicated instruction gets a guard
-before it unless its handler tests the predicate, a traced memory access a trace operation.
+A block begins at a branch target and ends with a branch, a break, an instruction that may change code or mode (emit
+"end"), a page, or its greatest length. Nops produce no operation; a predicated instruction gets a guard before it
+unless its handler tests the predicate, a traced memory access a trace operation.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -57,15 +57,15 @@ cdef int guard(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int trace(Cpu* cpu, Op* op) noexcept nogil:
-    """Report the address of the memory access that follows."""
+    """Write the address of the following memory access to the stream."""
     cpu.out[0] = cpu.gr[op.r3]
     cpu.out += 1
     return go(cpu, op)
 
 
 cdef int mark_floats(Cpu* cpu, Op* op) noexcept nogil:
-    """The instruction before wrote floating-point registers, perhaps for the first time: set PSR.mfl or mfh. Code is
-    translated again then, without this operation."""
+    """Set PSR.mfl or mfh after an instruction that wrote floating-point registers, perhaps for the first time. Code is
+    then translated again without this operation."""
     if (op.y == 0 or cpu.mask & <uint64_t>op.y) and op.x & ~cpu.um:
         cpu.um |= op.x
         (<MemoryMap*>cpu.memory).code_written = 1
@@ -84,12 +84,12 @@ cdef int illegal_operation(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef bint always_illegal(Block* block, Instruction* ins) noexcept nogil:
-    """Whether the instruction was found to be illegal when the block was translated."""
+    """Whether translation found the instruction illegal."""
     return ins.op_count != 0 and block.ops[ins.first_op + ins.op_count - 1].run == illegal_operation
 
 
 cdef bint statically_illegal(Row* row, Instruction* ins, uint32_t slot) noexcept nogil:
-    """Illegal whatever the state: writes to r0, f0, f1; one register as two targets; loop branch not in slot 2."""
+    """Illegal in any state: a write to r0, f0 or f1; one register as two targets; a loop branch not in slot 2."""
     cdef int place
     cdef uint32_t number
     cdef RegisterOperand* operand
@@ -116,7 +116,7 @@ cdef bint statically_illegal(Row* row, Instruction* ins, uint32_t slot) noexcept
 
 
 cdef uint32_t frame_needed(Row* row, Instruction* ins) noexcept nogil:
-    """The smallest frame under which this instruction's general-register targets are inside."""
+    """The smallest frame that contains the instruction's general-register targets."""
     cdef int place
     cdef uint32_t number, needed = 0
     for place in range(4):
@@ -128,7 +128,7 @@ cdef uint32_t frame_needed(Row* row, Instruction* ins) noexcept nogil:
 
 
 cdef void note_floats(Cpu* cpu, Row* row, Instruction* ins) noexcept nogil:
-    """Which of PSR.mfl and PSR.mfh, not yet set, the instruction sets by writing floating-point registers."""
+    """Record which of PSR.mfl and PSR.mfh, not yet set, the instruction sets by writing floating-point registers."""
     cdef int place
     for place in range(4):
         if row.registers[place].file == FILE_FR and row.registers[place].role & ROLE_TARGET:
@@ -161,7 +161,7 @@ cdef bint is_guarded(Row* row, Instruction* ins, bint illegal) noexcept nogil:
 
 
 cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:
-    """How many operations the instruction becomes."""
+    """The number of operations of the instruction."""
     cdef bint guarded = is_guarded(row, ins, illegal)
     if illegal:
         return 1 + guarded
@@ -171,7 +171,7 @@ cdef uint32_t op_count(Blocks* blocks, Row* row, Instruction* ins, bint illegal)
 
 
 cdef Op* emit(Blocks* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index, bint illegal) noexcept nogil:
-    """Write the operations of one instruction; the next free place is returned."""
+    """Write the operations of one instruction; returns the next free place."""
     cdef uint64_t bit = 0
     cdef Op plain
     if ins.condition != NO_CONDITION:
@@ -253,7 +253,7 @@ cdef bint is_multiway(uint64_t low, uint64_t high) noexcept nogil:
 
 
 cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, uint64_t* next_ip) noexcept nogil:
-    """Decode the instructions of the block that begins at ``ip``; their number (0: not executable)."""
+    """Decode the block at ``ip``; returns the number of its instructions (0: not executable)."""
     cdef uint64_t bundle = ip & ~<uint64_t>15, low, high
     cdef uint32_t slot = ip & SLOT_MASK, count = 0, conditions = 0, template
     cdef uint64_t* host
@@ -279,7 +279,7 @@ cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, u
                 ins.extended = 1
                 ins.extension = ins.encoding
                 ins.encoding = slot_bits(low, high, 2)
-                if slot == 1:        # going to slot 2 of an MLX bundle is illegal
+                if slot == 1:        # a branch to slot 2 of an MLX bundle is illegal
                     row = decode(UNIT_X, ins.encoding, ins.extension)
                 slot = 2
             elif units[template][slot] != NO_UNIT:
@@ -313,12 +313,12 @@ cdef uint32_t gather(Cpu* cpu, Blocks* blocks, uint64_t ip, Instruction* code, u
 
 
 cdef bint is_plain(Block* block, Instruction* ins) noexcept nogil:
-    """Whether the instruction is its row's handler and nothing besides."""
+    """Whether the instruction is its row's handler alone."""
     return ins.op_count == 1 and ins.row != NULL and block.ops[ins.first_op].run == (<Row*>ins.row).run
 
 
 cdef void find_pairs(Block* block) noexcept nogil:
-    """Let one handler execute two instructions where there is one that does."""
+    """Replace two handlers by one for both, where there is one."""
     cdef Instruction* first = NULL       # the last one with operations, if it can begin a pair
     cdef Instruction* ins
     cdef Handler both
@@ -341,10 +341,10 @@ cdef void find_pairs(Block* block) noexcept nogil:
 
 
 cdef int flatten(Blocks* blocks, Block* block) noexcept nogil:
-    """Make the operations of a block; 0 when there is no memory."""
+    """Make the operations of a block; 0 when out of memory."""
     cdef bint illegal[MAX_BLOCK]
     cdef uint32_t i, total = 1, needed
-    cdef int64_t sof = -1            # of an alloc before in the block
+    cdef int64_t sof = -1            # of an earlier alloc in the block
     cdef Instruction* ins
     cdef Row* row
     cdef Op* op
@@ -404,7 +404,7 @@ cdef Block* translate(Cpu* cpu, Blocks* blocks, uint64_t ip) noexcept nogil:
         cpu.fault_address = ip & ~<uint64_t>15
         return NULL
     if (<MemoryMap*>cpu.memory).code_used != code_pages:
-        flush_tlb(cpu)               # a page that now holds translated code takes the slow way of writing
+        flush_tlb(cpu)               # writes to a page with translated code take the slow path
     block = block_of(blocks, ip, code, length)
     if block == NULL:
         return out_of_memory(cpu, blocks)
