@@ -1,4 +1,4 @@
-"""What is known of a program when a signal has killed it: what a core file would tell, as text."""
+"""Report of a program killed by a signal: the contents of a core file, as text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 APPLICATION_REGISTERS = ("rsc", "bsp", "bspstore", "rnat", "ccv", "unat", "fpsr", "pfs", "lc", "ec")
 STATIC = 32
 AROUND = 3
-"""Bundles before and behind the one where it happened."""
+"""Bundles shown before and after the killing one."""
 STACK_WORDS = 16
 STACK_POINTER = 12
 
 
 def report(process: Process, processor: Processor, objects: Objects, why: str) -> str:
-    """Registers, code, the top of the stack and the memory map of a process, when its thread in the processor was
-    killed."""
+    """Registers, code, top of the stack and memory map of a process whose running thread was killed."""
     lines = [
         f"process {process.process_id} ({process.paths.program.decode(errors='replace')}), thread "
         f"{process.thread.number}: {why}",

@@ -1,4 +1,4 @@
-"""One program in one process: its memory, its processor, and who reads what retires."""
+"""One program in one process: its memory, its processor, and the reader of its stream."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class Execution:
-    """An engine that runs with others: whose turn it is the guest decides."""
+    """An engine that runs in turns with others; the guest decides which one runs."""
 
     instruction_set = InstructionSet.IA64
     capabilities = Capabilities(addresses=True, performance_data=True, follows=True)
 
     def __init__(self, memory: AddressSpace, program: Program, processor: str, slow: bool, trace: bool) -> None:
-        """``processor``: what cpuid says; ``slow``: every instruction is a block; ``trace``: with addresses."""
+        """``processor``: value of cpuid; ``slow``: every instruction is a block; ``trace``: with addresses."""
         self.memory = memory
         self.program = program
         self.processor = Processor(memory, max_block=1 if slow else 96, trace=trace)
@@ -73,25 +73,25 @@ class Execution:
         return self._mapped if self.process is None else self.process.mappings.code.files
 
     def belong_to(self, process: Process) -> None:
-        """It is what this process executes."""
+        """Set the process that executes this program."""
         self.process = process
         self.threads = [(0, process.process_id)]
 
     def watched_by(self, watch: Watch) -> None:
-        """From here on this reads what retires."""
+        """Set the reader of its stream, from here on."""
         self._watch = watch
         self._running.enter_context(watch.running)
         self.consumer = watch.consumer
 
     def monitored_by(self, pmu: ProgramPmu) -> None:
-        """From here on this PMU counts what retires, as the program programs it."""
+        """Let this PMU, which the program programs, count from here on."""
         self._running.enter_context(pmu.running)
         self.consumer, self.performance_data = pmu.consumer, pmu
 
     def tell_thread(self, place: int, number: int, before: int) -> None:
-        """This thread of the process runs from here on, and has this ``number``; ``before``: the user mask of the one
-        that ran."""
-        if self._monitoring is not None:  # the registers of a child are its parent's, its monitors are its own
+        """A thread switch: the thread at ``place``, with this ``number``, runs from here on; ``before``: user mask of
+        the previous one."""
+        if self._monitoring is not None:  # a child inherits registers, but not monitors
             up, secure = self._monitoring
             self.set_monitoring(up, secure)
             self._monitoring = None
@@ -108,7 +108,7 @@ class Execution:
         self.processor.emit_mark(self.consumer, kind, value)
 
     def note_unaligned(self, process: Process) -> None:
-        """Linux completes unaligned references, which takes it some thousand cycles each, and says so."""
+        """Report unaligned references: Linux completes each in its handler, in some thousand cycles."""
         if self._noted or process.unaligned:
             return
         self._noted = True
@@ -120,7 +120,7 @@ class Execution:
         )
 
     def finish(self, end: End | None) -> Ending | None:
-        """The program has ended (None: another one is executed in its place); its reader is told."""
+        """End the program and notify its reader (None: another program is executed in its place)."""
         ending = None
         if end is not None:
             self.mark(Mark.EXIT, end.status)
@@ -133,7 +133,7 @@ class Execution:
         return ending
 
     def abandon(self) -> None:
-        """Nobody wants to know more: the run has failed, or is over. Who reads may hold the engine, so it is let go."""
+        """Drop the readers after a failed or finished run: a reader may refer back to the engine."""
         self._running.close()
         self._watch = self.performance_data = None
         self.consumer = Consumer()
@@ -160,7 +160,7 @@ class Execution:
         def bundle(address: int) -> bytes:
             try:
                 return self.memory.read(address, 16)
-            except GuestMemoryFault:  # a shared object that is not there any more
+            except GuestMemoryFault:  # a shared object that is no longer mapped
                 return objects.bundle(address)
 
         return listing(bundle, first, beyond)
@@ -174,15 +174,15 @@ class Execution:
         self.processor.set_secure(secure)
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
-        """Not for anybody else: it runs when it is its turn."""
+        """Not supported: the guest runs it in turn."""
         raise ValueError("a task runs as it is followed")
 
     def stop(self) -> None:
-        """Not for anybody else."""
+        """Stop its processor; the guest stops the run."""
         self.processor.request_stop()
 
     def close(self) -> None:
-        """Give back the memory."""
+        """Free the memory."""
         self.memory.clear()
 
 

@@ -1,4 +1,4 @@
-"""Which of the programs that a program starts are counted, and by whom (engine/api.py, Follow)."""
+"""Selects the child processes and executed programs to count, with their readers (engine/api.py, Follow)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Followed:
             follow.first_begins(execution.task)
 
     def forked(self, parent: Execution, child: Process, execution: Execution) -> None:
-        """A process has a child, which goes on with its program."""
+        """A process has forked; the child continues with its program."""
         task = parent.task
         if task is None:
             return
@@ -40,7 +40,7 @@ class Followed:
             execution.watched_by(self._follow.watch(made, execution))
 
     def executed(self, process: Process, command: Sequence[str], old: Execution, execution: Execution) -> None:
-        """A process executes another program; its reader of before has been told."""
+        """A process executes another program; the previous reader is already notified."""
         task = old.task
         if old is self._first:
             self.first_ended(None)

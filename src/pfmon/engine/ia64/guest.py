@@ -1,5 +1,4 @@
-"""A program running on the IA-64 engine under Linux, with all that it starts: the loop between processors and system
-calls."""
+"""A program on the IA-64 engine under Linux, with its child processes: the loop between processors and system calls."""
 
 from __future__ import annotations
 
@@ -42,9 +41,9 @@ LEAST_OPEN_FILES = 32
 
 
 class Guest:
-    """One program and what it starts. ``memory_limit`` is in bytes, of each process; ``processor`` is what cpuid says
-    (identity.py); ``slow`` makes every instruction a block of its own; ``trace`` puts memory addresses into the
-    stream; ``follow``: what of all that it starts is counted; ``on_mapped`` as in `api.Start`."""
+    """One program and its child processes. ``memory_limit``: bytes, of each process; ``processor``: value of cpuid
+    (identity.py); ``slow``: every instruction is a block of its own; ``trace``: the stream has memory addresses;
+    ``follow``: child processes and executed programs to count; ``on_mapped`` as in `api.Start`."""
 
     def __init__(
         self,
@@ -143,8 +142,8 @@ class Guest:
         return self.first.listing(first, beyond)
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> Ending | None:
-        """Run everything to its end, or until ``stop`` was called (None); how the first process ended. Timers are exact
-        to the instruction."""
+        """Run all processes to their end, or until ``stop`` (None); returns how the first process ended. Timers are
+        exact to the instruction."""
         self.first.consumer, self.first.performance_data = consumer, performance_data
         self._pmu = self.process.pmu = performance_data.pmu if performance_data else None
         system = self.process.system
@@ -178,7 +177,7 @@ class Guest:
         return self._ended
 
     def _run_turn(self, process: Process, execution: Execution) -> None:
-        """Run the thread whose turn it is until something has to be done."""
+        """Run the thread whose turn it is until an event needs handling."""
         processor, schedule = execution.processor, process.system.schedule
         limit = schedule.limit()
         look = process.pmu.next_look() if process.pmu else None
@@ -225,15 +224,15 @@ class Guest:
                 execution.mark(Mark.MODE, execution.processor.um)  # a return from a signal handler restores it
 
     def _kill_all(self, text: str) -> None:
-        """Nobody can go on."""
+        """Kill all processes: none can continue."""
         self.process.notice(text)
         for process in list(self.process.system.processes.values()):
             process.finish(Death(SIGKILL, text))
 
-    # What the processes ask for (linux/system.py, Host):
+    # Requests of the processes (linux/system.py, Host):
 
     def forked(self, parent: Process, child: Process, lend: bool) -> tuple[AddressSpace, Processor]:
-        """Memory and processor of a child: its parent's memory copied, or (``lend``) the same until it is cleared."""
+        """Memory and processor of a child: its parent's memory copied, or (``lend``) shared until it is cleared."""
         memory = self._executions[parent].memory.fork(lend)
         execution = Execution(memory, parent.program, *self._make)
         execution.belong_to(child)
@@ -242,7 +241,7 @@ class Guest:
         return memory, execution.processor
 
     def executed(self, process: Process, program: Program, command: Sequence[str]) -> tuple[AddressSpace, Processor]:
-        """Memory and processor for the program that a process executes, in place of what it has."""
+        """Memory and processor for an executed program, in place of the process's own."""
         old = self._executions[process]
         execution = Execution(AddressSpace(old.memory.limit), program, *self._make)
         old.finish(None)
@@ -252,7 +251,7 @@ class Guest:
         return execution.memory, execution.processor
 
     def pmu_of(self, process: Process) -> ProgramPmu | None:
-        """A PMU for a process that has none yet, if the run gives the PMU to programs."""
+        """A PMU for a process without one, if the run lets programs program the PMU."""
         if self._pmu is None:
             return None
         execution = self._executions[process]
@@ -275,7 +274,7 @@ class Guest:
 
     def stop(self) -> None:
         """Make ``run`` return soon: from any thread, or from a signal handler, where it raises Interrupted during a
-        system call (of the host's, it may be one that waits and does not watch ``wakeup``)."""
+        system call (one of the host's may wait without watching ``wakeup``)."""
         self._stopping = True
         for execution in list(self._executions.values()):
             execution.processor.request_stop()
@@ -284,7 +283,7 @@ class Guest:
             raise Interrupted
 
     def close(self) -> None:
-        """Give back what the processes hold of the host."""
+        """Release the processes' host resources."""
         self._closed = True
         for process in list(self._executions):
             process.close()

@@ -1,4 +1,4 @@
-"""Where a program is: function, bundle address, slot, and the bundle's instructions."""
+"""The place of an instruction: function, bundle address, slot, and the bundle's instructions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def describe(objects: Objects, memory: AddressSpace, ip: int) -> str:
 
 
 def bundle_text(memory: AddressSpace, address: int, slot: int | None) -> str:
-    """The instructions of a bundle, with a mark at one of them."""
+    """The instructions of a bundle, one of them marked."""
     try:
         data = memory.read(address, 16)
     except GuestMemoryFault:

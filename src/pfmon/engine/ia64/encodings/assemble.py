@@ -1,4 +1,4 @@
-"""One instruction from its assembler form: the inverse of the decoder, for tests and made-up code."""
+"""One instruction from its assembler form: the inverse of the decoder, for tests and synthetic code."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _forms() -> dict[str, list[Row]]:
 def encode(text: str, qp: int = 0, bundle_address: int = 0, **operands: int) -> tuple[str, int, int]:
     """(unit, slot, L slot) of the instruction with the form ``text`` (a row's text, such as "add r1=r2,r3").
 
-    ``operands`` give the values of the form's operands by name; fields that are left are 0. ValueError for
-    values that do not fit, and when the encoding would be one of another row.
+    ``operands`` give the values of the form's operands by name; other fields are 0. ValueError for values that do not
+    fit, and when another row takes the encoding.
     """
     reasons = []
     for row in rows_of(text):
@@ -64,7 +64,7 @@ def _fields(row: Row, qp: int, bundle_address: int, operands: dict[str, int]) ->
         raise ValueError(f"no operand {', '.join(left)}")
     if row.tie:
         a, b = fields[row.tie.a], fields[row.tie.b]
-        # The operand set one of the two fields; the other follows from it.
+        # The operand determines one of the two fields; the other follows from it.
         given = a.get(encoding) or b.get(encoding)
         other = given ^ ((1 << a.width) - 1) if row.tie.complement else given
         named = {field for _, _, operand in row.immediates for field in operand.fields}

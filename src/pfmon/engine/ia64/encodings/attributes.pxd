@@ -1,4 +1,4 @@
-"""What later stages want to know of an encoding, whoever executes it (rows.py states it)."""
+"""Attributes of an encoding for later stages, independent of its execution (rows.py states them)."""
 
 from libc.stdint cimport uint8_t, uint16_t
 
@@ -65,13 +65,13 @@ cpdef enum AccessFlag:
     ACCESS_SPECULATIVE = 4       # ld.s, ld.sa
     ACCESS_ADVANCED = 8          # ld.a, ld.sa
     ACCESS_CHECK = 16            # ld.c, ldf.c: goes to memory only if the check failed
-    ACCESS_EXCLUSIVE = 32        # ld.bias, lfetch.excl: the line is wanted for writing
+    ACCESS_EXCLUSIVE = 32        # ld.bias, lfetch.excl: the line is requested for writing
     ACCESS_NT1 = 64              # locality hints
     ACCESS_NT2 = 128
     ACCESS_NTA = 256
     ACCESS_SPILL_FILL = 512      # ld8.fill, st8.spill
 
-cpdef enum BranchKind:           # what the PMU's branch events tell apart, and how a branch is predicted
+cpdef enum BranchKind:           # as the PMU's branch events distinguish them and the predictor does
     BRANCH_RELATIVE = 0          # br.cond, IP-relative
     BRANCH_CALL = 1              # br.call, IP-relative
     BRANCH_RETURN = 2
@@ -90,24 +90,24 @@ cpdef enum Whether:              # prediction hints, as encoded
     DYNAMIC_TAKEN = 2
     DYNAMIC_NOT_TAKEN = 3
 
-cpdef enum Effect:               # what an instruction does to the pipeline besides
+cpdef enum Effect:               # other effects of an instruction on the pipeline
     EFFECT_NONE = 0
     EFFECT_ALLOC
     EFFECT_ROTATE                # counted and while branches
-    EFFECT_SERIALIZE             # srlz.i: refetches what follows
+    EFFECT_SERIALIZE             # srlz.i: refetches the following instructions
     EFFECT_ALL_PREDICATES        # writes every predicate
     EFFECT_COVER
     EFFECT_CLEAR_ROTATION
     EFFECT_LOADRS
-    EFFECT_FENCE                 # mf: what is behind it waits for all memory accesses before it
-    EFFECT_PAUSE                 # hint: @pause (0) hands over to the other hardware thread
-    EFFECT_HINT                  # brp with a target in the instruction; it and those below are outside of the pipeline
+    EFFECT_FENCE                 # mf: later instructions wait for all earlier memory accesses
+    EFFECT_PAUSE                 # hint: @pause (0) switches to the other hardware thread
+    EFFECT_HINT                  # brp with a target in the instruction; it and the next two are outside of the pipeline
     EFFECT_IMPORTANT_HINT        # ... with .imp
     EFFECT_FLUSH_LINE            # fc
 
-cpdef enum Place:                # where an operand's register number stands: 0-3 are r1 to r4
+cpdef enum Place:                # position of an operand's register number: 0-3 are r1 to r4
     PLACE_QP = 4
-    FIXED = 8                    # nowhere: it is the register `first` itself
+    FIXED = 8                    # the register `first` itself
 
 cpdef enum RegisterIndex:        # registers by one index; stacked general registers are a ring behind the others
     GR_FIRST = 0                 # r0-r31
@@ -134,7 +134,7 @@ cdef enum:
 cdef struct Operand:             # a register that an encoding reads or writes
     uint8_t place                # Place
     uint8_t what                 # Use or Operation
-    uint16_t first               # where its register file begins (RegisterIndex)
+    uint16_t first               # start of its register file (RegisterIndex)
 
 cdef struct Attributes:
     uint8_t layout               # number of its format (formats.FORMATS)
@@ -155,5 +155,5 @@ cdef struct Attributes:
 
 
 cdef inline int as_int(int member) noexcept nogil:
-    """A member of an enumeration as a plain number, for row(): its Python object is slow to get, and no plain data."""
+    """An enumeration member as a plain integer, for row(): the enumeration's Python object is slow to get."""
     return member

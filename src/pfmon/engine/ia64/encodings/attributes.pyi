@@ -1,4 +1,4 @@
-"""The enumerations of attributes.pxd, which says what each means."""
+"""The enumerations of attributes.pxd, which documents their members."""
 
 from enum import IntFlag
 

@@ -1,4 +1,4 @@
-"""A 128-bit bundle taken apart: template and three 41-bit slots (SDM volume 1, 3.3)."""
+"""The fields of a 128-bit bundle: template and three 41-bit slots (SDM volume 1, 3.3)."""
 
 from __future__ import annotations
 

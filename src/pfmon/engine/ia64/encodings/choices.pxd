@@ -1,4 +1,4 @@
-"""What a row of the instruction set chooses of; instruction.py has the words for it, and says what each means."""
+"""Enumerated arguments of a row; instruction.py has the words for them, with their meaning."""
 
 cpdef enum Nat:
     NAT_PROPAGATE = 0
@@ -18,7 +18,7 @@ cpdef enum Emit:
     EMIT_CHECK = 3
     EMIT_ALLOC = 4
     EMIT_BREAK = 5
-    EMIT_END = 6                 # ends its block: what follows runs under a changed CFM or mode
+    EMIT_END = 6                 # ends its block: CFM or mode changes
 
 cpdef enum Ctype:
     CTYPE_NO_COMPARISON = 0

@@ -1,7 +1,7 @@
-"""The decoder's tables: from the rows of one unit, a tree that looks at a few bits at a time.
+"""The decoder's tables: from the rows of one unit, a tree that tests a few bits at each node.
 
-A node either selects a child by a run of bits, or is a leaf with the rows that are left. In a leaf, a row
-that is a special case of another stands before it.
+A node either selects a child by a run of bits, or is a leaf with the remaining rows. In a leaf, a row that is a special
+case of another comes before it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from pfmon.engine.ia64.encodings.instruction import Row
 
-WIDEST = 7  # bits that one node looks at: 128 children
-SMALL_LEAF = 2  # rows that are not worth another node
+WIDEST = 7  # bits that one node tests: 128 children
+SMALL_LEAF = 2  # rows that do not justify another node
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Tree:
 
 
 def depths(rows: Sequence[Row]) -> dict[int, int]:
-    """By row number: how many rows lie below it along the chain of its ``over`` declarations."""
+    """By row number: the length of the chain of ``over`` declarations below it."""
     by_text: dict[str, list[Row]] = {}
     for row in rows:
         by_text.setdefault(row.text, []).append(row)
@@ -44,7 +44,7 @@ def depths(rows: Sequence[Row]) -> dict[int, int]:
 
 
 def _widest_common_run(rows: Sequence[Row], used: int) -> tuple[int, int]:
-    """The longest run of bits that all rows fix and no node above looked at: (lowest bit, width)."""
+    """The longest run of bits that all rows fix and no node above tests: (lowest bit, width)."""
     common = ~used
     for row in rows:
         common &= row.mask

@@ -31,7 +31,7 @@ cdef enum Role:                  # flags
 cdef struct RegisterOperand:     # what Op.r1 .. Op.r4 name; FILE_NONE: no operand of the row
     uint8_t file
     uint8_t role
-    uint8_t low                  # where its number stands in the slot
+    uint8_t low                  # lowest bit of its number in the slot
     uint8_t width
 
 cdef struct ImmediateOperand:    # count 0: none
@@ -48,7 +48,7 @@ cdef struct ImmediateOperand:    # count 0: none
 
 cdef struct Row:
     Handler run
-    Handler guarded              # does the same if the qualifying predicate is 1; NULL: it needs a guard
+    Handler guarded              # the same, tests the qualifying predicate; NULL: needs a guard
     uint64_t mask                # fixed bits
     uint64_t value
     uint32_t number              # in instruction_set.INSTRUCTIONS
@@ -65,7 +65,7 @@ cdef struct Row:
     uint8_t tie_b
     uint8_t tie_complement
     uint8_t as_first             # its handler's number among those that begin a pair (rows.PAIRS); 0: none does
-    uint8_t as_second            # ... and among those that end one
+    uint8_t as_second            # the same among those that end one
     uint16_t x
     RegisterOperand registers[4]
     ImmediateOperand imm
@@ -73,7 +73,7 @@ cdef struct Row:
     ImmediateOperand x_operand
     Attributes attributes
 
-cdef struct Operands:            # what Op gets of them
+cdef struct Operands:            # the operands as Op has them
     int64_t imm
     int64_t y
     uint16_t x

@@ -1,6 +1,6 @@
-"""Decoding: from a 41-bit slot to its row and its operands.
+"""Decodes a 41-bit slot to its row and its operands.
 
-The tables (tables.pxd) are made from the rows when pfmon is built, and read when this module is imported.
+The tables (tables.pxd) are made from the rows when pfmon is built, and loaded when this module is imported.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -27,7 +27,7 @@ cdef uint32_t _count
 
 
 cdef inline uint64_t _bits(uint64_t encoding, uint64_t extension, unsigned int low, unsigned int width) noexcept nogil:
-    """A field; from bit 41 on it lies in the L slot."""
+    """A field; bits from 41 on are those of the L slot."""
     cdef uint64_t source = encoding
     if low >= 41:
         source = extension
@@ -79,7 +79,8 @@ cdef int64_t _immediate(ImmediateOperand* operand, uint64_t encoding, uint64_t e
 
 cdef void operands(Row* row, uint64_t encoding, uint64_t extension, uint64_t bundle_address,
                    Operands* out) noexcept nogil:
-    """Fill r1 to r4, qp, imm, y and x of ``out``; what the format (registers) or the row (others) has not is 0."""
+    """Fill r1 to r4, qp, imm, y and x of ``out``; fields missing in the format (registers) or the row (others) are
+    0."""
     cdef RegisterOperand* registers = row.registers
     out.r1 = <uint8_t>_bits(encoding, 0, registers[0].low, registers[0].width)
     out.r2 = <uint8_t>_bits(encoding, 0, registers[1].low, registers[1].width)
@@ -100,12 +101,12 @@ cdef Row* row_by_number(uint32_t number) noexcept nogil:
 
 
 cdef Handler paired(Row* first, Row* second) noexcept nogil:
-    """The handler of two instructions that follow one another, or NULL."""
+    """The handler of two consecutive instructions, or NULL."""
     return _pairs[first.as_first * _seconds + second.as_second]
 
 
 cdef const Attributes* attributes_of(uint32_t number) noexcept nogil:
-    """What later stages want to know of the encoding with this number in instruction_set.INSTRUCTIONS."""
+    """The attributes of the encoding with this number in instruction_set.INSTRUCTIONS."""
     return &_rows[number].attributes
 
 
@@ -115,7 +116,7 @@ cdef inline void _place(Handler* handler, size_t start) noexcept:
 
 
 cdef int _load(bytearray tables) except -1:
-    """Take tables as tables.computed() makes them, with this process's handlers; they live as long as the process."""
+    """Load tables as tables.computed() makes them, with this process's handlers; they are never freed."""
     global _tables, _rows, _nodes, _links, _pairs, _seconds, _count
     cdef char* start_of_tables = tables
     cdef TableSizes sizes = (<TableSizes*>start_of_tables)[0]
@@ -161,7 +162,7 @@ def extract(uint32_t number, uint64_t encoding, uint64_t extension=0, uint64_t b
 
 
 def attributes(uint32_t number):
-    """The attributes of row ``number``, as the struct Attributes has them."""
+    """The attributes of row ``number``, by field name of the struct Attributes."""
     if number >= _count:
         raise IndexError(f"no row {number}")
     return _rows[number].attributes

@@ -27,7 +27,7 @@ def disassemble(unit: str, encoding: int, extension: int = 0, bundle_address: in
     qp = encoding & 63 if row.layout.predicated else 0
     if qp:
         return f"(p{qp:02d}) {text}"
-    # A conditional branch under p0 that is hinted as always taken is what assemblers call just br.
+    # A conditional branch under p0 with a static taken hint is written br.
     return re.sub(r"^(brl?)\.cond\.sptk", r"\1", text)
 
 

@@ -20,11 +20,11 @@ cpdef enum Fault:
     FAULT_BREAK = 16
     FAULT_ILLEGAL_DEPENDENCY = 17
     FAULT_UNIMPLEMENTED_ADDRESS = 18
-    FAULT_BACKING_STORE = 19             # an RSE spill or fill met an unmapped address
+    FAULT_BACKING_STORE = 19             # an RSE spill or fill at an unmapped address
 
 
 cdef inline int vector_of(int fault) noexcept nogil:
-    """Where a fault's handler lies behind cr.iva (IA-64 manual volume 2, interruption vector table)."""
+    """The offset of a fault's handler from cr.iva (IA-64 manual volume 2, interruption vector table)."""
     if fault == FAULT_BREAK:
         return 0x2C00
     if fault == FAULT_DATA_PAGE_NOT_PRESENT or fault == FAULT_INST_PAGE_NOT_PRESENT or fault == FAULT_BACKING_STORE:

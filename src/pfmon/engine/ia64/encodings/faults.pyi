@@ -1,4 +1,4 @@
-"""The enumeration of faults.pxd, which says what each means."""
+"""The enumeration of faults.pxd, which documents its members."""
 
 from enum import IntEnum
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 HANDLERS: dict[int, int] = {}
-"""By a handler's address, that of one that does the same if the qualifying predicate is 1, and notes so."""
+"""By handler address: the handler of the same instruction that tests the qualifying predicate and records its value."""
 
 
 def guarded(run: int, guarded_run: int) -> None:
-    """When an instruction that ``run`` executes is predicated, ``guarded_run`` executes it, without a guard."""
+    """Use ``guarded_run`` for predicated instructions whose handler is ``run``, without a guard."""
     HANDLERS[run] = guarded_run

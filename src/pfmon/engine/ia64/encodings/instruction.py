@@ -1,4 +1,4 @@
-"""A row of the instruction set as an object: what the arguments of row() (rows.py) mean."""
+"""A row of the instruction set as an object, and the meaning of row()'s arguments (rows.py)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.encodings.operand_uses import OperandUse
     from pfmon.engine.ia64.encodings.operands import Operand
 
-# How NaT bits of general registers are treated when the engine goes instruction by instruction:
+# How NaT bits of general registers are treated when the engine executes instruction by instruction:
 #   propagate  the target's NaT bit is the OR of the sources'
 #   consume    a source's NaT bit is a Register NaT Consumption fault; targets get 0
 #   compare    a source's NaT bit decides the predicate targets, as ``ctype`` says
@@ -35,14 +35,14 @@ NAT = {
     "own": Nat.NAT_OWN,
 }
 
-# Who tests the qualifying predicate: the translator's guard, the handler, or nobody (no qp field).
+# Tests of the qualifying predicate: by the translator's guard, by the handler, or none (no qp field).
 PREDICATED = {
     "guard": Predicated.PREDICATED_GUARD,
     "own": Predicated.PREDICATED_OWN,
     "none": Predicated.PREDICATED_NONE,
 }
 
-# What the translator does with a row.
+# Treatment of a row by the translator.
 EMIT = {
     "plain": Emit.EMIT_PLAIN,
     "branch": Emit.EMIT_BRANCH,
@@ -70,7 +70,7 @@ LOAD, STORE, ATOMIC, PREFETCH = int(Kind.LOAD), int(Kind.STORE), int(Kind.ATOMIC
 FLOAT, CALLS = int(Kind.FLOAT), int(Kind.CALL | Kind.RETURN)
 RSE_EVENT, SLOT_B = int(Ia64Kind.RSE_EVENT), int(Ia64Kind.SLOT_B)
 
-# What the kinds of a load or store say of its access.
+# Properties of a load's or store's access that follow from its kinds.
 FLAGS_BY_KIND = {
     int(Ia64Kind.SPECULATIVE): int(AccessFlag.ACCESS_SPECULATIVE),
     int(Ia64Kind.ADVANCED): int(AccessFlag.ACCESS_ADVANCED),
@@ -82,13 +82,13 @@ ACCESS_FLUSH, FLUSH_LINE = int(AccessKind.ACCESS_FLUSH), int(Effect.EFFECT_FLUSH
 ACCESS_STORE, ACCESS_FLOAT_STORE = int(AccessKind.ACCESS_STORE), int(AccessKind.ACCESS_FLOAT_STORE)
 ACCESS_SEMAPHORE, ACCESS_LFETCH = int(AccessKind.ACCESS_SEMAPHORE), int(AccessKind.ACCESS_LFETCH)
 
-# What follows the brackets of a memory operand, when it is added to the base register.
+# Text after the brackets of a memory operand: the value added to the base register.
 _UPDATE = re.compile(r"\](=[^,]*)?,(?!ar\.)[^=]*$")
 
 
 @dataclass(frozen=True)
 class Tie:
-    """A condition between two fields of one width: a == b, or a == ~b."""
+    """A condition on two fields of one width: a == b, or a == ~b."""
 
     a: str
     b: str
@@ -139,7 +139,7 @@ class Row:
 
     @property
     def mnemonic(self) -> str:
-        """The part of the text before the operands."""
+        """The text before the operands."""
         return self.text.split(" ", 1)[0]
 
 
@@ -173,7 +173,7 @@ def made(
     tie: str = "",
     **fixed: int,
 ) -> Row:
-    """The row of a call of row() (rows.py says what the arguments are). ValueError for what does not fit."""
+    """The row of a call of row() (arguments: rows.py). ValueError for arguments that do not fit."""
     form = FORMATS[layout]
     _check_choices(text, nat=(nat, NAT), predicated=(predicated, PREDICATED), emit=(emit, EMIT), ctype=(ctype, CTYPE))
     mask, value = _fixed_bits(form, text, fixed)
@@ -227,7 +227,7 @@ def made(
 
 
 def _access(kind: int, effect: int) -> int | None:
-    """The access that an instruction makes (AccessKind)."""
+    """The kind of memory access of an instruction (AccessKind)."""
     if effect == FLUSH_LINE:
         return ACCESS_FLUSH
     if kind & ATOMIC:
@@ -315,8 +315,8 @@ def _immediates(layout: str, operands: str) -> tuple[tuple[str, str, Operand], .
 
 @cache
 def _registers(layout: str, operands: str, updates: bool) -> tuple[Register, ...]:
-    """Register operands with their roles: left of "=" targets, elsewhere sources; [r3] always a source, and a
-    target too when something follows the brackets and ``updates`` (loads, stores, line prefetches)."""
+    """Register operands with their roles: targets left of "=", else sources; [r3] is always a source, and also a target
+    when text follows the brackets and ``updates`` (loads, stores, line prefetches)."""
     left, equals, _ = operands.partition("=")
     update = _UPDATE.search(operands) if updates else None
     found = []

@@ -1,4 +1,4 @@
-"""The rows of all units. Importing this fills rows.CALLS: a run does without, if it has the decoder's tables."""
+"""The rows of all units. Importing this fills rows.CALLS; a run with the decoder's tables does not import it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ for _module in MODULES:
 
 @cache
 def instruction(number: int) -> Row:
-    """The row with a number, made when it is first asked for: most users need few."""
+    """The row with a number, made at first use: most users need few."""
     layout, text, given = CALLS[number]
     return made(number, layout, text, HANDLERS[number], **given)
 

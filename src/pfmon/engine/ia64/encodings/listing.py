@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RESERVED = b"\x06" + bytes(15)
-"""A bundle of a reserved template: what stands where there is no code."""
+"""A bundle with a reserved template, for addresses without code."""
 
 
 def listing(read: Callable[[int], bytes], first: int, beyond: int) -> list[tuple[int, str]]:
-    """Address | slot and text of every instruction from ``first`` to before ``beyond``; ``read`` gives the 16 bytes of
-    a bundle, fewer where there is no code."""
+    """Address | slot and text of every instruction from ``first`` to before ``beyond``; ``read`` returns the 16 bytes
+    of a bundle, fewer where there is no code."""
     lines = []
     for bundle in range(first, beyond, 16):
         data = read(bundle)

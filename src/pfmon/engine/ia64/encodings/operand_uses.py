@@ -1,6 +1,6 @@
-"""The registers that an encoding reads and writes, and how: its operands, and the implicit ones.
+"""The registers that an encoding reads and writes, and how: operands and implicit registers.
 
-How the operands of a format are used stands in operations.csv, latency classes as in the Montecito manual's table 2-8.
+operations.csv has the use of a format's operands, with latency classes as in the Montecito manual's table 2-8.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OPERATIONS = {name.removeprefix("OP_").lower(): int(operation) for name, operati
 class Register(NamedTuple):
     """A register operand: its file (GR, FR, PR, BR, AR, CR), its place among Op.r1..r4 (0..3), its role.
 
-    ``address``: it stands in brackets. ``base``: the address, which the instruction updates.
+    ``address``: it is in brackets. ``base``: the address, which the instruction updates.
     """
 
     field: str
@@ -50,7 +50,7 @@ class Register(NamedTuple):
 
 class OperandUse(NamedTuple):
     """``place`` 0-3: r1 to r4; Place.PLACE_QP; Place.FIXED: the register ``first`` itself. ``what``: a Use (of a
-    source) or Operation (of a target). ``first``: where its register file begins (RegisterIndex)."""
+    source) or Operation (of a target). ``first``: the start of its register file (RegisterIndex)."""
 
     place: int
     what: int
@@ -67,7 +67,7 @@ class FormatUse(NamedTuple):
 
 @cache
 def formats_use() -> dict[str, FormatUse]:
-    """By format."""
+    """Operand uses by format."""
     with (Path(__file__).parent / "operations.csv").open(newline="") as file:
         return {
             row["format"]: FormatUse(row["operation"], row["use"], row["predicate"]) for row in csv.DictReader(file)
@@ -77,7 +77,7 @@ def formats_use() -> dict[str, FormatUse]:
 def sources(
     layout: Format, registers: Iterable[Register], reads: Iterable[str], kind: int, isa_kind: int
 ) -> list[OperandUse]:
-    """What is read: the qualifying predicate, operands, ``reads``, and what branches read implicitly."""
+    """Registers read: the qualifying predicate, operands, ``reads``, and those that branches read implicitly."""
     found = []
     if layout.predicated:
         use = "branch_predicate" if kind & BRANCH else "predicate"
@@ -109,7 +109,7 @@ def _source(layout: Format, register: Register, kind: int) -> OperandUse:
 
 
 def targets(layout: Format, registers: Iterable[Register], writes: Iterable[str], kind: int) -> list[OperandUse]:
-    """What is written: operands, ``writes``, and PFS by calls."""
+    """Registers written: operands, ``writes``, and PFS by calls."""
     found = [_target(layout, register) for register in registers if register.target]
     for implicit in writes:
         if implicit.startswith("ar.") and implicit != "ar.fpsr":

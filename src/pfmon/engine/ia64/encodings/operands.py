@@ -1,4 +1,4 @@
-"""Assembler operands of IA-64: how each is formed from an instruction's fields, and how it prints.
+"""Assembler operands of IA-64: their fields in an instruction, and how they print.
 
 Source: Software Developer's Manual, volume 3, 4.8 ("Immediate Formation") and the operand columns of the
 format tables. Operands that are registers share their field's name (r1, f2, p1, b2, ar3, cr3).
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 class Operand:
     """An immediate: value = base + step * (fields joined, highest first), sign-extended when ``signed``.
 
-    ``table`` gives the values of a field that is only an index. ``relative``: the address of the bundle is
-    added.
+    ``table`` gives the values of a field that is only an index. ``relative``: the bundle's address is added.
     ``style`` is how objdump prints it: dec, hex, or target (a 16-digit address).
     """
 
@@ -90,7 +89,7 @@ REGISTERS: dict[str, tuple[str, int]] = {
     "ar3": ("AR", 2), "cr3": ("CR", 2),
 }  # fmt: skip
 
-# Application registers by number (SDM volume 1, 3.1.8); what is missing prints as arNUMBER.
+# Application registers by number (SDM volume 1, 3.1.8); others print as arNUMBER.
 APPLICATION_REGISTERS: dict[int, str] = {
     **{number: f"k{number}" for number in range(8)},
     16: "rsc", 17: "bsp", 18: "bspstore", 19: "rnat", 21: "fcr", 24: "eflag", 25: "csd", 26: "ssd",

@@ -1,8 +1,7 @@
-"""Opcode matchers by mnemonic: match, mask and slot types from the encoding tables, and what else they let pass.
+"""Opcode matchers by mnemonic: match, mask and slot types from the encoding tables, and other instructions that match.
 
 A matcher compares bits with one pattern (Montecito manual section 3.3.6; pfmon on Itanium 2, section 4.1), so several
-encodings become the bits that they have in common; which other instructions have these bits as well is found out by
-decoding.
+encodings become the bits that they have in common; decoding finds the other instructions with these bits.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ __all__ = ["families", "listing", "pattern"]
 SLOTS = "mifb"
 ALL_BITS = (1 << SLOT_BITS) - 1
 TRIES = 32
-"""Encodings that are decoded to see whether a row is let pass."""
+"""Encodings decoded to find whether a row can match."""
 
 SHOWN = 6
-"""Names of instructions that a message has room for."""
+"""Instruction names shown in a message, at most."""
 
 
 def pattern(name: str, slots: str, available: int) -> Pattern:
@@ -56,7 +55,7 @@ def pattern(name: str, slots: str, available: int) -> Pattern:
 
 
 def _names() -> list[str]:
-    """Everything that stands for a mnemonic: with some of its completers, or all."""
+    """All names accepted as a mnemonic: with some or all of its completers."""
     parts = (row.mnemonic.split(".") for row in INSTRUCTIONS)
     return sorted({".".join(part[:length]) for part in parts for length in range(1, len(part) + 1)}, key=len)
 
@@ -67,7 +66,7 @@ def is_a(mnemonic: str, name: str) -> bool:
 
 
 def families(mnemonics: Iterable[str], name: str) -> str:
-    """Mnemonics in few words: without completers unless these tell them from ``name``."""
+    """Mnemonics as short text: without completers unless these distinguish them from ``name``."""
     depth = name.count(".") + 1
     kin = name.split(".", maxsplit=1)[0]
     short = dict.fromkeys(".".join(one.split(".")[: depth + 1 if is_a(one, kin) else 1]) for one in mnemonics)
@@ -77,12 +76,12 @@ def families(mnemonics: Iterable[str], name: str) -> str:
 
 
 def _letters(row: Row) -> set[str]:
-    """Slot types as the matchers see them: long instructions are I-type (Montecito manual table 3-11)."""
+    """Slot types as the matchers have them: long instructions are I-type (Montecito manual table 3-11)."""
     return {"i" if unit == "X" else unit.lower() for unit in row.units}
 
 
 def _in_common(rows: Sequence[Row]) -> tuple[int, int]:
-    """The bits that all rows fix to the same value, and that value."""
+    """The bits that all rows fix to the same value, and this value."""
     fixed, value = rows[0].mask & ALL_BITS, rows[0].value
     for row in rows:
         fixed &= row.mask & ~(row.value ^ value)
@@ -108,7 +107,7 @@ def _tied(row: Row, encoding: int, fixed: int) -> int:
     if row.tie is None:
         return encoding
     one, other = row.layout.fields[row.tie.a], row.layout.fields[row.tie.b]
-    if other.mask & fixed:  # the pattern decides this one: the other follows
+    if other.mask & fixed:  # the pattern fixes this one: the other follows
         one, other = other, one
     top = (1 << one.width) - 1
     wanted = one.get(encoding) ^ (top if row.tie.complement else 0)

@@ -1,12 +1,12 @@
-"""The rows of the instruction set: one for every encoding that means something.
+"""The rows of the instruction set: one for every defined encoding.
 
-Rows stand behind the handlers, in the function rows() of the unit's .pyx file:
+Rows follow the handlers, in the function rows() of the unit's .pyx file:
 
     row("A1", "add r1=r2,r3", <size_t>&add, op=8, x2a=0, ve=0, x4=0, x2b=0)
 
-The decoder's tables, the disassembler and the checks are made from the list that this builds. A slot that no
-row matches is a reserved encoding (illegal operation). Here calls are only noted: a row is made when it is asked for
-(instruction_set.py). A run asks for none: it has the tables, which were made when pfmon was built (snapshot.py).
+The decoder's tables, the disassembler and the checks are made from the list built here. A slot that no row matches is a
+reserved encoding (illegal operation). Calls are only recorded here: a row is made at first use (instruction_set.py). A
+run makes none: it loads the tables made when pfmon was built (snapshot.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = []
 HANDLERS: list[int] = []
 
 PAIRS: dict[tuple[int, int], int] = {}
-"""By two handlers' addresses, that of one that does what both do, one after the other."""
+"""By two handlers' addresses: the handler that executes both, one after the other."""
 
 
 def row(layout: str, text: str, run: int, **given: Any) -> None:
@@ -38,7 +38,7 @@ def row(layout: str, text: str, run: int, **given: Any) -> None:
     ``access_flags``: AccessFlag, but for what follows from the kinds. ``branch``: BranchKind; ``whether``, ``many``
     and ``clear``: its hints. ``effect``: Effect. ``fp_operations``: how many one execution counts in
     fp_ops_retired; ``fp_halves``: half of them with f0 as the addend f2 or f1 as the factor f3 or f4.
-    Other keywords fix fields of the format; ``op`` has to be among them. What does not fit is refused when the row is
+    Other keywords fix fields of the format; ``op`` is required. Arguments that do not fit are refused when the row is
     made (instruction.py).
     """
     CALLS.append((layout, text, given))
@@ -46,8 +46,8 @@ def row(layout: str, text: str, run: int, **given: Any) -> None:
 
 
 def pair(first: str, second: str, run: int) -> None:
-    """``run`` executes two instructions. ``first`` and ``second`` are texts of rows that were added before, and stand
-    for all rows with their handlers. It gets the first one's operation; the second one's follows."""
+    """``run`` executes two instructions. ``first`` and ``second`` are texts of rows added before, and stand for all
+    rows with their handlers. It receives the first one's operation; the second one's follows."""
     PAIRS[_handler(first), _handler(second)] = run
 
 

@@ -1,8 +1,7 @@
-"""The decoder's tables as a file, so that a run need not make them: written when pfmon is built (setup.py).
+"""The decoder's tables as a file, written when pfmon is built (setup.py), so that a run does not compute them.
 
-A snapshot belongs to the extension file, which has the rows and the handlers, and to the sources that make tables of
-rows. One that does not fit is as good as none: the tables are made anew, which gives the same and takes
-longer.
+A snapshot is valid for one extension file, with its rows and handlers, and one state of the sources that compute tables
+from rows. Without a valid one the tables are computed anew: the same, but slower.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ HERE = dirname(__file__)
 FILE = join(HERE, "tables.bin")
 MAGIC = b"pfmon decoder tables 3\n"
 
-# What tables are made with.
+# Sources that compute the tables.
 SOURCES = (
     "choices.pyi",
     "decision_tree.py",
@@ -30,19 +29,19 @@ SOURCES = (
     "unit_modules.py",
 )
 
-BUILD_ID = b"GNU\0"  # the name of the note, in an ELF file's first page, that holds the linker's hash of all
+BUILD_ID = b"GNU\0"  # name of the ELF note, in the file's first page, with the linker's hash
 PAGE = 4096
 
 
 def _library(path: str) -> bytes:
-    """What tells one build of an extension file from another."""
+    """The bytes that identify one build of an extension file."""
     with open(path, "rb") as file:
         page = file.read(PAGE)
         return page if BUILD_ID in page else page + file.read()
 
 
 def identity(row_size: int) -> bytes:
-    """Of the extension file, and of the sources that make tables of rows. ``row_size``: bytes of the struct Row."""
+    """The identity of the extension file and of the sources that compute tables. ``row_size``: bytes of struct Row."""
     parts = [MAGIC, row_size.to_bytes(4, "little"), _library(COMPILED)]
     for name in SOURCES:
         with open(join(HERE, name), "rb") as file:
@@ -51,7 +50,7 @@ def identity(row_size: int) -> bytes:
 
 
 def stored(row_size: int, path: str = FILE) -> bytearray | None:
-    """The tables in a snapshot, or None when there is none that fits."""
+    """The tables of a valid snapshot, or None."""
     mark = identity(row_size)
     try:
         with open(path, "rb", buffering=0) as file:

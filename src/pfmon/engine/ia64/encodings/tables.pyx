@@ -1,4 +1,4 @@
-"""Makes the decoder's tables: C copies of the rows, and of what decision_tree.build() makes from them."""
+"""Computes the decoder's tables: C copies of the rows and of decision_tree.build()'s result."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -45,7 +45,7 @@ cdef void _copy_immediate(ImmediateOperand* to, fields, operand):
 cdef void _copy_registers(Row* to, row):
     cdef RegisterOperand* register
     for name, field in row.layout.fields.items():
-        # Op has every register field of the format, so that a special case can share the general handler.
+        # Op has every register field of the format, so that special cases share the general handler.
         if name in REGISTERS:
             register = &to.registers[REGISTERS[name][1]]
             register.low, register.width = field.low, field.width
@@ -118,7 +118,7 @@ cdef int _copy_handlers(Row* rows) except -1:
 
 
 cdef int _copy_pairs(Handler* to, Row* rows) except -1:
-    """The pairs, and in the rows which part they can take in one."""
+    """Copy the pairs' handlers, and set each row's place in pairs."""
     cdef size_t start = origin(MODULES[0])
     for row in INSTRUCTIONS:
         rows[row.number].as_first = _FIRSTS.get(row.run, 0)
@@ -129,7 +129,7 @@ cdef int _copy_pairs(Handler* to, Row* rows) except -1:
 
 
 cdef int _fill(void* place, tree) except -1:
-    """Rows, nodes, links and pairs, one behind the other."""
+    """Write rows, nodes, links and pairs, one after the other."""
     cdef TableSizes* sizes = <TableSizes*>place
     cdef Row* rows = <Row*>&sizes[1]
     cdef Node* nodes = <Node*>&rows[len(INSTRUCTIONS)]

@@ -6,7 +6,7 @@ from pfmon.light_typing import NamedTuple
 
 
 class Template(NamedTuple):
-    """What a bundle's 5-bit template says: the unit of each slot, and after which slots a stop follows."""
+    """A bundle's 5-bit template: the unit of each slot, and the slots followed by a stop."""
 
     units: str
     stops: tuple[bool, bool, bool]

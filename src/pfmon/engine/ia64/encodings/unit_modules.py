@@ -1,4 +1,4 @@
-"""The list of modules that hold instructions. Importing this imports them; their rows are made when asked for
+"""The modules that define instructions. Importing this imports them; rows are made at first use
 (instruction_set.py)."""
 
 from __future__ import annotations

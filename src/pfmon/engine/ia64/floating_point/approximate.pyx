@@ -1,8 +1,7 @@
 """frcpa, frsqrta, fprcpa, fprsqrta: the architected approximations (SDM volume 3, those instructions).
 
-Where a processor would raise a software-assist fault because the iterations that follow could leave the exponent
-range, the operating system completes the instruction with the IEEE quotient or square root and p2 = 0; that is what
-is delivered here.
+A processor raises a software-assist fault where the following iterations could leave the exponent range; the operating
+system then completes the instruction with the IEEE quotient or square root and p2 = 0. This result is delivered here.
 """
 
 from libc.math cimport sqrt
@@ -27,8 +26,8 @@ from pfmon.engine.ia64.floating_point.core cimport (
 )
 from pfmon.engine.ia64.floating_point.memory cimport EXPONENT_ONE, INTEGER_BIT, float_register
 
-# The exponents of a single's and of a register's range. SPAN: by how many bits a dividend or radicand has to be
-# above the smallest number, so that remainders stay normal.
+# The exponents of a single's and of a register's range. SPAN: number of bits by which a dividend or radicand exceeds
+# the smallest number, so that remainders stay normal.
 cdef enum:
     PARALLEL_MINIMUM = -126
     PARALLEL_MAXIMUM = 127
@@ -96,7 +95,7 @@ cdef bint needs_assistance(const Operand* x, const Operand* y) noexcept nogil:
 
 
 cdef void reciprocal_single(const Operand* x, const Operand* y, Outcome* out) noexcept nogil:
-    """One half of fprcpa. Outside the limits it needs no assistance: p2 = 0 says that there is no use in iterating."""
+    """One half of fprcpa. Operands outside the limits get p2 = 0 (no iterations) without assistance."""
     cdef int32_t quotient = x.exponent - y.exponent
     if y.exponent < PARALLEL_MINIMUM:
         out.value = infinity(y.sign)

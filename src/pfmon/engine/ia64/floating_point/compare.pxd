@@ -15,7 +15,7 @@ from pfmon.engine.ia64.floating_point.core cimport (
     raise_fault,
 )
 
-# The four ways in which two values can be ordered, as bits: a relation is the set of those for which it holds.
+# The four possible orders of two values, as bits: a relation is the set of those for which it holds.
 cdef enum:
     ORDER_LESS = 1
     ORDER_EQUAL = 2
@@ -26,7 +26,7 @@ cdef enum:
 cdef inline int magnitude_order(const Operand* x, const Operand* y) noexcept nogil:
     """The order of |x| and |y|, neither of them a NaN or unsupported."""
     if x.kind != y.kind:
-        # Zero, finite and infinite are numbered by size.
+        # The kinds zero, finite and infinite ascend by magnitude.
         return ORDER_LESS if x.kind < y.kind else ORDER_GREATER
     if x.kind == KIND_ZERO or x.kind == KIND_INFINITE:
         return ORDER_EQUAL

@@ -1,6 +1,6 @@
-"""Exact floating-point arithmetic of the IA-64 F unit: operands taken apart, one rounding, flags, faults and traps.
+"""Exact floating-point arithmetic of the IA-64 F unit: unpacked operands, one rounding, flags, faults and traps.
 
-SDM volume 1, chapter 5. Handlers in unit_f*.pyx do the common cases themselves and come here for the rest.
+SDM volume 1, chapter 5. Handlers in units/f*.pyx do the common cases themselves and call this for the rest.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
@@ -43,7 +43,7 @@ cdef enum:
     ROUND_UP = 2
     ROUND_ZERO = 3
 
-# How an instruction names its precision; DYNAMIC takes it from the status field.
+# Precision of an instruction; DYNAMIC takes it from the status field.
 cdef enum:
     PC_DYNAMIC = 0
     PC_SINGLE = 1
@@ -63,7 +63,7 @@ cdef struct Operand:
     bint unnormal                # raises D
     uint32_t sign
     int32_t exponent             # unbiased, of the leading one
-    uint64_t significand         # normalized; as it stands for the kinds that are not numbers
+    uint64_t significand         # normalized; unchanged for NaNs and unsupported operands
 
 cdef struct Environment:
     int32_t precision            # bits
@@ -77,8 +77,8 @@ cdef struct Environment:
 cdef struct Outcome:
     FloatRegister value
     uint32_t flags               # to be set in the status field
-    uint32_t faults              # nonzero: nothing happened but this
-    uint32_t traps               # deliver the value, then this
+    uint32_t faults              # nonzero: the only effect
+    uint32_t traps               # raised after the value is delivered
     bint predicate               # frcpa, frsqrta: p2
     uint32_t tiny                # 1: the result was tiny; 2: and flushed to zero
 
@@ -122,7 +122,7 @@ cdef inline FloatRegister infinity(uint32_t sign) noexcept nogil:
 
 
 cdef inline FloatRegister indefinite() noexcept nogil:
-    """The QNaN indefinite, what an invalid operation gives when it does not fault."""
+    """The QNaN indefinite, result of an invalid operation that does not fault."""
     return float_register(1, EXPONENT_SPECIAL, INTEGER_BIT | (INTEGER_BIT >> 1))
 
 
@@ -141,7 +141,7 @@ cdef inline void set_flags(uint64_t* fpsr, int sf, uint32_t flags) noexcept nogi
 
 
 cdef inline uint32_t enabled_exceptions(uint64_t fpsr, int sf) noexcept nogil:
-    """The exceptions that fault or trap: none where the field's td is set, which sf0 does not have."""
+    """The exceptions that fault or trap: none where the field's td is set; sf0 has no td."""
     if sf and (fpsr >> (field_shift(sf) + 6)) & 1:
         return 0
     return ~<uint32_t>fpsr & 0x3F

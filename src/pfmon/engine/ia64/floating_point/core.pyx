@@ -39,7 +39,7 @@ cdef Environment environment(uint64_t fpsr, int sf, int pc) noexcept nogil:
 
 
 cdef bint raise_fault(uint32_t flag, const Environment* env, Outcome* out) noexcept nogil:
-    """Note a V, D or Z exception; true if it is enabled and so faults."""
+    """Record a V, D or Z exception; true if it is enabled and so faults."""
     out.flags |= flag
     if env.enabled & flag:
         out.faults |= flag
@@ -151,7 +151,8 @@ cdef void denormalize(
 cdef void round_value(
     uint32_t sign, int32_t exponent, u128 significand, bint sticky, const Environment* env, Outcome* out
 ) noexcept nogil:
-    """Deliver a nonzero exact value: bit 127 of the significand is set and weighs 2**exponent; sticky: more below.
+    """Deliver a nonzero exact value: bit 127 of the significand is set and weighs 2**exponent; sticky: lower bits are
+    set.
 
     Tininess is detected after rounding (SDM volume 1, 5.4.3).
     """

@@ -2,8 +2,8 @@
 
 Pure functions, for the M unit (loads, stores, setf, getf) and for the F unit (fpack and parallel operands).
 SDM volume 1, section 5.3.1 (data formats in memory) and figures 5-3 to 5-8; volume 3, ldf, stf, setf, getf.
-NaTVal and NaT bits are the caller's business: a load that defers and setf from a NaT give `natval()`, a store or
-getf tests `is_natval` first.
+Callers handle NaTVal and NaT bits: a load that defers and setf from a NaT give `natval()`, a store or getf tests
+`is_natval` first.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -35,8 +35,8 @@ cdef inline FloatRegister float_register(uint32_t sign, uint32_t exponent, uint6
 
 
 cdef inline void set_float(FloatRegister* target, uint32_t sign, uint32_t exponent, uint64_t significand) noexcept nogil:
-    """Write a register. Exponent and sign go as one word (little-endian hosts), so that a later copy of the register
-    as two words does not wait for two stores."""
+    """Write a register. Exponent and sign are written as one word (little-endian hosts), so that a later copy of the
+    register as two words does not stall on two partial stores."""
     target.significand = significand
     (<uint64_t*>&target.exponent)[0] = exponent | (<uint64_t>sign << 32)
 
@@ -99,7 +99,8 @@ cdef inline FloatRegister from_sign_exponent(uint64_t value) noexcept nogil:
     return float_register(<uint32_t>(value >> 17) & 1, <uint32_t>value & 0x1FFFF, INTEGER_BIT)
 
 
-# Register to memory. The value is taken to be of the precision and range of the target: bits are picked, nothing
+# Register to memory. The value has to be in the precision and range of the target: bits are selected, nothing is
+# rounded.
 # is rounded.
 
 cdef inline uint32_t to_single(FloatRegister value) noexcept nogil:
@@ -124,7 +125,7 @@ cdef inline uint32_t to_extended(FloatRegister value) noexcept nogil:
 
 
 cdef inline uint64_t to_spill(FloatRegister value) noexcept nogil:
-    """stf.spill, bytes 8-15; bytes 0-7 are the significand (which is also what stf8 and getf.sig take)."""
+    """stf.spill, bytes 8-15; bytes 0-7 are the significand (also used by stf8 and getf.sig)."""
     return (<uint64_t>value.sign << 17) | value.exponent
 
 

@@ -1,8 +1,8 @@
-"""The short way through multiply-add: normal operands, round to nearest, a normal result.
+"""The fast path of multiply-add: normal operands, round to nearest, a normal result.
 
-Whatever else there is (other roundings, special operands, results that overflow or underflow, exact zeros, enabled
-traps) is left to float_core, which computes all of it again. What depends on the operands' bits and not on their
-kind is computed without branches here: a processor cannot foresee whether a significand rounds up.
+All other cases (other roundings, special operands, overflow, underflow, exact zeros, enabled traps) fall back to
+core.pyx, which computes the result from the start. Computation on operand bits is branch-free here: rounding up is
+unpredictable for a host's branch predictor.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -12,13 +12,14 @@ from pfmon.engine.ia64.floating_point.core cimport leading_zeros, u128
 from pfmon.engine.ia64.floating_point.memory cimport INTEGER_BIT
 
 cdef struct Sum:                 # two words: returned in registers
-    uint64_t significand         # normalized; 0: take the long way
-    uint64_t word                # exponent, from bit 32 the sign, in bit 63 whether it is inexact
+    uint64_t significand         # normalized; 0: use the slow path
+    uint64_t word                # exponent, from bit 32 the sign, in bit 63: inexact
 
 cdef enum:
     INEXACT_SHIFT = 63
 
-# The exponents that are taken here: the range of double-extended numbers and more, so that none of them nor the
+# Exponents accepted here: more than the range of double-extended numbers, so that neither operands nor the result
+# overflow the register format.
 # result's overflows the register format.
 cdef enum:
     LOWEST = 0x8000
@@ -63,7 +64,7 @@ cdef inline Sum nearest(
 
 
 cdef inline uint32_t above_lowest(const FloatRegister* x) noexcept nogil:
-    """Below COUNT for the exponents that are taken here, also after an OR of several of these."""
+    """Below COUNT for accepted exponents, also after an OR of several of these."""
     return x.exponent - LOWEST
 
 
@@ -80,7 +81,7 @@ cdef inline bint are_ordinary(const FloatRegister* x, const FloatRegister* y) no
 
 
 cdef inline bint all_ordinary(const FloatRegister* x, const FloatRegister* y, const FloatRegister* c) noexcept nogil:
-    """Normalized numbers, none of them zero, infinite, NaN, NaTVal or beyond the range above."""
+    """Normalized numbers within the exponents above, none of them zero, infinite, NaN or NaTVal."""
     return <int64_t>(x.significand & y.significand & c.significand) < 0 and (
         above_lowest(x) | above_lowest(y) | above_lowest(c)
     ) < COUNT
@@ -105,7 +106,7 @@ cdef inline Sum nearest_far(
     cdef uint64_t shift
     cdef u128 lost
     if distance < 128:
-        # Bits below the 64 that are kept only matter as being there at all.
+        # Bits below the 64 that are kept matter only as sticky bits.
         lost = small << (128 - distance) if distance > 64 else small << 64
         below = <uint64_t>(lost >> 64) | (<uint64_t>lost != 0)
         small >>= distance
@@ -154,7 +155,7 @@ cdef inline Sum nearest_near(
     if differ:
         carry = total < other
         total -= other
-        # Where the addend is the larger, take the negative of all 192 bits.
+        # If the addend is the larger, negate all 192 bits.
         flip = 0 - carry
         below = (below ^ flip) + carry
         total = (total ^ ((<u128>flip << 64) | flip)) + (carry & (below == 0))

@@ -1,4 +1,4 @@
-"""What the handlers of loads and stores share: reading and writing with base update and faults."""
+"""Shared parts of load and store handlers: reading and writing with base update and faults."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -15,13 +15,14 @@ cdef enum Update:                # of the base register
 
 
 cdef inline int fault_here(Cpu* cpu, Op* op) noexcept nogil:
-    """Leave with the fault that ``readable`` or ``write_slowly`` has put into cpu."""
+    """Leave with the fault that ``readable`` or ``write_slowly`` set in cpu."""
     cpu.fault_op = op
     return STATUS_FAULT
 
 
 cdef inline uint64_t deferral(Cpu* cpu, bint base_nat, bint found) noexcept nogil:
-    """Why a speculative load delivered NaT (words.Deferral); ``found``: it could have read, or the fault is in cpu."""
+    """Why a speculative load delivered NaT (words.Deferral); ``found``: it could have read, else the fault is in
+    cpu."""
     if base_nat:
         return Deferral.NO_ADDRESS
     if found:
@@ -83,7 +84,7 @@ cdef inline bint load_register(Cpu* cpu, Op* op, uint32_t size, int update) noex
     data = readable(cpu, op, cpu.gr[op.r3], size)
     if unlikely(data == NULL):
         return False
-    update_base(cpu, op, update)         # first: the increment may be in r1
+    update_base(cpu, op, update)         # before the load: the increment may be in r1
     cpu.gr[op.r1] = read_integer(data, size)
     if update == BY_REGISTER and unlikely(any_nat(cpu)):
         set_nat(cpu, op.r1, False)

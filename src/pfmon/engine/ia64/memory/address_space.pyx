@@ -1,4 +1,4 @@
-"""The memory of one guest process, for the loader and the system calls (see memory.pxd for what instructions do)."""
+"""The memory of one guest process, for the loader and the system calls (instructions use map.pyx)."""
 
 # Buffers are asked for as C does: a typed memoryview brings classes of its own into the start of every run.
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -19,11 +19,11 @@ from pfmon.engine.ia64.memory.extents import new_extent
 
 
 cdef enum:
-    MANY_BYTES = 4 * PAGE_SIZE   # that are copied into the space at once: its pages are asked of the host before
+    MANY_BYTES = 4 * PAGE_SIZE   # threshold for asking the host for pages before a copy
 
 
 class GuestMemoryFault(Exception):
-    """An access by the system-call layer to guest memory that is not mapped, or not for this use."""
+    """An access by the system-call layer to guest memory that is unmapped or protected."""
 
     def __init__(self, address: int) -> None:
         super().__init__(f"guest address {address:#x} is not accessible")
@@ -31,7 +31,7 @@ class GuestMemoryFault(Exception):
 
 
 class GuestMemoryLimit(Exception):
-    """The guest asked for more memory than pfmon lets it have."""
+    """The guest asked for more memory than pfmon allows."""
 
 
 def _start(extent):
@@ -65,7 +65,7 @@ cdef class AddressSpace:
         flush_tlb(cpu)
 
     cdef _publish(self):
-        """Make the C table the same as the list."""
+        """Update the C table from the list."""
         cdef Region* fresh = <Region*>realloc(self.c.regions, max(1, len(self.extents)) * sizeof(Region))
         cdef Extent one
         if fresh == NULL:
@@ -79,7 +79,7 @@ cdef class AddressSpace:
             flush_tlb(self.cpu)
 
     def _begun(self, address):
-        """How many regions begin at or below an address: they are in order."""
+        """The number of regions that begin at or below an address; they are sorted."""
         cdef Py_ssize_t low = 0, high = len(self.extents), middle
         while low < high:
             middle = (low + high) // 2
@@ -90,7 +90,7 @@ cdef class AddressSpace:
         return low
 
     def _split(self, address):
-        """Let no region reach across ``address``."""
+        """Split the region that spans ``address``."""
         cdef Extent one
         i = self._begun(address) - 1
         if i >= 0:
@@ -99,14 +99,14 @@ cdef class AddressSpace:
                 self.extents.insert(i + 1, one.cut(address))
 
     def _range(self, address, length):
-        """Page-aligned bounds of a request; raises ValueError for what no mapping can have."""
+        """Page-aligned bounds of a request; ValueError for a range that no mapping can have."""
         end = (address + length + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1)
         if address < 0 or address % PAGE_SIZE or length <= 0 or end >= 1 << 64:
             raise ValueError(f"bad mapping {address:#x}+{length:#x}")
         return address, end
 
     def _drop_code(self, start, end):
-        """Translations of what was mapped here are stale."""
+        """Invalidate translations of a range."""
         cdef uint64_t page
         if self.c.code_used:
             for page in range(start, min(end, start + (PAGE_SIZE << 12)), PAGE_SIZE):
@@ -116,7 +116,7 @@ cdef class AddressSpace:
                 self.c.code_written = 1
 
     def map(self, address: int, length: int, protection: int, shared: bool = False) -> None:
-        """Map zero-filled pages, in place of whatever was there. ``shared``: with all spaces that fork makes of this."""
+        """Map zero-filled pages, replacing earlier mappings. ``shared``: with all spaces forked from this one."""
         start, end = self._range(address, length)
         self.unmap(start, end - start)
         if self.mapped + (end - start) > self.limit:
@@ -129,7 +129,7 @@ cdef class AddressSpace:
         self._publish()
 
     def unmap(self, address: int, length: int) -> None:
-        """Unmap whatever is mapped there."""
+        """Unmap all mappings in a range."""
         start, end = self._range(address, length)
         self._split(start)
         self._split(end)
@@ -179,11 +179,11 @@ cdef class AddressSpace:
         return [(one.start, one.end, one.protection) for one in self.extents]
 
     def is_shared(self, address: int) -> bool:
-        """Whether what is mapped there is shared with other address spaces."""
+        """Whether the mapping there is shared with other address spaces."""
         return any(one.start <= address < one.end and one.shared for one in self.extents)
 
     def place(self, address: int) -> int:
-        """Where a guest byte is in the host: two address spaces that share it have it in one place. GuestMemoryFault."""
+        """The host address of a guest byte, the same in all address spaces that share it. GuestMemoryFault."""
         cdef uint64_t left
         cdef Region* region = find_region(&self.c, address)
         if region == NULL:
@@ -191,8 +191,8 @@ cdef class AddressSpace:
         return <uint64_t>host_piece(&self.c, region, address, False, &left)
 
     def fork(self, lend: bool = False) -> "AddressSpace":
-        """A copy of this: a page is copied when one of the two writes to it, but for shared ones. ``lend``: no page is,
-        until the copy is given up, which is as if both were one."""
+        """A copy-on-write copy; shared pages stay shared. ``lend``: all pages do, until the copy is dropped, as if both
+        were one."""
         cdef AddressSpace other = AddressSpace(self.limit)
         cdef Extent one, copy
         other.mapped = self.mapped
@@ -207,8 +207,8 @@ cdef class AddressSpace:
         return other
 
     def adopt(self, address: int, AddressSpace other, theirs: int, length: int, protection: int) -> None:
-        """Have pages that are mapped ``shared`` elsewhere, in this space or another one, at an address where nothing is:
-        each sees what the other writes. GuestMemoryFault: something of them is not mapped."""
+        """Map pages that are mapped ``shared`` elsewhere, in this space or another one, at an unmapped address: each
+        sees the other's writes. GuestMemoryFault: some are not mapped."""
         cdef Extent one, copy
         start, end = self._range(address, length)
         if not other.is_mapped(theirs, end - start):
@@ -260,7 +260,7 @@ cdef class AddressSpace:
             done += part
 
     def read(self, address: int, length: int) -> bytes:
-        """Bytes as the guest could read them; GuestMemoryFault names the first byte that it could not."""
+        """Bytes that the guest can read; GuestMemoryFault names the first one that it cannot."""
         self._check(address, length, PROTECT_READ)
         data = PyBytes_FromStringAndSize(NULL, length)
         if length:
@@ -268,7 +268,7 @@ cdef class AddressSpace:
         return data
 
     def _check(self, address, length, protection):
-        """Refuse a transfer before it starts, so that nothing is allocated or written for an impossible one."""
+        """Refuse a transfer before it starts, so that an impossible one allocates and writes nothing."""
         cdef Region* region
         if not 0 <= address < 1 << 64 or length < 0:
             raise GuestMemoryFault(address)
@@ -282,12 +282,12 @@ cdef class AddressSpace:
             address = region.end
 
     def write(self, address: int, data: bytes) -> None:
-        """Write as the guest could; nothing is written when a byte of it cannot be."""
+        """Write as the guest could; nothing is written when it cannot write every byte."""
         self._check(address, len(data), PROTECT_WRITE)
         self._store(address, data, PROTECT_WRITE)
 
     def write_initial(self, address: int, data: bytes | memoryview) -> None:
-        """Write whatever the protection (for the loader)."""
+        """Write regardless of protection (for the loader)."""
         self._check(address, len(data), 0)
         self._store(address, data, 0)
 
@@ -308,5 +308,5 @@ cdef class AddressSpace:
             alat_overlap(self.cpu, start, length)
 
     def detach(self):
-        """The processor that used this memory is gone."""
+        """The memory's processor is gone."""
         self.cpu = NULL

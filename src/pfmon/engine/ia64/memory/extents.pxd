@@ -1,4 +1,4 @@
-"""Stretches of an address space that are mapped in one way."""
+"""Ranges of an address space with one mapping."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -8,8 +8,8 @@ cdef class Extent:
     cdef readonly uint64_t start
     cdef readonly uint64_t end
     cdef readonly uint32_t protection
-    cdef readonly bint shared            # writes are seen by all that have its pages (MAP_SHARED)
-    cdef uint8_t* host                   # of the whole extent; NULL: each page is where ``pages`` says
+    cdef readonly bint shared            # all address spaces with its pages see writes (MAP_SHARED)
+    cdef uint8_t* host                   # of the whole extent; NULL: ``pages`` has each page's address
     cdef Page* pages
     cdef Extent cut(self, uint64_t address)
     cdef int separate(self) except -1

@@ -1,4 +1,4 @@
-"""Stretches of an address space that are mapped in one way, and the host memory that they have."""
+"""Ranges of an address space with one mapping, and their host memory."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -11,10 +11,10 @@ from pfmon.engine.ia64.memory.frames cimport (
 
 
 cdef class Extent:
-    """Addresses [start, end), whole pages. Its memory lies in one piece until it is shared with another space."""
+    """Addresses [start, end), whole pages. Its host memory is contiguous until it is shared with another space."""
 
     cdef Extent cut(self, uint64_t address):
-        """Keep what is below ``address``; the other part."""
+        """Keep the part below ``address``; returns the other part."""
         cdef Extent upper = Extent.__new__(Extent)
         cdef uint64_t below = (address - self.start) >> PAGE_SHIFT, above = (self.end - address) >> PAGE_SHIFT
         upper.start, upper.end, upper.protection, upper.shared = address, self.end, self.protection, self.shared
@@ -29,7 +29,7 @@ cdef class Extent:
         return upper
 
     cdef int separate(self) except -1:
-        """Let each page be found by itself. MemoryError."""
+        """Give each page a host address of its own. MemoryError."""
         cdef uint64_t count = (self.end - self.start) >> PAGE_SHIFT, i
         cdef Frames* frames
         if self.pages != NULL:
@@ -60,7 +60,7 @@ cdef class Extent:
         return other
 
     cdef int own_all(self, Spare* spare) except -1:
-        """Copy every page that another address space has, too. MemoryError."""
+        """Copy every page that another address space also has. MemoryError."""
         cdef uint64_t i
         if self.pages == NULL or self.shared:
             return 0
@@ -69,7 +69,7 @@ cdef class Extent:
                 raise MemoryError
 
     cdef void release(self):
-        """Give the memory back; the extent is empty then."""
+        """Free the memory; the extent is then empty."""
         cdef uint64_t i
         if self.pages != NULL:
             for i in range((self.end - self.start) >> PAGE_SHIFT):
@@ -85,7 +85,7 @@ cdef class Extent:
         self.release()
 
     def with_protection(self, uint32_t protection):
-        """The same extent, with another protection."""
+        """The same extent with another protection."""
         self.protection = protection
         return self
 

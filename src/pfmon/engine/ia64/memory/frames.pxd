@@ -1,4 +1,4 @@
-"""Host memory for pages that more than one address space may have: each is copied when it is first written."""
+"""Host memory of pages that several address spaces may have: each is copied at its first write."""
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
@@ -7,14 +7,14 @@ from pfmon.engine.ia64.core.cpu cimport PAGE_SHIFT
 cdef struct Frames:              # one piece of the host's address space
     uint8_t* host
     uint64_t pages
-    uint64_t live                # references to all of its pages, and of who takes new ones from it
+    uint64_t live                # references to all of its pages, and from Spare
     uint32_t* shares             # references by page
 
-cdef struct Page:                # where a page of a region is
+cdef struct Page:                # location of a region's page
     uint8_t* data
     Frames* frames
 
-cdef struct Spare:               # pages that are taken one by one, for copies
+cdef struct Spare:               # pages allocated one by one, for copies
     Frames* frames
     uint64_t used
 
@@ -25,11 +25,11 @@ cdef void drop_spare(Spare* spare) noexcept nogil
 
 
 cdef inline uint32_t* shares_of(const Page* page) noexcept nogil:
-    """How many references a page has."""
+    """The number of references to a page."""
     return &page.frames.shares[<uint64_t>(page.data - page.frames.host) >> PAGE_SHIFT]
 
 
 cdef inline void share_page(const Page* page) noexcept nogil:
-    """One more table has the page."""
+    """Add a reference to a page."""
     shares_of(page)[0] += 1
     page.frames.live += 1

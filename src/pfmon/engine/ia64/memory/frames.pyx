@@ -1,4 +1,4 @@
-"""Pages that address spaces share until one of them writes (see frames.pxd): what fork gives to the child."""
+"""Pages that address spaces share until one of them writes (see frames.pxd); used by fork."""
 
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
@@ -8,11 +8,11 @@ from posix.mman cimport (
 from pfmon.engine.ia64.core.cpu cimport PAGE_SHIFT, PAGE_SIZE
 
 cdef enum:
-    SPARE_PAGES = 64             # of a piece that copies are taken from: 1 MB
+    SPARE_PAGES = 64             # in a piece for copies: 1 MB
 
 
 cdef Frames* new_frames(uint8_t* host, uint64_t pages) noexcept nogil:
-    """Records for ``pages`` pages of host memory, which then belong to them; NULL when there is no memory."""
+    """Records for ``pages`` pages of host memory, which they then own; NULL when out of memory."""
     cdef Frames* frames = <Frames*>calloc(1, sizeof(Frames))
     if frames == NULL:
         return NULL
@@ -25,7 +25,7 @@ cdef Frames* new_frames(uint8_t* host, uint64_t pages) noexcept nogil:
 
 
 cdef void release(Frames* frames) noexcept nogil:
-    """One reference less; the last one gives all back to the host."""
+    """Drop one reference; the last one returns the memory to the host."""
     frames.live -= 1
     if frames.live == 0:
         munmap(frames.host, frames.pages << PAGE_SHIFT)
@@ -34,7 +34,7 @@ cdef void release(Frames* frames) noexcept nogil:
 
 
 cdef void drop_page(Page* page) noexcept nogil:
-    """A table does not have the page any more."""
+    """Drop a table's reference to a page."""
     cdef uint32_t* shares = shares_of(page)
     shares[0] -= 1
     if shares[0] == 0 and page.frames.live > 1:
@@ -43,7 +43,7 @@ cdef void drop_page(Page* page) noexcept nogil:
 
 
 cdef bint take_page(Spare* spare, Page* page) noexcept nogil:
-    """A page for a copy; False when there is no memory."""
+    """A page for a copy; False when out of memory."""
     cdef void* host
     if spare.frames == NULL or spare.used == spare.frames.pages:
         host = mmap(NULL, SPARE_PAGES << PAGE_SHIFT, PROT_READ | PROT_WRITE,
@@ -64,7 +64,7 @@ cdef bint take_page(Spare* spare, Page* page) noexcept nogil:
 
 
 cdef bint own_page(Spare* spare, Page* page) noexcept nogil:
-    """Let nobody else have the page: copy it if somebody does. False when there is no memory."""
+    """Make the page exclusive: copy it if it is shared. False when out of memory."""
     cdef Page fresh
     if shares_of(page)[0] == 1:
         return True
@@ -77,7 +77,7 @@ cdef bint own_page(Spare* spare, Page* page) noexcept nogil:
 
 
 cdef void drop_spare(Spare* spare) noexcept nogil:
-    """No more pages are taken."""
+    """Release the pages left for copies."""
     if spare.frames != NULL:
         release(spare.frames)
     spare.frames = NULL

@@ -1,4 +1,4 @@
-"""Guest memory: regions of 16 KB pages on anonymous host memory, and the ways in which instructions reach it."""
+"""Guest memory: regions of 16 KB pages on anonymous host memory, and the accesses of instructions to them."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
@@ -21,26 +21,26 @@ cdef enum:
 cdef struct Region:
     uint64_t start
     uint64_t end
-    uint8_t* host                # host address of start; NULL: each page is where ``pages`` says
+    uint8_t* host                # host address of start; NULL: ``pages`` has each page's address
     Page* pages
     uint32_t protection
-    uint32_t shared              # nobody copies its pages
-    uint64_t touched             # end of the pages that were written one after the other last; 0: none were
-    uint64_t ahead               # bytes that are asked of the host when that goes on
+    uint32_t shared              # its pages are not copied
+    uint64_t touched             # end of the last sequentially written pages; 0: none
+    uint64_t ahead               # bytes to request from the host when that continues
 
-cdef struct CodePage:            # which bundles of a page have been translated
+cdef struct CodePage:            # translated bundles of a page
     uint64_t page                # its address with bit 0 set; 0: free
     uint64_t bundles[CODE_WORDS]
 
 cdef struct MemoryMap:
     Region* regions              # sorted, disjoint
     int64_t count
-    int64_t last                 # the region found last
+    int64_t last                 # the region found by the last lookup
     CodePage* code               # open-addressed hash by page
     uint64_t code_slots          # a power of two
     uint64_t code_used
     uint32_t code_written        # a translated bundle was written: translations are stale
-    Spare spare                  # where copies of pages go
+    Spare spare                  # memory for copies of pages
 
 cdef bint writes_code(MemoryMap* memory, uint64_t address, uint64_t size) noexcept nogil
 cdef bint is_code(MemoryMap* memory, uint64_t page) noexcept nogil
@@ -64,7 +64,7 @@ cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept no
 
 
 cdef inline uint8_t* readable_in_place(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
-    """Host address of ``size`` bytes to read where they are, or NULL: then ``read_slowly`` does it or faults."""
+    """Host address of ``size`` bytes to read in place, or NULL: then ``read_slowly`` reads them or faults."""
     cdef Translation* t = &cpu.tlb[(address >> PAGE_SHIFT) & (TLB_SIZE - 1)]
     if likely((address & (~<uint64_t>(PAGE_SIZE - 1) | (size - 1))) == t.read_tag):
         return <uint8_t*>(address + t.addend)
@@ -84,7 +84,7 @@ cdef inline uint8_t* readable(Cpu* cpu, Op* op, uint64_t address, uint32_t size)
 
 
 cdef inline uint8_t* writable(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
-    """Host address of ``size`` bytes to write in place, or NULL: then ``write_slowly`` does it or faults."""
+    """Host address of ``size`` bytes to write in place, or NULL: then ``write_slowly`` writes them or faults."""
     cdef Translation* t = &cpu.tlb[(address >> PAGE_SHIFT) & (TLB_SIZE - 1)]
     if likely((address & (~<uint64_t>(PAGE_SIZE - 1) | (size - 1))) == t.write_tag):
         return <uint8_t*>(address + t.addend)

@@ -1,8 +1,8 @@
-"""Guest memory (see memory.pxd).
+"""Guest memory (see map.pxd).
 
-Pages are those of Linux for IA-64, 16 KB. Data accesses are little-endian and aligned in the common case and then
-served by a small host-side translation cache; everything else (first touch of a page, unaligned or big-endian data,
-writes to translated code, faults) takes the functions ``*_slowly``.
+Pages are those of Linux for IA-64, 16 KB. Aligned little-endian accesses use a small host-side translation cache; all
+others (first touch of a page, unaligned or big-endian data, writes to translated code, faults) take the functions
+``*_slowly``.
 """
 
 from libc.stdlib cimport calloc, free
@@ -41,7 +41,7 @@ cdef Region* find_region(MemoryMap* memory, uint64_t address) noexcept nogil:
 
 
 cdef CodePage* code_page(MemoryMap* memory, uint64_t page) noexcept nogil:
-    """The record of translated bundles of ``page``, or the free slot where it would be."""
+    """The record of translated bundles of ``page``, or the free slot for it."""
     cdef uint64_t i = (page >> PAGE_SHIFT) * <uint64_t>0x9E3779B97F4A7C15 >> 20
     if memory.code == NULL:
         return NULL
@@ -53,7 +53,7 @@ cdef CodePage* code_page(MemoryMap* memory, uint64_t page) noexcept nogil:
 
 
 cdef int grow_code(MemoryMap* memory) noexcept nogil:
-    """Double the hash of code pages; 0 when there is no memory."""
+    """Double the hash of code pages; 0 when out of memory."""
     cdef CodePage* old = memory.code
     cdef uint64_t old_slots = memory.code_slots, i
     cdef CodePage* fresh = <CodePage*>calloc(old_slots * 2 if old_slots else 64, sizeof(CodePage))
@@ -69,7 +69,7 @@ cdef int grow_code(MemoryMap* memory) noexcept nogil:
 
 
 cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil:
-    """Remember that ``bundle`` is translated, so that a write to it is noticed. 1 when its page is new."""
+    """Record that ``bundle`` is translated, so that a write to it is noticed. 1 when its page is new."""
     cdef uint64_t page = bundle & ~<uint64_t>(PAGE_SIZE - 1)
     cdef uint64_t number = (bundle & (PAGE_SIZE - 1)) >> 4
     cdef CodePage* record
@@ -86,7 +86,7 @@ cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil:
 
 
 cdef void forget_code(Cpu* cpu) noexcept nogil:
-    """Nothing is translated any more."""
+    """Forget all translated bundles."""
     cdef MemoryMap* memory = <MemoryMap*>cpu.memory
     if memory.code != NULL:
         memset(memory.code, 0, memory.code_slots * sizeof(CodePage))
@@ -96,7 +96,7 @@ cdef void forget_code(Cpu* cpu) noexcept nogil:
 
 
 cdef void flush_tlb(Cpu* cpu) noexcept nogil:
-    """Forget all host-side translations. Tag 1 matches no access: bit 0 is outside every tag compared."""
+    """Drop all host-side translations. Tag 1 matches no access: bit 0 is outside every tag compared."""
     cdef int i
     for i in range(TLB_SIZE):
         cpu.tlb[i].read_tag = 1 << 12
@@ -133,8 +133,8 @@ cdef uint8_t* fault_at(Cpu* cpu, uint64_t address, int number) noexcept nogil:
 
 cdef uint8_t* host_piece(
         MemoryMap* memory, Region* region, uint64_t address, bint write, uint64_t* length) noexcept nogil:
-    """Host address of a guest byte, and how many bytes from there on lie in one piece. To ``write``, a page that others
-    have, too, is copied; NULL: there is no memory for that."""
+    """Host address of a guest byte, and the length of contiguous host memory from there. To ``write``, a shared page is
+    copied; NULL: out of memory."""
     cdef Page* page
     if region.pages == NULL:
         length[0] = region.end - address
@@ -147,16 +147,16 @@ cdef uint8_t* host_piece(
 
 
 cdef void give_pages(Region* region, uint64_t start, uint64_t length) noexcept nogil:
-    """Have the host give a region's pages now, and at once: it takes four times as long by a fault for each. A host that
-    cannot (Linux before 5.14) gives them when they are touched."""
+    """Have the host allocate a region's pages at once: page faults take four times as long. A host without
+    MADV_POPULATE_WRITE (Linux before 5.14) allocates them at first touch."""
     cdef uint64_t first = start & ~<uint64_t>(PAGE_SIZE - 1)
     if region.pages == NULL:
         madvise(region.host + (first - region.start), min(start + length, region.end) - first, MADV_POPULATE_WRITE)
 
 
 cdef inline void page_written(Region* region, uint64_t page) noexcept nogil:
-    """A page is written, perhaps for the first time. Where one follows the other more will: memory is cleared, or a heap
-    grows."""
+    """A page is written, perhaps for the first time. Sequential writes are expected to continue: memory is cleared, or
+    a heap grows."""
     if page < region.touched:
         return
     if page == region.touched:
@@ -168,14 +168,14 @@ cdef inline void page_written(Region* region, uint64_t page) noexcept nogil:
 
 
 cdef bint copied_when_written(Region* region, uint64_t address) noexcept nogil:
-    """Whether the page is one that others have, too."""
+    """Whether the page is shared and so copied at a write."""
     if region.pages == NULL or region.shared:
         return False
     return shares_of(&region.pages[(address - region.start) >> PAGE_SHIFT])[0] > 1
 
 
 cdef uint8_t* host_address(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
-    """Host address of a guest byte that may be used so, else NULL with the fault. Fills the translation cache."""
+    """Host address of a guest byte with this protection, else NULL with the fault. Fills the translation cache."""
     cdef MemoryMap* memory = <MemoryMap*>cpu.memory
     cdef Region* region = find_region(memory, address)
     cdef uint64_t page = address & ~<uint64_t>(PAGE_SIZE - 1), length
@@ -200,7 +200,7 @@ cdef uint8_t* host_address(Cpu* cpu, uint64_t address, uint32_t protection) noex
 
 
 cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
-    """Host address of a guest byte that may be used so, else NULL; ``cpu.fault`` is set then."""
+    """Host address of a guest byte with this protection, else NULL with ``cpu.fault`` set."""
     return host_address(cpu, address, protection)
 
 
@@ -228,7 +228,7 @@ cdef uint8_t* misaligned(Cpu* cpu, uint64_t address) noexcept nogil:
 
 
 cdef void complete_unaligned(Cpu* cpu, uint64_t address, int kind) noexcept nogil:
-    """The operating system does what the instruction wants."""
+    """Record an unaligned reference that the operating system completes."""
     mark(cpu, kind, 1)
     if cpu.unaligned == 0:
         cpu.unaligned_address = address
@@ -244,8 +244,8 @@ cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept no
 
 
 cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alignment) noexcept nogil:
-    """Host address of ``size`` bytes to read, or NULL with the fault in ``cpu``. What is unaligned or big-endian is put
-    together in ``cpu.bounce``.
+    """Host address of ``size`` bytes to read, or NULL with the fault in ``cpu``. Unaligned and big-endian data is
+    assembled in ``cpu.bounce``.
 
     Linux completes unaligned references in its handler (SDM volume 2, 5.5: Unaligned Data Reference fault), so a
     program sees them succeed; with PSR.ac they fault here as well, after the page's faults (table 5-6).
@@ -313,8 +313,8 @@ cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t si
 
 
 cdef uint8_t* aligned_data(Cpu* cpu, uint64_t address, uint32_t size, uint32_t protection) noexcept nogil:
-    """``size`` bytes to read for an instruction that never works unaligned and wants this access to their page; NULL
-    with the fault in ``cpu``. Without PROTECT_READ they are only checked."""
+    """``size`` bytes to read for an instruction that is never unaligned and needs this access to their page; NULL with
+    the fault in ``cpu``. Without PROTECT_READ they are only checked."""
     cdef uint8_t* host = host_address(cpu, address, protection)
     if host == NULL:
         return NULL

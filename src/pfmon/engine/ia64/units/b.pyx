@@ -1,6 +1,6 @@
 """The branch unit: formats B1-B9, and the long branches X3, X4 (SDM volume 3, 4.5 and 4.7).
 
-Every branch ends a block. ``op.imm`` is its Exit, ``op.y`` the bit of the block word that says that it was taken.
+Every branch ends a block. ``op.imm`` is its Exit, ``op.y`` the bit of the block word that records it as taken.
 """
 
 from libc.stdint cimport uint64_t
@@ -29,8 +29,8 @@ IMPORTANCE = {0: "", 1: ".imp"}
 
 
 def branch_rows(layout, text, run, kind, branch, whether=WHETHER, **given):
-    """The rows of one branch (of kinds ``kind`` and ``branch``) with all its hints; ``{hints}`` in the text is where
-    they stand."""
+    """The rows of one branch (of kinds ``kind`` and ``branch``) with all its hints, in place of ``{hints}`` in the
+    text."""
     for wh, prediction in whether.items():
         for p, prefetch in PREFETCH.items():
             for d, deallocate in DEALLOCATE.items():
@@ -45,7 +45,7 @@ cdef int br_cond(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int br_wtop(Cpu* cpu, Op* op) noexcept nogil:
-    # A true qualifying predicate goes on with the loop; a false one drains it while the epilog count lasts.
+    # A true qualifying predicate continues the loop; a false one drains it while the epilog count lasts.
     cdef Exit* exit = <Exit*>op.imm
     cdef bint on = qualified(cpu, op) or cpu.ec > 1
     step(cpu, False, qualified(cpu, op))
@@ -77,7 +77,7 @@ cdef int br_cloop(Cpu* cpu, Op* op) noexcept nogil:
 cdef inline void step(Cpu* cpu, bint counted, bint kernel) noexcept nogil:
     """One step of a modulo-scheduled loop (volume 1, 4.5.1; volume 3, br: figures of ctop and wtop).
 
-    ``kernel``: the loop goes on; else it drains. Only a counted loop's kernel sets p63.
+    ``kernel``: the loop continues; else it drains. Only a counted loop's kernel sets p63.
     """
     cdef uint64_t p63 = <uint64_t>1 << 63
     cpu.pr &= ~p63
@@ -158,7 +158,7 @@ cdef int br_call_indirect(Cpu* cpu, Op* op) noexcept nogil:
     return enter(cpu, exit, &exit.next)
 
 
-# Branch predict instructions are hints: they retire and change nothing that a program can see.
+# Branch predict instructions are hints: they retire without an architectural effect.
 cdef int brp(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
@@ -180,8 +180,8 @@ cdef int clrrrb_pr(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int epc(Cpu* cpu, Op* op) noexcept nogil:
-    # No page of a user process promotes: the privilege level stays (volume 3, epc). What remains is the check of
-    # the previous privilege level, which must not be more privileged than the current one.
+    # No page of a user process promotes: the privilege level stays (volume 3, epc). The check of the previous privilege
+    # level remains: it must not be more privileged than the current one.
     if cpu.pfs >> 62 < 3:
         return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
     return go(cpu, op)

@@ -1,4 +1,4 @@
-"""What the handlers of the F unit share: copies of registers, NaTVal, delivery of faults and traps."""
+"""Shared parts of F-unit handlers: copies of registers, NaTVal, delivery of faults and traps."""
 
 from libc.stdint cimport uint32_t
 
@@ -9,7 +9,7 @@ from pfmon.stream.kinds cimport FLOAT, FP_OPERATION
 from pfmon.stream.words cimport Mark
 
 cdef enum:
-    ARITHMETIC = FLOAT | FP_OPERATION    # the kinds of what computes in the F unit
+    ARITHMETIC = FLOAT | FP_OPERATION    # the kinds of F-unit arithmetic
 
 
 cdef inline bint fr_is_natval(const Cpu* cpu, int number) noexcept nogil:
@@ -26,11 +26,11 @@ cdef inline void set_natval(Cpu* cpu, int number) noexcept nogil:
 
 
 cdef inline bint qualifies(Cpu* cpu, Op* op) noexcept nogil:
-    """For handlers that test their qualifying predicate themselves."""
+    """Whether the qualifying predicate is 1, for handlers that test it themselves."""
     return (cpu.pr >> op.qp) & 1
 
 
-# How an operation on registers ended: 0, or the ISR.code of its fault or (TRAPPED set) of its trap.
+# The end of an operation on registers: 0, or the ISR.code of its fault or (TRAPPED set) of its trap.
 cdef enum:
     TRAPPED = 1 << 31
 
@@ -43,7 +43,7 @@ cdef inline uint32_t ending(const Outcome* out) noexcept nogil:
 
 
 cdef inline uint32_t ending_pair(const Outcome* high, const Outcome* low) noexcept nogil:
-    """ISR.code of a parallel operation: the high half has the places of a scalar operation."""
+    """ISR.code of a parallel operation: the high half has the bits of a scalar operation."""
     if high.faults or low.faults:
         return high.faults | (low.faults << 4)
     return TRAPPED | 1 | (high.traps << 11) | (low.traps << 7) if high.traps | low.traps else 0
@@ -58,7 +58,7 @@ cdef inline void clear(Outcome* out) noexcept nogil:
 
 
 cdef inline void note_tiny(Cpu* cpu, Op* op, const Outcome* out) noexcept nogil:
-    """Report a tiny result, for the events that count flushes to zero."""
+    """Mark a tiny result, for the events that count flushes to zero."""
     if unlikely(out.tiny != 0):
         mark_at(cpu, op, Mark.FLUSH_TO_ZERO, out.tiny - 1)
 
@@ -70,7 +70,7 @@ cdef inline int interrupt(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:
 
 
 cdef inline int then_go(Cpu* cpu, Op* op, uint32_t code) noexcept nogil:
-    """Go on after an operation that ended with `code`."""
+    """Continue after an operation that ended with `code`."""
     if unlikely(code != 0):
         return interrupt(cpu, op, code)
     return go(cpu, op)

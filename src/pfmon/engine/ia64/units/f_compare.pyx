@@ -33,7 +33,7 @@ from pfmon.engine.ia64.units.f cimport (
 
 from pfmon.engine.ia64.encodings.rows import row
 
-# Op.x: the status field in bits 1:0, above it what the operation is.
+# Op.x: the status field in bits 1:0, above it the operation.
 cdef enum:
     X_SF = 3
     X_RELATION = 2               # fcmp: shift of the relation (ORDER_ bits)
@@ -43,7 +43,7 @@ cdef enum:
 
 
 cdef uint32_t order_of(Cpu* cpu, Op* op, bint quiet, bint absolute, int* result) noexcept nogil:
-    """Order f2 and f3; flags are set. Returns how it ended (unit_f.pxd)."""
+    """Order f2 and f3 and set flags. Returns how it ended (f.pxd)."""
     cdef Operand x = unpack(cpu.fr[op.r2])
     cdef Operand y = unpack(cpu.fr[op.r3])
     cdef Environment env = environment(cpu.fpsr, op.x & X_SF, PC_DYNAMIC)
@@ -60,14 +60,14 @@ cdef uint32_t order_of(Cpu* cpu, Op* op, bint quiet, bint absolute, int* result)
 
 
 cdef inline bint is_plain(const FloatRegister* x) noexcept nogil:
-    """A normal number, or zero: comparing it raises nothing."""
+    """Whether it is a normal number, or zero: comparing it raises nothing."""
     if likely(x.significand & INTEGER_BIT):
         return x.exponent - 1 < 0x1FFFE
     return x.significand == 0 and x.exponent == 0
 
 
 cdef inline int plain_order(const FloatRegister* x, const FloatRegister* y) noexcept nogil:
-    """Without branches: which of two numbers is less cannot be foreseen."""
+    """The order of two numbers, without branches: a host cannot predict it."""
     cdef u128 a = (<u128>x.exponent << 64) | x.significand
     cdef u128 b = (<u128>y.exponent << 64) | y.significand
     cdef uint32_t differ = x.sign ^ y.sign
@@ -160,7 +160,7 @@ cdef uint64_t is_member(FloatRegister value, uint64_t classes) noexcept nogil:
 
 
 cdef void classify(Cpu* cpu, Op* op) noexcept nogil:
-    """Set p1 and p2; for a NaTVal that is not asked for, both are 0."""
+    """Set p1 and p2; for a NaTVal that the classes exclude, both are 0."""
     cdef uint64_t holds
     if fr_is_natval(cpu, op.r2):
         holds = (<uint64_t>op.imm & CLASS_NATVAL) != 0

@@ -51,7 +51,7 @@ cdef int fcvt(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int fcvt_trunc(Cpu* cpu, Op* op) noexcept nogil:
-    """The usual case itself: a normal number from 1 to below 2**63 that is an integer or need not trap."""
+    """The common case: a normal number from 1 to below 2**63 that is an integer or need not trap."""
     cdef const FloatRegister* x = &cpu.fr[op.r2]
     cdef uint32_t exponent = x.exponent - EXPONENT_ONE
     cdef uint64_t inexact

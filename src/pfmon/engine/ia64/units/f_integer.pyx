@@ -101,10 +101,10 @@ cdef int move(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-# Parts of significands. Each function: the result's significand from those of f2 and f3.
+# Parts of significands. Each function returns the result's significand from those of f2 and f3.
 
 cdef inline uint64_t pair(uint64_t high, uint64_t low) noexcept nogil:
-    """The low 32 bits of each."""
+    """The low 32 bits of each word, joined."""
     return (high << 32) | (low & 0xFFFFFFFFU)
 
 
@@ -198,7 +198,7 @@ cdef int fxor(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int fpmerge(Cpu* cpu, Op* op) noexcept nogil:
-    """Op.x: from which bit of each half upwards f2 is taken (31 or 23); with bit 8, its bits are complemented."""
+    """Op.x: the lowest bit of each half that comes from f2 (31 or 23); bit 8: its bits are complemented."""
     cdef uint64_t low = (<uint64_t>0xFFFFFFFFU << (op.x & 31)) & 0xFFFFFFFFU
     cdef uint64_t mask = (low << 32) | low
     cdef uint64_t upper = cpu.fr[op.r2].significand

@@ -70,7 +70,7 @@ cdef enum:
 
 
 cdef uint32_t exactly(Cpu* cpu, Op* op, int pc) noexcept nogil:
-    """The instruction with everything that the manual says. Returns how it ended (unit_f.pxd).
+    """The instruction in all its architectural cases. Returns how it ended (f.pxd).
 
     With f2 = f0 it is an IEEE multiplication: nothing is added, so that -0 stays -0.
     """
@@ -105,7 +105,7 @@ cdef inline uint32_t deliver(
     Cpu* cpu, Op* op, uint64_t field, Sum result, uint32_t lowest, uint32_t count, int pc
 ) noexcept nogil:
     """Write the rounded result if its exponent is one of `count` from `lowest` and it does not trap."""
-    # A result below may be tiny, one above an overflow, significand 0 an exact zero.
+    # A smaller exponent may be tiny, a larger one an overflow, significand 0 an exact zero.
     if unlikely(result.significand == 0 or <uint32_t>result.word - lowest >= count):
         return exactly(cpu, op, pc)
     if result.word >> INEXACT_SHIFT:
@@ -119,7 +119,7 @@ cdef inline uint32_t deliver(
 
 
 cdef inline Sum nearest_sum(Cpu* cpu, Op* op, bint has_addend, int drop) noexcept nogil:
-    """The instruction's result, operands and result being ordinary: else significand 0."""
+    """The instruction's result for ordinary operands and result; else significand 0."""
     cdef const FloatRegister* x = &cpu.fr[op.r3]
     cdef const FloatRegister* y = &cpu.fr[op.r4]
     cdef const FloatRegister* c = &cpu.fr[op.r2]
@@ -127,11 +127,11 @@ cdef inline Sum nearest_sum(Cpu* cpu, Op* op, bint has_addend, int drop) noexcep
         if likely(all_ordinary(x, y, c)):
             return nearest_multiply_add(x, y, c, op.x >> 8, op.x >> 9, drop)
         if is_ordinary(c):
-            # A product that is zero can be left out, its sign does not show.
+            # A zero product can be left out: its sign has no effect.
             if (is_zero(x) and (is_zero(y) or is_ordinary(y))) or (is_zero(y) and is_ordinary(x)):
                 return nearest(c.significand, 0, 0, c.exponent, c.sign ^ (op.x >> 9), drop)
             return no_sum()
-        # So can a zero that is added; with f0 nothing is added anyway.
+        # So can a zero addend; f0 adds nothing.
         if not is_zero(c):
             return no_sum()
     if unlikely(not are_ordinary(x, y)):
@@ -178,12 +178,12 @@ cdef int fmpy_double_long(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef inline bint host_rounds(uint64_t fpsr, uint64_t field) noexcept nogil:
-    """Round to nearest in double's own range, and nothing to note: I is set already and does not trap."""
+    """Whether the host's rounding serves: round to nearest in double's own range, I already set and not trapping."""
     return (field & (FIELD_I | FIELD_RC | FIELD_WRE)) == FIELD_I and (fpsr & FLAG_I) != 0
 
 
 cdef inline bint host_rounds_and_tells(uint64_t fpsr, uint64_t field) noexcept nogil:
-    """The same with I not set yet: whether the result is exact has to be known."""
+    """The same with I not yet set: the exactness of the result has to be known."""
     return (field & (FIELD_I | FIELD_RC | FIELD_WRE)) == 0 and (fpsr & FLAG_I) != 0
 
 
@@ -193,7 +193,7 @@ cdef enum:
 
 
 cdef inline double host_double(const FloatRegister* x, uint64_t negate) noexcept nogil:
-    # The exponent and the sign are read one by one: a load may have just written them that way.
+    # Exponent and sign are read separately, as a recent load may have written them.
     return as_double(
         ((x.sign ^ negate) << 63) | (<uint64_t>(x.exponent - EXPONENT_DOUBLE) << 52) | ((x.significand << 1) >> 12)
     )
@@ -204,7 +204,7 @@ cdef inline uint32_t host_exponent(const FloatRegister* x) noexcept nogil:
 
 
 cdef inline bint store_double(FloatRegister* target, double value) noexcept nogil:
-    """False, and nothing done, for zero."""
+    """Store a nonzero value; False, with nothing done, for zero."""
     cdef uint64_t bits = as_bits(value)
     if unlikely(bits << 1 == 0):
         return False
@@ -214,12 +214,12 @@ cdef inline bint store_double(FloatRegister* target, double value) noexcept nogi
 
 
 cdef inline bint exact_product(const FloatRegister* x, const FloatRegister* y) noexcept nogil:
-    """Whether x * y certainly has no more than 53 bits."""
+    """Whether x * y certainly fits in 53 bits."""
     return trailing_zeros(x.significand) + trailing_zeros(y.significand) >= 2 * 64 - 53
 
 
 cdef inline int store_sum(Cpu* cpu, Op* op, double x, double y) noexcept nogil:
-    """x + y rounded, and I if it is not exact: the rounding error of a sum is itself a double. 0 for zero."""
+    """x + y rounded, and I if inexact: the rounding error of a sum is itself a double. 0 for zero."""
     cdef double total = x + y
     cdef double part = total - x
     cdef double error = (x - (total - part)) + (y - part)

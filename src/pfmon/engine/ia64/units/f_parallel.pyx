@@ -1,8 +1,8 @@
 """Parallel floating-point: pairs of singles in a significand (SDM volume 3: fpma, fpms, fpnma, fpcmp, fpmin, fpcvt,
 fprcpa, fprsqrta and relatives).
 
-Each half is a single-precision operation of its own; faults and traps of both are reported together. pc and wre of
-the status field do not matter.
+Each half is a single-precision operation of its own; faults and traps of both are reported together. pc and wre of the
+status field have no effect.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -35,7 +35,7 @@ from pfmon.engine.ia64.units.f cimport (
 
 from pfmon.engine.ia64.encodings.rows import row
 
-# Op.x: the status field, and above it what the operation is.
+# Op.x: the status field, and above it the operation.
 cdef enum:
     X_SF = 3
     X_NEGATE_PRODUCT = 1 << 2
@@ -189,7 +189,7 @@ cdef int fpcvt(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef uint32_t approximate_pair(Cpu* cpu, Op* op, bint root) noexcept nogil:
-    """fprcpa or fprsqrta; p2 only if iterating makes sense for both halves."""
+    """fprcpa or fprsqrta; p2 is 1 only if both halves need iterations."""
     cdef Environment env = environment(cpu.fpsr, op.x & X_SF, PC_PARALLEL)
     cdef Outcome outs[HALVES]
     cdef Operand x

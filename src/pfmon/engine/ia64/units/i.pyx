@@ -42,7 +42,7 @@ cdef int shrp(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-# --- I11: extract. A field that would reach beyond bit 63 ends there ----------------------------------------------
+# --- I11: extract. The field ends at bit 63 ----------------------------------------------
 
 cdef int extr(Cpu* cpu, Op* op) noexcept nogil:
     cdef int64_t left = 64 - op.imm - op.x
@@ -66,7 +66,7 @@ cdef int shr_u_immediate(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-# --- I12 to I15: deposit. Bits that would go beyond bit 63 are lost -----------------------------------------------
+# --- I12 to I15: deposit. Bits above 63 are lost -----------------------------------------------
 
 cdef int dep_z(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = (cpu.gr[op.r2] & low_bits(op.x)) << op.imm
@@ -141,7 +141,7 @@ cdef int tbit_nz_or_andcm(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-# --- I17: test NaT. Reading a NaT bit is no consumption -----------------------------------------------------------
+# --- I17: test NaT. Reading a NaT bit does not consume it -----------------------------------------------------------
 
 cdef int tnat_z(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, not get_nat(cpu, op.r3))

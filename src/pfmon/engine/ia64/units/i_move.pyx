@@ -50,7 +50,7 @@ cdef int mov_from_br(Cpu* cpu, Op* op) noexcept nogil:
 # --- I23 to I25: predicates, instruction pointer -----------------------------------------------------------------
 
 cdef int mov_to_pr(Cpu* cpu, Op* op) noexcept nogil:
-    # Bit 16 of the mask stands for all rotating predicates: the immediate is sign-extended from there.
+    # Bit 16 of the mask covers all rotating predicates: the immediate is sign-extended from there.
     cdef uint64_t mask = <uint64_t>op.imm
     set_unrenamed_predicates(cpu, (unrenamed_predicates(cpu) & ~mask) | (cpu.gr[op.r2] & mask))
     return go(cpu, op)
@@ -155,8 +155,8 @@ def rows():
          op=0, x3=0, x6=0x01, y=1)
     row("I19", "break.i imm21", <size_t>&break_, kind=as_int(Kind.SYSTEM), emit="break", op=0, x3=0, x6=0x00)
     row("I20", "chk.s.i r2,tgt25", <size_t>&chk_s, isa_kind=as_int(Ia64Kind.CHECK_NAT), nat="own", emit="check", op=0, x3=1)
-    # The hint says how the branch through b1 at the tag's address will go; wh = 1 is no hint, and then a plain
-    # mov has no tag. wh = 3 is unused: a hint without a meaning.
+    # The hint predicts the branch through b1 at the tag's address; wh = 1 is no hint, and then a plain mov has no tag.
+    # wh = 3 is unused: a hint without a meaning.
     for x, ret in enumerate(("", ".ret")):
         for ih, importance in enumerate(("", ".imp")):
             for wh, how in {0: ".sptk", 1: "", 2: ".dptk", 3: ".d3"}.items():

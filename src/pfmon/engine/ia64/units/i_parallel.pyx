@@ -175,7 +175,7 @@ cdef int mux1(Cpu* cpu, Op* op) noexcept nogil:
     cpu.gr[op.r1] = result
     return go(cpu, op)
 
-# For every target byte, leftmost first, the number of the source byte.
+# The number of the source byte for every target byte, leftmost first.
 cdef uint64_t[16] ORDERS
 ORDERS[0x0] = 0x00000000
 ORDERS[0x8] = 0x73516240
@@ -292,7 +292,7 @@ cdef int popcnt(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef inline uint64_t zero_from_left(uint64_t value, int width) noexcept nogil:
-    """How many lanes stand to the left of the leftmost one that is zero; all, when none is."""
+    """The number of lanes left of the leftmost zero lane; all, when none is zero."""
     cdef int lanes = 64 // width
     cdef int lane
     for lane in range(lanes):

@@ -1,12 +1,11 @@
-"""What frequent integer instructions compute: for their own handlers, and for those of pairs (pairs.pyx)."""
+"""Computations of frequent integer instructions, for their own handlers and those of pairs (pairs.pyx)."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pfmon.engine.ia64.core.cpu cimport Cpu, Op
 
 cdef inline uint64_t region(uint64_t sum, uint64_t base) noexcept nogil:
-    """A 32-bit pointer made 64-bit: bits 31:30 of the base move to 62:61, where they choose the region
-    (SDM volume 3, addp4)."""
+    """A 32-bit pointer extended to 64 bits: bits 31:30 of the base become 62:61, the region (SDM volume 3, addp4)."""
     return <uint32_t>sum | ((base >> 30) & 3) << 61
 
 

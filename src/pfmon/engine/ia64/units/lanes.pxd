@@ -6,7 +6,7 @@ ctypedef int64_t (*Lane)(int64_t x, int64_t y) noexcept nogil
 
 
 cdef inline int64_t signed_lane(uint64_t value, int lane, int width) noexcept nogil:
-    """Lane 0 is the least significant."""
+    """A lane, sign-extended; lane 0 is the least significant."""
     return <int64_t>(value << (64 - width * (lane + 1))) >> (64 - width)
 
 
@@ -19,7 +19,7 @@ cdef inline int64_t clamp(int64_t value, int64_t low, int64_t high) noexcept nog
 
 
 cdef inline uint64_t joined(int64_t value, int lane, int width) noexcept nogil:
-    """The low bits of ``value`` in place of a lane."""
+    """The low bits of ``value`` at a lane's position."""
     return (<uint64_t>value & ((<uint64_t>1 << width) - 1)) << (width * lane)
 
 
@@ -42,7 +42,7 @@ cdef inline uint64_t each_unsigned(uint64_t x, uint64_t y, int width, Lane opera
 
 
 cdef inline uint64_t saturate_sss(uint64_t x, uint64_t y, int width, Lane operation) noexcept nogil:
-    """Signed lanes, signed result: clipped to what ``width`` bits hold."""
+    """Signed lanes, signed result: clipped to ``width`` bits."""
     cdef uint64_t result = 0
     cdef int lane
     cdef int64_t most = (<int64_t>1 << (width - 1)) - 1
@@ -78,7 +78,7 @@ cdef inline uint64_t saturate_uus(uint64_t x, uint64_t y, int width, Lane operat
 
 
 cdef inline uint64_t narrowed(uint64_t x, uint64_t y, int width, int64_t low, int64_t high) noexcept nogil:
-    """The signed lanes of x, above them those of y, each clipped and half as wide."""
+    """The signed lanes of x, above them those of y, each clipped to half its width."""
     cdef uint64_t result = 0
     cdef int lane
     cdef int lanes = 64 // width
@@ -89,7 +89,7 @@ cdef inline uint64_t narrowed(uint64_t x, uint64_t y, int width, int64_t low, in
 
 
 cdef inline uint64_t interleaved(uint64_t x, uint64_t y, int width, int first, int step) noexcept nogil:
-    """Lanes first, first + step, ... of both, alternating; those of x on the left of those of y."""
+    """Lanes first, first + step, ... of both, alternating; each lane of x left of that of y."""
     cdef uint64_t result = 0
     cdef int pair
     for pair in range(32 // width):
@@ -107,12 +107,12 @@ cdef inline int64_t minus(int64_t x, int64_t y) noexcept nogil:
 
 
 cdef inline int64_t average(int64_t x, int64_t y) noexcept nogil:
-    """Rounded so that errors do not add up: the low bit is set when either of the sum's two low bits is."""
+    """The average, rounded without bias: the low bit is set when either of the sum's two low bits is."""
     return ((x + y) >> 1) | ((x + y) & 1)
 
 
 cdef inline int64_t average_away(int64_t x, int64_t y) noexcept nogil:
-    """Rounded away from zero."""
+    """The average, rounded away from zero."""
     return (x + y + 1) >> 1
 
 

@@ -97,7 +97,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     found = data != NULL
     update_base(cpu, op, update)
     if not found or (control and address & (op.x - 1)):
-        # No fault of a speculative load reaches a program: Linux has them deferred, or runs the load again with PSR.ed.
+        # A speculative load never faults in a program: Linux defers its faults, or repeats the load with PSR.ed.
         mark_at(cpu, op, Mark.DEFERRED, deferral(cpu, base_nat, found))
         cpu.gr[op.r1] = 0
         set_nat(cpu, op.r1, True)
@@ -184,7 +184,7 @@ cdef int ld_c_nc_register(Cpu* cpu, Op* op) noexcept nogil:
     return check_load(cpu, op, False, BY_REGISTER)
 
 
-# --- ld8.fill: the NaT bit comes from AR[UNAT], at the position that address bits 8:3 name
+# --- ld8.fill: the NaT bit comes from AR[UNAT], at the position in address bits 8:3
 
 cdef inline int fill(Cpu* cpu, Op* op, int update) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3]

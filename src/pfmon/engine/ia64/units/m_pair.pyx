@@ -1,6 +1,6 @@
 """The memory unit's floating-point load pairs, M11 and M12, and line prefetch, M13-M15 (SDM volume 3, ldfp, lfetch).
 
-Forms as in unit_m_float: ``op.x`` is 1 for two integers, 2 for two singles, 3 for two doubles.
+Forms as in m_float.pyx: ``op.x`` is 1 for two integers, 2 for two singles, 3 for two doubles.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -43,7 +43,7 @@ cdef inline uint32_t span(Op* op) noexcept nogil:
 
 
 cdef inline void take_pair(Cpu* cpu, Op* op, uint8_t* data) noexcept nogil:
-    """The lower address goes to f1, the higher to f2; big-endian data comes with all its bytes reversed."""
+    """Store the lower address's data in f1, the higher's in f2; big-endian data arrives with all bytes reversed."""
     cdef uint32_t first = 1 if cpu.um & UM_BE else 0
     if op.x == SINGLE:
         cpu.fr[op.r1] = from_single((<uint32_t*>data)[first])
@@ -136,7 +136,7 @@ PAIRS = {
 }
 
 
-# --- lfetch: a hint, but its base update counts, and .fault faults on what cannot be read
+# --- lfetch: a hint, but it updates its base, and .fault faults on unreadable data
 
 cdef inline int line_fetch(Cpu* cpu, Op* op, bint faulting, int update) noexcept nogil:
     if faulting:

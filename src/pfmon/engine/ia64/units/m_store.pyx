@@ -64,7 +64,7 @@ cdef int st8_immediate(Cpu* cpu, Op* op) noexcept nogil:
     return store(cpu, op, 8, BY_IMMEDIATE)
 
 
-# --- st8.spill: the NaT bit goes to AR[UNAT], at the position that address bits 8:3 name
+# --- st8.spill: the NaT bit goes to AR[UNAT], at the position in address bits 8:3
 
 cdef inline int spill(Cpu* cpu, Op* op, int update) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3]
@@ -95,7 +95,7 @@ cdef int write_pair(Cpu* cpu, Op* op, uint64_t address, uint64_t low, uint64_t h
     cdef uint64_t pair[2]
     pair[0] = low
     pair[1] = high
-    if cpu.um & 2:                   # the writer reverses all 16 bytes
+    if cpu.um & 2:                   # write_slowly reverses all 16 bytes
         pair[0] = high
         pair[1] = low
     cpu.index = op.index
@@ -115,8 +115,8 @@ cdef int st16(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
 
 
-# --- semaphores: op.x is the size. They never work unaligned, and want a page that can be read and written, whether
-# they come to write or not (volume 1, 4.4.7).
+# --- semaphores: op.x is the size. They are never unaligned, and need a readable and writable page, even if they do not
+# write (volume 1, 4.4.7).
 
 cdef inline uint8_t* exchangeable(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
     """The data of a semaphore, or NULL with the fault in cpu."""
@@ -184,7 +184,7 @@ cdef int fetchadd(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def semaphore_rows(layout, text, run, x6, size, access_flags, **given):
-    """One semaphore with all hints; ``{hint}`` in the text is where they stand."""
+    """One semaphore with all hints, in place of ``{hint}`` in the text."""
     for hint, (completer, locality) in SEMAPHORE_HINTS.items():
         row(layout, text.replace("{hint}", completer), run, kind=as_int(Kind.LOAD | Kind.STORE | Kind.ATOMIC),
             access_flags=access_flags | locality, nat="consume", size=size, emit="memory",

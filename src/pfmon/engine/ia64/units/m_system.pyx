@@ -1,4 +1,4 @@
-"""The memory unit's system instructions that user code may run, and the faults of those that it may not.
+"""The memory unit's system instructions of user code, and the faults of privileged ones.
 
 Formats M20-M48 (SDM volume 3, 4.4.4 to 4.4.10): checks, fences, register stack, ALAT, application registers, alloc,
 user mask, probes, cache flush, break and nop.
@@ -70,7 +70,7 @@ cdef int chk_a_clr_float(Cpu* cpu, Op* op) noexcept nogil:
     return check_advanced(cpu, op, float_tag(cpu, op.r1), True)
 
 
-# --- ordering: with one processor, in order, there is nothing to wait for
+# --- ordering: no effect on one processor, in order
 
 cdef int fence(Cpu* cpu, Op* op) noexcept nogil:
     return go(cpu, op)
@@ -156,7 +156,7 @@ cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
         return fault(cpu, op, number)
     cpu.gr[op.r1] = read_ar(cpu, op.r3)
     if op.r3 == AR_ITC:
-        cpu.gr[op.r1] += op.index    # what retired in this block; cpu.retired has those before
+        cpu.gr[op.r1] += op.index    # instructions retired in this block, beyond cpu.retired
     return go(cpu, op)
 
 
@@ -169,9 +169,9 @@ cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     changed = cpu.um ^ value
     cpu.um = value
     if changed & UM_BE:
-        flush_tlb(cpu)           # its entries are for one byte order
+        flush_tlb(cpu)           # its entries hold for one byte order
     if changed & ~value & (UM_MFL | UM_MFH):
-        # Cleared: translation set them once, so what writes floating-point registers has to be translated again.
+        # Cleared: translated code sets them only once, so writers of floating-point registers are translated again.
         (<MemoryMap*>cpu.memory).code_written = 1
         cpu.limit = NULL
     if changed:
@@ -324,7 +324,7 @@ def rows():
     for text, x4 in (("mf", 2), ("mf.a", 3)):
         row("M24", text, <size_t>&fence, effect=as_int(Effect.EFFECT_FENCE), op=0, x3=0, x2=2, x4=x4)
 
-    # What was written as data is now to be seen as code: the block ends, so that the driver can retranslate.
+    # Written data becomes visible as code: the block ends, so that the driver can retranslate.
     row("M24", "srlz.i", <size_t>&fence, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE), emit="end",
         op=0, x3=0, x2=3, x4=1)
 

@@ -1,7 +1,7 @@
-"""Pairs of instructions that often follow one another, executed by one handler: it saves the host an indirect jump.
+"""Pairs of frequent consecutive instructions, executed by one handler: saves the host an indirect jump.
 
-A pair stands for the handlers of its two instructions when they have one operation each, side by side, and neither has
-a guard (translate.pyx). The second operation stays where it is, so that a block can be left or gone on with between the
+A pair replaces the handlers of its two instructions when each has a single operation, the two are adjacent, and neither
+has a guard (translate.pyx). The second operation stays in place, so that a block can be left or entered between the
 two. These pairs are frequent in large programs.
 """
 
@@ -46,7 +46,7 @@ cdef inline int run(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef inline int load(Cpu* cpu, Op* op, uint32_t size) noexcept nogil:
-    """A load, and what follows it."""
+    """A load; returns the operation after it."""
     if unlikely(not load_register(cpu, op, size, NO_UPDATE)):
         return fault_here(cpu, op)
     return go(cpu, op)
@@ -244,7 +244,7 @@ cdef int ld8_mov(Cpu* cpu, Op* op) noexcept nogil:
     return run(cpu, mov(cpu, op + 1))
 
 
-# --- a comparison, and the branch that it decides
+# --- a comparison, and the branch on its result
 
 cdef int cmp_lt_rr_br(Cpu* cpu, Op* op) noexcept nogil:
     compare_normal(cpu, op, is_lt_rr(cpu, op))
@@ -308,7 +308,7 @@ cdef int mov_br(Cpu* cpu, Op* op) noexcept nogil:
 
 
 def rows():
-    """No rows: pairs of rows that stand in other units."""
+    """No rows: a pair's rows are those of other units."""
     pair("add r1=r2,r3", "add r1=r2,r3", <size_t>&add_add)
     pair("add r1=r2,r3", "adds r1=imm14,r3", <size_t>&add_adds)
     pair("add r1=r2,r3", "mov r1=r3", <size_t>&add_mov)

@@ -1,4 +1,4 @@
-"""X unit: instructions that take two slots (SDM volume 3, 4.7; formats X1, X2, X5). Long branches: unit_b.pyx."""
+"""X unit: instructions that take two slots (SDM volume 3, 4.7; formats X1, X2, X5). Long branches: b.pyx."""
 
 from libc.stdint cimport uint64_t
 
