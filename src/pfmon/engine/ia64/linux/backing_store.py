@@ -17,7 +17,7 @@ def slot(address: int) -> int:
 
 
 def skip(address: int, registers: int) -> int:
-    """The address reached after storing so many registers from address on (before it, if negative)."""
+    """The address after storing ``registers`` registers from ``address`` on (before it, if negative)."""
     if registers >= 0:
         return address + WORD * (registers + (slot(address) + registers) // COLLECTION)
     before = slot(address) + registers
@@ -25,6 +25,6 @@ def skip(address: int, registers: int) -> int:
 
 
 def count(low: int, high: int) -> int:
-    """How many registers lie in [low, high)."""
+    """The number of registers in [low, high)."""
     words = (high - low) // WORD
     return words - (slot(low) + words) // GROUP

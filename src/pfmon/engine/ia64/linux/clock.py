@@ -1,6 +1,6 @@
-"""Time as the program sees it, in nanoseconds: it advances with retired instructions and with sleeping.
+"""Time as the program sees it, in nanoseconds: it advances with retired instructions and sleep.
 
-No time passes while the host waits, unless settings.host_clock says that the host's time is to be seen.
+No time passes while the host waits, unless settings.host_clock exposes the host's time.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ SECOND = 1_000_000_000
 
 
 class Time(Protocol):
-    """What passes for all processes."""
+    """Time shared by all processes."""
 
     slept: int
 
     @property
     def retired(self) -> int:
-        """Instructions that all have retired."""
+        """Instructions retired by all processes."""
 
 
 class Used:
-    """Processor time of a process, in instructions: of the program that it has, and of those before it."""
+    """Processor time of a process, in instructions: of its present program and of earlier ones."""
 
     def __init__(self, registers: Registers) -> None:
         self.registers = registers
         self.before = 0
-        """Of the programs before."""
+        """Instructions of earlier programs."""
 
     @property
     def instructions(self) -> int:
-        """So far."""
+        """Instructions so far."""
         return self.before + self.registers.retired
 
     def go_on_with(self, registers: Registers) -> None:
-        """The processor of another program."""
+        """Switch to the processor of another program."""
         self.before, self.registers = self.instructions, registers
 
 
@@ -80,11 +80,11 @@ class Clock:
 
     @staticmethod
     def rest(nanoseconds: int) -> None:
-        """Let the host's time pass."""
+        """Sleep on the host."""
         time.sleep(nanoseconds / SECOND)
 
     def account(self, nanoseconds: int) -> None:
-        """All have slept or waited so long, so their time passed; the host's passes by itself."""
+        """Account a sleep or wait of all threads; the host's time advances by itself."""
         if not self.is_host:
             self._time.slept += max(0, nanoseconds)
 

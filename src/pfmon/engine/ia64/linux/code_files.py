@@ -1,4 +1,4 @@
-"""Which files are mapped where code may be: each gets a number, which the blocks from it have (program/mapped.py)."""
+"""Files mapped where code may be: each gets a number, which its blocks carry (program/mapped.py)."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.files import OpenFile
 
 Place = tuple[int, int, int]
-"""Start, end and number of a file that is mapped now."""
+"""Start, end and number of a mapped file."""
 
 
 class CodeFiles:
-    """All that were ever mapped; a file that comes back to its place keeps its number."""
+    """All files ever mapped; a file mapped again at its old place keeps its number."""
 
     def __init__(self) -> None:
         self.files: list[Mapped] = []
         self.tell: Callable[[Sequence[Place]], None] = _nobody
-        """Gets the places of all that are mapped now, when these change."""
+        """Called with the places of all mapped files when they change."""
         self.on_mapped: Callable[[], None] | None = None
-        """Called when there is another one."""
+        """Called after a new file is mapped."""
         self._numbers: dict[Mapped, int] = {}
 
     def fork(self) -> CodeFiles:
-        """For a child, which has the same files mapped."""
+        """A copy for a child process, which has the same files mapped."""
         other = CodeFiles()
         other.files, other._numbers = list(self.files), dict(self._numbers)
         return other
 
     def number(self, start: int, end: int, file: OpenFile, offset: int) -> int:
-        """The number of a file in its place."""
+        """The number of a file at its place."""
         mapped = Mapped(start, end, offset, os.readlink(f"/proc/self/fd/{file.host}"))
         if mapped not in self._numbers:
             self.files.append(mapped)

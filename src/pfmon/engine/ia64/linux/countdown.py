@@ -1,4 +1,4 @@
-"""A time that comes once or again and again, on a clock: what all kinds of timers have in common."""
+"""A one-shot or periodic expiry on a clock: the base of all kinds of timers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class Countdown:
-    """Times in nanoseconds; ``now``: its clock. It is not set at first."""
+    """Times in nanoseconds; ``now``: its clock. Initially unset."""
 
     def __init__(self, now: Callable[[], int]) -> None:
         self.now = now
@@ -16,24 +16,24 @@ class Countdown:
 
     @property
     def running(self) -> bool:
-        """Whether its time will come."""
+        """Whether it is set."""
         return self._expiry != 0
 
     def get(self) -> tuple[int, int]:
-        """Interval, and time left; 0: it is not set."""
+        """Interval and time left; 0: not set."""
         return self._interval, max(1, self._expiry - self.now()) if self._expiry else 0
 
     def set(self, interval: int, value: int, absolute: bool = False) -> None:
-        """Let it expire after ``value``, or at it, then every interval; 0 stops it."""
+        """Expire after ``value``, or at it if ``absolute``, then every interval; 0 stops it."""
         self._interval = interval
         self._expiry = 0 if not value else value if absolute else self.now() + value
 
     def left(self) -> int | None:
-        """Time until it expires, by its clock; None: it is not set."""
+        """Time until it expires, by its clock; None: not set."""
         return max(0, self._expiry - self.now()) if self._expiry else None
 
     def times(self) -> int:
-        """How often its time has come since this was asked for."""
+        """The number of expiries since the last call."""
         now = self.now()
         if not self._expiry or now < self._expiry:
             return 0

@@ -84,7 +84,7 @@ def deliver(process: Process, in_call: bool = False, restart: bool = False) -> D
 
 
 def force(process: Process, signal: Signal) -> Death | None:
-    """Deliver a signal that the program itself caused: blocking or ignoring it ends the process."""
+    """Deliver a signal that the program itself caused: a blocked or ignored one ends the process."""
     state = process.signals
     action = state.action(signal.number)
     if action.handler in (SIG_DFL, SIG_IGN) or state.blocked & bit(signal.number):
@@ -93,7 +93,7 @@ def force(process: Process, signal: Signal) -> Death | None:
 
 
 def _run_handler(process: Process, signal: Signal, action: Action, in_call: bool) -> Death | None:
-    """Set up a handler's frame; a handler that cannot be set up means SIGSEGV, and at last the end."""
+    """Set up a handler's frame; failure sends SIGSEGV, and then ends the process."""
     try:
         _set_up(process, signal, action, in_call)
         return None
@@ -106,7 +106,7 @@ def _run_handler(process: Process, signal: Signal, action: Action, in_call: bool
 
 
 def _set_up(process: Process, signal: Signal, action: Action, in_call: bool) -> None:
-    """Save the state and continue in the handler. Registers change only when all of it can be done."""
+    """Save the state and continue in the handler. Registers change only if all of it succeeds."""
     state, user, registers = process.signals, process.user, process.registers
     entry, gp = user.unpack(WORDS2, action.handler)
     old_pointer = registers.gr(12)
@@ -144,7 +144,7 @@ def _check_room(process: Process, store: int) -> None:
 
 
 def _cover(process: Process, context: bytearray, new_base: int) -> None:
-    """Put the register stack into memory: on its backing store, or on the alternate stack at new_base."""
+    """Flush the register stack: to its backing store, or to the alternate stack at new_base."""
     registers = process.registers
     old_store, old_rnat = registers.ar("bspstore"), registers.ar("rnat")
     if new_base:
@@ -164,13 +164,13 @@ def _cover(process: Process, context: bytearray, new_base: int) -> None:
 
 
 def _enter(process: Process, number: int, pointer: int, entry: int, gp: int) -> None:
-    """As if the gate page had called the handler with the signal, its siginfo and its context."""
+    """Enter a handler as the gate page calls it: with the signal, its siginfo and its context."""
     registers = process.registers
     registers.set_cfm(THREE_ARGUMENTS)
     arguments = (number, pointer + sigframe.INFO_OFFSET, pointer + sigframe.CONTEXT_OFFSET)
     for i, value in enumerate(arguments):
         registers.set_gr(32 + i, value)
-    # Returning gives privilege level 3, an empty frame, and the ar.ec of before: no context holds that.
+    # The return sets privilege level 3, an empty frame, and the ar.ec of before: no context holds that.
     registers.set_ar("pfs", 3 << 62 | registers.ar("ec") << 52)
     registers.set_ar("fpsr", FPSR_DEFAULT)
     registers.set_um(registers.um & ~UM_BIG_ENDIAN)
@@ -182,7 +182,7 @@ def _enter(process: Process, number: int, pointer: int, entry: int, gp: int) -> 
 
 
 def sigreturn(process: Process) -> Death | None:
-    """rt_sigreturn: back to where the signal came, as the frame at the stack pointer says."""
+    """rt_sigreturn: continue at the interrupted instruction, with the frame at the stack pointer."""
     registers, user = process.registers, process.user
     try:
         at = registers.gr(12) + sigframe.CONTEXT_OFFSET
@@ -197,7 +197,7 @@ def sigreturn(process: Process) -> Death | None:
 
 
 def _uncover(process: Process, context: bytes) -> None:
-    """Restore the interrupted frame; first copy what went to an alternate stack to where it belongs."""
+    """Restore the interrupted frame; copy registers from an alternate stack to their own backing store first."""
     registers = process.registers
     bsp = sigframe.get(context, "bsp")
     (base,) = U64.unpack_from(context, sigframe.RBS_BASE_OFFSET)

@@ -1,6 +1,6 @@
-"""How a system call fails: OSError with the number that the program sees in r8.
+"""Failure of a system call: OSError with the number that the program finds in r8.
 
-Linux for IA-64 has the generic error numbers, which are also those of x86-64 and arm64 hosts.
+Linux for IA-64 has the generic error numbers, as do x86-64 and arm64 hosts.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Restart(Exception):
-    """A signal interrupted a call that SA_RESTART lets start again; without it the call fails with EINTR."""
+    """A signal interrupted a call that SA_RESTART restarts; without it the call fails with EINTR."""
 
 
 class Interrupted(Exception):
-    """The run is stopped: a system call that waits ends, and the program is not to go on."""
+    """The run is stopped: a waiting system call ends, and the program does not continue."""
 
 
 class Terminated(Exception):
@@ -32,16 +32,16 @@ class Terminated(Exception):
 
 
 class ThreadEnded(Exception):
-    """The thread that made the system call is no more; its process goes on."""
+    """The thread that made the system call has ended; its process continues."""
 
 
 def fail(number: int) -> NoReturn:
-    """Let the running system call fail with this errno."""
+    """Raise the OSError of this errno."""
     raise OSError(number, os.strerror(number))
 
 
 def error_number(error: Exception) -> int | None:
-    """The errno that stands for an exception of the host's Python, None if it is a mistake of pfmon's."""
+    """The errno of an exception of the host's Python, None for an internal error of pfmon."""
     if isinstance(error, OSError) and error.errno:
         return error.errno
     if isinstance(error, MemoryError):

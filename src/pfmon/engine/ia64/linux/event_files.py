@@ -1,5 +1,4 @@
-"""Files that say that something has happened: timers and signals. Each has an eventfd of the host's, so that poll and
-epoll know when it is readable."""
+"""timerfd and signalfd. Each file has an eventfd of the host, so that poll and epoll know when it is readable."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Notice(OpenFile):
-    """One of them. ``ready`` says whether it is readable."""
+    """A timerfd or signalfd. ``ready``: whether it is readable."""
 
     def __init__(self, blocking: bool, path: bytes) -> None:
         super().__init__(os.eventfd(0, os.EFD_CLOEXEC | (0 if blocking else os.EFD_NONBLOCK)), True, path, inside=True)
@@ -27,7 +26,7 @@ class Notice(OpenFile):
     may_wait = True
 
     def show(self, ready: bool) -> None:
-        """Let the host's file be readable, or not."""
+        """Make the host's file readable, or not."""
         blocking = os.get_blocking(self.host)
         os.set_blocking(self.host, False)
         with suppress(BlockingIOError):
@@ -41,7 +40,7 @@ class Notice(OpenFile):
 
 
 class TimerFile(Notice):
-    """timerfd: how often its time has come since it was read."""
+    """timerfd: the number of expiries since the last read."""
 
     def __init__(self, system: System, real: bool, blocking: bool) -> None:
         super().__init__(blocking, b"anon_inode:[timerfd]")
@@ -51,14 +50,14 @@ class TimerFile(Notice):
         system.timer_files.add(self)
 
     def set(self, interval: int, value: int, absolute: bool) -> None:
-        """As Countdown.set; times that came before are forgotten."""
+        """As Countdown.set; earlier expiries are forgotten."""
         self._times = 0
         self.timer.set(interval, value, absolute)
         self.show(False)
         self.fire()
 
     def fire(self) -> None:
-        """Count the times that have come."""
+        """Count the expiries."""
         if times := self.timer.times():
             self._times += times
             self.show(True)
@@ -90,7 +89,7 @@ class SignalFile(Notice):
         self.look()
 
     def look(self) -> None:
-        """Signals may have come or gone."""
+        """Update readiness after a change of pending signals."""
         self.show(any(thread.signals.pending & self.mask for thread in self._process.threads.values()))
 
     def read(self, count: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Executing another program in place of the one that a process has (execve(2))."""
+"""execve(2): executing another program in a process."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 MOST_ARGUMENTS = 1 << 17
 LARGEST_ARGUMENTS = 2 << 20
-"""Bytes of arguments and environment: a quarter of the stack, as Linux limits them."""
+"""Bytes of arguments and environment, at most: a quarter of the stack, as Linux limits them."""
 MOST_INTERPRETERS = 5
 LONGEST_FIRST_LINE = 256
 
 
 def vector(p: Process, address: int) -> list[bytes]:
-    """The strings of argv or envp. E2BIG: there are too many."""
+    """The strings of argv or envp. E2BIG: too many."""
     found: list[bytes] = []
     size = 0
     while address and (at := p.user.unpack(U64, address)[0]):
@@ -45,8 +45,8 @@ def vector(p: Process, address: int) -> list[bytes]:
 
 
 def execute(p: Process, host_path: bytes, shown: bytes, arguments: list[bytes], environment: list[bytes]) -> None:
-    """Go on as another program; OSError: it cannot be executed, and the process stays as it is. ``host_path``: of the
-    file, ``shown``: its path as the program gave it."""
+    """Replace the process's program; OSError: it cannot be executed, and the process is unchanged. ``host_path``: of
+    the file, ``shown``: its path as the program gave it."""
     if p.system.host is None:
         fail(errno.ENOSYS)
     for _ in range(MOST_INTERPRETERS):
@@ -83,7 +83,7 @@ def _check_file(path: bytes) -> None:
 
 
 def _interpreter(path: bytes) -> list[bytes] | None:
-    """The interpreter of a script and its argument, as its first line says; None: it is no script."""
+    """A script's interpreter and its argument, from the first line; None: not a script."""
     with open(path, "rb") as file:
         first = file.read(LONGEST_FIRST_LINE)
     if not first.startswith(b"#!"):
@@ -111,7 +111,7 @@ def _load(p: Process, path: bytes) -> Program:
 def _replace(
     p: Process, program: Program, path: bytes, arguments: Sequence[bytes], environment: Sequence[bytes]
 ) -> None:
-    """The point of no return: the old program is gone."""
+    """The point of no return: the old program is replaced."""
     assert p.system.host
     shown = [os.fsdecode(path), *map(os.fsdecode, arguments[1:])]
     _end_other_threads(p)
@@ -131,7 +131,7 @@ def _replace(
     p.thread.clear_child_tid = p.thread.robust_list = 0
     p.thread.name = os.path.basename(path)[:15]
     p.family.executed = True
-    if shared.traced:  # it stops before the first instruction (ptrace(2), PTRACE_TRACEME)
+    if shared.traced:  # a stop before the first instruction (ptrace(2), PTRACE_TRACEME)
         p.send(p.own_signal(SIGTRAP, SI_USER), p.thread)
     p.system.run(p)
     if p.owners is not None:
@@ -143,7 +143,7 @@ def _replace(
 
 
 def _end_other_threads(p: Process) -> None:
-    """Only the thread that executes goes on, as the first one, with the number of the process."""
+    """End all threads but the executing one, which becomes the first, with the number of the process."""
     for number, thread in list(p.threads.items()):
         if thread is not p.thread:
             p.system.schedule.remove(thread)

@@ -1,4 +1,4 @@
-"""What happens when a thread or a process ends."""
+"""End of a thread or process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLD_EXITED, CLD_KILLED = 1, 2
 
 
 def end_thread(process: Process) -> NoReturn:
-    """The running thread, which is not the last one, ends: who joins it is woken."""
+    """End the running thread, which is not the last one, and wake threads that join it."""
     thread = process.thread
     futexes.give_up_robust_list(process, thread)
     if thread.clear_child_tid:
@@ -35,21 +35,21 @@ def end_thread(process: Process) -> NoReturn:
 
 
 def clear_child_tid(process: Process, address: int) -> None:
-    """The word that says that a thread is there becomes 0, for who waits for that (set_tid_address)."""
+    """Clear the thread's tid word and wake its waiters (set_tid_address)."""
     try:
         process.user.pack(U32, address, 0)
         futexes.wake(process, address, 1)
     except GuestMemoryFault:
-        pass  # as Linux: the thread has gone in any case
+        pass  # as in Linux: the thread ends in any case
 
 
 def wait_status(end: End) -> int:
-    """How a process ended, as wait(2) has it."""
+    """The wait status of an ended process (wait(2))."""
     return end.signal if isinstance(end, Death) else (end.status & 0xFF) << 8
 
 
 def process_ended(process: Process, end: End) -> None:
-    """Its threads are gone and its files closed: tell its parent, and let its children be init's."""
+    """Notify the parent of an ended process, whose threads and files are closed; its children become init's."""
     system, family = process.system, process.family
     system.stopped_running(process)
     futexes.forget(process)
@@ -58,7 +58,7 @@ def process_ended(process: Process, end: End) -> None:
         child.family.orphan()
     release_lender(process)
     used = process.clock.processor()
-    for traced in family.traced:  # they go on without it
+    for traced in family.traced:  # they continue untraced
         traced.family.tracer = None
         stopping.go_on(traced, report=False)
     if family.tracer is not None:
@@ -76,7 +76,7 @@ def process_ended(process: Process, end: End) -> None:
 
 
 def release_lender(process: Process) -> None:
-    """Who called vfork goes on: the child has ended, or executes another program."""
+    """Resume the parent of vfork: the child has ended, or executes another program."""
     lender, process.family.lender = process.family.lender, None
     if lender is not None and lender.wait:
         lender.wait.woken = True
@@ -88,7 +88,7 @@ def _tell_parent(parent: Process, process: Process, end: End, used: int) -> None
     number = process.family.exit_signal
     action = parent.signals.action(SIGCHLD)
     if number == SIGCHLD and (action.handler == SIG_IGN or action.flags & SA_NOCLDWAIT):
-        parent.family.used_by_children += used  # nobody wants to know how it ended
+        parent.family.used_by_children += used  # its status is not waited for
     else:
         parent.family.ended.append(Ended(process.process_id, status, used, process.family.group))
     if number:

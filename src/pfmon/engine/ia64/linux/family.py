@@ -1,4 +1,4 @@
-"""A process among others: its number, whose child it is, its children, its group and session."""
+"""The relations of a process: its number, parent, children, group and session."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.thread import Thread
 
 INIT = 1
-"""Whose child a process is when its parent has ended."""
+"""The parent of a process whose own parent has ended."""
 
 
 class Ended(NamedTuple):
-    """A child, or a process that was traced, that has ended and nobody has waited for yet: wait status, processor time
-    in nanoseconds, its group."""
+    """An ended child or traced process, not yet waited for: wait status, processor time in nanoseconds, its group."""
 
     process_id: int
     status: int
@@ -25,7 +24,7 @@ class Ended(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """A process that has stopped, or goes on, and nobody has waited for yet: wait status."""
+    """A stopped or continued process, not yet waited for: wait status."""
 
     process: Process
     status: int
@@ -44,18 +43,18 @@ class Family:
         self.children: list[Process] = []
         self.ended: list[Ended] = []
         self.used_by_children = 0
-        """Processor time of those that were waited for."""
+        """Processor time of children that were waited for."""
         self.lender: Thread | None = None
         """The thread that called vfork, while it waits."""
         self.exit_signal = 0
         self.stopped = False
         self.stops: list[Stopped] = []
-        """Children, and processes that it traces, that have stopped or go on."""
+        """Stopped or continued children and traced processes."""
         self.tracer: Process | None = None
-        """Who traces it (ptrace)."""
+        """Its tracer (ptrace)."""
         self.traced: list[Process] = []
         self.injected: Signal | None = None
-        """The signal that stopped it for its tracer, to be delivered when it goes on."""
+        """The signal that stopped it for its tracer, delivered when it continues."""
         self.threads_made = 0
         self.executed = False
         """Whether it has executed a program since it was forked."""
@@ -66,5 +65,5 @@ class Family:
         return self.parent.process_id if self.parent else self._parent_id
 
     def orphan(self) -> None:
-        """The parent has ended."""
+        """Note that the parent has ended."""
         self.parent, self._parent_id = None, INIT

@@ -1,4 +1,4 @@
-"""Which signal a fault of the processor becomes, and how it is told (Linux for IA-64, trap handling)."""
+"""The signal of a processor fault, and its siginfo (Linux for IA-64, trap handling)."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def cause(kind: int, code: int) -> Cause:
 
 
 def deliver_fault(process: Process, kind: int, address: int, code: int) -> Death | None:
-    """Send the signal of a fault to the thread that runs, unless the fault can be mended (Process.fault)."""
+    """Send the signal of a fault to the running thread, unless the fault can be resolved (Process.fault)."""
     found = cause(kind, code)
     text = found.text if found.at_ip else f"{found.text} {address:#x}"
     signal, si_code = found.signal, found.code
     is_break = kind == Fault.FAULT_BREAK
-    if is_break:  # a break is a fault: it has not been executed
+    if is_break:  # a break is a fault: it does not retire
         process.registers.set_ip(delivery.previous_slot(process.registers.ip))
     if kind == Fault.FAULT_DATA_ACCESS_RIGHTS:
         if process.mappings.grow(address):

@@ -1,7 +1,7 @@
-"""Locks of files between the processes of a run: who has them, who waits for whom, when they end (fcntl(2), flock(2)).
+"""File locks between the processes of a run: owners, waiting, deadlocks, release (fcntl(2), flock(2)).
 
-Record locks belong to a process, or with F_OFD_SETLK to an open file description; those of flock to a description. A
-wait for another process of the run ends when that gives its lock up, and is recognised when it never can.
+Record locks belong to a process, or with F_OFD_SETLK to an open file description; flock's to a description. A wait for
+another process of the run ends when it releases its lock; a deadlock is detected.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OF_DESCRIPTION = -1
 
 
 class _Waiting(NamedTuple):
-    """A thread waits for a lock of a file that ``owner`` has, and ``records``: for one of records of its process."""
+    """A thread waits for a lock of a file held by ``owner``; ``records``: for one of records of its process."""
 
     file: File
     owner: Process | OpenFile
@@ -42,20 +42,19 @@ class _Waiting(NamedTuple):
 
 
 class FileLocks:
-    """All of a run."""
+    """All file locks of a run."""
 
     def __init__(self, system: System) -> None:
         self._system = system
         self._records: dict[File, RecordLocks] = {}
         self._whole: dict[File, dict[OpenFile, bool]] = {}
-        """By file: who has it by flock, and whether alone."""
+        """By file: its flock holders, and whether each is exclusive."""
         self._waiting: dict[Thread, _Waiting] = {}
 
     # --- record locks
 
     def query(self, file: OpenFile, given: bytes, owner: Process | OpenFile) -> bytes:
-        """F_GETLK: the lock that keeps another one away, as struct flock; else the given one as F_UNLCK. EINVAL: for
-        F_UNLCK."""
+        """F_GETLK: the conflicting lock, as struct flock; else the given one as F_UNLCK. EINVAL: for F_UNLCK."""
         if FLOCK.unpack(given)[0] == F_UNLCK:
             fail(errno.EINVAL)
         wanted = _wanted(file, given, owner)
@@ -70,7 +69,7 @@ class FileLocks:
         return outside or FLOCK.pack(F_UNLCK, *FLOCK.unpack(given)[1:])
 
     def set(self, p: Process, file: OpenFile, given: bytes, owner: Process | OpenFile, waits: bool) -> None:
-        """F_SETLK, and F_SETLKW, which ``waits``. OSError: EAGAIN, EDEADLK, EBADF, EINVAL."""
+        """F_SETLK, and F_SETLKW (``waits``). OSError: EAGAIN, EDEADLK, EBADF, EINVAL."""
         self._waiting.pop(p.thread, None)
         kind = FLOCK.unpack(given)[0]
         wanted = _wanted(file, given, owner)
@@ -106,7 +105,7 @@ class FileLocks:
             del self._records[_file(file)]
 
     def _drop(self, file: OpenFile, owner: Process | OpenFile) -> None:
-        """An owner has no records of a file any more."""
+        """Release all records of a file held by an owner."""
         found = self._records.get(_file(file))
         if found is not None and any(one.owner is owner for one in found.locks):
             found.clear(Lock(0, BEYOND, False, owner))
@@ -116,8 +115,8 @@ class FileLocks:
     # --- whole files
 
     def flock(self, p: Process, file: OpenFile, operation: int, waits: bool) -> None:
-        """LOCK_SH, LOCK_EX or LOCK_UN. What a description had of another kind is given up first, even if it then has to
-        wait (flock(2))."""
+        """LOCK_SH, LOCK_EX or LOCK_UN. A held lock of another kind is released first, even if the call then waits
+        (flock(2))."""
         self._waiting.pop(p.thread, None)
         holders = self._whole.setdefault(_file(file), {})
         alone = operation == fcntl.LOCK_EX
@@ -141,7 +140,7 @@ class FileLocks:
         holders[file] = alone
 
     def _give_up(self, file: OpenFile) -> None:
-        """A description has no lock any more, as far as the run knows."""
+        """Release a description's lock within the run."""
         holders = self._whole.get(_file(file), {})
         if holders.pop(file, None) is not None:
             self._wake(_file(file))
@@ -151,7 +150,7 @@ class FileLocks:
     # --- waiting, and ends
 
     def _wait(self, p: Process, file: OpenFile, owner: Process | OpenFile, records: bool) -> NoReturn:
-        """Until somebody gives a lock of the file up. EDEADLK: who has it waits for a lock of this process."""
+        """Wait for the release of a lock of the file. EDEADLK: its owner waits for a lock of this process."""
         p.fire_timers()
         if p.signals.interrupting():
             raise Restart
@@ -164,7 +163,7 @@ class FileLocks:
         raise Blocked(Wait(text))
 
     def _leads_to(self, owner: Process | OpenFile, p: Process, seen: Set[int]) -> bool:
-        """Whether the owner of a lock of records is a process, or waits for one who is."""
+        """Whether the owner of a record lock is a process, or waits for that process."""
         if owner is p:
             return True
         if id(owner) in seen:
@@ -173,19 +172,19 @@ class FileLocks:
         return any(self._leads_to(one.owner, p, {*seen, id(owner)}) for one in waits)
 
     def _wake(self, file: File) -> None:
-        """Locks of a file were given up: who waits for one asks again."""
+        """Wake waiters after locks of a file were released: each tries again."""
         for thread in [thread for thread, one in self._waiting.items() if one.file == file]:
             self._system.schedule.wake(thread)
 
     def _closed_by(self, p: Process, file: OpenFile) -> None:
-        """A process has closed a descriptor of a file, whichever: it has no records of it any more."""
+        """Release a process's records of a file when it closes any descriptor of it."""
         for thread in [thread for thread in self._waiting if thread.process is p and p.is_over]:
             del self._waiting[thread]
         self._drop(file, p)
 
     def _released(self, file: OpenFile) -> None:
-        """The last descriptor of a description is closed in the run; closing the host's gives its lock up there, unless
-        others of the host have that, too."""
+        """Release the locks of a description whose last descriptor in the run is closed; closing the host's releases
+        the host's lock, unless other host processes share it."""
         self._drop(file, file)
         if file in self._whole.get(_file(file), {}):
             self._give_up(file)
@@ -197,7 +196,7 @@ def _file(file: OpenFile) -> File:
 
 
 def _wanted(file: OpenFile, given: bytes, owner: Process | OpenFile) -> Lock:
-    """The bytes that a struct flock names. EINVAL, EOVERFLOW."""
+    """The byte range of a struct flock. EINVAL, EOVERFLOW."""
     kind, whence, start, length, process_id = FLOCK.unpack(given)
     if kind not in (F_RDLCK, F_WRLCK, F_UNLCK) or (process_id and isinstance(owner, OpenFile)):
         fail(errno.EINVAL)
@@ -216,7 +215,7 @@ def _wanted(file: OpenFile, given: bytes, owner: Process | OpenFile) -> Lock:
 
 
 def _check_access(file: OpenFile, kind: int) -> None:
-    """A lock for reading wants a file that is open for reading, one for writing for writing."""
+    """Check the access mode: a read lock needs a readable file, a write lock a writable one."""
     access = host_files.flags(file.host) & os.O_ACCMODE
     if access == (os.O_RDONLY if kind == F_WRLCK else os.O_WRONLY):
         fail(errno.EBADF)

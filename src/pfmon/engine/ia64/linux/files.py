@@ -1,4 +1,4 @@
-"""The program's file descriptors: a table of its own, so that it can close what pfmon still needs."""
+"""The program's file descriptors: a table of its own, so that the program can close pfmon's numbers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Entry(NamedTuple):
 
 
 class OpenFile:
-    """An open file description: shared by descriptors that were duplicated."""
+    """An open file description, shared by duplicated descriptors."""
 
     def __init__(self, host: int, owned: bool = True, path: bytes = b"", inside: bool = False) -> None:
-        """``inside``: only programs of this run are at the other end."""
+        """``inside``: the other end belongs to programs of this run only."""
         self.host = host
         self.inside = inside
         self.path = path
@@ -42,16 +42,16 @@ class OpenFile:
         self.references = 0
         self.entries: list[Entry] | None = None  # of a directory, since it was last rewound
         self.position = 0  # among the entries
-        self._may_wait: bool | None = None  # not asked yet
+        self._may_wait: bool | None = None  # not known yet
         self.on_release: Callable[[OpenFile], None] | None = None
-        """Called before the last reference is given up, by who keeps locks."""
+        """Called before the last reference is released, for lock owners."""
 
     def acquire(self) -> OpenFile:
         self.references += 1
         return self
 
     def release(self) -> None:
-        """Give up one reference; the last one closes the host's descriptor, unless it is pfmon's own."""
+        """Release one reference; the last one closes the host's descriptor, unless it is pfmon's own."""
         self.references -= 1
         if self.references == 0 and self.on_release:
             self.on_release(self)
@@ -59,7 +59,7 @@ class OpenFile:
             os.close(self.host)
 
     def read(self, count: int) -> bytes:
-        """Up to count bytes; fewer only at the end of a file, or when a pipe or terminal has no more now."""
+        """Up to count bytes; fewer only at the end of a file, or when a pipe or terminal has no more yet."""
         data = os.read(self.host, min(count, CHUNK))
         if len(data) < CHUNK or len(data) == count:
             return data
@@ -74,35 +74,35 @@ class OpenFile:
         return os.write(self.host, data)
 
     def check_read(self, count: int) -> None:
-        """Before a read of so many bytes waits: OSError for one that cannot be."""
+        """Check a read of this many bytes before it waits; OSError for an invalid one."""
 
     def before_poll(self) -> None:
-        """Somebody is about to wait until it can be read."""
+        """Called before a wait for readability."""
 
     def check_mapping(self, length: int, offset: int, shared: bool) -> bool:
-        """Whether it is mapped in a way of its own (`mapped`). OSError: not so."""
+        """Whether the file maps in its own way (`mapped`). OSError: it cannot be mapped so."""
         return False
 
     def mapped(self, process: Process, start: int, length: int, protection: int) -> None:
-        """Memory was mapped for it."""
+        """Called after memory was mapped for it."""
 
     def fcntl(self, process: Process, command: int, argument: int) -> int | None:
-        """What fcntl does to such files alone; None: what it does to all."""
+        """fcntl commands of such files alone; None: the general ones apply."""
         return None
 
     def ioctl(self, process: Process, request: int, argument: int) -> int | None:
-        """What ioctl does to such files alone; None: what it does to all."""
+        """ioctl requests of such files alone; None: the general ones apply."""
         return None
 
     @property
     def may_wait(self) -> bool:
-        """Whether reading and writing may wait for somebody: it is no regular file."""
+        """Whether reading and writing may block: it is not a regular file."""
         if self._may_wait is None:
             self._may_wait = not stat.S_ISREG(os.fstat(self.host).st_mode)
         return self._may_wait
 
     def seekable(self) -> bool:
-        """Whether the file has a position: it is no pipe, socket or terminal."""
+        """Whether the file has a position: it is not a pipe, socket or terminal."""
         try:
             os.lseek(self.host, 0, os.SEEK_CUR)
         except OSError:
@@ -124,15 +124,15 @@ class RandomFile(OpenFile):
 
 
 class Descriptor(NamedTuple):
-    """What one number stands for."""
+    """The entry of one descriptor number."""
 
     file: OpenFile
     close_on_exec: bool
 
 
 class FileTable:
-    """Descriptors by number. 0, 1 and 2 stand for the host's that ``standard`` gives (-1: closed); a number that
-    stands for itself is open as far as it is on the host."""
+    """Descriptors by number. 0, 1 and 2 map to the host descriptors in ``standard`` (-1: closed); a number that maps to
+    itself is open as on the host."""
 
     def __init__(
         self, limit: int, standard: Sequence[int] = STANDARD, on_notice: Callable[[str], None] = lambda _: None
@@ -140,7 +140,7 @@ class FileTable:
         self.limit = limit
         self._on_notice = on_notice
         self.on_close: Callable[[OpenFile], None] | None = None
-        """Called before a descriptor of a file is closed, by who keeps locks."""
+        """Called before a descriptor of a file is closed, for lock owners."""
         self._table: dict[int, Descriptor] = {}
         for number, host in enumerate(standard):
             if host >= 0 and (host != number or _is_inherited(number)):
@@ -188,7 +188,7 @@ class FileTable:
             fail(errno.EMFILE)
 
     def replace(self, number: int, file: OpenFile, close_on_exec: bool) -> int:
-        """Let a certain number stand for the file (dup2)."""
+        """Make a given number refer to the file (dup2)."""
         if not 0 <= number < self.limit:
             fail(errno.EBADF)
         old = self._table.get(number)
@@ -222,7 +222,7 @@ class FileTable:
         return other
 
     def close_on_exec(self) -> None:
-        """Close what another program is not to have."""
+        """Close the descriptors marked close-on-exec."""
         for number, descriptor in list(self._table.items()):
             if descriptor.close_on_exec:
                 self.close(number)
@@ -239,7 +239,7 @@ def programs_descriptors() -> int:
 
 
 def _is_inherited(number: int) -> bool:
-    """Whether a descriptor is open; a file of pfmon's, which has got the number of a closed one, is not inheritable."""
+    """Whether a descriptor is open and inheritable; pfmon's own files are not inheritable."""
     try:
         return os.get_inheritable(number)
     except OSError:

@@ -35,8 +35,8 @@ class TooManyError(LostError):
 
 
 def clone(p: Process, flags: int, base: int, size: int, parent_tid: int, child_tid: int, tls: int) -> int:
-    """Begin a thread or a process; its number. ``base``, ``size``: of the memory for both of its stacks, 0: as they
-    are. EINVAL for flags that do not go together, and for what is neither a whole thread nor a whole process."""
+    """Create a thread or a process; returns its number. ``base``, ``size``: memory for both of its stacks, 0:
+    unchanged. EINVAL for inconsistent flags, and for a partial thread or process."""
     if flags & CLONE_NAMESPACES:
         fail(errno.EPERM)
     if flags & CLONE_THREAD:
@@ -47,7 +47,7 @@ def clone(p: Process, flags: int, base: int, size: int, parent_tid: int, child_t
         if flags & CLONE_VM and not flags & CLONE_VFORK:
             p.notice("clone with memory in common, but not as a thread, is not supported; it returns EINVAL")
             fail(errno.EINVAL)
-        if p.thread.wait is not None:  # the child of vfork has let go
+        if p.thread.wait is not None:  # the child of vfork has released it
             return p.thread.done
         thread = _new_process(p, flags, base, size, tls)
     if flags & CLONE_PARENT_SETTID:
@@ -81,8 +81,8 @@ def _no_descriptor_is_left() -> bool:
 
 
 def _begin(p: Process, flags: int, base: int, size: int, tls: int, monitored: bool) -> None:
-    """Registers of the new thread, in the processor of its process: those of its maker, but for stacks and TLS, and
-    for PSR.up and PSR.sp if that was ``monitored`` by perfmon."""
+    """Registers of the new thread, in the processor of its process: the creator's, except for stacks and TLS, and for
+    PSR.up and PSR.sp if that was ``monitored`` by perfmon."""
     r = p.registers
     if monitored:
         r.set_um(r.um & ~PSR_UP)
@@ -119,7 +119,7 @@ def _new_process(p: Process, flags: int, base: int, size: int, tls: int) -> Thre
 
 
 def fork(p: Process, lend: bool) -> Process:
-    """A copy of a process with the thread that runs as its only one. ``lend``: memory is in common until it executes a
+    """A copy of a process with the running thread as its only one. ``lend``: memory is shared until it executes a
     program (vfork)."""
     assert p.system.host
     from copy import copy  # few programs fork

@@ -1,6 +1,6 @@
-"""Futexes: words of memory that threads wait for (futex(2)), and what a thread leaves behind that ends (robust lists).
+"""Futexes: words of memory that threads wait on (futex(2)), and the robust lists of ended threads.
 
-A word is known by its address space and address, one of shared memory by where it is in the host.
+A word is identified by its address space and address, one of shared memory by its host address.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 ANY = 0xFFFFFFFF
 WAITERS, OWNER_DIED, THREAD = 0x80000000, 0x40000000, 0x3FFFFFFF
-"""Bits of the word of a lock whose owner is known (FUTEX_WAITERS, FUTEX_OWNER_DIED, FUTEX_TID_MASK)."""
+"""Bits of the word of a lock with a known owner (FUTEX_WAITERS, FUTEX_OWNER_DIED, FUTEX_TID_MASK)."""
 MOST_ROBUST = 2048
-"""Locks of a list that are looked at, as Linux limits it (ROBUST_LIST_LIMIT)."""
+"""Locks of a list that are processed, at most, as in Linux (ROBUST_LIST_LIMIT)."""
 
 Key = tuple[int, int]
 
@@ -36,13 +36,13 @@ def _key(process: Process, address: int) -> Key:
 
 
 def word(process: Process, address: int) -> int:
-    """What the word holds."""
+    """The value of a word."""
     return int(process.user.unpack(U32, address)[0])
 
 
 def wait(process: Process, address: int, bits: int, deadline: int | None) -> int:
-    """Wait until the word is woken (0), a signal comes (Restart), or it is time (ETIMEDOUT). Nothing looks at the word
-    here. ``deadline``: of the monotonic clock."""
+    """Wait until the word is woken (0), a signal arrives (Restart), or the deadline passes (ETIMEDOUT). The word's
+    value is not compared here. ``deadline``: of the monotonic clock."""
     thread = process.thread
     if thread.wait is None:
         key = _key(process, address)
@@ -57,7 +57,7 @@ def wait(process: Process, address: int, bits: int, deadline: int | None) -> int
 
 
 def _leave(process: Process, thread: Thread) -> None:
-    """It does not wait for any word."""
+    """Remove a thread from the waiters of all words."""
     futexes = process.system.futexes
     for key, waiters in list(futexes.items()):
         kept = [one for one in waiters if one[0] is not thread]
@@ -73,14 +73,14 @@ def _store(process: Process, key: Key, waiters: list[tuple[Thread, int]]) -> Non
 
 
 def forget(process: Process) -> None:
-    """The threads of a process are gone."""
+    """Forget the threads of a process."""
     futexes = process.system.futexes
     for key, waiters in list(futexes.items()):
         _store(process, key, [one for one in waiters if one[0].process is not process])
 
 
 def wake(process: Process, address: int, most: int, bits: int = ANY) -> int:
-    """Wake so many who wait for the word with one of these bits, the first to come first; how many there were."""
+    """Wake up to ``most`` waiters of the word with one of these bits, in order of arrival; returns their number."""
     key = _key(process, address)
     kept: list[tuple[Thread, int]] = []
     woken = 0
@@ -101,7 +101,7 @@ def _wake(process: Process, thread: Thread) -> None:
 
 
 def requeue(process: Process, address: int, other: int, most_woken: int, most_moved: int) -> tuple[int, int]:
-    """Wake some who wait for a word, and let some of the rest wait for another one; how many of each."""
+    """Wake some waiters of a word, and move some of the rest to another one; returns both numbers."""
     woken = wake(process, address, most_woken)
     key, to = _key(process, address), _key(process, other)
     waiters = process.system.futexes.get(key, [])
@@ -113,11 +113,11 @@ def requeue(process: Process, address: int, other: int, most_woken: int, most_mo
     return woken, len(moved)
 
 
-# Locks whose owner is known: the word is the owner's number, with WAITERS when somebody waits (FUTEX_LOCK_PI).
+# Priority-inheritance locks: the word is the owner's number, with WAITERS when a thread waits (FUTEX_LOCK_PI).
 
 
 def lock(process: Process, address: int, deadline: int | None, attempt: bool) -> int:
-    """Take the lock, or wait until it is handed over; ``attempt``: do not wait (EAGAIN)."""
+    """Acquire the lock, or wait until it is handed over; ``attempt``: do not wait (EAGAIN)."""
     thread, held = process.thread, word(process, address)
     if thread.wait is not None:
         return wait(process, address, ANY, None)
@@ -135,7 +135,7 @@ def lock(process: Process, address: int, deadline: int | None, attempt: bool) ->
 
 
 def unlock(process: Process, address: int) -> int:
-    """Hand the lock over to who waited longest, or free it. EPERM: another thread has it."""
+    """Hand the lock over to the longest waiter, or free it. EPERM: another thread owns it."""
     if word(process, address) & THREAD != process.thread.number:
         fail(errno.EPERM)
     hand_over(process, address, 0)
@@ -143,7 +143,7 @@ def unlock(process: Process, address: int) -> int:
 
 
 def hand_over(process: Process, address: int, died: int) -> None:
-    """The next owner of a lock is who waited longest; nobody: it is free. ``died``: OWNER_DIED, or 0."""
+    """Make the longest waiter the lock's owner; without one the lock is free. ``died``: OWNER_DIED, or 0."""
     waiters = process.system.futexes.get(_key(process, address), [])
     if not waiters:
         process.user.pack(U32, address, died)
@@ -154,7 +154,7 @@ def hand_over(process: Process, address: int, died: int) -> None:
 
 
 def give_up_robust_list(process: Process, thread: Thread) -> None:
-    """A thread that ends may have locks: who waits for them learns that their owner has died (set_robust_list)."""
+    """Release the robust locks of an ending thread: waiters see OWNER_DIED (set_robust_list)."""
     if not thread.robust_list:
         return
     try:
@@ -169,11 +169,11 @@ def give_up_robust_list(process: Process, thread: Thread) -> None:
         if pending:
             _die_with(process, thread, pending, offset)
     except (GuestMemoryFault, OSError):
-        pass  # a damaged list: Linux stops at the damage, too
+        pass  # a damaged list: Linux also stops there
 
 
 def _die_with(process: Process, thread: Thread, entry: int, offset: int) -> None:
-    """The owner of one lock has died; bit 0 of the entry: it is one that is handed over."""
+    """Mark one lock's owner as dead; bit 0 of the entry: a priority-inheritance lock."""
     address = (entry & ~1) + offset & (1 << 64) - 1
     held = word(process, address)
     if held & THREAD != thread.number:

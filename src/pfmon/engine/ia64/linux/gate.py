@@ -1,6 +1,6 @@
-"""The gate page: code of the kernel that programs can execute. Here it only returns from signal handlers.
+"""The gate page: kernel code that programs can execute. Here it only returns from signal handlers.
 
-Unwinders know a signal frame by a return address in the gate area, 0xa000000000000100 and up.
+Unwinders recognise a signal frame by a return address in the gate area, 0xa000000000000100 and up.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls of the host's C library that Python does not have, with bytes as they are. OSError with the host's number."""
+"""Functions of the host's C library that Python lacks, with raw bytes. OSError with the host's number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def call(name: str, *arguments: object) -> int:
 
 
 def call_with_address(name: str, descriptor: int, room: int = 128, *more: object) -> tuple[int, bytes]:
-    """accept4, getsockname and the like: the result, and the socket address that was written."""
+    """accept4, getsockname and similar functions: the result, and the socket address that was written."""
     address = ctypes.create_string_buffer(room)
     length = ctypes.c_uint32(room)
     result = call(name, descriptor, address, ctypes.byref(length), *more)

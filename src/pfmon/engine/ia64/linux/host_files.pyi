@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 
 def flags(descriptor: int) -> int:
-    """The access mode and status flags of an open file (fcntl(2), F_GETFL). OSError: there is none."""
+    """The access mode and status flags of an open file (fcntl(2), F_GETFL). OSError: not open."""
 
 def events(wanted: Mapping[int, int]) -> dict[int, int]:
     """What has come by now of the wanted events, by descriptor, with errors and hang-ups (poll(2)). OSError: the host

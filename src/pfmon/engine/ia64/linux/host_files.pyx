@@ -42,7 +42,7 @@ def allow_open_files(unsigned long wanted):
 
 
 def flags(int descriptor):
-    """The access mode and status flags of an open file (fcntl(2), F_GETFL). OSError: there is none."""
+    """The access mode and status flags of an open file (fcntl(2), F_GETFL). OSError: not open."""
     cdef int found = fcntl(descriptor, F_GETFL)
     if found < 0:
         raise OSError(errno, os.strerror(errno))
@@ -50,8 +50,7 @@ def flags(int descriptor):
 
 
 def events(wanted):
-    """What has come by now of the wanted events, by descriptor, with errors and hang-ups (poll(2)). OSError: the host
-    refuses."""
+    """The wanted events present now, by descriptor, with errors and hang-ups (poll(2)). OSError: the host refuses."""
     cdef unsigned long count = len(wanted), i
     cdef pollfd* files = <pollfd*>malloc((count + 1) * sizeof(pollfd))
     if files == NULL:

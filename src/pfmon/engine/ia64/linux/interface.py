@@ -1,4 +1,4 @@
-"""What the Linux layer needs of the engine, and the ends that a process can come to."""
+"""The engine's interface to the Linux layer, and the possible ends of a process."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["Death", "End", "Exit", "GuestMemoryFault", "GuestMemoryLimit", "Memo
 class Memory(Protocol):
     """Guest memory in pages of 16 KB; protections are Linux's: 1 read, 2 write, 4 execute.
 
-    Accesses that are not allowed raise GuestMemoryFault, mapping too much raises GuestMemoryLimit.
+    Disallowed accesses raise GuestMemoryFault, excessive mappings GuestMemoryLimit.
     """
 
     @property
     def page_size(self) -> int: ...
     def map(self, address: int, length: int, protection: int, shared: bool = False) -> None:
-        """Map zero-filled pages, in place of whatever was there. ``shared``: with the children of the process."""
+        """Map zero-filled pages, replacing earlier mappings. ``shared``: with the children of the process."""
 
     def unmap(self, address: int, length: int) -> None: ...
     def protect(self, address: int, length: int, protection: int) -> None: ...
@@ -36,16 +36,16 @@ class Memory(Protocol):
     def read(self, address: int, length: int) -> bytes: ...
     def write(self, address: int, data: bytes) -> None: ...
     def write_initial(self, address: int, data: bytes | memoryview) -> None:
-        """Write whatever the protection (for the loader)."""
+        """Write regardless of protection (for the loader)."""
 
     def is_shared(self, address: int) -> bool:
-        """Whether what is mapped there is shared with other processes."""
+        """Whether the mapping there is shared with other processes."""
 
     def place(self, address: int) -> int:
-        """Where a byte is in the host: the same for all that share it."""
+        """The host address of a byte: the same for all that share it."""
 
     def adopt(self, address: int, other: Self, theirs: int, length: int, protection: int) -> None:
-        """Have pages that are mapped shared elsewhere, where nothing is mapped: each sees what the other writes."""
+        """Map pages that are mapped shared elsewhere, at an unmapped address: each sees the other's writes."""
 
     def clear(self) -> None:
         """Unmap everything."""
@@ -84,7 +84,7 @@ class Registers(Protocol):
         """PSR.sp: the program neither reads performance data registers nor changes PSR.up."""
 
     def fr_spill(self, n: int) -> bytes:
-        """The 16 bytes that stf.spill would store."""
+        """The 16 bytes that stf.spill stores."""
 
     def set_fr_spill(self, n: int, data: bytes) -> None: ...
     def out_argument(self, i: int) -> int:
@@ -97,7 +97,7 @@ class Registers(Protocol):
         """
 
     def restore_frame(self, bsp: int, cfm: int) -> bool:
-        """The frame that was covered when ar.bsp became bsp; its registers come from the backing store.
+        """Restore the frame covered when ar.bsp was bsp; its registers come from the backing store.
 
         ar.rnat holds the NaT bits of the last group. False if the backing store cannot be read.
         """
@@ -111,19 +111,19 @@ class Registers(Protocol):
         """The processor identification registers."""
 
     def set_files(self, files: Sequence[tuple[int, int, int]]) -> None:
-        """Say which files are mapped where code may be: start, end and number of each."""
+        """Set the files mapped where code may be: start, end and number of each."""
 
     def context(self) -> Context:
-        """A copy of the registers of the thread that runs."""
+        """A copy of the running thread's registers."""
 
     def resume(self, context: Context) -> None:
-        """Go on with the thread that these registers belong to."""
+        """Load a thread's registers."""
 
     def begin_stack(self, base: int) -> None:
-        """Let the current frame be the first one of a register stack whose backing store begins at ``base``."""
+        """Start a register stack: the current frame is its first, the backing store begins at ``base``."""
 
     def set_time(self, instructions: int) -> None:
-        """Let ar.itc be so much, as if so many instructions had retired by now."""
+        """Set ar.itc as if this many instructions had retired by now."""
 
 
 class Exit(NamedTuple):

@@ -1,9 +1,9 @@
-"""Where things lie in the address space of an IA-64 Linux process with 16 KB pages."""
+"""Address-space layout of an IA-64 Linux process with 16 KB pages."""
 
 from __future__ import annotations
 
 REGION_LIMIT = (1 << 44) - (1 << 14)  # bytes that a program can use of each region
-REGIONS = 5  # that belong to programs
+REGIONS = 5  # of programs
 
 STACK_TOP = 0x6000_0000_0000_0000 + REGION_LIMIT
 # The register backing store grows upwards from 2 GB below the top of the stack.
@@ -14,6 +14,6 @@ LARGEST_BREAK = 1 << 40
 
 
 def in_user_space(address: int, length: int) -> bool:
-    """Whether a range lies in one region of the program's, below the part that no address space has."""
+    """Whether a range lies in one region of the program, below the unimplemented addresses."""
     region, offset = address >> 61, address & ((1 << 61) - 1)
     return 0 <= region < REGIONS and 0 <= length <= REGION_LIMIT - offset

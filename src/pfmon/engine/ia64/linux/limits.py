@@ -22,7 +22,7 @@ class Limits:
         }
 
     def fork(self) -> Limits:
-        """For a child."""
+        """A copy for a child."""
         from copy import copy  # few programs fork
 
         other = copy(self)

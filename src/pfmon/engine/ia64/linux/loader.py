@@ -1,4 +1,4 @@
-"""Putting a program into memory: its segments, its stack, and what the kernel adds."""
+"""Loads a program: its segments, its stack, and the kernel's additions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLOCK_TICKS = 1024  # HZ of Linux for IA-64
 
 
 def protection(flags: int) -> int:
-    """Page protection for the flags of a segment. What is writable is readable: IA-64 has no other page."""
+    """Page protection for segment flags. Writable pages are readable, as always on IA-64."""
     return (
         (PROT_READ if flags & (PF_R | PF_W) else 0)
         | (PROT_WRITE if flags & PF_W else 0)
@@ -32,7 +32,7 @@ def protection(flags: int) -> int:
 
 
 def map_image(memory: Memory, image: Image) -> None:
-    """Map the segments of a file. A page that two segments share may be used as either says."""
+    """Map the segments of a file. A page shared by two segments has the rights of both."""
     page = memory.page_size
     content = memoryview(image.data)
     mapped_to, last = 0, 0

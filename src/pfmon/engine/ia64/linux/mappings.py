@@ -1,8 +1,8 @@
-"""Mappings of files (mmap): read in when mapped; what a shared one changed goes back to the file.
+"""File mappings (mmap): read when mapped; changes of shared ones are written back to the file.
 
-Back at msync, munmap and the end of the process, and before a program of the run reads or writes the file by other
-means; what it writes by other means shows in the mappings. Shared mappings of one file, in one process or several, have
-the same pages.
+They are written back at msync, munmap and process exit, and before a program of the run reads or writes the file by
+other means; such writes also appear in the mappings. Shared mappings of one file, in one process or several, have the
+same pages.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def rights_text(protection: int) -> str:
 
 
 class FileMapping(NamedTuple):
-    """Addresses [start, end) show a file from offset on. saved: the bytes last known to be in the file;
-    code: its number among those that code may be from, 0: it is not executable."""
+    """Addresses [start, end) map a file from offset on. saved: the bytes last known to be in the file; code: its number
+    among files that may contain code, 0: not executable."""
 
     start: int
     end: int
@@ -43,10 +43,10 @@ class FileMapping(NamedTuple):
 
 
 class Mappings:
-    """All file mappings of a process, for regions that the memory has mapped already."""
+    """All file mappings of a process; their regions are mapped in memory already."""
 
     def __init__(self, memory: Memory, everyone: Callable[[], Sequence[Mappings]] | None = None) -> None:
-        """``everyone``: those of all processes of the run."""
+        """``everyone``: the mappings of all processes of the run."""
         self._memory = memory
         self._everyone = everyone or (lambda: [self])
         self._page = memory.page_size
@@ -54,7 +54,7 @@ class Mappings:
         self.code = CodeFiles()
 
     def add(self, start: int, length: int, file: OpenFile, offset: int, shared: bool, protection: int) -> None:
-        """Fill mapped pages from a file. Pages wholly after its end are inaccessible: SIGBUS."""
+        """Fill mapped pages from a file. Pages wholly beyond its end are inaccessible: SIGBUS."""
         end = start + length
         self.before_access(file)
         load = self._load_around if shared else self._load
@@ -69,7 +69,7 @@ class Mappings:
             self.tell()
 
     def _load_around(self, start: int, end: int, file: OpenFile, offset: int) -> int:
-        """Have the pages that are mapped shared already, and read the others in; the end of the last page of the
+        """Share the pages that are mapped shared already, and read the others; returns the end of the last page of the
         file."""
         at = start
         rights = next(rights for low, high, rights in self._memory.regions_map() if low <= start < high)
@@ -84,8 +84,8 @@ class Mappings:
         return min(end, start + (left + self._page - 1 & -self._page))
 
     def _shared_already(self, file: OpenFile, low: int, high: int) -> list[tuple[int, int, Memory, int]]:
-        """Parts of a file, in order and none twice, that a process has mapped shared: where they begin and end in the
-        file, the memory, and where they begin there."""
+        """Parts of a file that a process has mapped shared, sorted and disjoint: start and end in the file, the memory,
+        and the start there."""
         status = os.fstat(file.host)
         found = [
             (max(low, m.offset), min(high, m.offset + m.end - m.start), one._memory, m)
@@ -103,7 +103,7 @@ class Mappings:
         return parts
 
     def fork(self, memory: Memory) -> Mappings:
-        """For a child, with a copy of the memory."""
+        """A copy for a child, with its copy of the memory."""
         other = Mappings(memory, self._everyone)
         other._all = list(self._all)
         for mapping in other._all:
@@ -112,7 +112,7 @@ class Mappings:
         return other
 
     def tell(self) -> None:
-        """What code is from has changed."""
+        """Publish a change of the files that may contain code."""
         self.code.tell([(m.start, m.end, m.code) for m in self._all if m.code])
 
     def _load(self, start: int, end: int, file: OpenFile, offset: int) -> int:
@@ -127,7 +127,7 @@ class Mappings:
         return min(end, (at + self._page - 1) & -self._page)
 
     def grow(self, address: int) -> bool:
-        """Load the page of a mapping that lay after the file's end, if it does no more. False: SIGBUS."""
+        """Load the page of a mapping that was beyond the file's end, if it no longer is. False: SIGBUS."""
         for i, m in enumerate(self._all):
             if m.start <= address < m.end:
                 page = address & -self._page
@@ -146,7 +146,7 @@ class Mappings:
         return any(low <= page < high and allowed for low, high, allowed in self._memory.regions_map())
 
     def beyond_file(self, address: int) -> bool:
-        """Whether an inaccessible address belongs to a mapping but to no byte of its file."""
+        """Whether an inaccessible address is in a mapping but beyond its file's end."""
         return any(
             m.start <= address < m.end and m.offset + (address & -self._page) - m.start >= os.fstat(m.file.host).st_size
             for m in self._all
@@ -156,7 +156,7 @@ class Mappings:
         return next((m for m in self._all if m.start <= address < m.end), None)
 
     def reload(self, start: int, end: int) -> bool:
-        """MADV_DONTNEED: private mappings there show their files again. False: no file is mapped there."""
+        """MADV_DONTNEED: reload private mappings in a range from their files. False: no file is mapped there."""
         found = [m for m in self._all if m.start < end and start < m.end]
         for m in found:
             if not m.shared:
@@ -165,7 +165,7 @@ class Mappings:
         return bool(found)
 
     def remove(self, start: int, end: int) -> None:
-        """The range is unmapped or mapped anew: write back what was shared there, and forget it."""
+        """Drop mappings of a range that is unmapped or replaced, after writing shared changes back."""
         self.write_back(start, end)
         kept = []
         for m in self._all:
@@ -188,7 +188,7 @@ class Mappings:
         return m._replace(start=start, end=end, offset=m.offset + start - m.start, saved=saved)
 
     def protect(self, start: int, end: int, protection: int) -> None:
-        """mprotect changed a range."""
+        """Note a protection change by mprotect."""
         for i, m in enumerate(self._all):
             if m.start < end and start < m.end:
                 fresh = protection & PROT_EXEC and not m.code
@@ -198,7 +198,7 @@ class Mappings:
                     self.tell()
 
     def write_back(self, start: int = 0, end: int = 1 << 64) -> None:
-        """Write what shared mappings changed in a range to their files, as far as these reach."""
+        """Write changes of shared mappings in a range to their files, up to the file's end."""
         for i, m in enumerate(self._all):
             if m.shared and m.protection & PROT_WRITE and m.start < end and start < m.end:
                 self._all[i] = m._replace(saved=self._store(m))
@@ -214,7 +214,7 @@ class Mappings:
         return now
 
     def _read_any(self, start: int, length: int) -> bytes:
-        """Memory whatever its protection."""
+        """Read memory regardless of protection."""
         parts = []
         end = start + length
         for low, high, allowed in self._memory.regions_map():
@@ -228,20 +228,20 @@ class Mappings:
         return b"".join(parts)
 
     def shares(self, file: OpenFile) -> bool:
-        """Whether a shared mapping shows this file."""
+        """Whether a shared mapping of this file exists."""
         if not any(m.shared for m in self._all):
             return False
         status = os.fstat(file.host)
         return any(m.shared and os.path.samestat(os.fstat(m.file.host), status) for m in self._all)
 
     def before_access(self, file: OpenFile) -> None:
-        """The program reads or writes the file by other means: let the file have what mappings changed."""
+        """Write changes back before the program reads or writes the file by other means."""
         for one in self._everyone():
             if one._all and one.shares(file):
                 one.write_back()
 
     def after_write(self, file: OpenFile) -> None:
-        """The program wrote to the file by other means: show it in the mappings."""
+        """Update the mappings after the program wrote to the file by other means."""
         for one in self._everyone():
             one._show(file)
 
@@ -255,7 +255,7 @@ class Mappings:
                 self._all[i] = m._replace(saved=self._read_any(m.start, len(m.saved)))
 
     def close(self) -> None:
-        """The process has ended."""
+        """Write back and drop all mappings at process exit."""
         self.write_back()
         for m in self._all:
             m.file.release()
@@ -263,7 +263,7 @@ class Mappings:
 
 
 def _in_file(file: OpenFile, offset: int, length: int) -> bytes:
-    """What a file holds, with zeros behind its end."""
+    """The contents of a file, zero-filled beyond its end."""
     parts, at = [], 0
     while at < length and (data := os.pread(file.host, min(PIECE, length - at), offset + at)):
         parts.append(data)

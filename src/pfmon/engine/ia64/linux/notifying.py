@@ -1,4 +1,4 @@
-"""Files that send a signal when they have something (fcntl: O_ASYNC, F_SETOWN, F_SETSIG)."""
+"""Files that send a signal when they become readable (fcntl: O_ASYNC, F_SETOWN, F_SETSIG)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ BANDS = {POLL_IN: 0x41, POLL_HUP: 0x410}
 
 
 class NotifyingFile(OpenFile):
-    """An open file that is nothing of the host's: its descriptor there, an eventfd, is readable when ``ready`` says
-    that something is to be read."""
+    """An open file without a counterpart on the host: its descriptor there, an eventfd, is readable while ``ready`` is
+    set."""
 
     def __init__(self, path: bytes) -> None:
         super().__init__(os.eventfd(0, os.EFD_CLOEXEC), True, path, inside=True)
@@ -42,7 +42,7 @@ class NotifyingFile(OpenFile):
     may_wait = True
 
     def ready(self, now: bool) -> None:
-        """Whether something is to be read."""
+        """Set whether it is readable."""
         if now != self._ready:
             self._ready = now
             if now:
@@ -51,14 +51,14 @@ class NotifyingFile(OpenFile):
                 os.eventfd_read(self.host)
 
     def read(self, count: int) -> bytes:
-        """What is to be read; `ready` has said that there is something."""
+        """Data to read; `ready` was set before."""
         fail(errno.EINVAL)
 
     def write(self, data: bytes) -> int:
         fail(errno.EINVAL)
 
     def notify(self, process: Process, number: int, code: int) -> None:
-        """Send the signal to the owner, if they want one; ``number``: of the descriptor."""
+        """Send the signal to the owner, if enabled; ``number``: of the descriptor."""
         if not self._asynchronous or not self._owner:
             return
         thread = process.threads.get(self._owner) if self._kind == OWNER_THREAD else None
@@ -69,7 +69,7 @@ class NotifyingFile(OpenFile):
             process.send(process.own_signal(SIGIO, SI_KERNEL), thread)
 
     def fcntl(self, process: Process, command: int, argument: int) -> int | None:
-        """What is special about its flags and its owner; None: nothing is."""
+        """Handle commands on its flags and owner; None: the general ones apply."""
         if command == F_GETFL:
             return process.file_flags(self) | (O_ASYNC if self._asynchronous else 0)
         if command == F_SETFL:
@@ -93,7 +93,7 @@ class NotifyingFile(OpenFile):
         return self._signal if command == F_GETSIG else None
 
     def _set_owner(self, process: Process, command: int, argument: int) -> None:
-        """Who gets the signal: a process, or with a minus sign a group; F_SETOWN_EX says it in a structure."""
+        """Set the receiver of the signal: a process, or with a minus sign a group; F_SETOWN_EX has a structure."""
         owner = int32(argument)
         kind = OWNER_GROUP if owner < 0 else OWNER_PROCESS
         if command == F_SETOWN_EX:

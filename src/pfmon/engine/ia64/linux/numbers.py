@@ -4,7 +4,7 @@ from __future__ import annotations
 
 FIRST = 1024
 
-# Each row starts at the number that it names and counts up; "-" is a number without a call.
+# Each row starts at its first number and counts up; "-" is a number without a call.
 _ROWS = """
 0 - exit read write open close creat link unlink execve
 10 chdir fchdir utimes mknod chmod chown lseek getpid getppid mount

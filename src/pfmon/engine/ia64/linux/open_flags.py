@@ -1,4 +1,4 @@
-"""Flags of open, fcntl and the *at calls: the values of Linux for IA-64 and what they are on this host."""
+"""Flags of open, fcntl and the *at calls: values of Linux for IA-64 and of this host."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ S_IFMT, S_IFREG, S_IFDIR, S_IFLNK = 0o170000, 0o100000, 0o040000, 0o120000
 
 
 def to_host(flags: int) -> int:
-    """Flags of open for the host; it always opens close-on-exec."""
+    """Flags of open for the host, always with close-on-exec."""
     host = flags & O_ACCMODE | os.O_CLOEXEC
     for guest, value in FLAGS:
         if flags & guest == guest:
@@ -42,7 +42,7 @@ def to_host(flags: int) -> int:
 
 
 def to_guest(flags: int) -> int:
-    """Flags that fcntl(F_GETFL) returned on the host."""
+    """The guest's values of the host's F_GETFL flags."""
     guest = flags & O_ACCMODE
     for value, host in FLAGS:
         if host and flags & host == host:

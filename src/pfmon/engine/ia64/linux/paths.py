@@ -1,4 +1,4 @@
-"""Which host file a path of the program means."""
+"""Translates the program's paths to host paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LOOK = os.O_PATH | os.O_CLOEXEC
 HARMLESS = (b"/dev/null", b"/dev/zero", b"/dev/full")
-"""Devices of the host that confined programs have."""
+"""Host devices visible to confined programs."""
 
 
 class Paths:
@@ -28,7 +28,7 @@ class Paths:
     """
 
     def __init__(self, sysroot: str | None, program: bytes, process_id: int, confined: bool = False) -> None:
-        """``confined``: nothing outside of the sysroot is there."""
+        """``confined``: only the sysroot is visible."""
         self.sysroot = Sysroot(sysroot)
         self.root = _root(self.sysroot.directory) if confined else None
         self._held: list[int] = []
@@ -44,7 +44,7 @@ class Paths:
         return self.root is not None
 
     def fork(self, process_id: int) -> Paths:
-        """For a child, which begins in the same directory."""
+        """A copy for a child, with the same working directory."""
         from copy import copy  # few programs fork
 
         other = copy(self)
@@ -54,14 +54,14 @@ class Paths:
         return other
 
     def own_proc(self, path: bytes) -> bytes | None:
-        """The rest of a path that names something of the program's own directory in /proc."""
+        """The rest of a path within the program's own directory in /proc."""
         for prefix in self._own:
             if path.startswith(prefix):
                 return path[len(prefix) :]
         return None
 
     def resolve(self, files: FileTable, directory: int, path: bytes, follow: bool = True) -> tuple[bytes, int | None]:
-        """The host path and, for a relative one, the host descriptor of the directory that it starts from."""
+        """The host path and, for a relative one, the host descriptor of its directory."""
         if self.confined:
             return self._confined(files, directory, path, follow)
         if path.startswith(b"/"):
@@ -168,14 +168,14 @@ class Paths:
         return path
 
     def _name_of(self, host: int) -> bytes:
-        """What the program calls a directory that it has opened; ENOENT: it was removed, or is none of the sysroot."""
+        """The program's name of a directory that it has opened; ENOENT: removed, or outside of the sysroot."""
         path = os.readlink(b"/proc/self/fd/%d" % host)
         if not self.sysroot.has(path):
             fail(errno.ENOENT)
         return self.sysroot.guest_path(path)
 
     def change_directory(self, host: int) -> None:
-        """Make a host descriptor, which then belongs to this object, the working directory."""
+        """Make a host descriptor the working directory; this object then owns it."""
         os.close(self._directory)
         self._directory = host
 
@@ -210,5 +210,5 @@ def _check_openable(mode: int) -> None:
 
 
 def _own(process_id: int) -> tuple[bytes, ...]:
-    """How the names in /proc of what is the program's own begin."""
+    """Prefixes of the program's own names in /proc."""
     return (b"/proc/self/", b"/proc/%d/" % process_id, b"/proc/thread-self/")

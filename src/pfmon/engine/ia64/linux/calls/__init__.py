@@ -1,4 +1,4 @@
-"""The system calls, by subject: a module for each, loaded when a program makes the first of its calls."""
+"""The system calls, by subject: a module each, loaded at the program's first call to it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CALLS = {
     "tracing": "ptrace",
     "waiting": "poll ppoll select pselect6",
 }
-"""The modules of this package, and the names of the calls that each carries out."""
+"""The modules of this package, and the names of their system calls."""
 
 MODULES = {name: module for module, names in CALLS.items() for name in names.split()}
 
@@ -70,7 +70,7 @@ __all__ = ["CALLS", "HANDLERS", "handler", "load"]
 
 
 def handler(number: int) -> tuple[Handler | None, int]:
-    """Who carries out a call, and how many arguments it takes; None: nobody does."""
+    """The handler of a call and its number of arguments; None: not implemented."""
     if number not in HANDLERS:
         module = MODULES.get(NAMES.get(number, ""))
         if module is not None:

@@ -1,4 +1,4 @@
-"""The process as a whole: prctl, personality, and what is not permitted."""
+"""The process as a whole: prctl, personality, and calls that are not permitted."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def prctl(p: Process, option: int, argument: int) -> int:
 
 
 def _set_unaligned(p: Process, mode: int) -> int:
-    """What becomes of unaligned references: they are completed, with a note or without, or SIGBUS, as with PSR.ac."""
+    """Set how unaligned references end: completed, with or without a notice, or SIGBUS, as with PSR.ac."""
     if mode & ~(PR_UNALIGN_NOPRINT | PR_UNALIGN_SIGBUS):
         fail(errno.EINVAL)
     p.unaligned = mode
@@ -70,5 +70,5 @@ def personality(p: Process, persona: int) -> int:
 
 @system_call("reboot", "mount", "umount2", "settimeofday", "clock_settime", "sethostname")
 def not_permitted(p: Process) -> int:
-    """What only the superuser may do."""
+    """Calls of the superuser only."""
     fail(errno.EPERM)

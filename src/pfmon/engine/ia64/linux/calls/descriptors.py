@@ -54,8 +54,8 @@ def _host_file(p: Process, directory: int, path: bytes, flags: int, mode: int, f
 
 
 def _open_host(p: Process, name: bytes, flags: int, mode: int, at: int | None) -> int:
-    """The host's descriptor. A named pipe does not keep the host waiting for its other side: who reads waits when it
-    reads, who writes is asked to come again."""
+    """The host's descriptor. Opening a named pipe does not wait on the host: a reader waits at its first read, a writer
+    is retried."""
     if flags & os.O_NONBLOCK or flags & os.O_PATH or not _is_pipe(name, at):
         return os.open(name, flags, mode, dir_fd=at)
     try:

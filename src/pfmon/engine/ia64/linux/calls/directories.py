@@ -1,4 +1,4 @@
-"""Directories: reading them, creating, renaming and removing names in them, and where the process is."""
+"""Directories: reading them; creating, renaming and removing names; the working directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that tell of events: epoll, eventfd, timerfd, signalfd, inotify."""
+"""Files that report events: epoll, eventfd, timerfd, signalfd, inotify."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_EVENTS = 1 << 16
 IN_DONT_FOLLOW = 0x02000000
 MILLISECOND = 1_000_000
 CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME = 0, 1, 7
-TFD_TIMER_CANCEL_ON_SET = 2  # nobody sets the clock
+TFD_TIMER_CANCEL_ON_SET = 2  # the clock is never set
 SIGSET_SIZE = 8
 
 
@@ -41,7 +41,7 @@ def _flags(flags: int, others: int = 0) -> int:
 
 
 class EventPoll(OpenFile):
-    """epoll: the host's, on the host's descriptors; what the program wants back with each is kept here."""
+    """epoll: the host's, on the host's descriptors; the program's data of each descriptor is kept here."""
 
     def __init__(self) -> None:
         self.poll = select.epoll()

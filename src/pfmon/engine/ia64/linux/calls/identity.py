@@ -1,4 +1,4 @@
-"""Who and where the process is: process, user and group ids, the system's name, processors, memory."""
+"""Identity of the process and the machine: process, user and group ids, the system's name, processors, memory."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def getgroups(p: Process, size: int, groups: int) -> int:
 
 
 def _become(own: int, ids: tuple[int, ...]) -> int:
-    """Changing an id succeeds if it changes nothing."""
+    """Set an id: succeeds only without a change."""
     if any(int32(i) not in (own, UNCHANGED) for i in ids):
         fail(errno.EPERM)
     return 0
@@ -109,7 +109,7 @@ def setgroups(p: Process) -> int:
 
 
 def _process(p: Process, number: int) -> Process:
-    """A process by its number, 0: the caller; ESRCH if there is none."""
+    """A process by number, 0: the caller; ESRCH if there is none."""
     return p.system.processes.get(number) or fail(errno.ESRCH) if number else p
 
 
@@ -125,7 +125,7 @@ def getsid(p: Process, process_id: int) -> int:
 
 @system_call("setpgid")
 def setpgid(p: Process, process_id: int, group: int) -> int:
-    """Of the caller or of a child that has not executed a program, to a new group or to one of the session."""
+    """Move the caller, or a child that has not executed a program, to a new group or to one of the session."""
     wanted = int32(group)
     if wanted < 0:
         fail(errno.EINVAL)

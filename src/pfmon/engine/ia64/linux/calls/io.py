@@ -1,4 +1,4 @@
-"""Reading and writing: read, write and their relatives."""
+"""Reading and writing: read, write and related calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Pieces = list[tuple[int, int]]  # (address, length) of parts of a buffer
 
 
 def _usable(p: Process, vectors: Pieces, protection: int) -> Pieces:
-    """The leading part of a scattered buffer that can be used; EFAULT if there is none."""
+    """The leading part of a scattered buffer that is accessible; EFAULT if there is none."""
     pieces: Pieces = []
     left = LARGEST_TRANSFER
     for base, length in vectors:
@@ -77,9 +77,9 @@ def _pread(file: OpenFile, count: int, offset: int) -> bytes:
 
 
 def _drain(p: Process, file: OpenFile, pieces: Pieces, offset: int | None) -> int:
-    """Write the parts of a buffer; stops where the host takes no more."""
+    """Write the parts of a buffer, until the host accepts no more."""
     p.mappings.before_access(file)
-    done = p.thread.done  # before it had to wait
+    done = p.thread.done  # before it blocked
     try:
         if not pieces:
             return file.write(b"")
@@ -109,7 +109,7 @@ def _drain(p: Process, file: OpenFile, pieces: Pieces, offset: int | None) -> in
 
 
 def _chunks(pieces: Pieces, done: int) -> Iterator[tuple[int, int]]:
-    """Addresses and lengths of what is written at a time, behind the first ``done`` bytes."""
+    """Addresses and lengths of the transfers after the first ``done`` bytes."""
     for base, length in pieces:
         for at in range(min(done, length), length, CHUNK):
             yield base + at, min(CHUNK, length - at)
@@ -251,14 +251,14 @@ def sync(p: Process) -> int:
 
 @system_call("fadvise64", "readahead")
 def fadvise64(p: Process, fd: int) -> int:
-    """Advice, which changes nothing that a program can see."""
+    """Advice, without a visible effect."""
     p.files.get(int32(fd))
     return 0
 
 
 @system_call("pipe")
 def pipe(p: Process) -> int:
-    """Returns both descriptors in registers: r8 and r9."""
+    """Returns both descriptors, in r8 and r9."""
     reader, writer = _pipe(p, 0)
     p.registers.set_gr(9, writer)
     return reader

@@ -64,7 +64,7 @@ def prlimit64(p: Process, process_id: int, which: int, new: int, old: int) -> in
 
 @system_call("getrusage")
 def getrusage(p: Process, who: int, address: int) -> int:
-    """All time is user time; faults and switches do not happen."""
+    """All time is user time; there are no page faults and no context switches."""
     if int32(who) not in (RUSAGE_SELF, RUSAGE_CHILDREN, RUSAGE_THREAD):
         fail(errno.EINVAL)
     used = {

@@ -1,4 +1,4 @@
-"""Locks of files: fcntl's, of records, and flock."""
+"""File locks: record locks (fcntl) and flock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory: brk, mmap and their relatives."""
+"""Memory: brk, mmap and related calls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _pages(p: Process, length: int) -> int:
 
 
 def _range(p: Process, address: int, length: int) -> tuple[int, int]:
-    """A page-aligned range of user space: (start, end); EINVAL or ENOMEM if it is none."""
+    """A page-aligned range of user space: (start, end); EINVAL or ENOMEM for an invalid one."""
     if address % p.memory.page_size:
         fail(errno.EINVAL)
     length = _pages(p, length)
@@ -121,7 +121,7 @@ def _mappable(p: Process, fd: int, protection: int, shared: bool, length: int, o
 
 
 def _place(p: Process, address: int, size: int, flags: int) -> int:
-    """Where the mapping goes: at the address if it has to be or can be, else at the lowest free place."""
+    """The address of a mapping: the given one if fixed or free, else the lowest free one."""
     if not size or not in_user_space(0, size):
         fail(errno.ENOMEM)
     if flags & (MAP_FIXED | MAP_FIXED_NOREPLACE):
@@ -221,7 +221,7 @@ def _protection_at(p: Process, address: int) -> int:
 
 
 def _move(p: Process, old: tuple[int, int], place: int, size: int) -> int:
-    """Move pages; those that hold only zeros are not touched."""
+    """Move pages; zero pages are not touched."""
     start, end = old
     rights = _protection_at(p, start)
     p.memory.map(place, size, rights, p.memory.is_shared(start))
@@ -236,7 +236,7 @@ def _move(p: Process, old: tuple[int, int], place: int, size: int) -> int:
 
 @system_call("madvise")
 def madvise(p: Process, address: int, length: int, advice: int) -> int:
-    """MADV_DONTNEED gives private memory its first contents again; other advice changes nothing visible."""
+    """MADV_DONTNEED restores the first contents of private memory; other advice has no visible effect."""
     start, end = _range(p, address, length)
     what = int32(advice)
     if not 0 <= what <= LAST_ADVICE:
@@ -267,7 +267,7 @@ def msync(p: Process, address: int, length: int, flags: int) -> int:
 
 @system_call("mincore")
 def mincore(p: Process, address: int, length: int, vector: int) -> int:
-    """All that is mapped is in memory."""
+    """All mapped pages are resident."""
     start, end = _range(p, address, length)
     if start < end and not p.memory.is_mapped(start, end - start):
         fail(errno.ENOMEM)
@@ -280,5 +280,5 @@ def mincore(p: Process, address: int, length: int, vector: int) -> int:
 
 @system_call("mlock", "mlock2", "munlock", "mlockall", "munlockall")
 def mlock(p: Process) -> int:
-    """Guest memory is never swapped as far as the program can tell."""
+    """Guest memory is never swapped, as far as the program sees."""
     return 0

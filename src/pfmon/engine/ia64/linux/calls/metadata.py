@@ -1,4 +1,4 @@
-"""What a file is: stat and its relatives, access rights, owners, times, file systems."""
+"""File metadata: stat and related calls, access rights, owners, times, file systems."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _write_stat(p: Process, address: int, status: os.stat_result) -> int:
 
 
 def _status(p: Process, directory: int, address: int, flags: int) -> os.stat_result:
-    """The status of what a path names, or with AT_EMPTY_PATH an open file."""
+    """The status of the file at a path, or with AT_EMPTY_PATH of an open file."""
     path = p.user.string(address) if address or not flags & AT_EMPTY_PATH else b""
     if not path:
         if not flags & AT_EMPTY_PATH:
@@ -126,7 +126,7 @@ def faccessat2(p: Process, directory: int, path: int, mode: int, flags: int) -> 
 def _access(p: Process, directory: int, address: int, mode: int, flags: int) -> int:
     if int32(mode) & ~7 or flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH):
         fail(errno.EINVAL)
-    _status(p, directory, address, flags)  # fails as access would if it does not exist
+    _status(p, directory, address, flags)  # fails as access does if it does not exist
     path = p.user.string(address) or b"."
     follow = not flags & AT_SYMLINK_NOFOLLOW
     name, at = p.paths.resolve(p.files, directory, path, follow)
@@ -154,7 +154,7 @@ def fchmod(p: Process, fd: int, mode: int) -> int:
 
 
 def _host_owner(p: Process, user: int, group: int) -> tuple[int, int]:
-    """Ids for the host: the program's own are the user's there, whatever they look like to it."""
+    """Ids for the host: the program's own ids are the user's there."""
     s = p.settings
     user, group = int32(user), int32(group)
     return (
@@ -188,7 +188,7 @@ def fchown(p: Process, fd: int, user: int, group: int) -> int:
 
 
 def _set_times(p: Process, directory: int, address: int, times: list[tuple[int, int]] | None, flags: int) -> int:
-    """Set access and modification time, given as (seconds, nanoseconds); None is the program's now."""
+    """Set access and modification time, given as (seconds, nanoseconds); None: the program's present time."""
     follow = not flags & AT_SYMLINK_NOFOLLOW
     now = p.clock.realtime()
     if times is None:

@@ -1,4 +1,4 @@
-"""perfmonctl and perf_event_open; what they do is in the package perfmon, which few programs need."""
+"""perfmonctl and perf_event_open, implemented in the package perfmon, which few programs need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""timer_create and its relatives."""
+"""timer_create and related calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_TIMERS = 1024
 
 
 def _clock(p: Process, clock: int) -> tuple[Callable[[], int], bool]:
-    """What a clock says, and whether it goes on while nobody runs."""
+    """The time of a clock, and whether the clock advances while no thread runs."""
     if clock in REAL:
         return p.clock.realtime, True
     if clock in MONOTONIC:

@@ -1,4 +1,4 @@
-"""Processes: their beginning, the programs that they execute, their end, and who waits for it."""
+"""Processes: fork, exec, exit, wait."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
 WNOHANG, WUNTRACED, WEXITED, WCONTINUED, WNOWAIT = 1, 2, 4, 8, 0x1000000
-WAIT_KINDS = 0xE0000000  # __WNOTHREAD, __WALL, __WCLONE: which children there are is all the same here
+WAIT_KINDS = 0xE0000000  # __WNOTHREAD, __WALL, __WCLONE: all kinds of children are equal here
 P_ALL, P_PID, P_PGID = 0, 1, 2
 CLD_EXITED, CLD_KILLED = 1, 2
 AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW = 0x1000, 0x100
@@ -38,7 +38,7 @@ def clone2(p: Process, flags: int, base: int, size: int, parent_tid: int, child_
 
 @system_call("clone")
 def clone(p: Process, flags: int, base: int, parent_tid: int, child_tid: int, tls: int) -> int:
-    """As clone2, with the place of the stacks alone."""
+    """As clone2, with the stack's address alone."""
     from pfmon.engine.ia64.linux import forks  # as above
 
     return forks.clone(p, flags, base, STACK_OF_CLONE, parent_tid, child_tid, tls)
@@ -71,7 +71,7 @@ def _execute(p: Process, directory: int, path: int, arguments: int, environment:
 
 @system_call("exit")
 def exit_(p: Process, status: int) -> int:
-    """The thread ends, and with the last one the process."""
+    """End the thread; with the last one, the process."""
     if len(p.threads) > 1:
         exits.end_thread(p)
     raise Terminated(Exit(status & 0xFF))
@@ -83,8 +83,8 @@ def exit_group(p: Process, status: int) -> int:
 
 
 def _wait(p: Process, process_id: int, options: int) -> Ended | None:
-    """The first child that has ended among those that are meant: a number, -1 (all), 0 or below (a group). None: none
-    has yet, and nobody waits. ECHILD: there is no such child."""
+    """The first ended child among those selected: a number, -1 (all), 0 or below (a group). None: none yet, and WNOHANG
+    is set. ECHILD: no such child."""
     family = p.family
 
     def meant(number: int, group: int) -> bool:

@@ -1,4 +1,4 @@
-"""The table of system calls that are carried out, filled by the modules of this package."""
+"""The table of implemented system calls, filled by the modules of this package."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from _collections_abc import Callable
 
 from pfmon.engine.ia64.linux.numbers import NUMBERS
 
-# A handler gets the process and the arguments that it declares, as unsigned 64-bit values. It returns what
-# the program finds in r8, or None if it has set the result itself; it fails by an exception (see errors.py).
+# A handler receives the process and its declared arguments, as unsigned 64-bit values. It returns the value of r8, or
+# None if it has set the result itself; it fails by an exception (see errors.py).
 Handler = Callable[..., int | None]
 
 HANDLERS: dict[int, tuple[Handler, int]] = {}

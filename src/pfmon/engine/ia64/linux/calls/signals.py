@@ -1,4 +1,4 @@
-"""Signals: actions, masks, sending, waiting for them, the alternate stack."""
+"""Signals: actions, masks, sending, waiting, the alternate stack."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def rt_sigtimedwait(p: Process, mask: int, info: int, timeout: int, size: int) -
 
 
 def _meant(p: Process, process_id: int) -> list[Process]:
-    """The processes that kill(2) means: a number, 0 or below a group, -1 all but the caller. ESRCH: there are none."""
+    """The target processes of kill(2): a number, 0 or below a group, -1 all but the caller. ESRCH: none."""
     everyone = list(p.system.processes.values())
     if process_id > 0:
         found = [one for one in everyone if one.process_id == process_id]
@@ -129,7 +129,7 @@ def kill(p: Process, process_id: int, signal: int) -> int:
 
 
 def _thread(p: Process, process_id: int, thread: int) -> Thread:
-    """A thread of a process (0: of any). ESRCH: there is none."""
+    """A thread of a process (0: of any process). ESRCH: none."""
     found = p.system.thread(thread)
     if found is None or process_id not in (0, found.process.process_id):
         fail(errno.ESRCH)
@@ -201,7 +201,7 @@ def sigaltstack(p: Process, new: int, old: int) -> int:
 
 @system_call("rt_sigreturn")
 def rt_sigreturn(p: Process) -> None:
-    """All registers become those of the frame, so there is no result."""
+    """Restore all registers from the frame; the call has no result of its own."""
     end = delivery.sigreturn(p)
     if end is not None:
         raise Terminated(end)

@@ -1,4 +1,4 @@
-"""Sockets: of the UNIX family and, on this machine, of the Internet's (--net lets them out)."""
+"""Sockets: of the UNIX family and, on this machine, of the Internet families (--net allows other machines)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def bind(p: Process, fd: int, address: int, length: int) -> int:
 @system_call("connect")
 def connect(p: Process, fd: int, address: int, length: int) -> int:
     file = p.files.get(int32(fd))
-    if p.thread.wait is not None:  # the connection was begun
+    if p.thread.wait is not None:  # the connection has begun
         waiting.poll(p, [(file, select.POLLOUT)], None)
         error = ctypes.c_int()
         call("getsockopt", file.host, SOL_SOCKET, 4, ctypes.byref(error), ctypes.byref(ctypes.c_uint32(4)))
@@ -159,7 +159,7 @@ def getsockopt(p: Process, fd: int, level: int, name: int, value: int, length: i
 
 
 def _send(p: Process, file: OpenFile, data: bytes, flags: int, to: bytes, control: bytes = b"") -> int:
-    """Send all of a stream's bytes, or one message; SIGPIPE where nobody reads any more."""
+    """Send all of a stream's bytes, or one message; SIGPIPE when the other end is closed."""
     done = p.thread.done
     try:
         while True:
@@ -211,7 +211,7 @@ def send(p: Process, fd: int, buffer: int, count: int, flags: int) -> int:
 
 
 def _receive(p: Process, file: OpenFile, count: int, flags: int, control: int = 0) -> tuple[bytes, bytes, bytes, int]:
-    """Bytes, sender, control data and flags of what has come."""
+    """Received bytes, sender, control data and flags."""
     if not flags & MSG_DONTWAIT and os.get_blocking(file.host):
         waiting.poll(p, [(file, select.POLLIN)], None)
     name = ctypes.create_string_buffer(sockets.LONGEST)
@@ -254,7 +254,7 @@ def sendmsg(p: Process, fd: int, message: int, flags: int) -> int:
 
 
 def _rights_for_host(p: Process, control: bytes) -> bytes:
-    """Descriptors that are passed on are the host's; other control data is left out."""
+    """Control data with passed descriptors translated to the host's; other control data is dropped."""
     made, at = b"", 0
     while at + CMSGHDR.size <= len(control):
         length, level, kind = CMSGHDR.unpack_from(control, at)
@@ -297,7 +297,7 @@ def recvmsg(p: Process, fd: int, message: int, flags: int) -> int:
 
 
 def _rights_of_host(p: Process, control: bytes, room: int, close_on_exec: bool) -> tuple[bytes, int]:
-    """Control data with descriptors that the program now has, and MSG_CTRUNC when not all fit."""
+    """Control data with received descriptors as the program's, and MSG_CTRUNC when not all fit."""
     made, truncated, at = b"", 0, 0
     while at + CMSGHDR.size <= len(control):
         length, level, kind = CMSGHDR.unpack_from(control, at)
@@ -335,8 +335,8 @@ def sendmmsg(p: Process, fd: int, vector: int, count: int, flags: int) -> int:
 
 @system_call("recvmmsg")
 def recvmmsg(p: Process, fd: int, vector: int, count: int, flags: int, timeout: int) -> int:
-    """Messages until there are so many; after each one Linux looks whether the time is over, and not while it waits for
-    one (recvmmsg(2), BUGS). An error behind the first message is left for the next call."""
+    """Receive up to ``count`` messages. As in Linux, the timeout is checked only after each message (recvmmsg(2),
+    BUGS). An error after the first message is reported by the next call."""
     most = min(int32(count), MOST_MESSAGES)
     nanoseconds = duration(p, timeout) if timeout else None
     began, _ = waiting.begun(p, None)

@@ -1,4 +1,4 @@
-"""ioctl: terminals, and what it does for every descriptor."""
+"""ioctl: terminals, and requests for every descriptor."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ def ioctl(p: Process, fd: int, request: int, argument: int) -> int:
 
 
 def _job_control(p: Process, host: int, request: int, argument: int) -> int:
-    """Which of the program's groups has the terminal, as long as pfmon's has it. No group is stopped for using it."""
+    """The program's foreground process group, while pfmon's group is in the foreground. Use by other groups never stops
+    them."""
     if not os.isatty(host):
         fail(errno.ENOTTY)
     if request == TIOCSPGRP:

@@ -1,4 +1,4 @@
-"""Threads: their beginning and end, futexes, and what a threads library asks of the kernel."""
+"""Threads: creation and exit, futexes, calls of thread libraries."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def get_robust_list(p: Process, thread: int, head: int, size: int) -> int:
 
 @system_call("futex")
 def futex(p: Process, address: int, operation: int, value: int, timeout: int, other: int, bits: int) -> int:
-    """``timeout`` is a number in operations that move or wake others."""
+    """``timeout`` is a count in operations that requeue or wake a second word."""
     command = int32(operation) & FUTEX_COMMAND
     count = max(0, int32(value))
     match command:
@@ -75,7 +75,7 @@ def futex(p: Process, address: int, operation: int, value: int, timeout: int, ot
 
 
 def _deadline(p: Process, timeout: int, real: bool, absolute: bool) -> int | None:
-    """When a wait ends, by the monotonic clock."""
+    """The end of a wait, by the monotonic clock."""
     if not timeout:
         return None
     seconds, ns = p.user.unpack(TIMESPEC, timeout)
@@ -104,7 +104,8 @@ def _wait(p: Process, address: int, operation: int, value: int, timeout: int, bi
 
 
 def _wake_op(p: Process, address: int, most: int, most_others: int, other: int, code: int) -> int:
-    """Change the other word, wake who waits for the first and, if the other one was so, who waits for that."""
+    """Change the other word, wake waiters of the first one and, if the comparison of the old value holds, of the
+    other."""
     operation, comparison = code >> 28 & 7, code >> 24 & 15
     operand, limit = signed(code >> 12, 12), signed(code, 12)
     if code >> 28 & 8:
@@ -129,7 +130,7 @@ def _wake_op(p: Process, address: int, most: int, most_others: int, other: int, 
 
 @system_call("membarrier")
 def membarrier(p: Process, command: int) -> int:
-    """Threads take turns on one processor: memory is in order. Command 0 asks which others there are."""
+    """Threads run in turn on one processor, so memory is in order. Command 0 returns the supported commands."""
     return 0 if int32(command) == 0 else fail(errno.EINVAL)
 
 
@@ -141,5 +142,5 @@ def rseq(p: Process) -> int:
 
 @system_call("getunwind")
 def getunwind(p: Process) -> int:
-    """The kernel's unwind information, superseded by the gate page: there is none."""
+    """The kernel's unwind information: none, superseded by the gate page."""
     return 0

@@ -67,7 +67,7 @@ def gettimeofday(p: Process, address: int, zone: int) -> int:
 
 @system_call("times")
 def times(p: Process, address: int) -> int:
-    """Clock ticks: of user time in the buffer, since the machine started as result."""
+    """Clock ticks: of user time in the buffer, since boot as the result."""
     if address:
         own, children = p.clock.processor(), p.family.used_by_children
         p.user.pack(TMS, address, own * CLOCK_TICKS // SECOND, 0, children * CLOCK_TICKS // SECOND, 0)
@@ -75,7 +75,7 @@ def times(p: Process, address: int) -> int:
 
 
 def duration(p: Process, address: int) -> int:
-    """A struct timespec in nanoseconds; EINVAL if it is none."""
+    """A struct timespec in nanoseconds; EINVAL for an invalid one."""
     seconds, ns = p.user.unpack(TIMESPEC, address)
     if seconds < 0 or not 0 <= ns < SECOND:
         fail(errno.EINVAL)
@@ -83,7 +83,7 @@ def duration(p: Process, address: int) -> int:
 
 
 def read_setting(p: Process, address: int) -> tuple[int, int]:
-    """Interval and value of a struct itimerspec, in nanoseconds; EINVAL if it is none."""
+    """Interval and value of a struct itimerspec, in nanoseconds; EINVAL for an invalid one."""
     fields = p.user.unpack(ITIMERSPEC, address)
     if any(s < 0 or not 0 <= ns < SECOND for s, ns in (fields[:2], fields[2:])):
         fail(errno.EINVAL)
@@ -92,7 +92,7 @@ def read_setting(p: Process, address: int) -> tuple[int, int]:
 
 
 def write_setting(p: Process, timer: Countdown, address: int) -> None:
-    """What a timer is set to, as a struct itimerspec."""
+    """Write a timer's setting as a struct itimerspec."""
     interval, left = timer.get()
     p.user.pack(ITIMERSPEC, address, interval // SECOND, interval % SECOND, left // SECOND, left % SECOND)
 

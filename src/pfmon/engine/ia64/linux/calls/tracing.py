@@ -1,4 +1,4 @@
-"""ptrace: a process that stops for another one, which may look into its memory and let it go on."""
+"""ptrace: a tracer accesses the memory of a stopped process and resumes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PTRACE_CONT, PTRACE_KILL, PTRACE_ATTACH, PTRACE_DETACH = 7, 8, 16, 17
 
 @system_call("ptrace")
 def ptrace(p: Process, request: int, process_id: int, address: int, data: int) -> int:
-    """The requests that begin, go on with and end tracing, and those on memory. There are none on registers (EIO)."""
+    """The requests that start, resume and end tracing, and those on memory. Those on registers are missing (EIO)."""
     what = int32(request)
     if what == PTRACE_TRACEME:
         return _trace(p.family.parent or fail(errno.EPERM), p)
@@ -60,7 +60,7 @@ def _trace(tracer: Process, target: Process) -> int:
 
 
 def _peek(p: Process, target: Process, address: int) -> int:
-    """The word itself is the result on IA-64; r10 says that it is no error."""
+    """The word itself is the result on IA-64; r10 is 0."""
     try:
         return int(target.user.unpack(U64, address)[0])
     except GuestMemoryFault:
@@ -76,7 +76,7 @@ def _poke(target: Process, address: int, data: int) -> int:
 
 
 def _resume(p: Process, target: Process, number: int, detach: bool) -> int:
-    """Go on, with the signal that it stopped for, another one, or none (0)."""
+    """Resume, with the signal that stopped it, another one, or none (0)."""
     if not 0 <= number <= LAST:
         fail(errno.EIO)
     stopped_for, target.family.injected = target.family.injected, None

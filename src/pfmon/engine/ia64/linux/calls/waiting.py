@@ -1,4 +1,4 @@
-"""poll and select: waiting for files. Signals end them with EINTR whatever SA_RESTART says."""
+"""poll and select: waiting for files. Signals end them with EINTR, regardless of SA_RESTART."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALWAYS = POLLERR | POLLHUP
 MILLISECOND = 1_000_000
 MOST_DESCRIPTORS = 1024
 SIGSET_SIZE = 8
-# Events that put a descriptor into the three sets of select (select(2)).
+# Events by set of select (select(2)).
 READABLE, WRITABLE, EXCEPTIONAL = POLLIN | POLLHUP | POLLERR, POLLOUT | POLLERR, POLLPRI
 
 
@@ -73,7 +73,7 @@ def ppoll(p: Process, address: int, count: int, timeout: int, mask: int, mask_si
 
 
 def change_mask(p: Process, mask: int, size: int) -> None:
-    """The signal mask for the time of the call; restored when it returns or its handler has run."""
+    """Set the signal mask during the call; it is restored when the call returns or its handler has run."""
     if mask and p.thread.wait is None:
         if size != SIGSET_SIZE:
             fail(errno.EINVAL)
