@@ -1,4 +1,4 @@
-"""Timers that a program makes as many of as it likes (timer_create(2)), on several clocks."""
+"""POSIX timers (timer_create(2)), any number per process, on several clocks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 
 class PosixTimer(Countdown):
-    """One of them. ``real``: its clock goes on while nobody runs; ``signal`` 0: it tells
-    nobody."""
+    """One POSIX timer. ``real``: its clock advances while no thread runs; ``signal`` 0: no notification."""
 
     def __init__(
         self, number: int, now: Callable[[], int], real: bool, signal: int, value: int, thread: Thread | None
@@ -25,17 +24,17 @@ class PosixTimer(Countdown):
         self.real = real
         self.thread = thread
         self.overrun = 0
-        """Times that came while the signal of one before was still pending."""
+        """Expiries while an earlier one's signal was still pending."""
         self._signal, self._value = signal, value
         self._sent: Signal | None = None
 
     def set(self, interval: int, value: int, absolute: bool = False) -> None:
-        """As Countdown.set; overruns are counted anew."""
+        """As Countdown.set; resets the overrun count."""
         super().set(interval, value, absolute)
         self.overrun = 0
 
     def fire(self, is_pending: Callable[[Signal], bool]) -> Signal | None:
-        """The signal to send now, if its time has come."""
+        """The signal to send now, if it has expired."""
         times = self.times()
         if not times:
             return None

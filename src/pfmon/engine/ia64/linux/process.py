@@ -1,4 +1,4 @@
-"""One Linux process: what the run loop starts, and calls at breaks, faults and timers of the thread that runs."""
+"""One Linux process: started by the run loop and called at breaks, faults and timers of the running thread."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ MASK = (1 << 64) - 1
 
 
 def _nobody(_: str) -> None:
-    """Listens to no notice."""
+    """Ignores notices."""
 
 
 class Process:
-    """The kernel's side of a process. Pass the program's descriptors, directory and memory through here only.
+    """The kernel's side of a process. The program's descriptors, directory and memory are accessed through it only.
 
     arguments[0] is the program's name as it sees it; environment is [b"NAME=value"].
     """
@@ -72,7 +72,7 @@ class Process:
         on_notice: Callable[[str], None] = _nobody,
         host: Host | None = None,
     ) -> None:
-        """The first process of a system. ``on_notice`` gets what the user should know of the program, when it happens;
+        """The first process of a system. ``on_notice`` is called with messages for the user while the program runs;
         ``host`` gives processors to its children."""
         self.program = program
         self.arguments = list(arguments)
@@ -95,7 +95,7 @@ class Process:
         self.umask = Umask()
         self.set_first_break()
         self.unaligned = 0
-        """What becomes of unaligned references (prctl, PR_SET_UNALIGN)."""
+        """Treatment of unaligned references (prctl, PR_SET_UNALIGN)."""
         self.processor = "itanium2"
         self.pmu: ProgramPmu | None = None
         self.owners: Owners | None = None
@@ -110,7 +110,7 @@ class Process:
         self.system.schedule.next()
 
     def new_clock(self) -> Clock:
-        """Its time: that of the system, and of what it has retired itself."""
+        """Its clock: the system's time and its own retired instructions."""
         used = self.used
         return Clock(self.settings, self.system, lambda: used.instructions)
 
@@ -121,11 +121,11 @@ class Process:
 
     @property
     def signals(self) -> Signals:
-        """Those of the thread that runs."""
+        """The signals of the running thread."""
         return self.thread.signals
 
     def add_thread(self, number: int, signals: Signals) -> Thread:
-        """One more thread, which can run; its registers are those in the processor until `switch_to` another one."""
+        """Add a runnable thread; its registers are those in the processor until `switch_to` another one."""
         thread = Thread(self, number, self.family.threads_made, signals)
         self.family.threads_made += 1
         self.threads[number] = thread
@@ -133,7 +133,7 @@ class Process:
         return thread
 
     def switch_to(self, thread: Thread) -> None:
-        """Let one of its threads be the one that runs."""
+        """Switch to another of its threads."""
         if thread is not self.thread:
             if self.thread.number in self.threads:
                 self.thread.context = self.registers.context()
@@ -148,7 +148,7 @@ class Process:
 
     @property
     def thread_retired(self) -> int:
-        """Instructions of the thread that runs."""
+        """Instructions of the running thread."""
         return self.thread.retired + self.used.instructions - self._since
 
     def time_of(self, thread: Thread) -> int:
@@ -158,7 +158,7 @@ class Process:
 
     @property
     def has_timers(self) -> bool:
-        """Whether a timer may come."""
+        """Whether a timer is set."""
         return self.timers.running or bool(self.posix_timers)
 
     def real_time_left(self) -> int | None:
@@ -167,7 +167,7 @@ class Process:
         return min((one for one in left if one is not None), default=None)
 
     def begin_as_child(self, memory: Memory, registers: Registers) -> None:
-        """A copy of its parent begins to be a process of its own."""
+        """Start a child as a copy of its parent, with its own memory and registers."""
         self.memory, self.user, self.registers = memory, UserMemory(memory), registers
         self.used, self._since = Used(registers), 0
         self.clock = self.new_clock()
@@ -178,7 +178,7 @@ class Process:
         self.pmu = self.owners = None
 
     def begin_program(self, memory: Memory, registers: Registers) -> None:
-        """Another program is executed: its memory, and the processor that goes on."""
+        """Continue with an executed program's memory and processor."""
         if self.owners is not None:
             self.owners.leave(ended=False)
         self.pmu = None
@@ -189,12 +189,12 @@ class Process:
         self.mappings.code.tell = registers.set_files
 
     def set_first_break(self) -> None:
-        """The heap begins behind the program."""
+        """Start the heap after the program."""
         page = self.memory.page_size
         self.first_break = self.current_break = (self.program.image.end + page - 1) & -page
 
     def start(self) -> None:
-        """Map the program and set the registers that Linux sets, all others being 0. Raises PfmonError."""
+        """Map the program and set the registers that Linux sets; all others are 0. Raises PfmonError."""
         s = self.settings
         first = loader.load(
             self.memory,
@@ -215,8 +215,8 @@ class Process:
         r.set_ip(self.program.entry & -16)
 
     def system_call(self) -> End | None:
-        """Carry out the system call whose break instruction has just retired (number in r15). When it has to wait, the
-        thread is parked, and this is to be called again when it is the thread's turn (``thread.wait``)."""
+        """Carry out the system call of the last break instruction (number in r15). A call that waits parks the thread
+        and is called again at the thread's next turn (``thread.wait``)."""
         thread = self.thread
         number = self.registers.gr(15)
         restart = returns = False
@@ -256,7 +256,7 @@ class Process:
         return self.finish(delivery.deliver(self, in_call=not returns, restart=restart))
 
     def fault(self, kind: int, address: int, code: int) -> Death | None:
-        """The processor faulted (enum Fault): go on with a handler or again with the instruction, or the end.
+        """Handle a processor fault (enum Fault): continue in a handler, repeat the instruction, or end.
 
         address: for memory faults the address that was used; code: ISR.code, for a break its immediate.
         """
@@ -267,13 +267,13 @@ class Process:
         return end
 
     def pending_signals(self) -> End | None:
-        """Let timers that have expired and signals that were sent take effect."""
+        """Apply expired timers and pending signals."""
         self.fire_timers()
         return self.finish(delivery.deliver(self))
 
     def next_timer(self) -> int | None:
-        """The count of retired instructions, of the program that it has, at which to call pending_signals; None if no
-        timer runs."""
+        """The count of the present program's retired instructions at which to call pending_signals; None if no timer
+        runs."""
         left = self.timers.left()
         left += [one for timer in self.posix_timers.values() if (one := timer.left()) is not None]
         if not left:
@@ -281,7 +281,7 @@ class Process:
         return self.clock.instructions_until(self.clock.processor() + min(left)) - self.used.before
 
     def send(self, signal: Signal, thread: Thread | None = None) -> None:
-        """Send a signal, to a thread or to whichever takes it; it takes effect when that one runs."""
+        """Send a signal, to one thread or to any thread; it takes effect when that thread runs."""
         if self.family.stopped and signal.number in (SIGCONT, SIGKILL):
             stopping.go_on(self, report=signal.number == SIGCONT)
         if thread is not None:
@@ -294,35 +294,35 @@ class Process:
         self._tell_signal_files()
 
     def wake_waiting_for_children(self) -> None:
-        """A child, or a process that it traces, has ended, stopped or gone on."""
+        """Wake threads that wait for a child or traced process, after one ended, stopped or continued."""
         for thread in self.threads.values():
             if thread.wait and thread.wait.children:
                 self.system.schedule.wake(thread)
 
     def _tell_signal_files(self) -> None:
-        """What is pending has changed."""
+        """Update signalfd files after a change of pending signals."""
         for file in self.signal_files:
             file.look()
 
     def own_signal(self, number: int, code: int) -> Signal:
-        """A signal that this process sends, to itself or to another one."""
+        """A signal sent by this process, to itself or to another one."""
         return Signal(number, kill_info(number, code, self.process_id, self.settings.user_id))
 
     def _wake(self, threads: Sequence[Thread], signal: Signal) -> None:
-        """Let the first of these that waits, if the signal ends its wait, see it."""
+        """Wake the first of these threads whose wait the signal ends."""
         for thread in threads:
             if thread.wait and thread.signals.interrupts(signal.number, thread.wait.signals):
                 self.system.schedule.wake(thread)
                 return
 
     def close(self) -> None:
-        """Give back what the process, and the system if it was the first one, holds of the host."""
+        """Release host resources of the process, and of the system for the first one."""
         self.finish(Exit(0))
         self.system.close()
         if hasattr(self, "thread"):
-            del self.thread  # each has the other: the memory would wait for the collector
+            del self.thread  # breaks a reference cycle, so that memory is freed at once
 
-    # What system calls use:
+    # Used by system calls:
 
     @property
     def is_over(self) -> bool:
@@ -346,7 +346,7 @@ class Process:
         return any(thread.signals.has(signal) for thread in self.threads.values())
 
     def is_own(self, process_id: int) -> bool:
-        """Whether a process or thread id is the program's: 0 means its own."""
+        """Whether a process or thread id is the program's own; 0 is."""
         return process_id in (0, self.process_id) or process_id in self.threads
 
     def file_flags(self, file: OpenFile) -> int:
@@ -360,7 +360,7 @@ class Process:
             raise GuestMemoryFault(address + usable)
 
     def notice(self, text: str) -> None:
-        """Tell the user something about the program, once."""
+        """Report a message about the program to the user, once."""
         self.system.notice(text)
 
     def region_name(self, start: int, end: int) -> str:
@@ -386,7 +386,7 @@ class Process:
         self.notice(f"system call {what} is not supported; it returns ENOSYS")
 
     def finish(self, end: End | None) -> End | None:
-        """At the end of the process: its threads end, shared mappings go to their files, descriptors are closed."""
+        """End the process: threads end, shared mappings are written back, descriptors are closed."""
         if end is not None and not self._finished:
             self._finished = True
             if self.owners is not None:

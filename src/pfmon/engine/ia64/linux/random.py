@@ -1,4 +1,4 @@
-"""Random bytes that a program gets: the same in every run unless the host's were asked for."""
+"""The program's random bytes: the same in every run unless the host's are enabled."""
 
 from __future__ import annotations
 

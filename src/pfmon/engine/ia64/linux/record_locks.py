@@ -1,7 +1,7 @@
-"""The record locks of one file: stretches of bytes and who has them (fcntl(2)), and the same on the host's file.
+"""The record locks of one file: byte ranges with owners (fcntl(2)), and their mirror on the host's file.
 
-Programs of the run are kept apart by this table, as they are one process of the host's; other processes of the host by
-a lock of an open file description (F_OFD_SETLK), which has what all programs of the run together have.
+This table separates the programs of the run, which are one process on the host; a lock of an open file description
+(F_OFD_SETLK) with the union of the programs' locks separates them from other host processes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
 BEYOND = 1 << 63
-"""The end of a lock that reaches beyond every end of the file."""
+"""The end of a lock up to the end of the file."""
 F_RDLCK, F_WRLCK, F_UNLCK = 0, 1, 2
 F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW = 36, 37, 38
 
@@ -37,25 +37,25 @@ class Lock(NamedTuple):
     owner: Process | OpenFile
 
     def meets(self, start: int, end: int) -> bool:
-        """Whether it has a byte of a stretch."""
+        """Whether it overlaps a range."""
         return self.start < end and start < self.end
 
 
 class RecordLocks:
-    """Those of one file. ``host``: a descriptor of it."""
+    """The record locks of one file. ``host``: a descriptor of it."""
 
     def __init__(self, host: int) -> None:
         self.locks: list[Lock] = []
         self._host = _opened_again(host)
 
     def blocking(self, wanted: Lock) -> Lock | None:
-        """The first lock of somebody else that keeps a lock away; None: none of this run does."""
+        """The first conflicting lock of another owner; None: none in this run."""
         others = (one for one in self.locks if one.owner is not wanted.owner and one.meets(wanted.start, wanted.end))
         found = [one for one in others if one.exclusive or wanted.exclusive]
         return min(found, key=lambda one: one.start, default=None)
 
     def blocking_outside(self, wanted: Lock) -> bytes | None:
-        """The struct flock of a lock of another process of the host's that keeps a lock away."""
+        """The struct flock of a conflicting lock of another host process."""
         if self._host < 0:
             return None
         try:
@@ -65,8 +65,8 @@ class RecordLocks:
         return None if FLOCK.unpack(found)[0] == F_UNLCK else found
 
     def set(self, wanted: Lock) -> None:
-        """Let the owner have this instead of what it has of these bytes, and as one with what it has beside them.
-        OSError: another process of the host's has it."""
+        """Set the owner's lock in place of its old locks on these bytes, merged with adjacent ones. OSError: another
+        host process has a conflicting lock."""
         kept, joined = [], wanted
         for one in sorted(self._without(wanted), key=lambda one: one.start):
             is_alike = one.owner is wanted.owner and one.exclusive == wanted.exclusive
@@ -77,7 +77,7 @@ class RecordLocks:
         self._become([*kept, joined], wanted.start, wanted.end)
 
     def clear(self, given: Lock) -> None:
-        """The owner has none of these bytes any more."""
+        """Release the owner's locks on these bytes."""
         self._become(self._without(given), given.start, given.end)
 
     def _without(self, gone: Lock) -> list[Lock]:
@@ -93,7 +93,7 @@ class RecordLocks:
         return kept
 
     def _become(self, locks: list[Lock], start: int, end: int) -> None:
-        """The host's lock first, which may not be had."""
+        """Set the host's lock, which may fail, and then the table."""
         try:
             for piece in _together(locks, start, end):
                 self._tell_host(*piece)
@@ -111,17 +111,17 @@ class RecordLocks:
         except OSError as error:
             if error.errno in (errno.EAGAIN, errno.EACCES):
                 raise
-            # a file system without locks, or a file that cannot be opened so: they hold within the run
+            # a file system without locks, or a file that cannot be reopened: locks hold within the run only
 
     def close(self) -> None:
-        """Nobody has any."""
+        """Release all locks."""
         if self._host >= 0:
             os.close(self._host)
             self._host = -1
 
 
 def _together(locks: list[Lock], start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """What all owners together have of a stretch: start, end and kind of each part."""
+    """The union of all owners' locks in a range: start, end and kind of each part."""
     edges = {start, end, *(edge for one in locks for edge in one[:2] if start < edge < end)}
     ordered = sorted(edges)
     for first, beyond in pairwise(ordered):
@@ -138,8 +138,7 @@ def _packed(start: int, end: int, kind: int) -> bytes:
 
 
 def _opened_again(host: int) -> int:
-    """An open file description of its own, for reading and writing if that is allowed; -1: the file cannot be opened
-    again."""
+    """A second open file description, for reading and writing if allowed; -1: the file cannot be reopened."""
     own = host_files.flags(host) & os.O_ACCMODE
     for access in (os.O_RDWR, own):
         try:

@@ -1,7 +1,7 @@
-"""Who runs: the threads of all processes take turns on one processor, in an order that repeats.
+"""The scheduler: the threads of all processes run in turn on one processor, in a repeatable order.
 
-A turn ends when its quantum is over, at the next block boundary, or when the thread has to wait. The seed 0 lets all
-have the same quantum, one after the other; any other one draws thread and quantum, always the same for this seed.
+A turn ends when its quantum is over, at the next block boundary, or when the thread waits. Seed 0 is round-robin with
+equal quanta; any other seed draws thread and quantum, always the same for this seed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ else:
 
 MILLISECOND = 1_000_000
 SHORTEST = 2 * MILLISECOND
-"""The host's poll counts milliseconds: it does not wait for less than so long with less than half too much."""
+"""The host's poll has a resolution of milliseconds: shorter waits could be more than half too long."""
 MULTIPLIER, MODULUS = 16807, (1 << 31) - 1
-"""Of the minimal standard generator (Park and Miller 1988)."""
+"""Constants of the Park-Miller generator (1988)."""
 
 
 class Deadlock(Exception):
-    """Every thread waits for another one; the text says for what."""
+    """Every thread waits for another one; the text names the waits."""
 
 
 class Schedule:
@@ -38,18 +38,18 @@ class Schedule:
         self._ready: deque[Thread] = deque()
         self._waiting: dict[Thread, None] = {}
         self._held: dict[Thread, bool] = {}
-        """Threads of stopped processes, and whether they could run."""
+        """Threads of stopped processes, and whether they were runnable."""
         self._timed: dict[Thread, int] = {}
         self._filed: dict[Thread, None] = {}
         self.current: Thread | None = None
         self._ends_at = 0
 
     def add(self, thread: Thread) -> None:
-        """It can run, when it is its turn."""
+        """Add a runnable thread."""
         self._ready.append(thread)
 
     def park(self, thread: Thread) -> None:
-        """It waits, as ``thread.wait`` says."""
+        """Let a thread wait, as ``thread.wait`` says."""
         assert thread.wait
         self._waiting[thread] = None
         if thread.wait.deadline is not None:
@@ -60,7 +60,7 @@ class Schedule:
             self.current = None
 
     def wake(self, thread: Thread) -> None:
-        """Let it carry out its system call again, if it waits."""
+        """Wake a waiting thread, which repeats its system call."""
         if thread in self._waiting:
             self._forget(thread)
             if thread in self._held:
@@ -69,7 +69,7 @@ class Schedule:
                 self._ready.append(thread)
 
     def hold(self, thread: Thread) -> None:
-        """It does not run, whatever comes, until it is released."""
+        """Stop a thread until it is released."""
         if thread in self._held:
             return
         self._held[thread] = thread not in self._waiting
@@ -79,12 +79,12 @@ class Schedule:
             self._ready.remove(thread)
 
     def release(self, thread: Thread) -> None:
-        """It runs again, or waits on."""
+        """Make a held thread runnable again, or let it wait on."""
         if self._held.pop(thread, False):
             self._ready.append(thread)
 
     def remove(self, thread: Thread) -> None:
-        """It has ended."""
+        """Remove an ended thread."""
         self._held.pop(thread, None)
         if thread is self.current:
             self.current = None
@@ -94,14 +94,14 @@ class Schedule:
             self._ready.remove(thread)
 
     def close(self) -> None:
-        """Nobody runs any more."""
+        """Drop all threads."""
         self.current = None
         self._ready.clear()
         for thread in list(self._waiting):
             self._forget(thread)
 
     def give_way(self) -> None:
-        """The turn of the thread that runs is over (sched_yield)."""
+        """End the running thread's turn (sched_yield)."""
         self._ends_at = 0
 
     def _forget(self, thread: Thread) -> None:
@@ -110,8 +110,8 @@ class Schedule:
         self._filed.pop(thread, None)
 
     def next(self) -> Thread:
-        """Whose turn it is. Waits if nobody can run: Interrupted when the run is stopped, Deadlock when nothing can
-        ever come."""
+        """The next thread to run. Waits if none is runnable: Interrupted when the run is stopped, Deadlock when nothing
+        can end the waits."""
         self._wake_due()
         if self.current is not None and self._system.retired >= self._ends_at:
             self._ready.append(self.current)
@@ -125,7 +125,7 @@ class Schedule:
         return self.current
 
     def limit(self) -> int | None:
-        """After how many instructions to ask `next` again; None: nobody else is there."""
+        """Instructions until the next call of `next`; None: no other thread exists."""
         if not self._ready and not self._waiting:
             return None
         ends = [max(1, self._ends_at - self._system.retired)] if self._ready or self._filed else []
@@ -151,7 +151,7 @@ class Schedule:
         return max(1, self._quantum // 2 + self._draw() % (self._quantum + 1))
 
     def _wake_due(self) -> None:
-        """Wake those for whom something has come."""
+        """Wake threads whose wait has ended."""
         self._system.fire_timers()
         if self._timed:
             now = self._system.clock.monotonic()
@@ -161,7 +161,7 @@ class Schedule:
             self._look_at_files(0)
 
     def _look_at_files(self, milliseconds: int | None) -> bool:
-        """Wake those whose files are ready; whether there are any. Interrupted when the run is stopped."""
+        """Wake threads whose files are ready; returns whether there are any. Interrupted when the run is stopped."""
         import select  # few programs wait
 
         poller = select.poll()
@@ -182,7 +182,7 @@ class Schedule:
         return bool(woken)
 
     def _idle(self) -> None:
-        """Nobody can run: let time pass, or wait for the host."""
+        """No thread is runnable: advance time, or wait for the host."""
         clock = self._system.clock
         ends = list(self._timed.values()) + self._system.timer_ends()
         left = max(1, min(ends) - clock.monotonic()) if ends else None
@@ -200,7 +200,7 @@ class Schedule:
         self._wake_due()
 
     def _pass_outside(self, nanoseconds: int | None) -> None:
-        """Wait for files so long; only time without input counts for the program."""
+        """Wait for files, at most this long; only time without input advances the program's clock."""
         milliseconds = None if nanoseconds is None else -(-nanoseconds // MILLISECOND)
         if not self._look_at_files(milliseconds) and nanoseconds is not None:
             self._system.clock.account(nanoseconds)
@@ -208,7 +208,7 @@ class Schedule:
                 self.wake(thread)
 
     def _pass(self, nanoseconds: int) -> None:
-        """Let time pass without executing; it takes the host's time only if this is seen."""
+        """Advance time without executing; the host sleeps too if its clock is used."""
         clock = self._system.clock
         if not clock.is_host:
             clock.account(nanoseconds)

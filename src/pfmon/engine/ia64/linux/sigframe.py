@@ -1,4 +1,4 @@
-"""The frame that a signal handler runs on: struct sigframe with struct sigcontext (Linux for IA-64).
+"""The stack frame of a signal handler: struct sigframe with struct sigcontext (Linux for IA-64).
 
 From the handler's stack pointer upwards: 16 bytes of scratch area, the handler's three arguments, the address
 of its function descriptor, struct siginfo, struct sigcontext.
@@ -36,7 +36,7 @@ CONTEXT_SIZE = MASK_OFFSET + 16  # padded to the alignment of the floating-point
 FRAME_SIZE = CONTEXT_OFFSET + CONTEXT_SIZE
 
 APPLICATION = ("rsc", "ccv", "unat", "fpsr", "pfs", "lc")
-# What returning from a handler restores: the handler preserves the rest by the calling convention.
+# Registers restored on return from a handler: the handler preserves the rest by the calling convention.
 RESTORED_GR = (1, 2, 3, *range(8, 32))
 RESTORED_BR = (0, 6, 7)
 RESTORED_FR = (*range(6, 16), *range(32, 128))
@@ -74,7 +74,7 @@ def get(context: bytes, name: str) -> int:
 
 
 def restore(registers: Registers, context: bytes) -> None:
-    """Continue as a struct sigcontext says, which the handler may have changed; not the register stack."""
+    """Restore the registers of a struct sigcontext, which the handler may have changed; not the register stack."""
     nat = get(context, "nat")
     for n in RESTORED_GR:
         registers.set_gr(n, U64.unpack_from(context, 8 * (GR + n))[0], bool(nat >> n & 1))

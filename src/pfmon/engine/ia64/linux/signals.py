@@ -1,4 +1,4 @@
-"""The signal state of one process: actions, the mask, what is pending, the alternate stack (signal(7))."""
+"""The signal state of one process: actions, masks, pending signals, the alternate stack (signal(7))."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FULL = (1 << LAST) - 1
 
 
 class Action(NamedTuple):
-    """What sigaction said about a signal; handler is a function descriptor, SIG_DFL or SIG_IGN."""
+    """The action set by sigaction; handler is a function descriptor, SIG_DFL or SIG_IGN."""
 
     handler: int = SIG_DFL
     flags: int = 0
@@ -32,7 +32,7 @@ class Action(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A signal on its way, with its struct siginfo and what to say if it kills."""
+    """A signal with its struct siginfo and the text if it kills."""
 
     number: int
     info: bytes
@@ -45,18 +45,18 @@ def kill_info(number: int, code: int, process_id: int, user_id: int) -> bytes:
 
 
 class SharedSignals:
-    """What the threads of a process have in common: actions, and signals that any of them may take."""
+    """State shared by a process's threads: actions, and signals pending for the process."""
 
     def __init__(self) -> None:
         self.actions: dict[int, Action] = {}
         self.pending: list[Signal] = []
         self.traced = False
-        """Every signal stops the process, for who traces it."""
+        """Every signal stops the process, for its tracer."""
         self.stoppable = False
-        """There is somebody who can let it go on when it is stopped."""
+        """A process exists that can continue this one when it is stopped."""
 
     def copy(self, *, keep_handlers: bool) -> SharedSignals:
-        """For a child; without handlers for a program that is executed, which what is ignored and pending survives."""
+        """A copy for a child; without handlers for an executed program, which keeps ignored and pending signals."""
         other = SharedSignals()
         other.actions = {
             number: action for number, action in self.actions.items() if keep_handlers or action.handler == SIG_IGN
@@ -75,7 +75,7 @@ class Signals:
         self._pending: list[Signal] = []
 
     def copy(self, shared: SharedSignals, *, keep_stack: bool = False) -> Signals:
-        """For another thread: the mask is inherited, the alternate stack by a child process alone."""
+        """A copy for another thread: the mask is inherited; the alternate stack only by a child process."""
         other = Signals(shared)
         other.blocked = self.blocked
         if keep_stack:
@@ -83,12 +83,12 @@ class Signals:
         return other
 
     def begin_program(self, shared: SharedSignals) -> None:
-        """Another program is executed: the mask and what is pending stay, the alternate stack does not."""
+        """Keep the mask and pending signals for an executed program, without the alternate stack."""
         self.shared, self.saved_mask, self.stack = shared, None, (0, SS_DISABLE, 0)
 
     @property
     def actions(self) -> dict[int, Action]:
-        """What sigaction said, for the whole process."""
+        """The actions of the whole process."""
         return self.shared.actions
 
     def action(self, number: int) -> Action:
@@ -124,7 +124,7 @@ class Signals:
         return any(one is signal for one in (*self._pending, *self.shared.pending))
 
     def put_back(self, signal: Signal) -> None:
-        """A signal that was taken is to be acted on next."""
+        """Put a taken signal back, to be acted on next."""
         self._pending.insert(0, signal)
 
     @property
@@ -136,7 +136,7 @@ class Signals:
         return mask
 
     def take(self, among: int = FULL) -> Signal | None:
-        """Remove and return the pending signal of the lowest number among those of a mask, the thread's own first."""
+        """Remove and return the pending signal of the lowest number in a mask, the thread's own first."""
         for queue in (self._pending, self.shared.pending):
             chosen = min((s for s in queue if among & bit(s.number)), key=lambda s: s.number, default=None)
             if chosen is not None:
@@ -145,7 +145,7 @@ class Signals:
         return None
 
     def next(self) -> Signal | None:
-        """Remove and return the next signal to act on; signals that are ignored by now disappear."""
+        """Remove and return the next signal to act on, dropping those ignored by now."""
         while self._pending or self.shared.pending:
             signal = self.take(~self.blocked & FULL)
             if signal is None or not self.ignores(signal.number):
@@ -153,7 +153,7 @@ class Signals:
         return None
 
     def interrupting(self, also: int = 0) -> bool:
-        """Whether a signal would now end a wait; ``also``: even blocked ones of this mask."""
+        """Whether a signal would now end a wait; ``also``: including blocked ones of this mask."""
         return any(self.interrupts(s.number, also) for s in (*self._pending, *self.shared.pending))
 
     def interrupts(self, number: int, also: int = 0) -> bool:

@@ -1,4 +1,4 @@
-"""Addresses of sockets: which a program may use, and where paths of UNIX sockets are on the host."""
+"""Socket addresses: those permitted to a program, and the host paths of UNIX sockets."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def read_address(p: Process, address: int, length: int) -> bytes:
 
 
 def for_host(p: Process, given: bytes, binding: bool) -> bytes:
-    """The address as the host is to have it. Without --net what is not of this machine is not reached (ENETUNREACH),
-    and a socket that is bound to all addresses is bound to the loopback one."""
+    """The address for the host. Without --net other machines are unreachable (ENETUNREACH), and a socket bound to all
+    addresses is bound to the loopback one."""
     (family,) = FAMILY.unpack_from(given)
     if family == AF_UNIX:
         return _unix(p, given, binding)
@@ -70,6 +70,6 @@ def _unix(p: Process, given: bytes, binding: bool) -> bytes:
 
 
 def is_stream(host: int) -> bool:
-    """Whether a socket has a stream of bytes, whose writes go on until all is written."""
+    """Whether a socket is a byte stream, whose writes continue until all is written."""
     with socket.socket(fileno=os.dup(host)) as one:
         return one.type == socket.SOCK_STREAM

@@ -1,4 +1,4 @@
-"""Files of /proc and /dev that would show the program the host, or pfmon itself, instead of its own world."""
+"""Files of /proc and /dev replaced here, because the host's would show the host or pfmon."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _command_line(process: Process) -> bytes:
 
 
 def _maps(process: Process) -> bytes:
-    """One line per region, as /proc/PID/maps; names only for what has a name of its own."""
+    """One line per region, as in /proc/PID/maps; only named regions have names."""
     lines = []
     for start, end, protection in process.memory.regions_map():
         rights = rights_text(protection) + ("s" if process.memory.is_shared(start) else "p")
@@ -35,11 +35,11 @@ def _maps(process: Process) -> bytes:
 FAMILIES = {7: "Merced", 31: "Madison", 32: "Montecito"}
 FEATURES = {0: "branchlong", 2: "16-byte atomic ops"}
 COUNTERS = {32: 12}
-"""By family: the processor's name and its counters, 4 unless said (arch/ia64/kernel/setup.c); by bit of CPUID[4]."""
+"""By family: the processor's name and its counters, 4 by default (arch/ia64/kernel/setup.c); by bit of CPUID[4]."""
 
 
 def _processors(process: Process) -> bytes:
-    """As Linux for IA-64 shows the processor that is modelled, at the nominal frequency of the program's time."""
+    """/proc/cpuinfo of Linux for IA-64 for the modelled processor, at the nominal frequency of the program's time."""
     version, features = process.registers.cpuid[3:5]
     family, model, revision = version >> 24 & 0xFF, version >> 16 & 0xFF, version >> 8 & 0xFF
     names = [name for bit, name in FEATURES.items() if features >> bit & 1] or ["standard"]
@@ -81,7 +81,7 @@ def _status(process: Process) -> bytes:
 
 
 def _stat(process: Process) -> bytes:
-    """The 52 fields of /proc/PID/stat (proc(5)); what a program cannot have here is 0."""
+    """The 52 fields of /proc/PID/stat (proc(5)); unsupported ones are 0."""
     family = process.family
     used, of_children = process.clock.processor(), family.used_by_children
     size = sum(end - start for start, end, _ in process.memory.regions_map())
@@ -110,11 +110,11 @@ def _environment(process: Process) -> bytes:
 
 
 TICK = 10_000_000
-"""Nanoseconds of a clock tick, of which /proc speaks (USER_HZ)."""
+"""Nanoseconds of a clock tick in /proc (USER_HZ)."""
 
 
 def _perfmon(process: Process) -> bytes:
-    """What the kernel says of its perfmon, by which tools know that it is there."""
+    """/proc/perfmon, by which tools detect perfmon."""
     names = {"itanium": "Itanium", "itanium2": "Itanium 2", "montecito": "Montecito"}
     mask = (1 << (32 if process.processor == "itanium" else 47)) - 1
     format_id = "4d-72-be-c0-06-64-41-43-82-b4-d3-fd-27-24-3c-97"
@@ -150,7 +150,7 @@ RANDOM = (b"/dev/random", b"/dev/urandom")
 
 
 def open_special(process: Process, path: bytes) -> OpenFile | None:
-    """The file, if it is one of those that are made here."""
+    """The file, if it is one of those made here."""
     if path in RANDOM:
         return RandomFile(os.open(path, os.O_RDWR | os.O_CLOEXEC), path, process.random)
     own = process.paths.own_proc(path)

@@ -1,6 +1,6 @@
 """Processes that are stopped: by signals, for job control, and for a process that traces them (ptrace).
 
-A process of the run's own that nobody in it could let go on is not stopped: the first one, unless it is traced.
+A process that no other in the run could continue is not stopped: the first one, unless it is traced.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 SA_NOCLDSTOP = 1
 CLD_TRAPPED, CLD_STOPPED, CLD_CONTINUED = 4, 5, 6
 STOPPED, CONTINUED = 0x7F, 0xFFFF
-"""Wait status: of a stopped process beside the signal in bits 8 to 15, and of one that goes on."""
+"""Wait status: of a stopped process, beside the signal in bits 8 to 15, and of a continued one."""
 
 
 def watcher(process: Process) -> Process | None:
-    """Who is told that it stops: who traces it, else its parent."""
+    """Process notified of a stop: the tracer, else the parent."""
     return process.family.tracer or process.family.parent
 
 
 def stop(process: Process, number: int) -> None:
-    """No thread of it runs until it is continued."""
+    """Stop all threads of a process until it is continued."""
     process.family.stopped = True
     for thread in process.threads.values():
         process.system.schedule.hold(thread)
@@ -35,7 +35,7 @@ def stop(process: Process, number: int) -> None:
 
 
 def go_on(process: Process, *, report: bool) -> None:
-    """Let it run again. ``report``: who waits for that is told (SIGCONT)."""
+    """Continue a process. ``report``: notify waiters for that (SIGCONT)."""
     if not process.family.stopped:
         return
     process.family.stopped = False

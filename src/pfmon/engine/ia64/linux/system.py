@@ -1,4 +1,4 @@
-"""What all processes of a run share: time, process numbers, whose turn it is, and who waits for whom."""
+"""State shared by all processes of a run: time, process numbers, scheduler, waits."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 class Host(Protocol):
-    """Who gives processors to processes."""
+    """Provides processors to processes."""
 
     def forked(self, parent: Process, child: Process, lend: bool) -> tuple[Memory, Registers]:
-        """Memory and processor of a child: its parent's memory copied, or (``lend``) the same until it is cleared."""
+        """Memory and processor of a child: its parent's memory copied, or (``lend``) shared until it is cleared."""
 
     def executed(self, process: Process, program: Program, command: Sequence[str]) -> tuple[Memory, Registers]:
-        """Memory and processor for the program that a process executes, in place of what it has."""
+        """Memory and processor for an executed program, in place of the process's own."""
 
     def pmu_of(self, process: Process) -> ProgramPmu | None:
-        """A PMU for a process that has none yet; None: the run does not give the PMU to programs."""
+        """A PMU for a process without one; None: the run does not let programs program the PMU."""
 
     def ended(self, process: Process, end: End) -> None:
         """A process has ended."""
@@ -52,15 +52,15 @@ class System:
         self.processes: dict[int, Process] = {}
         self.timer_files: set[TimerFile] = set()
         self.futexes: dict[tuple[int, int], list[tuple[Thread, int]]] = {}
-        """By address space (0: shared memory) and address: who waits, and with which bits."""
+        """By address space (0: shared memory) and address: waiting threads, with their bits."""
         self.foreground = settings.process_id
-        """The process group that has the terminal."""
+        """The process group in the foreground of the terminal."""
         self.file_locks: FileLocks | None = None
-        """Those of all processes, from the first one on."""
+        """The file locks of all processes, created at first use."""
         self.perf_events = 0
-        """How many there were."""
+        """Number of perf events opened so far."""
         self.everywhere: Everywhere | None = None
-        """What monitors the processor, whoever runs."""
+        """The system-wide monitor."""
         self._next = settings.process_id + 1
         self._on_notice: Callable[[str], None] | None = on_notice
         self._noticed: set[str] = set()
@@ -74,7 +74,7 @@ class System:
         return self._before + (running.registers.retired if running else 0)
 
     def run(self, process: Process) -> None:
-        """From here on this process runs, and time passes with what it retires."""
+        """Switch to a process; time advances with its retired instructions."""
         if process is not self._running:
             now = self.retired
             self._running = process
@@ -84,7 +84,7 @@ class System:
                 self.everywhere.runs(process)
 
     def stopped_running(self, process: Process) -> None:
-        """The processor of a process is given up."""
+        """Drop the processor of a process."""
         if process is self._running:
             if self.everywhere is not None:
                 self.everywhere.runs(None)
@@ -101,7 +101,7 @@ class System:
 
     @property
     def threads(self) -> int:
-        """How many there are, in all processes."""
+        """The number of threads in all processes."""
         return sum(len(process.threads) for process in self.processes.values())
 
     def thread(self, number: int) -> Thread | None:
@@ -112,7 +112,7 @@ class System:
         return None
 
     def notice(self, text: str) -> None:
-        """Tell the user something about the programs, once."""
+        """Report a message about the programs to the user, once."""
         if text not in self._noticed and self._on_notice is not None:
             self._noticed.add(text)
             self._on_notice(text)
@@ -126,13 +126,13 @@ class System:
             file.fire()
 
     def timer_ends(self) -> list[int]:
-        """When the real-time timers expire, by the monotonic clock."""
+        """Expiry times of the real-time timers, by the monotonic clock."""
         left = [process.real_time_left() for process in self.processes.values() if process.has_timers]
         left += [file.timer.left() for file in self.timer_files]
         return [self.clock.monotonic() + one for one in left if one is not None]
 
     def close(self) -> None:
-        """Nothing runs any more."""
+        """Release everything at the end of the run."""
         self.wakeup.close()
         self._on_notice = self.host = self._running = None  # they hold this, with all memory
         self.schedule.close()

@@ -1,4 +1,4 @@
-"""One thread of a process: what the kernel knows of it while it does not run."""
+"""One thread of a process: the kernel's state of it while it does not run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 class Wait:
-    """What a system call waits for. It is carried out again when one of these has come, or a signal has; what it knew
-    before it waited is here."""
+    """The wait of a system call, which is repeated when one of these events or a signal arrives; holds the call's state
+    from before the wait."""
 
     def __init__(
         self,
@@ -27,10 +27,10 @@ class Wait:
         outside: bool = False,
         children: bool = False,
     ) -> None:
-        """``text``: for who is told of a deadlock; ``deadline``: of the monotonic clock, in nanoseconds; ``files``:
-        events of poll(2) by the host's descriptor; ``signals``: blocked ones that end it, too; ``again_after``:
-        nanoseconds of the host's after which to look again; ``outside``: what it waits for may come from outside of
-        the run; ``children``: the end of a child ends it."""
+        """``text``: shown for a deadlock; ``deadline``: of the monotonic clock, in nanoseconds; ``files``: events of
+        poll(2) by the host's descriptor; ``signals``: blocked ones that also end it; ``again_after``: the host's
+        nanoseconds until the next attempt; ``outside``: the event may come from outside of the run; ``children``: the
+        end of a child ends it."""
         self.text = text
         self.began = began
         self.deadline = deadline
@@ -40,9 +40,9 @@ class Wait:
         self.outside = outside
         self.children = children
         self.done = 0
-        """Bytes that were moved before it had to wait."""
+        """Bytes transferred before the wait."""
         self.woken = False
-        """Somebody has ended the wait (a futex, a child)."""
+        """Another thread or process has ended the wait (a futex, a child)."""
 
 
 class Blocked(Exception):
@@ -54,7 +54,7 @@ class Blocked(Exception):
 
 
 class Thread:
-    """``number`` is the thread's id, ``place`` how many threads its process had before it."""
+    """``number``: the thread's id; ``place``: the number of threads that its process had before it."""
 
     def __init__(self, process: Process, number: int, place: int, signals: Signals) -> None:
         self.process = process
@@ -67,11 +67,11 @@ class Thread:
         self.clear_child_tid = 0
         self.robust_list = 0
         self.wait: Wait | None = None
-        """What its system call waits for, or waited for when it is carried out again."""
+        """The wait of its system call, kept while the call is repeated."""
         self.done = 0
-        """Bytes that its system call has moved before it had to wait."""
+        """Bytes that its system call transferred before the wait."""
         self.retired = 0
-        """Instructions that it had retired when it ran last."""
+        """Instructions retired by the end of its last turn."""
 
     def __repr__(self) -> str:
         return f"<Thread {self.number}>"

@@ -27,7 +27,7 @@ class Timers:
 
     @property
     def running(self) -> bool:
-        """Whether one is set."""
+        """Whether any is set."""
         return any(timer.running for timer in self._timers.values())
 
     def get(self, which: int) -> tuple[int, int]:
@@ -36,19 +36,19 @@ class Timers:
         return timer.get() if timer.running else (0, 0)
 
     def set(self, which: int, interval: int, value: int) -> None:
-        """Let it expire after value, then every interval; a value of 0 stops it."""
+        """Expire after value, then every interval; 0 stops it."""
         self._timers[which].set(interval, value)
 
     def expired(self) -> Iterator[int]:
-        """The signals of timers that have expired; sets periodic ones anew."""
+        """The signals of expired timers; restarts periodic ones."""
         for which, timer in self._timers.items():
             if timer.times():
                 yield SIGNAL_OF[which]
 
     def real_time_left(self) -> int | None:
-        """Time until ITIMER_REAL expires: the only one that runs while the process waits."""
+        """Time until ITIMER_REAL expires: the only one that advances while the process waits."""
         return self._timers[ITIMER_REAL].left()
 
     def left(self) -> list[int]:
-        """Time until each that is set expires if the process goes on running."""
+        """Time until each set timer expires if the process keeps running."""
         return [left for timer in self._timers.values() if (left := timer.left()) is not None]

@@ -1,4 +1,4 @@
-"""The program's file mode creation mask. The host's belongs to the whole process, where other programs may run."""
+"""The program's file mode creation mask; the host's is shared by pfmon's whole process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _switching = allocate_lock()
 
 
 class Umask:
-    """The host's mask until the program sets one of its own."""
+    """The host's mask until the program sets its own."""
 
     def __init__(self) -> None:
         self._own: int | None = None
@@ -28,7 +28,7 @@ class Umask:
 
     @contextmanager
     def creating(self) -> Iterator[None]:
-        """The program's mask is in force within it."""
+        """Context in which the program's mask is in force."""
         if self._own is None:
             yield
             return
@@ -41,7 +41,7 @@ class Umask:
 
 
 def _hosts() -> int:
-    """The host's mask, unchanged: umask(2) cannot be asked without setting it."""
+    """The host's mask; umask(2) cannot read it without setting it."""
     with open("/proc/self/status", "rb") as status:
         for line in status:
             if line.startswith(b"Umask:"):

@@ -1,4 +1,4 @@
-"""Access to the program's memory as system calls need it: whole structures, strings, and partial buffers."""
+"""System calls' access to the program's memory: whole structures, strings, and partial buffers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def signed(value: int, bits: int = 64) -> int:
 
 
 def int32(value: int) -> int:
-    """A register as a C int: what a file descriptor or a flag word is."""
+    """A register as a C int: a file descriptor or a flag word."""
     return signed(value, 32)
 
 
@@ -53,7 +53,7 @@ class UserMemory:
         self.memory.write(address, layout.pack(*fields))
 
     def prefix(self, address: int, length: int, protection: int) -> int:
-        """How many of length bytes from address on may be used so. A transfer ends where memory does."""
+        """How many of length bytes from address on have this protection. A transfer ends where memory does."""
         end = address
         for low, high, allowed in self.memory.regions_map():
             if high <= end:
@@ -86,7 +86,7 @@ class UserMemory:
         return fail(errno.ENAMETOOLONG)
 
     def path(self, address: int) -> bytes:
-        """A path name; an empty one does not exist."""
+        """A path name; ENOENT for an empty one."""
         return self.string(address) or fail(errno.ENOENT)
 
     def vectors(self, address: int, count: int) -> list[tuple[int, int]]:

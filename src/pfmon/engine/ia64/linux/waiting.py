@@ -1,9 +1,8 @@
-"""Waiting: what happens while a program sleeps or waits for input.
+"""Sleeping and waiting for input.
 
-A call that has to wait raises Blocked: the schedule lets others run, or time pass, and the call is carried out again
-when what it waits for may have come (thread.Wait). Guest time that passes without input from outside is skipped, not
-waited for. Waiting for the host's files takes real time, but no longer than until the program's timer expires, or until
-the run is stopped.
+A call that waits raises Blocked: the scheduler runs other threads, or advances time, and the call is repeated when its
+event may have arrived (thread.Wait). Guest time without input from outside is skipped, not waited for. Waiting for the
+host's files takes real time, at most until the program's timer expires or the run is stopped.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 
 POLLIN, POLLOUT = 1, 4
 PIPE_BUF = 4096
-"""Of poll(2) and pipe(7) on Linux."""
+"""Atomic write size and POLLOUT threshold of a pipe (pipe(7), poll(2))."""
 BETWEEN_ATTEMPTS = 5_000_000
-"""Nanoseconds after which a lock is tried again."""
+"""Nanoseconds between two attempts at a lock."""
 
 
 def begun(process: Process, nanoseconds: int | None) -> tuple[int, int | None]:
-    """When the running call began, and when its wait of so long ends (None: never), by the monotonic clock. It is the
-    first time that counts, however often the call is carried out."""
+    """The start of the running call, and the end of its wait (None: never), by the monotonic clock; set by the first of
+    its repetitions."""
     wait = process.thread.wait
     if wait is not None:
         return wait.began, wait.deadline
@@ -42,7 +41,7 @@ def begun(process: Process, nanoseconds: int | None) -> tuple[int, int | None]:
 
 
 def sleep(process: Process, nanoseconds: int | None, signals: int = 0) -> bool:
-    """Sleep so long (None: until a signal comes). True if a signal ended it, a blocked one of ``signals`` included."""
+    """Sleep for a time (None: until a signal). True if a signal ended it, including blocked ones of ``signals``."""
     began, deadline = begun(process, nanoseconds)
     process.fire_timers()
     if process.signals.interrupting(signals):
@@ -59,7 +58,7 @@ def sleep(process: Process, nanoseconds: int | None, signals: int = 0) -> bool:
 def poll(process: Process, files: list[tuple[OpenFile, int]], nanoseconds: int | None) -> dict[int, int]:
     """Wait for events of poll(2) on [(open file, events)]; None waits without end.
 
-    Returns {host descriptor: events that came}, empty when the time is over. Raises Restart if a signal comes first.
+    Returns {host descriptor: present events}, empty after a timeout. Raises Restart if a signal arrives first.
     Only time that passes without input counts for the program.
     """
     wanted: dict[int, int] = {}
@@ -80,7 +79,7 @@ def poll(process: Process, files: list[tuple[OpenFile, int]], nanoseconds: int |
 
 
 def _blocks(file: OpenFile, access: int) -> bool:
-    """Whether reading (O_RDONLY) or writing (O_WRONLY) may have to wait for the other side of a file."""
+    """Whether reading (O_RDONLY) or writing (O_WRONLY) may block on the other end of a file."""
     if not file.may_wait:
         return False
     flags = host_files.flags(file.host)
@@ -88,15 +87,14 @@ def _blocks(file: OpenFile, access: int) -> bool:
 
 
 def until_readable(process: Process, file: OpenFile) -> None:
-    """Before a read that may block: let others run, and let the run be stopped."""
+    """Let other threads run before a read that may block; the run can be stopped meanwhile."""
     if _blocks(file, os.O_RDONLY):
         poll(process, [(file, POLLIN)], None)
 
 
 def write(process: Process, file: OpenFile, data: bytes) -> int:
-    """Write all; less where the host takes no more. Blocked says how much was written before the call had to wait. To
-    a full pipe it goes page by page: a pipe that poll calls writable has room for one, so that the host's write does
-    not wait."""
+    """Write all bytes; fewer when the host accepts no more. Blocked has the number written before the wait. A full pipe
+    is written page by page: poll reports it writable when one page fits, so the host's write does not block."""
     if not _blocks(file, os.O_WRONLY):
         return file.write(data)
     piece = PIPE_BUF if stat.S_ISFIFO(os.fstat(file.host).st_mode) else len(data)
@@ -119,7 +117,7 @@ def write(process: Process, file: OpenFile, data: bytes) -> int:
 
 
 def until_granted(process: Process, attempt: Callable[[], bytes | int | None]) -> None:
-    """Try for a lock that others hold until ``attempt`` succeeds: EAGAIN or EACCES is for once more."""
+    """Try for a lock of other processes until ``attempt`` succeeds: EAGAIN or EACCES is a retry."""
     try:
         attempt()
     except OSError as error:
@@ -131,7 +129,7 @@ def until_granted(process: Process, attempt: Callable[[], bytes | int | None]) -
 
 
 def come_again(process: Process, text: str) -> NoReturn:
-    """Let the call be carried out again soon: nothing of the host's says when."""
+    """Repeat the call soon: the host does not signal its event."""
     process.fire_timers()
     if process.signals.interrupting():
         raise Restart

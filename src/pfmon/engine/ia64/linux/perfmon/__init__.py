@@ -1,1 +1,1 @@
-"""Performance monitoring as Linux for IA-64 gives it to programs: perfmonctl (perfmon 2.0) and perf_event_open."""
+"""Performance monitoring interfaces of Linux for IA-64: perfmonctl (perfmon 2.0) and perf_event_open."""

@@ -1,7 +1,7 @@
-"""perfmonctl: its commands, with the arguments that each takes (Linux up to 5.9, arch/ia64/kernel/perfmon.c).
+"""The commands of perfmonctl, with their arguments (Linux up to 5.9, arch/ia64/kernel/perfmon.c).
 
-Arguments are read before anything else happens, and written back when the command has been tried, whether or not it
-worked: the flags of a register say which one was wrong.
+Arguments are read first, and written back after the command, even if it failed: the flags of a register show which one
+was wrong.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ LARGEST_ARGUMENT = 4096
 
 
 class Command(NamedTuple):
-    """One command: what carries it out, with the context if it takes one (``file``) and its argument, which that may
-    change; the layout of an item of the argument, and how many there have to be (MANY: at least one)."""
+    """One command: its function, which takes the context (``file``) if any, and its argument, which it may change; the
+    layout of an item of the argument, and the number of items (MANY: at least one)."""
 
     run: Callable[..., None]
     file: bool = True
@@ -68,7 +68,7 @@ COMMANDS = {
 
 
 def perfmonctl(process: Process, number: int, what: int, address: int, count: int) -> None:
-    """Carry out a command on the context that descriptor ``number`` stands for. OSError as the kernel fails."""
+    """Carry out a command on the context of descriptor ``number``. OSError as the kernel fails."""
     command = COMMANDS.get(what) or fail(errno.EINVAL)
     if (command.items == MANY and count <= 0) or (command.items > 0 and command.items != count):
         fail(errno.EINVAL)
@@ -90,7 +90,7 @@ def perfmonctl(process: Process, number: int, what: int, address: int, count: in
 
 
 def _takes_buffer(command: Command, argument: bytearray) -> bool:
-    """Whether the argument of a buffer format follows. EINVAL: there is no such format."""
+    """Whether the argument of a buffer format follows. EINVAL: unknown format."""
     if command.layout is not CONTEXT:
         return False
     wanted = argument[: len(NO_FORMAT)]
@@ -100,8 +100,8 @@ def _takes_buffer(command: Command, argument: bytearray) -> bool:
 
 
 def _context(process: Process, number: int, what: int) -> Context:
-    """The context that a descriptor stands for. EBUSY: it monitors another task, which would have to be stopped for the
-    command; a masked one can be written and restarted in any case."""
+    """The context of a descriptor. EBUSY: it monitors another task, which would have to be stopped for the command; a
+    masked context can always be written and restarted."""
     file = process.files.get(number)
     if not isinstance(file, ContextFile):
         fail(errno.EBADF)

@@ -1,4 +1,4 @@
-"""The perfmon contexts of a process: created, loaded, started, restarted, unloaded, closed; and who has the PMU."""
+"""The perfmon contexts of a process: create, load, start, restart, unload, close; ownership of the PMU."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INIT = 1
 
 
 def create(process: Process, argument: bytearray, extra: bytes) -> None:
-    """PFM_CREATE_CONTEXT: the descriptor, and where the sampling buffer is mapped, go into the argument."""
+    """PFM_CREATE_CONTEXT: writes the descriptor and the sampling buffer's address to the argument."""
     name, flags, sets, reserved, _, address, rest = CONTEXT.unpack(argument)
     if flags & SYSTEM_WIDE and flags & NOTIFY_BLOCK:
         fail(errno.EINVAL)
@@ -44,7 +44,7 @@ def create(process: Process, argument: bytearray, extra: bytes) -> None:
 
 
 def close(process: Process, context: Context) -> None:
-    """Nothing stands for the context any more."""
+    """Close a context whose last descriptor is closed."""
     if context.is_attached and (context.system or not context.target.is_over):
         owners_of(context.target).unload(context)
     if context.buffer is not None and not process.is_over:
@@ -52,7 +52,7 @@ def close(process: Process, context: Context) -> None:
 
 
 def load(process: Process, context: Context, argument: bytearray) -> None:
-    """PFM_LOAD_CONTEXT onto the task itself, or onto one that is stopped."""
+    """PFM_LOAD_CONTEXT onto the calling task, or onto a stopped one."""
     task = LOAD.unpack(argument)[0]
     if context.is_attached:
         fail(errno.EBUSY)
@@ -104,7 +104,7 @@ def stop(process: Process, context: Context, _: bytearray) -> None:
 
 
 def restart(process: Process, context: Context, _: bytearray) -> None:
-    """PFM_RESTART: behind a notification; with a sampling buffer at any time."""
+    """PFM_RESTART: after a notification; with a sampling buffer at any time."""
     if context.state != MASKED and not (context.state == LOADED and context.buffer is not None):
         fail(errno.EBUSY)
     owners_of(context.target).monitors[context].restart()

@@ -1,5 +1,5 @@
-"""The default sampling format: a buffer that the kernel fills at overflows and the program reads where it is mapped
-(Linux up to 5.9, arch/ia64/kernel/perfmon_default_smpl.c)."""
+"""The default sampling format: a mapped buffer that the kernel fills at overflows (Linux up to 5.9,
+arch/ia64/kernel/perfmon_default_smpl.c)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SMALLEST = BUFFER_HEADER.size + LARGEST_ENTRY
 
 
 class Entry(NamedTuple):
-    """A sample: the task (process, thread), the PMD that overflowed, what it was loaded with, the instruction, the
-    time, the values of PMDs."""
+    """A sample: the task (process, thread), the overflowed PMD, its last reset value, the instruction, the time, the
+    values of PMDs."""
 
     task: tuple[int, int]
     pmd: int
@@ -35,10 +35,10 @@ class Entry(NamedTuple):
 
 
 class SamplingBuffer:
-    """A buffer, mapped for reading into a process."""
+    """A buffer, mapped read-only into a process."""
 
     def __init__(self, process: Process, size: int) -> None:
-        """OSError: too small (EINVAL), more than may be locked, or no room (ENOMEM)."""
+        """OSError: too small (EINVAL), above the limit of locked memory, or no room (ENOMEM)."""
         if size < SMALLEST:
             fail(errno.EINVAL)
         page = process.memory.page_size
@@ -57,7 +57,7 @@ class SamplingBuffer:
         self._write_header()
 
     def add(self, entry: Entry) -> bool:
-        """Put a sample into it; whether it is full by that, or has been: then the overflow is counted."""
+        """Append a sample; returns whether the buffer is now full. A full buffer only counts the overflow."""
         if not self._is_full:
             process, thread = entry.task
             head = BUFFER_ENTRY.pack(thread, entry.pmd, entry.last_reset, entry.ip, entry.time, 0, 0, process)
@@ -71,12 +71,12 @@ class SamplingBuffer:
         return full
 
     def restart(self) -> None:
-        """Begin anew."""
+        """Empty the buffer."""
         self._count, self._used = 0, BUFFER_HEADER.size
         self._write_header()
 
     def unmap(self) -> None:
-        """The context is closed."""
+        """Unmap the buffer of a closed context."""
         if self._is_mapped:
             self._memory.unmap(self.address, self._length)
 
@@ -86,7 +86,7 @@ class SamplingBuffer:
 
     @property
     def _is_mapped(self) -> bool:
-        """Whether it is still where it was mapped: a program may have unmapped it."""
+        """Whether it is still mapped at its address: a program may have unmapped it."""
         end = self.address + self._length
         return any(
             low <= self.address and end <= high and allowed == PROT_READ

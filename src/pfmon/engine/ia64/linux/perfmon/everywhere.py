@@ -1,4 +1,4 @@
-"""A context of the processor: it counts whichever process runs, on that one's PMU."""
+"""A system-wide context: it counts every running process, on that process's PMU."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Everywhere:
-    """Takes the processor's monitor along, as linux.system.System tells who runs."""
+    """Moves the system-wide monitor between processes as linux.system.System switches them."""
 
     def __init__(self, monitor: Monitor, process: Process) -> None:
         self.monitor = monitor
         self._process: Process | None = process
 
     def runs(self, process: Process | None) -> None:
-        """From here on this process runs; None: nobody does, and the one that did gives its processor up."""
+        """Move to the running process; None: no process runs, and the last one's processor is dropped."""
         if process is self._process:
             return
         if self._process is not None:

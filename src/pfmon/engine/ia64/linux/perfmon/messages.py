@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
 MOST = 31
-"""Messages that wait: the kernel's ring has 32 places, one of them stays free."""
+"""Queued messages, at most: the kernel's ring has 32 places, one of which stays free."""
 
 
 class ContextFile(NotifyingFile):
-    """What a context's descriptor stands for, in the process that made it and in its children; ``closed`` is called
-    when nothing stands for it any more."""
+    """The file of a context's descriptor, in the creating process and its children; ``closed`` is called when the last
+    descriptor is closed."""
 
     def __init__(self, process: Process, context: Context, closed: Callable[[Process, Context], None]) -> None:
         super().__init__(b"pfm:")
@@ -33,13 +33,13 @@ class ContextFile(NotifyingFile):
         self.number = -1
 
     def release(self) -> None:
-        """Give up one reference; with the last one the context goes."""
+        """Release one reference; the last one closes the context."""
         if self.references == 1:
             self._closed(self.process, self.context)
         super().release()
 
     def check_read(self, count: int) -> None:
-        """A message is read whole."""
+        """A message is read as a whole."""
         if count < MESSAGE.size:
             fail(errno.EINVAL)
 
@@ -53,24 +53,24 @@ class ContextFile(NotifyingFile):
         return message
 
     def overflowed(self, pmds: int) -> None:
-        """Tell of an overflow: by a message, unless the context wants none, and by a signal."""
+        """Report an overflow: by a message, unless the context disables them, and by a signal."""
         if self.context.silent:
             self.notify(self.process, self.number, POLL_IN)
         else:
             self._tell(MESSAGE_OVERFLOW, pmds)
 
     def ended(self) -> None:
-        """Tell that the task has ended."""
+        """Report the end of the task."""
         self._tell(MESSAGE_END, 0)
 
     def _tell(self, kind: int, pmds: int) -> None:
-        """A message and a signal; neither, if the message finds no room."""
+        """Queue a message and send a signal; neither, if the queue is full."""
         if len(self._queue) < MOST:
             self._queue.append(MESSAGE.pack(kind, self.number, pmds, 0, 0, 0, 0, 0, 0, 0))
             self.ready(True)
             self.notify(self.process, self.number, POLL_IN)
 
     def forget(self) -> None:
-        """Messages of what was monitored before are none."""
+        """Drop the messages of an earlier load."""
         self._queue.clear()
         self.ready(False)

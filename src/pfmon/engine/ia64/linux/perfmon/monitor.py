@@ -1,5 +1,4 @@
-"""A context on the PMU: loaded, masked and restarted, read, taken off again (Linux up to 5.9,
-arch/ia64/kernel/perfmon.c)."""
+"""A context on the PMU: load, mask, restart, read, unload (Linux up to 5.9, arch/ia64/kernel/perfmon.c)."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ PSR_UP = 1 << 2
 
 
 class Monitor:
-    """A context that has the PMU of a process."""
+    """A context that owns the PMU of a process."""
 
     def __init__(self, process: Process, context: Context) -> None:
         self._process = process
@@ -38,17 +37,17 @@ class Monitor:
 
     @property
     def step(self) -> int:
-        """What a counter of the hardware wraps at."""
+        """The value at which a hardware counter wraps."""
         return 1 << self._pmu.width
 
     @property
     def _low(self) -> int:
         return self.step - 1
 
-    # --- on the PMU and off it
+    # --- loading and unloading
 
     def load(self) -> None:
-        """Give it the PMU. OSError (EINVAL): what it is set to cannot be counted here."""
+        """Load the context onto the PMU. OSError (EINVAL): pfmon cannot count its events."""
         context = self.context
         self._pmu.settle()
         self._pmu.freeze(False)
@@ -61,7 +60,7 @@ class Monitor:
         self._arrive()
 
     def unload(self) -> None:
-        """Take it off: the counters' values stay in the context."""
+        """Unload it: the context keeps the counters' values."""
         self.stop()
         if self._is_here:
             self.go()
@@ -71,14 +70,14 @@ class Monitor:
         self._let_go()
 
     def come(self) -> None:
-        """Its thread runs again: the registers are its own from here on."""
+        """Take over the registers: the thread runs again."""
         self._pmu.settle()
         self._pmu.freeze(False)
         self.configure(self.context.values())
         self._arrive()
 
     def move(self, process: Process) -> None:
-        """Another process runs: it is there from here on."""
+        """Move to the PMU of another process, which runs from here on."""
         self._process = self.context.target = process
         self.come()
 
@@ -94,7 +93,7 @@ class Monitor:
         self.resume()
 
     def go(self) -> None:
-        """Its thread runs no more: what the counters have come to stays in the context."""
+        """Save the counters in the context: the thread no longer runs."""
         pmu = self._pmu
         pmu.settle()
         if self.context.state == LOADED:
@@ -107,8 +106,8 @@ class Monitor:
         pmu.steer(False, None)
 
     def configure(self, values: Mapping[str, int]) -> None:
-        """Write configuration registers, from `settle` to `resume`. OSError (EINVAL): with these something is to be
-        counted that cannot be; they are as before then."""
+        """Write configuration registers, between `settle` and `resume`. OSError (EINVAL): an event that cannot be
+        counted; the registers are then unchanged."""
         pmu = self._pmu
         before = {name: pmu.held(name) for name in values}
         try:
@@ -124,10 +123,10 @@ class Monitor:
             self._process.notice(f"perfmonctl: {reason}; it returns EINVAL")
             fail(errno.EINVAL)
 
-    # --- while it is there
+    # --- while it is loaded
 
     def start(self) -> None:
-        """Count: PSR.up of the task, or PSR.pp of the processor."""
+        """Start counting: PSR.up of the task, or PSR.pp of the processor."""
         if self.context.system:
             self.context.running = True
             self.resume()
@@ -137,7 +136,7 @@ class Monitor:
             self._steer()
 
     def stop(self) -> None:
-        """Count no more."""
+        """Stop counting."""
         if self.context.system:
             self.context.running = False
             self._steer()
@@ -147,8 +146,8 @@ class Monitor:
             self._steer()
 
     def put(self, number: int, value: int) -> None:
-        """Load a PMD, from `settle` to `resume`: the hardware has the lower bits of a counter, the context the upper
-        ones."""
+        """Write a PMD, between `settle` and `resume`: the hardware has the lower bits of a counter, the context the
+        upper ones."""
         counter = self.context.pmds[number]
         if not self._is_here:
             counter.value = value
@@ -162,14 +161,14 @@ class Monitor:
         self._pmu.clear_captures()
 
     def read(self, number: int) -> int:
-        """The whole of a PMD, behind `settle`."""
+        """The full value of a PMD, after `settle`."""
         held = self._pmu.held(f"pmd{number}")
         if not self.context.counts(number):
             return held
         return (self.context.pmds[number].value + (held & self._low)) & MASK
 
     def resume(self) -> None:
-        """The registers hold from the next instruction on."""
+        """Let the registers take effect at the next instruction."""
         if not self._is_here:
             return
         self._pmu.commit()
@@ -177,7 +176,7 @@ class Monitor:
         self._steer()
 
     def _steer(self) -> None:
-        """Say when counters count: by PSR.up, which the program itself may change, or by PSR.pp."""
+        """Enable counting by PSR.up, which the program itself may change, or by PSR.pp."""
         if not self._is_here:
             return
         if self.context.system:
@@ -188,7 +187,7 @@ class Monitor:
     # --- overflow
 
     def restart(self) -> None:
-        """Go on behind a notification: counters that have overflowed begin anew, with their long periods."""
+        """Resume after a notification: overflowed counters get their long reset values."""
         context = self.context
         if context.buffer is not None:
             context.buffer.restart()
@@ -207,18 +206,18 @@ class Monitor:
         self._let_go()
 
     def overflowed(self, pmds: Iterable[int], address: int, retired: int) -> None:
-        """Counters of the hardware have wrapped together, by the instruction at ``address``; ``retired`` have now."""
+        """Handle hardware overflows at the instruction at ``address``; ``retired`` instructions have retired."""
         from pfmon.engine.ia64.linux.perfmon.overflow import handle
 
         handle(self, pmds, address, retired)
 
     @property
     def task(self) -> tuple[int, int]:
-        """Process and thread that run while it has the PMU."""
+        """The process and thread that run while it owns the PMU."""
         return self._process.process_id, self._process.thread.number
 
     def mask(self) -> None:
-        """Count nothing until it is restarted. The values are in the context meanwhile."""
+        """Stop counting until the restart. The context holds the values meanwhile."""
         self._save(self.context.used_pmds)
         self.context.state = MASKED
         self._pmu.freeze(True)
@@ -229,7 +228,7 @@ class Monitor:
             self.context.pmds[number].value = self.read(number)
 
     def _reset(self, pmds: int, long: bool) -> None:
-        """Begin anew with counters that have overflowed, and with those that are to be reset with them."""
+        """Reset overflowed counters, and those in their reset masks."""
         others = 0
         for number in numbers(pmds):
             counter = self.context.pmds[number]
@@ -239,12 +238,12 @@ class Monitor:
             self.put(number, self.context.pmds[number].reset_value(long))
 
     def reset_after(self, pmds: int) -> None:
-        """Begin anew with the short periods, within an overflow."""
+        """Reset to the short periods, within an overflow."""
         self._reset(pmds, long=False)
         self._pmu.watch(self.context.watched(self._pmu.width))
 
     def notify(self, pmds: int) -> None:
-        """Tell the program. A context that blocks holds its task up until it is restarted."""
+        """Notify the program. A blocking context stops its task until the restart."""
         self.context.file.overflowed(pmds)
         thread = self._process.thread
         if self.context.blocking and thread.number == self.context.task:
@@ -252,7 +251,7 @@ class Monitor:
             self._process.system.schedule.hold(thread)
 
     def _let_go(self) -> None:
-        """Its task runs on, unless it is stopped for other reasons."""
+        """Resume its task, unless it is stopped for another reason."""
         held, self._held = self._held, None
         if held is not None and not self._process.family.stopped:
             self._process.system.schedule.release(held)

@@ -1,4 +1,4 @@
-"""What the kernel does when counters overflow (Linux up to 5.9, arch/ia64/kernel/perfmon.c, pfm_overflow_handler)."""
+"""The kernel's handling of counter overflows (Linux up to 5.9, arch/ia64/kernel/perfmon.c, pfm_overflow_handler)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What follows from an overflow: counters that begin anew at once, whether the program is told, whether monitoring
-    stops."""
+    """Result of an overflow: counters reset at once, whether the program is notified, whether monitoring stops."""
 
     reset: int
     notify: bool
@@ -25,7 +24,7 @@ class Outcome(NamedTuple):
 
 
 def handle(monitor: Monitor, pmds: Iterable[int], address: int, retired: int) -> None:
-    """Counters of the hardware wrapped together. Those whose 64 bits did are sampled, or told of, or begin anew."""
+    """Handle hardware overflows: counters that wrapped all 64 bits are sampled, reported or reset."""
     context = monitor.context
     overflowed = _carry(monitor, pmds)
     if not overflowed:
@@ -47,7 +46,7 @@ def handle(monitor: Monitor, pmds: Iterable[int], address: int, retired: int) ->
 
 
 def _carry(monitor: Monitor, pmds: Iterable[int]) -> int:
-    """Add what the hardware has not room for; the counters that overflowed by it."""
+    """Add the hardware's overflows to the upper bits; returns the counters whose 64 bits overflowed."""
     overflowed = 0
     for pmd in pmds:
         counter = monitor.context.pmds[pmd]
@@ -59,8 +58,8 @@ def _carry(monitor: Monitor, pmds: Iterable[int]) -> int:
 
 
 def _sample(monitor: Monitor, buffer: SamplingBuffer, overflowed: int, address: int, retired: int) -> Outcome:
-    """A sample for each counter that overflowed, until the buffer is full: then the program is told, if that counter
-    notifies, and monitoring stops in any case."""
+    """Write a sample for each overflowed counter, until the buffer is full: then the program is notified, if that
+    counter notifies, and monitoring stops in any case."""
     reset = 0
     for pmd in numbers(overflowed):
         counter = monitor.context.pmds[pmd]

@@ -1,6 +1,6 @@
-"""Who has the PMU: pfmon itself, perfmon contexts, or perf events. Whoever comes second gets EBUSY.
+"""Ownership of the PMU: pfmon itself, perfmon contexts, or perf events. A later claim fails with EBUSY.
 
-Contexts of several threads have it in turn, each while its thread runs. A context of the processor has it alone.
+Contexts of several threads own it in turn, each while its thread runs. A system-wide context owns it alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PFMON_HAS_IT = "{}: pfmon has the PMU in this run, so it returns EBUSY; --guest-
 
 
 class Owners:
-    """The contexts of a process that are loaded, its perf events, and which of them has the PMU."""
+    """The loaded contexts of a process, its perf events, and the present owner of the PMU."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -31,7 +31,7 @@ class Owners:
     # --- perfmon
 
     def load(self, monitor: Monitor) -> None:
-        """Give the PMU to a context, whose task or processor is said. OSError (EBUSY, EINVAL): not now, or never."""
+        """Load a context with its task or processor. OSError: EBUSY, EINVAL."""
         context = monitor.context
         self._check_pmu("perfmonctl (PFM_LOAD_CONTEXT)")
         owners = [process.owners for process in self._process.system.processes.values() if process.owners]
@@ -47,7 +47,7 @@ class Owners:
             self._process.system.everywhere = Everywhere(monitor, self._process)
 
     def unload(self, context: Context) -> None:
-        """Take the PMU from a context."""
+        """Unload a context."""
         monitor = self.monitors.pop(context)
         monitor.unload()
         if context.system:
@@ -56,7 +56,7 @@ class Owners:
             self._here = None
 
     def switched(self) -> None:
-        """Another thread of the process runs from here on."""
+        """Switch contexts with the process's threads."""
         thread = self._process.thread.number
         wanted = next((one for one in self.monitors.values() if one.context.system or one.context.task == thread), None)
         if wanted is not self._here:
@@ -69,7 +69,7 @@ class Owners:
             self.schedule.change()
 
     def thread_ended(self, thread: int) -> None:
-        """A thread is about to end: who monitored it is told."""
+        """Notify the monitor of a thread that is about to end."""
         for context in [context for context in self.monitors if context.task == thread and not context.system]:
             self.unload(context)
             context.file.ended()
@@ -77,13 +77,13 @@ class Owners:
             self.schedule.update()
 
     def give(self, monitor: Monitor) -> None:
-        """Another process runs, or none: the processor's monitor leaves."""
+        """Detach the system-wide monitor: another process runs, or none."""
         monitor.go()
         del self.monitors[monitor.context]
         self._here = None
 
     def take(self, monitor: Monitor) -> None:
-        """This process runs from here on: the processor's monitor comes."""
+        """Attach the system-wide monitor: this process runs from here on."""
         self._check_pmu("perfmonctl")
         monitor.move(self._process)
         self.monitors[monitor.context] = self._here = monitor
@@ -92,24 +92,24 @@ class Owners:
 
     @property
     def uses_perf(self) -> bool:
-        """Whether perf events have the PMU."""
+        """Whether perf events own the PMU."""
         return self.schedule is not None and self.schedule.uses_pmu
 
     def take_for_perf(self) -> None:
-        """Perf events want the PMU. OSError (EBUSY): somebody has it."""
+        """Claim the PMU for perf events. OSError (EBUSY): it has another owner."""
         self._check_pmu("perf_event_open")
         if self.monitors:
             fail(errno.EBUSY)
 
     def look(self) -> None:
-        """The program was stopped, perhaps for perf events that take turns."""
+        """The program was stopped, perhaps to rotate perf events."""
         if self.schedule is not None:
             self.schedule.look()
 
     # --- all
 
     def leave(self, ended: bool) -> None:
-        """The process has ``ended``, or executes another program, which contexts do not count."""
+        """Unload everything: the process has ``ended``, or executes another program, which contexts do not count."""
         for context in [context for context in self.monitors if not context.system]:
             self.unload(context)
             if ended:
@@ -122,7 +122,7 @@ class Owners:
             self.schedule = None
 
     def begin_program(self) -> None:
-        """The process has executed a program: perf events go on in it."""
+        """Resume perf events in an executed program."""
         process, host = self._process, self._process.system.host
         if self.schedule is not None and host is not None:
             process.pmu = host.pmu_of(process) if self.schedule.uses_pmu else None
@@ -138,7 +138,7 @@ class Owners:
 
 
 def owners_of(process: Process) -> Owners:
-    """Those of a process."""
+    """The owners of a process's PMU."""
     if process.owners is None:
         process.owners = Owners(process)
     return process.owners

@@ -1,4 +1,4 @@
-"""struct perf_event_attr: what a program wants counted, and how it is to be told (Linux 6.1, <linux/perf_event.h>)."""
+"""struct perf_event_attr: the event to count, and how it is reported (Linux 6.1, <linux/perf_event.h>)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FORMAT_ENABLED, FORMAT_RUNNING, FORMAT_ID, FORMAT_GROUP, FORMAT_LOST = 1, 2, 4, 
 FORMATS = 31
 SAMPLES = (1 << 25) - 1
 HIGHEST_RATE = 100_000
-"""Samples a second that may be asked for (kernel.perf_event_max_sample_rate)."""
+"""Samples per second, at most (kernel.perf_event_max_sample_rate)."""
 
 
 class Attributes(NamedTuple):
-    """The fields of an attribute that matter here. ``period`` is a frequency with FREQUENCY."""
+    """The supported fields of an attribute. ``period`` is a frequency with FREQUENCY."""
 
     type: int
     config: int
@@ -50,7 +50,7 @@ class Attributes(NamedTuple):
 
     @property
     def by_frequency(self) -> bool:
-        """Whether the kernel finds the period."""
+        """Whether ``period`` is a frequency."""
         return bool(self.flags & FREQUENCY)
 
     @property
@@ -61,8 +61,8 @@ class Attributes(NamedTuple):
 
 
 def read_attributes(user: UserMemory, address: int) -> Attributes:
-    """The attribute at an address, of any version. OSError: EINVAL; E2BIG, when it has a size or fields that Linux 6.1
-    does not know: the size that it knows is written into it."""
+    """The attribute at an address, of any version. OSError: EINVAL; E2BIG for a size or fields unknown to Linux 6.1:
+    the known size is then written to the attribute."""
     size = int(user.unpack(U32, address + 4)[0]) or SMALLEST
     if not SMALLEST <= size <= LARGEST_GIVEN:
         _too_big(user, address)

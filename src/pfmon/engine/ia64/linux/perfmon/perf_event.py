@@ -32,19 +32,19 @@ SECOND = 1_000_000_000
 
 
 class Total(NamedTuple):
-    """What was counted, and the times that an event was enabled and on the PMU."""
+    """A count, and the times that an event was enabled and on the PMU."""
 
     value: int
     enabled: int
     running: int
 
     def plus(self, other: Total) -> Total:
-        """Both together."""
+        """The sum of both."""
         return Total(*(one + more for one, more in zip(self, other, strict=True)))
 
 
 class PerfEvent:
-    """An event, in a group of its own or of another one. Times are in nanoseconds that its process has used."""
+    """An event, leading a group or in another one's. Times are nanoseconds of its process's processor time."""
 
     def __init__(
         self,
@@ -55,8 +55,8 @@ class PerfEvent:
         thread: int,
         own: bool = True,
     ) -> None:
-        """``number``: its id, which no other has; ``thread``: whose it is, and with INHERIT of all that follow;
-        ``own``: its process has opened it, and may read its counter."""
+        """``number``: its unique id; ``thread``: the monitored one, and with INHERIT all its descendants; ``own``: its
+        process has opened it, and may read its counter."""
         self.id = number
         self.own = own
         self.thread = thread
@@ -67,11 +67,11 @@ class PerfEvent:
         self.file: PerfFile
         self.is_on = not attributes.flags & DISABLED
         self.runs = True
-        """Whether a thread runs that it is of."""
+        """Whether its thread runs."""
         self.pmd: int | None = None
-        """Its counter, while it has one."""
+        """Its counter, if it is scheduled."""
         self.failed = False
-        """It is pinned, and there was no counter."""
+        """It is pinned, and no counter was free."""
         self.count = 0
         self.enabled = self.running = 0
         self._updated = 0
@@ -80,49 +80,49 @@ class PerfEvent:
         """Events until the next sample."""
         self.last_sample = 0
         self.limit = 0
-        """Overflows after which it is disabled; 0: none is the last."""
+        """Overflows before it is disabled; 0: unlimited."""
         self.ring: Ring | None = None
         self.lost = 0
         self.unseen = 0
-        """Samples since who polls was told."""
+        """Samples since the last wakeup of pollers."""
         self.root = self
-        """The event that was opened, of one that a child process has inherited (perf_inherit.py)."""
+        """The opened event, for a copy inherited by a child process (perf_inherit.py)."""
         self.copies: list[tuple[Schedule, PerfEvent]] = []
-        """Those of child processes that run."""
+        """Its copies in running child processes."""
         self.ended = Total(0, 0, 0)
-        """What those of child processes that have ended came to."""
+        """Totals of its copies in ended child processes."""
 
     @property
     def group(self) -> Iterator[PerfEvent]:
-        """Its group, the leader first."""
+        """Its group, leader first."""
         yield self.leader
         yield from self.leader.siblings
 
     @property
     def wants_time(self) -> bool:
-        """Whether it is enabled: its leader has to be, too."""
+        """Whether it is enabled, and its leader too."""
         return self.is_on and self.leader.is_on and self.runs and not self.leader.failed
 
     @property
     def is_pinned(self) -> bool:
-        """Whether it has to be on the PMU all the time."""
+        """Whether it has to be on the PMU whenever it is enabled."""
         return bool(self.attributes.flags & PINNED)
 
     @property
     def pmu_event(self) -> PmuEvent | None:
-        """What a counter is to count; None: it needs none."""
+        """The event that a counter has to count; None: it needs no counter."""
         return self.source if isinstance(self.source, PmuEvent) else None
 
     @property
     def total(self) -> Total:
-        """What it and those of child processes came to, as far as they are up to date."""
+        """Its total with those of child processes, as of their last update."""
         total = Total(self.count, self.enabled, self.running).plus(self.ended)
         for _, copy in self.copies:
             total = total.plus(copy.total)
         return total
 
     def update_copies(self) -> None:
-        """Bring those of child processes up to date."""
+        """Update its copies in child processes."""
         for schedule, _ in self.copies:
             schedule.update()
 
@@ -138,12 +138,12 @@ class PerfEvent:
             self.count += passed
 
     def start_clock(self, used: int, now: int) -> None:
-        """It begins to exist, when its process has used so much of the processor."""
+        """Start its times, at ``used`` nanoseconds of its process's processor time."""
         self._updated, self.last_sample = used, now
 
     def next_period(self, now: int) -> None:
-        """A sample was taken: the next one is a period away. By frequency the period follows what happened, an eighth
-        of the way at a time."""
+        """Start the next period after a sample. By frequency the period adapts to the measured rate, an eighth of the
+        way each time."""
         if self.attributes.by_frequency:
             passed = now - self.last_sample
             if passed > 0:
@@ -153,7 +153,7 @@ class PerfEvent:
         self.left = self.period
 
     def values(self) -> bytes:
-        """What read gives."""
+        """The bytes that read returns."""
         read_format = self.attributes.read_format
         if not read_format & FORMAT_GROUP:
             return _words(self.total.value, *self._times(read_format), *self._named(read_format))

@@ -26,7 +26,7 @@ GROUP = 1
 
 
 class PerfFile(NotifyingFile):
-    """What a perf event's descriptor stands for."""
+    """The file of a perf event's descriptor."""
 
     def __init__(self, process: Process, event: PerfEvent, schedule: Schedule) -> None:
         super().__init__(b"anon_inode:[perf_event]")
@@ -38,7 +38,7 @@ class PerfFile(NotifyingFile):
     may_wait = False
 
     def release(self) -> None:
-        """Give up one reference; with the last one the event goes."""
+        """Release one reference; the last one removes the event."""
         if self.references == 1:
             self._schedule.remove(self.event)
             for schedule, copy in list(self.event.copies):
@@ -46,7 +46,7 @@ class PerfFile(NotifyingFile):
         super().release()
 
     def tell_opener(self, code: int) -> None:
-        """Send the signal that who opened it wants."""
+        """Send the signal requested by the opening process."""
         if not self._process.is_over:
             self.notify(self._process, self.number, code)
 
@@ -61,7 +61,7 @@ class PerfFile(NotifyingFile):
         return data if count >= len(data) else fail(errno.ENOSPC)
 
     def before_poll(self) -> None:
-        """It can be read as long as records are there that the program has been told of."""
+        """It is readable while reported records are unread."""
         if self.event.ring and self.event.ring.is_read:
             self.ready(False)
 
@@ -103,7 +103,7 @@ class PerfFile(NotifyingFile):
         self._schedule.change()
 
     def _refresh(self, times: int) -> None:
-        """Sample so often more, and be disabled then."""
+        """Take ``times`` more samples, and then disable the event."""
         event = self.event
         if not event.attributes.samples or event.attributes.flags & INHERIT:
             fail(errno.EINVAL)
@@ -123,7 +123,7 @@ class PerfFile(NotifyingFile):
         self._schedule.change()
 
     def _set_output(self, process: Process, number: int) -> None:
-        """Write records into another event's ring; -1: into none."""
+        """Write records to another event's ring; -1: to none."""
         event = self.event
         if number == -1:
             event.ring = None
@@ -138,7 +138,7 @@ class PerfFile(NotifyingFile):
     # --- mmap
 
     def check_mapping(self, length: int, offset: int, shared: bool) -> bool:
-        """One page and a power of two of pages of records, or none."""
+        """Accept one page, and none or a power of two of pages for records."""
         ring = self.event.ring
         pages = length // PAGE - 1
         whole = length % PAGE == 0 and pages >= 0 and pages & (pages - 1) == 0
@@ -149,6 +149,6 @@ class PerfFile(NotifyingFile):
         return True
 
     def mapped(self, process: Process, start: int, length: int, protection: int) -> None:
-        """The ring lies there."""
+        """Set the ring's address."""
         self.event.ring = Ring(process, start, length, protection)
         self._schedule.update()

@@ -1,4 +1,4 @@
-"""Perf events that child processes inherit: each has its own, which adds to the one that was opened (Linux 6.1,
+"""Perf events inherited by child processes: each child has a copy, which adds to the opened event (Linux 6.1,
 kernel/events/core.c, perf_event_init_task and perf_event_exit_task)."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def forked(schedule: Schedule, child: Process) -> None:
-    """A child begins with copies of its parent's groups whose leaders are inherited."""
+    """Give a child copies of its parent's groups whose leaders are inherited."""
     from pfmon.engine.ia64.linux.perfmon.owners import owners_of
     from pfmon.engine.ia64.linux.perfmon.perf_schedule import Schedule
 
@@ -45,7 +45,7 @@ def _copy(event: PerfEvent, schedule: Schedule, leader: PerfEvent | None, child:
 
 
 def ended(events: Iterable[PerfEvent]) -> None:
-    """A process has ended: what its copies came to stays with those that were opened."""
+    """Add the totals of an ended process's copies to the opened events."""
     for event in events:
         root = event.root
         if root is not event:

@@ -1,7 +1,7 @@
-"""perf_event_open (Linux 6.1, kernel/events/core.c): which events there can be, and in which groups.
+"""perf_event_open (Linux 6.1, kernel/events/core.c): valid events and groups.
 
-Real machines said ENOSYS: no Linux for IA-64 had perf events. Programs find what Linux has where it has them, with
-kernel.perf_event_paranoid at 2, its default.
+Real machines returned ENOSYS: no Linux for IA-64 had perf events. Programs find Linux's interface of other
+architectures, with kernel.perf_event_paranoid at 2, its default.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 
 NO_GROUP, OUTPUT, CGROUP, CLOSE_ON_EXEC = 1, 2, 4, 8
 CLOCKS = (0, 1, 4, 7, 11)
-"""Clocks that samples may be stamped with: all that this kernel has."""
+"""Clocks for sample timestamps: all clocks of this kernel."""
 
 
 def perf_event_open(process: Process, address: int, task: int, processor: int, group: int, flags: int) -> int:
-    """The descriptor of a new event. OSError as the kernel fails; what cannot be counted here is ENOENT, and said."""
+    """The descriptor of a new event. OSError as the kernel fails; ENOENT, with a notice, for events that cannot be
+    counted."""
     if flags & ~(NO_GROUP | OUTPUT | CGROUP | CLOSE_ON_EXEC):
         fail(errno.EINVAL)
     attributes = read_attributes(process.user, address)
@@ -76,7 +77,7 @@ def _leader(process: Process, group: int) -> PerfEvent | None:
 
 
 def _target(process: Process, task: int, processor: int) -> Thread:
-    """The thread that is meant, of any process of the run, on any processor or on the one that there is."""
+    """The thread to monitor, in any process of the run, on any processor or on the single one."""
     if task == -1 and processor == -1:
         fail(errno.EINVAL)
     thread = process.system.thread(task) if task > 0 else process.thread
@@ -90,7 +91,7 @@ def _target(process: Process, task: int, processor: int) -> Thread:
 
 
 def _check_samples(process: Process, attributes: Attributes) -> None:
-    """Refuse what samples cannot have."""
+    """Refuse unsupported sample fields."""
     if attributes.sample_type & READ and attributes.flags & INHERIT:
         fail(errno.EINVAL)
     if attributes.sample_type & ~SUPPORTED:
@@ -104,8 +105,8 @@ def _check_samples(process: Process, attributes: Attributes) -> None:
 
 
 def _check_group(event: PerfEvent, leader: PerfEvent | None, schedule: Schedule) -> None:
-    """A leader leads itself, and events of the same task, which are neither pinned nor exclusive. What the kernel
-    counts itself is not sampled here."""
+    """Check a group: the leader leads itself and has the same task, its members are neither pinned nor exclusive.
+    Software events are not sampled here."""
     if leader is not None and event.leader is not event:
         alone = event.attributes.flags & (PINNED | EXCLUSIVE)
         if leader.leader is not leader or alone or leader not in schedule.events or leader.thread != event.thread:
@@ -115,7 +116,7 @@ def _check_group(event: PerfEvent, leader: PerfEvent | None, schedule: Schedule)
 
 
 def _check_pmu(process: Process, schedule: Schedule, event: PerfEvent) -> None:
-    """The event can be counted, and its group fits on the PMU."""
+    """Check that the event can be counted, and that its group fits on the PMU."""
     owners_of(process).take_for_perf()
     assert process.pmu and event.pmu_event
     try:

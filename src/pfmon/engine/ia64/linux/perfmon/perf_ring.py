@@ -1,5 +1,5 @@
-"""The memory that a program maps from a perf event: a page that describes the counter, and a ring of records
-(Linux 6.1, <linux/perf_event.h>, struct perf_event_mmap_page)."""
+"""The memory mapped from a perf event: a page that describes the counter, and a ring of records (Linux 6.1,
+<linux/perf_event.h>, struct perf_event_mmap_page)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ READ, WRITE = 1, 2
 
 
 class Counter(NamedTuple):
-    """What the first page says: the PMD to read at user level and what is to be added to it, nanoseconds."""
+    """Contents of the first page: the PMD to read at user level, the offset to add, times in nanoseconds."""
 
     pmd: int | None
     offset: int
@@ -50,7 +50,7 @@ class Ring:
 
     @property
     def is_mapped(self) -> bool:
-        """Whether it is still where it was mapped."""
+        """Whether it is still mapped at its address."""
         end = self._start + self._length
         return any(
             low <= self._start and end <= high and allowed == self._rights
@@ -59,18 +59,18 @@ class Ring:
 
     @property
     def is_read(self) -> bool:
-        """Whether the program has taken all records."""
+        """Whether the program has read all records."""
         return self._tail == self.head
 
     @property
     def _tail(self) -> int:
-        """Up to where records may be overwritten: those that only read are not waited for."""
+        """The position up to which records may be overwritten: a read-only mapping has no reader to wait for."""
         if not self._rights & WRITE or not self.is_mapped:
             return self.head
         return int(U64.unpack(self._memory.read(self._start + TAIL, U64.size))[0])
 
     def describe(self, counter: Counter, width: int) -> None:
-        """Bring the first page up to date."""
+        """Update the first page."""
         index = 0 if counter.pmd is None else counter.pmd + 1
         capabilities = CAP_BIT0_IS_DEPRECATED | (CAP_USER_READS if index else 0)
         page = PAGE.pack(
@@ -80,7 +80,7 @@ class Ring:
         self._write(0, page)
 
     def put(self, record: bytes, event_id: int) -> bool:
-        """Add a record, behind one that says how many were lost before; False: there is no room, and it is lost."""
+        """Append a record, after one with the number of lost records, if any; False: no room, it is lost."""
         if self.lost:
             head = RECORD_HEADER.pack(RECORD_LOST, 0, RECORD_HEADER.size + LOST.size)
             lost = head + LOST.pack(event_id, self.lost)
@@ -98,7 +98,7 @@ class Ring:
         return True
 
     def due(self, watermark: int) -> bool:
-        """Whether so many bytes have come since the last time."""
+        """Whether ``watermark`` bytes were added since the last time."""
         if self._unread < watermark:
             return False
         self._unread = 0

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 PAIR = Struct("<2I")
 RECORD_SAMPLE = 9
 USER = 2
-"""misc: it was at level 3."""
+"""misc: at privilege level 3."""
 CONTEXT_USER = (1 << 64) - 512
-"""In a call chain: what follows is of level 3."""
+"""In a call chain: the following addresses are of level 3."""
 IP, TID, TIME, ADDRESS, READ, CALLS, ID, PROCESSOR, PERIOD, STREAM = (1 << place for place in range(10))
 WEIGHT, IDENTIFIER, TRANSACTION = 1 << 14, 1 << 16, 1 << 17
 SUPPORTED = (
     IP | TID | TIME | ADDRESS | READ | CALLS | ID | PROCESSOR | PERIOD | STREAM | WEIGHT | IDENTIFIER | TRANSACTION
 )
-"""What a sample can have here. Data addresses and weights are 0: such events have none."""
+"""Supported sample fields. Data addresses and weights are 0: such events have none."""
 
 
 def sample(event: PerfEvent, task: tuple[int, int], address: int, time: int) -> bytes:
     """The record of an overflow at an instruction (address | slot), at a time in nanoseconds, in a task (process,
-    thread); it has the period that ended."""
+    thread), with the period that ended."""
     wanted = event.attributes.sample_type
     fields = (
         (IDENTIFIER, U64.pack(event.id)),

@@ -1,8 +1,7 @@
-"""Perf's events on the PMU: which groups have counters now, and what their counters come to (Linux 6.1,
-kernel/events/core.c).
+"""Perf events on the PMU: which groups are scheduled, and their counts (Linux 6.1, kernel/events/core.c).
 
-Groups that do not fit together take turns, a tick each: pinned ones first, the others in rotation. Events that count
-the same share a counter.
+Groups that do not fit together are multiplexed, a tick each: pinned ones first, the others in rotation. Equal events
+share a counter.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.process import Process
 
 TICK = 1_000_000
-"""Nanoseconds: how long groups that do not fit together count before others do."""
+"""Nanoseconds between two rotations of multiplexed groups."""
 DEBUG_REGISTERS = 8
 OVERFLOW_INTERRUPT = 1 << 5
 LEVELS = 0xF
-"""PMC.plm: at no level, a counter stands."""
+"""PMC.plm: a counter of no level stands still."""
 
 
 class Slot(NamedTuple):
-    """What one counter counts, and for whom: several events, unless one samples."""
+    """The event of one counter, and the perf events that it serves: several, unless one samples."""
 
     counts: PmuEvent
     events: list[PerfEvent]
@@ -53,7 +52,7 @@ class Schedule:
 
     @property
     def uses_pmu(self) -> bool:
-        """Whether an event wants a counter."""
+        """Whether an event needs a counter."""
         return any(event.pmu_event for event in self.events)
 
     @property
@@ -61,10 +60,10 @@ class Schedule:
         assert self._process.pmu
         return self._process.pmu
 
-    # --- events come and go
+    # --- adding and removing events
 
     def add(self, event: PerfEvent) -> None:
-        """Count an event, if it is enabled. Its group fits (`fits`)."""
+        """Add an event, which counts if enabled. Its group fits (`fits`)."""
         event.start_clock(self._used, self._now())
         self.events.append(event)
         if event.leader is event:
@@ -76,7 +75,7 @@ class Schedule:
         self.change()
 
     def remove(self, event: PerfEvent) -> None:
-        """Its file was closed: what it led are groups of their own."""
+        """Remove a closed event: its members become groups of their own."""
         if event not in self.events:
             return
         used = self.uses_pmu
@@ -95,7 +94,7 @@ class Schedule:
             self._pmu.tell(None)
 
     def end(self) -> None:
-        """The process has ended: nothing counts any more."""
+        """Stop all counting at process exit."""
         self.update()
         for event in self.events:
             event.pmd = None
@@ -105,14 +104,14 @@ class Schedule:
         self.events, self._order, self._slots = [], [], {}
 
     def leave_program(self) -> None:
-        """The process executes another program: its processor and PMU are given up."""
+        """Give up the processor and PMU: the process executes another program."""
         self.update()
         for event in self.events:
             event.pmd = None
         self._slots, self._known, self._tick = {}, {}, None
 
     def begin_program(self) -> None:
-        """The other program has a processor and a PMU."""
+        """Take the processor and PMU of the executed program."""
         for event in self.events:
             event.is_on |= bool(event.attributes.flags & ENABLE_ON_EXEC)
         if self.uses_pmu and self._process.pmu:
@@ -120,7 +119,7 @@ class Schedule:
         self.change()
 
     def begin_in_child(self, events: list[PerfEvent]) -> None:
-        """A child process begins with the groups that it has inherited, leaders first."""
+        """Start a child process with its inherited groups, leaders first."""
         for event in events:
             event.start_clock(self._used, self._now())
             self.events.append(event)
@@ -131,7 +130,7 @@ class Schedule:
         self.change()
 
     def in_order(self) -> Iterable[PerfEvent]:
-        """The leaders of groups."""
+        """The leaders of groups, in scheduling order."""
         return tuple(self._order)
 
     def switch_all(self, on: bool) -> None:
@@ -145,10 +144,10 @@ class Schedule:
         """Whether events can count together."""
         return self._assigned(_slots(events)) is not None
 
-    # --- time goes by
+    # --- time
 
     def update(self) -> None:
-        """Bring counts and times up to the next instruction."""
+        """Update counts and times to the next instruction."""
         if self._slots:
             self._pmu.settle()
             for pmd in self._slots:
@@ -156,7 +155,7 @@ class Schedule:
         self._pass_time(self._used)
 
     def change(self) -> None:
-        """Which events are enabled has changed, or which thread runs: find those that count now."""
+        """Reschedule after a change of enabled events or of the running thread."""
         self.update()
         if self.uses_pmu and not self._process.pmu:
             return  # between two programs
@@ -187,7 +186,7 @@ class Schedule:
             self._pmu.alarm(None if self._tick is None else self._process.clock.instructions_until(self._tick))
 
     def look(self) -> None:
-        """The program was stopped: groups that wait may be due."""
+        """Rotate groups, if due, when the program is stopped."""
         if self._tick is not None and self._process.clock.processor() >= self._tick:
             pinned = [one for one in self._order if one.is_pinned]
             others = [one for one in self._order if not one.is_pinned]
@@ -209,7 +208,7 @@ class Schedule:
                 self._describe(event)
 
     def _describe(self, event: PerfEvent) -> None:
-        """What the program reads in the event's first page."""
+        """Update the event's first page."""
         assert event.ring
         offset = event.total.value
         if event.pmd is not None and event.own:
@@ -225,7 +224,7 @@ class Schedule:
     # --- counters
 
     def _assigned(self, slots: Sequence[Slot]) -> tuple[dict[str, int], list[int]] | None:
-        """Registers that make these count, and the counters; None: they do not fit."""
+        """Registers that make these slots count, and the counters; None: they do not fit."""
         if not slots:
             return {}, []
         wanted = tuple(slot.counts for slot in slots)
@@ -237,7 +236,7 @@ class Schedule:
         return self._known[wanted]
 
     def _program(self, slots: dict[int, Slot], writes: dict[str, int]) -> None:
-        """Let these counters count from here on, and no others."""
+        """Count with these counters, and no others, from here on."""
         if not slots and not self._slots:
             return
         self._slots = slots
@@ -258,7 +257,7 @@ class Schedule:
         self._pass_time(self._used)
 
     def _configuration(self, writes: dict[str, int]) -> dict[str, int]:
-        """All configuration registers: those that nobody writes as the kernel has them."""
+        """All configuration registers: unwritten ones have the kernel's values."""
         pmcs = registers_of(self._process.processor).pmcs
         values = {f"pmc{number}": one.default for number, one in pmcs.items() if one.mask}
         values |= {f"{file}{number}": 0 for file in ("ibr", "dbr") for number in range(DEBUG_REGISTERS)}
@@ -268,13 +267,13 @@ class Schedule:
         }
 
     def _load(self, pmd: int) -> None:
-        """A counter that samples overflows with its period; others begin at 0."""
+        """Load a counter: a sampling one with its period, others with 0."""
         (first, *_), low = self._slots[pmd].events, (1 << self._width) - 1
         self._bases[pmd] = -first.left & low if first.attributes.samples else 0
         self._pmu.write(f"pmd{pmd}", self._bases[pmd])
 
     def _collect(self, pmd: int) -> None:
-        """Add what a counter has counted since the last time."""
+        """Add a counter's increase since the last call."""
         held = self._pmu.held(f"pmd{pmd}")
         passed = (held - self._bases[pmd]) & (1 << self._width) - 1
         self._bases[pmd] = held
@@ -285,7 +284,7 @@ class Schedule:
     # --- overflow
 
     def overflowed(self, pmds: Sequence[int], address: int, retired: int) -> None:
-        """Counters wrapped together, by an instruction; so many have retired."""
+        """Handle counters that overflowed together; ``retired`` instructions have retired."""
         behind = (self._process.registers.retired - retired) * self._process.settings.nanoseconds_per_instruction
         now = self._now() - behind
         for pmd in self._slots:
@@ -304,7 +303,7 @@ class Schedule:
             self._stop_within()
 
     def _sample(self, event: PerfEvent, address: int, now: int) -> bool:
-        """Take a sample; whether it was the last one."""
+        """Take a sample; returns whether it was the last one."""
         process = self._process
         record = sample(event, (process.process_id, process.thread.number), address, now)
         event.next_period(now)
@@ -319,7 +318,7 @@ class Schedule:
         return last
 
     def _wake(self, event: PerfEvent) -> None:
-        """Who polls is told: after so many samples or bytes, or when half of the ring is full."""
+        """Wake pollers: after a number of samples or bytes, or when half of the ring is full."""
         ring, attributes = event.ring, event.attributes
         assert ring
         if attributes.flags & WATERMARK:
@@ -334,7 +333,7 @@ class Schedule:
             event.file.ready(True)
 
     def _stop_within(self) -> None:
-        """An event was disabled by its overflow: its counter counts no more, from the next instruction on."""
+        """Stop the counter of an event disabled by its overflow, from the next instruction on."""
         for pmd, slot in list(self._slots.items()):
             if not any(event.wants_time for event in slot.events):
                 self._pmu.write(f"pmc{pmd}", self._pmu.held(f"pmc{pmd}") & ~LEVELS)
@@ -349,7 +348,7 @@ def _samples(slot: Slot) -> bool:
 
 
 def _slots(*several: Iterable[PerfEvent]) -> list[Slot]:
-    """A slot for each event; those that only count, and count the same, have one together."""
+    """A slot for each event; equal events that do not sample share one."""
     slots: list[Slot] = []
     for events in several:
         for event in events:

@@ -1,4 +1,4 @@
-"""What perf's events are: the PMU's by generic names or codes, and the kernel's own (Linux 6.1,
+"""Sources of perf events: the PMU's by generic names or codes, and the kernel's own (Linux 6.1,
 <linux/perf_event.h>)."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pfmon.engine.ia64.linux.perfmon.perf_attributes import Attributes
 
 HARDWARE, SOFTWARE, CACHE, RAW = 0, 1, 3, 4
-"""Types of events. Tracepoints and breakpoints, 2 and 5, are not there."""
+"""Types of events. Tracepoints and breakpoints, 2 and 5, are not supported."""
 GENERIC = (
     *("cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses", "bus-cycles"),
     *("stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"),
@@ -24,10 +24,10 @@ OPERATIONS = ("load", "store", "prefetch")
 CLOCKS = (0, 1)
 """Software events that count nanoseconds of the task: cpu-clock, task-clock."""
 NEVER = (3, 4, 9)
-"""Software events that do not happen to a single task on one processor: context switches, migrations, dummy."""
+"""Software events that never happen to a single task on one processor: context switches, migrations, dummy."""
 
 CODE, UMASK, THRESHOLD = 0xFF, 0xF00, 0x70000
-"""Bits of a raw event: event code, unit mask, threshold, as in the PMCs but for their places."""
+"""Fields of a raw event: event code, unit mask, threshold, at other positions in the PMCs."""
 
 
 class Clock:
@@ -35,14 +35,14 @@ class Clock:
 
 
 class Never:
-    """Counts what does not happen."""
+    """Counts nothing."""
 
 
 Source = PmuEvent | type[Clock] | type[Never]
 
 
 def source_of(attributes: Attributes) -> Source:
-    """What an attribute wants counted. OSError (ENOENT, EINVAL): there is no such event."""
+    """The source of an attribute's event. OSError (ENOENT, EINVAL): unknown event."""
     if attributes.type == SOFTWARE:
         if attributes.config in CLOCKS:
             return Clock
@@ -66,7 +66,7 @@ def _generic(number: int) -> str:
 
 
 def _of_cache(config: int) -> str:
-    """The name that perf gives to an event of a cache: cache, operation, and whether it is about misses."""
+    """Perf's name of a cache event: cache, operation, access or miss."""
     cache, operation, result = config & 0xFF, config >> 8 & 0xFF, config >> 16
     if cache >= len(CACHES) or operation >= len(OPERATIONS) or result > 1:
         fail(errno.EINVAL)

@@ -1,5 +1,5 @@
-"""What Linux checks of a value that a program writes into a PMC, and what it makes of it (Linux up to 5.9,
-arch/ia64/kernel/perfmon.c, perfmon_mckinley.h, perfmon_montecito.h)."""
+"""Linux's checks and changes of PMC values written by a program (Linux up to 5.9, arch/ia64/kernel/perfmon.c,
+perfmon_mckinley.h, perfmon_montecito.h)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENABLE = 1 << 23
 
 
 def accepted(context: Context, pmu: str, wanted: RegisterArgument) -> int | None:
-    """The value that a PMC gets; None: it must not be written so."""
+    """The value for the PMC; None: it is refused."""
     register = context.registers.pmcs.get(wanted.number)
     if register is None or register.kind == CONTROL:
         return None
@@ -40,8 +40,8 @@ def accepted(context: Context, pmu: str, wanted: RegisterArgument) -> int | None
 
 
 def _tags_inconsistently(pmu: str, pmcs: Mapping[int, int], number: int) -> bool:
-    """Whether code ranges would tag what the first-level cache and the second one count differently: no data range is
-    on, PMC8 (Montecito: PMC32) takes part, and a pair of the instruction breakpoints qualifies."""
+    """Whether code ranges would tag events of the first- and second-level cache inconsistently: no data range is on,
+    PMC8 (Montecito: PMC32) takes part, and a pair of the instruction breakpoints qualifies."""
     if pmu == "itanium2" and number in (8, 13, 14):
         ignores, data, code = pmcs[8] & 1, pmcs[13], pmcs[14]
     elif pmu == "montecito" and number in (32, 38, 41):

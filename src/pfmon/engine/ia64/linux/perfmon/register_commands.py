@@ -1,4 +1,4 @@
-"""perfmonctl's commands about registers: PMCs, PMDs, breakpoint registers, reset values; and the version."""
+"""perfmonctl's register commands: PMCs, PMDs, breakpoint registers, reset values; and the version."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _items(argument: bytearray) -> Iterator[tuple[int, RegisterArgument]]:
 
 
 def _each(argument: bytearray, take: Callable[[RegisterArgument], RegisterArgument | None]) -> None:
-    """Take the registers in order, with an answer for each; the first that cannot be taken (None) ends it: EINVAL."""
+    """Apply ``take`` to the registers in order and write the answers; the first refused one (None) ends with EINVAL."""
     for place, wanted in _items(argument):
         answer = take(wanted)
         if answer is None:
@@ -47,7 +47,7 @@ def _each(argument: bytearray, take: Callable[[RegisterArgument], RegisterArgume
 
 
 def _monitor(context: Context) -> Monitor | None:
-    """The context on the PMU; None: what is written waits in the context."""
+    """The context's monitor; None: it is unloaded, and written values stay in the context."""
     if context.state != LOADED:
         return None
     assert context.target.pmu
@@ -111,13 +111,13 @@ def write_pmds(process: Process, context: Context, argument: bytearray) -> None:
 
 
 def _is_new(context: Context, number: int) -> None:
-    """Values that are written while a context is masked are not to be reset by its restart."""
+    """Exclude a value written while the context is masked from the reset at its restart."""
     if context.state == MASKED and context.counts(number):
         context.overflowed &= ~(1 << number)
 
 
 def read_pmds(process: Process, context: Context, argument: bytearray) -> None:
-    """PFM_READ_PMDS: those that the context uses. What captures has no value but on the PMU."""
+    """PFM_READ_PMDS: PMDs used by the context. Capture registers have a value only on the PMU."""
     monitor = _monitor(context)
 
     def take(wanted: RegisterArgument) -> RegisterArgument | None:
@@ -157,7 +157,7 @@ def write_dbrs(process: Process, context: Context, argument: bytearray) -> None:
 def _write_debug_registers(
     process: Process, context: Context, argument: bytearray, file: str, values: list[int]
 ) -> None:
-    """Breakpoint registers are ranges here, and never breakpoints."""
+    """Breakpoint registers are address ranges here, never breakpoints."""
     monitor = _monitor(context)
     first = not context.uses_debug_registers
     context.uses_debug_registers = True
@@ -183,4 +183,4 @@ def features(process: Process, argument: bytearray, _: bytes) -> None:
 
 
 def debug(process: Process, argument: bytearray, _: bytes) -> None:
-    """PFM_DEBUG: the kernel's own messages, which nobody reads here."""
+    """PFM_DEBUG: switches the kernel's debug messages, which have no effect here."""

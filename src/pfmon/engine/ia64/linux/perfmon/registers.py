@@ -1,9 +1,9 @@
-"""The PMU's registers as Linux for IA-64 describes them to itself, for each processor.
+"""The PMU registers of each processor, as in the tables of Linux for IA-64.
 
-``registers.csv``: registers, several alike in one row; what each is: control (status and freeze, the kernel's own),
-configuration, monitor (has a bit pm), counting (a monitor with overflow), buffer (captures); where pm is; the value
-that the kernel sets; the bits that a program's value decides, the others staying as in that value; and the PMDs that
-come with it, which a program may read then (Linux up to 5.9, arch/ia64/kernel/perfmon_*.h).
+``registers.csv``: registers, equal ones in one row; type: control (status and freeze, the kernel's own), configuration,
+monitor (has a pm bit), counting (a monitor with overflow), buffer (captures); position of pm; the kernel's value; the
+bits that a program may set, the others keeping this value; and the dependent PMDs, which a program may then read (Linux
+up to 5.9, arch/ia64/kernel/perfmon_*.h).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ CONTROL, CONFIGURATION, MONITOR, COUNTING, BUFFER = "control", "configuration", 
 
 
 class KernelRegister(NamedTuple):
-    """One PMC or PMD. ``pm``: the bit that makes it a privileged monitor, None where there is none; ``mask``: what a
-    program decides; ``pmds``: PMDs in use with it, a bit each."""
+    """One PMC or PMD. ``pm``: the bit that makes it a privileged monitor, None without one; ``mask``: bits that a
+    program may set; ``pmds``: dependent PMDs, a bit each."""
 
     kind: str
     pm: int | None
@@ -40,19 +40,19 @@ class KernelRegister(NamedTuple):
 
     @property
     def monitors(self) -> bool:
-        """Whether it has a bit pm."""
+        """Whether it has a pm bit."""
         return self.pm is not None
 
 
 class KernelRegisters(NamedTuple):
-    """Those of one processor, by number."""
+    """The registers of one processor, by number."""
 
     pmcs: dict[int, KernelRegister]
     pmds: dict[int, KernelRegister]
 
     @property
     def all_pmds(self) -> int:
-        """A bit for each PMD that there is."""
+        """A bit for each existing PMD."""
         return bits(self.pmds)
 
 
@@ -78,7 +78,7 @@ def _span(text: str) -> range:
 
 
 def _mask(text: str) -> int:
-    """The bits of some numbers and spans of them."""
+    """The bits of a list of numbers and ranges."""
     return 0 if text == "-" else bits(number for part in text.split() for number in _span(part))
 
 

@@ -1,5 +1,5 @@
-"""What the kernel keeps of a PMD: counters of 64 bits, of which the hardware has the lower ones, and how they are
-loaded anew (Linux up to 5.9, arch/ia64/kernel/perfmon.c)."""
+"""The kernel's state of a PMD: 64-bit counters, whose lower bits are in hardware, and their reset values (Linux up to
+5.9, arch/ia64/kernel/perfmon.c)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MULTIPLIER = 16807
 
 
 def next_random(seed: int) -> int:
-    """The minimal standard generator on the lower 32 bits, as Carta folds it (CACM 33(1), page 87)."""
+    """The Park-Miller generator on the lower 32 bits, in Carta's form (CACM 33(1), page 87)."""
     product = MULTIPLIER * (seed & 0xFFFFFFFF)
     folded = (product & LOW) + (product >> 31)
     return (folded & LOW) + (folded >> 31)
 
 
 class SoftCounter:
-    """One PMD as a context has it. ``value``: while the context is loaded, the upper bits of a counter alone."""
+    """One PMD of a context. ``value``: of a counter in a loaded context, the upper bits alone."""
 
     def __init__(self) -> None:
         self.value = 0
@@ -34,23 +34,23 @@ class SoftCounter:
 
     @property
     def notifies(self) -> bool:
-        """Whether the program wants to be told when it overflows."""
+        """Whether an overflow notifies the program."""
         return bool(self.flags & OVERFLOW_NOTIFY)
 
     def configure(self, wanted: RegisterArgument) -> None:
-        """What PFM_WRITE_PMCS says of the counter."""
+        """Set the fields that PFM_WRITE_PMCS gives for the counter."""
         self.flags = wanted.flags & (OVERFLOW_NOTIFY | RANDOM)
         self.reset_pmds, self.smpl_pmds = wanted.reset_pmds[0], wanted.smpl_pmds[0]
 
     def load(self, wanted: RegisterArgument, counts: bool) -> None:
-        """What PFM_WRITE_PMDS says of the register."""
+        """Set the fields that PFM_WRITE_PMDS gives for the register."""
         if counts:
             self.last = wanted.value
         self.long_reset, self.short_reset = wanted.long_reset, wanted.short_reset
         self.seed, self.mask = wanted.random_seed, wanted.random_mask
 
     def reset_value(self, long: bool) -> int:
-        """What it begins anew with: counters hold negative numbers, so that what is random makes periods longer."""
+        """The value loaded at a reset: counters hold negative numbers, so randomization makes periods longer."""
         value = self.long_reset if long else self.short_reset
         if self.flags & RANDOM:
             value = value - (self.seed & self.mask) & MASK

@@ -1,4 +1,4 @@
-"""Layouts of what perfmonctl takes and gives (Linux up to 5.9, <asm/perfmon.h>, <asm/perfmon_default_smpl.h>)."""
+"""Layouts of perfmonctl's arguments (Linux up to 5.9, <asm/perfmon.h>, <asm/perfmon_default_smpl.h>)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUFFER_ENTRY = Struct("<i3xB3QHHi")  # pid, PMD, last reset value, ip, time, pro
 U64 = Struct("<Q")
 
 DEFAULT_FORMAT = bytes.fromhex("4d72bec0 0664 4143 82b4 d3fd27243c97")
-"""The UUID of the default sampling format, as it stands in memory."""
+"""The UUID of the default sampling format, in memory order."""
 NO_FORMAT = bytes(16)
 
 NOTIFY_BLOCK, SYSTEM_WIDE, NO_MESSAGES = 0x01, 0x02, 0x80
@@ -27,14 +27,14 @@ NOTIFY_BLOCK, SYSTEM_WIDE, NO_MESSAGES = 0x01, 0x02, 0x80
 OVERFLOW_NOTIFY, RANDOM = 1, 2
 """Flags of a register."""
 RETURN_EINVAL, RETURN_MASK = 1 << 30, 3 << 30
-"""What the kernel says in a register's flags."""
+"""The kernel's results in a register's flags."""
 MESSAGE_OVERFLOW, MESSAGE_END = 1, 2
 VERSION = 2 << 16
-"""Perfmon 2.0; of the default sampling format, too."""
+"""Version of perfmon, 2.0, and of the default sampling format."""
 
 
 class RegisterArgument(NamedTuple):
-    """pfarg_reg_t: what a program says of a PMC or PMD, or is told."""
+    """pfarg_reg_t: a PMC or PMD as written by a program or returned to it."""
 
     number: int
     set: int
@@ -69,5 +69,5 @@ class RegisterArgument(NamedTuple):
         )
 
     def answered(self, flags: int) -> RegisterArgument:
-        """With what the kernel says in the flags."""
+        """The same with the kernel's result in the flags."""
         return self._replace(flags=self.flags & ~RETURN_MASK | flags)
